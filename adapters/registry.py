@@ -1,0 +1,127 @@
+"""Which adapter calls a skill."""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import cache
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from eval_skills.adapters.base import Adapter
+from eval_skills.adapters.config import source_of
+from eval_skills.core.errors import InputError, UsageError
+from eval_skills.core.models import Skill
+from eval_skills.core.models.benchmark import Subject
+
+GROUP = "eval_skills.adapters"
+"""The entry-point group of adapters that other distributions bring."""
+
+_SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|AUTH", re.IGNORECASE)
+"""Names of variables whose values nobody wants to read in a report."""
+
+_PACKAGE = "eval_skills.adapters.package:PackageAdapter"
+
+# Named, not imported: an adapter's libraries are loaded when a skill needs them.
+_ADAPTERS: dict[str, str | type[Adapter]] = {
+    "http": "eval_skills.adapters.http:HttpAdapter",
+    "subprocess": "eval_skills.adapters.subprocess:SubprocessAdapter",
+}
+
+
+def register_adapter(adapter_type: str, adapter: type[Adapter]) -> None:
+    """Make `adapter` the one that calls skills of `adapter_type`, in this process.
+
+    Raises:
+        UsageError: the type has an adapter already.
+    """
+    if adapter_type in _ADAPTERS:
+        raise UsageError(f"adapter type {adapter_type!r} is registered already, by {_name(_ADAPTERS[adapter_type])}")
+    _ADAPTERS[adapter_type] = adapter
+
+
+def adapter_types() -> tuple[str, ...]:
+    """The types that can be called here, plug-ins included, sorted."""
+    return tuple(sorted({*_ADAPTERS, *_plugins()}))
+
+
+def open_adapter(skill: Skill, subject: Subject = "call") -> Adapter:
+    """The adapter of `skill`, to be entered with ``async with``; for the subject `package` the one that reads its folder.
+
+    Raises:
+        UsageError: no adapter of the skill's type is available.
+        InputError: the skill's `adapterConfig` or entrypoint is wrong.
+    """
+    return _adapter_class(skill, subject)(skill)
+
+
+def check_skill(skill: Skill, subject: Subject = "call") -> None:
+    """Find out before a run what would make every call of `skill` fail: its adapter, configuration, folder and secret.
+
+    Raises:
+        UsageError: no adapter of the skill's type is available; the message names those that are.
+        InputError: something in the skill, its folder or the environment has to be mended.
+    """
+    _adapter_class(skill, subject).check(skill)
+
+
+def secrets_of(skill: Skill) -> dict[str, str]:
+    """The secrets that calling `skill` uses, by the environment variable that holds each; for redaction.
+
+    The variable of `authTokenEnvKey` is one; those of `passEnv` and `env` are where their names say so (``…_TOKEN``).
+    """
+    config = skill.adapter_config
+    named = [config.get(key) for key in ("authTokenEnvKey", "auth_token_env_key")]
+    passed = [name for name in _listed(config, "passEnv", "pass_env") if _SECRET_NAME.search(name)]
+    held = {name: os.environ.get(name, "").strip() for name in [*named, *passed] if isinstance(name, str)}
+    given = config.get("env")
+    written = given.items() if isinstance(given, dict) else ()
+    held |= {name: value for name, value in written if isinstance(value, str) and _SECRET_NAME.search(str(name))}
+    return {name: value for name, value in held.items() if value}
+
+
+def _listed(config: dict[str, Any], *keys: str) -> list[str]:
+    return [name for key in keys for name in config.get(key) or () if isinstance(name, str)]
+
+
+def _adapter_class(skill: Skill, subject: Subject) -> type[Adapter]:
+    adapter = _PACKAGE if subject == "package" else _ADAPTERS.get(skill.adapter_type) or _plugins().get(skill.adapter_type)
+    if adapter is None:
+        known = ", ".join(adapter_types())
+        raise UsageError(f"{source_of(skill)}: adapter type {skill.adapter_type!r} is not available; available are {known}")
+    if isinstance(adapter, EntryPoint):
+        return _load_plugin(adapter)
+    return _import(adapter) if isinstance(adapter, str) else adapter
+
+
+def _import(address: str) -> type[Adapter]:
+    module, _, name = address.partition(":")
+    adapter: type[Adapter] = getattr(import_module(module), name)
+    return adapter
+
+
+@cache
+def _plugins() -> dict[str, EntryPoint]:
+    found: dict[str, EntryPoint] = {}
+    for point in entry_points(group=GROUP):
+        if point.name in _ADAPTERS or (point.name in found and found[point.name].value != point.value):
+            other = _ADAPTERS.get(point.name) or found[point.name].value
+            raise UsageError(f"adapter type {point.name!r} is brought by {point.value} and by {_name(other)}; uninstall one")
+        found[point.name] = point
+    return found
+
+
+def _load_plugin(point: EntryPoint) -> type[Adapter]:
+    plugin = f"adapter plug-in {point.name} = {point.value}"
+    try:
+        adapter = point.load()
+    except Exception as error:  # a plug-in may break in any way; the skill's owner needs its name
+        raise InputError(f"{plugin} does not load: {type(error).__name__}: {error}") from error
+    if not (isinstance(adapter, type) and issubclass(adapter, Adapter)):
+        raise InputError(f"{plugin} is no subclass of {Adapter.__module__}.{Adapter.__qualname__}")
+    return adapter
+
+
+def _name(adapter: str | type[Adapter]) -> str:
+    return adapter if isinstance(adapter, str) else f"{adapter.__module__}:{adapter.__qualname__}"

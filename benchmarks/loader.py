@@ -1,0 +1,97 @@
+"""Reading a benchmark so that it is ready to run: every task's scorer and its options are checked here, not at run time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from eval_skills.benchmarks.locations import locate
+from eval_skills.core.errors import InputError, nearest
+from eval_skills.core.loading import read_document, validate
+from eval_skills.core.models import Benchmark
+
+if TYPE_CHECKING:
+    from eval_skills.scorers import ScoringSettings
+
+
+def load_benchmark(
+    id_or_path: str | Path, *, benchmarks_dir: Path | None = None, settings: ScoringSettings | Mapping[str, Any] | None = None
+) -> Benchmark:
+    """The benchmark of that id, file or folder (`eval_skills.benchmarks.locations.locate` says in which order they are tried).
+
+    `settings` are those that the tasks will be scored with; they name the scorer of a task that names none. Without them a custom
+    scorer is accepted, since reading a benchmark does not run it.
+
+    Raises:
+        InputError: there is no such benchmark; it is malformed; it has no tasks; or a task's scorer is unknown, lacks what it
+            compares with, or does not know an option. The message names the file and the place (``tasks[3].evaluator``).
+    """
+    file = locate(id_or_path, benchmarks_dir=benchmarks_dir)
+    return _ready(read_document(file), file, settings)
+
+
+def load_tasks(path: str | Path, *, settings: ScoringSettings | Mapping[str, Any] | None = None) -> Benchmark:
+    """The tasks in a JSON or YAML file: an array of tasks, or a whole benchmark.
+
+    An array becomes a benchmark of version 0.0.0 whose id is the file's name in lower case, other characters as ``-``.
+
+    Raises:
+        InputError: as `load_benchmark`.
+    """
+    file = Path(path)
+    data = read_document(file)
+    if not isinstance(data, list):
+        return _ready(data, file, settings)
+    name = re.sub(r"[^a-z0-9_-]+", "-", file.stem.lower()).strip("-") or "tasks"
+    return _ready({"id": name, "name": file.stem, "version": "0.0.0", "tasks": data}, file, settings)
+
+
+def filter_tasks(benchmark: Benchmark, tags: Sequence[str]) -> Benchmark:
+    """The benchmark with only the tasks that have all of `tags`, in their order; no tags keep every task.
+
+    Raises:
+        InputError: no task is left; the message lists the tags that exist.
+    """
+    kept = [task for task in benchmark.tasks if set(tags) <= set(task.tags)]
+    if kept:
+        return benchmark.model_copy(update={"tasks": kept})
+    existing = sorted({tag for task in benchmark.tasks for tag in task.tags})
+    hint = next((nearest(tag, existing) for tag in tags if tag not in existing), "")
+    raise InputError(
+        f"no task of {benchmark.id} has {'all of the tags' if len(tags) > 1 else 'the tag'} {', '.join(tags)}{hint}; "
+        f"its tags are {', '.join(existing) or 'none'}"
+    )
+
+
+def _ready(data: Any, file: Path, settings: ScoringSettings | Mapping[str, Any] | None) -> Benchmark:
+    benchmark = validate(Benchmark, data, source=file)
+    if not benchmark.tasks:
+        raise InputError("a benchmark needs at least one task; this list is empty", source=file, path="tasks")
+    _check_tasks(benchmark, file, settings)
+    return benchmark
+
+
+def _check_tasks(benchmark: Benchmark, file: Path, settings: ScoringSettings | Mapping[str, Any] | None) -> None:
+    # The scorers bring jsonschema and more along, which a mere listing of ids should not pay for.
+    from eval_skills.scorers import check_task
+
+    checked_with = _settings_in(file.resolve().parent, settings)
+    for index, task in enumerate(benchmark.tasks):
+        try:
+            check_task(task, checked_with)
+        except InputError as error:
+            inside = error.path.removeprefix(f"task {task.id!r}").removeprefix(": ")
+            place = f"tasks[{index}].{inside}" if inside else f"tasks[{index}]"
+            raise InputError(f"{error.message} (task {task.id!r})", source=file, path=place) from None
+
+
+def _settings_in(folder: Path, settings: ScoringSettings | Mapping[str, Any] | None) -> ScoringSettings:
+    from eval_skills.scorers import ScoringSettings
+
+    if settings is None:
+        # Reading a benchmark runs none of its code; whether that may run is asked where it would.
+        return ScoringSettings(allow_custom_code=True, benchmark_folder=folder)
+    given = ScoringSettings.of(settings)
+    return given if given.benchmark_folder else given.model_copy(update={"benchmark_folder": folder})

@@ -1,0 +1,5 @@
+"""``python -m eval_skills.cli``."""
+
+from eval_skills.cli.main import main
+
+main()

@@ -1,0 +1,97 @@
+"""Options that several commands share. None means: not given, ask the configuration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Group, Parameter
+
+from eval_skills.cli.numbers import whole
+
+EXECUTION = Group("Execution", sort_key=3)
+REPORTS = Group("Reports and gates", sort_key=4)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchmarkOptions:
+    """What is asked."""
+
+    benchmark: Annotated[str | None, Parameter(help="Built-in benchmark id, or path [default: coding-easy]")] = None
+    tasks: Annotated[Path | None, Parameter(help="JSON or YAML file with a task array or a benchmark; replaces --benchmark")] = (
+        None
+    )
+    benchmarks_dir: Annotated[Path | None, Parameter(help="Folder of benchmarks, searched before the built-in ones")] = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutionOptions:
+    """How items are executed."""
+
+    runs: Annotated[int | None, Parameter(group=EXECUTION, converter=whole, help="Repeat every task N times [default: 1]")] = None
+    concurrency: Annotated[int | None, Parameter(group=EXECUTION, converter=whole, help="Items at a time [default: 4]")] = None
+    timeout: Annotated[
+        int | None,
+        Parameter(group=EXECUTION, converter=whole, help="Time limit of a call in ms; a task's timeoutMs wins [default: 30000]"),
+    ] = None
+    retries: Annotated[
+        int | None, Parameter(group=EXECUTION, converter=whole, help="Attempts after transient trouble [default: 0]")
+    ] = None
+    evaluator: Annotated[str | None, Parameter(group=EXECUTION, help="Scorer of tasks that name none [default: exact]")] = None
+    items_per_task: Annotated[
+        int | None, Parameter(group=EXECUTION, converter=whole, help="Items in one Prefect task run [default: 1]")
+    ] = None
+    resume: Annotated[
+        str | None, Parameter(group=EXECUTION, help="Go on with a run: its id, or latest; finished items do not run again")
+    ] = None
+    retry_errors: Annotated[
+        bool | None, Parameter(group=EXECUTION, help="With --resume: run errors and timeouts again", show_default=False)
+    ] = None
+    fail_fast: Annotated[
+        bool | None, Parameter(group=EXECUTION, help="Stop at the first item that does not pass", show_default=False)
+    ] = None
+    allow_custom_code: Annotated[
+        bool | None, Parameter(group=EXECUTION, help="Let the benchmark run its own scorer code", show_default=False)
+    ] = None
+    dry_run: Annotated[
+        bool,
+        Parameter(group=EXECUTION, help="Check everything and print the plan; call nothing, write nothing", show_default=False),
+    ] = False
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportOptions:
+    """What is written, and what must hold."""
+
+    format: Annotated[
+        list[str] | None,
+        Parameter(
+            group=REPORTS,
+            consume_multiple=1,
+            help="Report formats: json markdown html csv junit parquet [default: json markdown]",
+        ),
+    ] = None
+    output_dir: Annotated[Path | None, Parameter(group=REPORTS, help="Folder of report files [default: ./reports]")] = None
+    store: Annotated[str | None, Parameter(group=REPORTS, help="Folder (or .db file) of all results [default: ./eval-store]")] = (
+        None
+    )
+    exit_on_fail: Annotated[
+        bool | None, Parameter(group=REPORTS, help="Exit 1 when a skill is below --min-completion", show_default=False)
+    ] = None
+
+
+def flags_of(*groups: Any, **more: Any) -> dict[str, Any]:
+    """The options that were given, under the configuration's names."""
+    flags = {field.name: getattr(group, field.name) for group in groups for field in fields(group)} | more
+    flags["timeout_ms"] = flags.pop("timeout", None)
+    return {name: value for name, value in flags.items() if value is not None}
+
+
+def option_of(key: str) -> str:
+    """The option behind a key of a request, or a place in it: ``--items-per-task`` for ``items_per_task``; "" for none."""
+    name = key.partition("[")[0].replace("_", "-")
+    return name and "--" + {"timeout-ms": "timeout", "task-tags": "tag", "tags": "tag"}.get(name, name)

@@ -1,0 +1,55 @@
+"""``eval-skills run``: the whole pipeline."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from eval_skills.cli.evaluate import request_of, request_options
+from eval_skills.cli.numbers import whole
+from eval_skills.cli.options import BenchmarkOptions, ExecutionOptions, ReportOptions, flags_of
+
+OF_THE_PIPELINE = ("store", "exit_on_fail", "format", "output_dir", "skills_dir", "strategy", "top_k", "min_completion")
+"""What selecting and reporting need to know also when a run is resumed."""
+
+
+def run_command(
+    *,
+    skills_dir: Annotated[Path | None, Parameter(help="Folder to search for skills [default: ./skills]")] = None,
+    query: Annotated[
+        str | None, Parameter(name=["-q", "--query"], help="Only skills with this text in name, description or tags")
+    ] = None,
+    tag: Annotated[
+        list[str] | None, Parameter(name=["-t", "--tag"], consume_multiple=1, help="Only skills with all of these tags")
+    ] = None,
+    adapter: Annotated[str | None, Parameter(name=["-a", "--adapter"], help="Only skills behind this adapter")] = None,
+    top_k: Annotated[
+        int | None, Parameter(converter=whole, help="Select at most this many; beats the strategy file [default: all]")
+    ] = None,
+    min_completion: Annotated[
+        float | None,
+        Parameter(help="Lowest completion rate to select, and for --exit-on-fail [default: the strategy's, else 0.7]"),
+    ] = None,
+    strategy: Annotated[Path | None, Parameter(help="YAML or JSON file with filters, sortBy, order and topK")] = None,
+    what: BenchmarkOptions = BenchmarkOptions(),
+    how: ExecutionOptions = ExecutionOptions(),
+    reports: ReportOptions = ReportOptions(),
+) -> int:
+    """Find skills, evaluate them, select the best and write reports, in one Prefect flow.
+
+    Example: eval-skills run --skills-dir ./examples/skills --runs 3 --top-k 3
+    """
+    from eval_skills.cli.find import check_adapter
+    from eval_skills.cli.running import run_flow
+    from eval_skills.tasks.request import PipelineRequest
+    from eval_skills.tasks.strategy import chosen_strategy
+
+    check_adapter(adapter)
+    flags = flags_of(what, how, reports, skills_dir=skills_dir, top_k=top_k, strategy=strategy, min_completion=min_completion)
+    options = request_options(flags, resuming=bool(how.resume), always=OF_THE_PIPELINE)
+    floor = chosen_strategy(options["strategy"], min_completion=min_completion, floor=options.pop("min_completion"))
+    own = {"query": query, "tags": tag or [], "adapter": adapter, "min_completion": floor.filters.min_completion_rate}
+    request = request_of(PipelineRequest, options, **own)
+    return run_flow(request, dry_run=how.dry_run, exit_on_fail=bool(options["exit_on_fail"]))

@@ -1,0 +1,82 @@
+"""What every command knows of its call: the global options, where to print, and the configuration below its own flags."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from eval_skills.core.config import Config, LayeredConfig
+
+PIPE_WIDTH = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """The global options of one call."""
+
+    config_path: Path | None = None
+    json: bool = False
+    color: bool = True
+    verbose: bool = False
+
+    def config(self, flags: dict[str, Any]) -> Config:
+        """The layered configuration, with the flags that were given (not None) on top."""
+        return self.layers(flags).config
+
+    def layers(self, flags: dict[str, Any]) -> LayeredConfig:
+        """The same, with the origin of every value."""
+        from eval_skills.core.config import load_config
+
+        return load_config(flags, config_path=self.config_path, environ=os.environ, cwd=Path.cwd(), home=Path.home())
+
+    @property
+    def plain(self) -> bool:
+        """Whether escape sequences are unwelcome, here or by the convention of ``NO_COLOR``."""
+        return not self.color or bool(os.environ.get("NO_COLOR"))
+
+    def out(self, *, pipe_width: int = PIPE_WIDTH) -> Console:
+        """Where results go: stdout. A pipe has no width of its own: `pipe_width` is what a table may fill there."""
+        return self._console(sys.stdout, pipe_width)
+
+    def err(self) -> Console:
+        """Where progress and remarks go: stderr."""
+        return self._console(sys.stderr, PIPE_WIDTH)
+
+    def say(self, line: str, *, style: str = "") -> None:
+        """Print a line on stdout, as long as it is: a path that was broken in two is none."""
+        self.out().print(printable(line), style=style, markup=False, soft_wrap=True)
+
+    def remark(self, line: str, *, style: str = "yellow") -> None:
+        """Print a line on stderr, as long as it is."""
+        self.err().print(printable(line), style=style, markup=False, soft_wrap=True)
+
+    def _console(self, stream: TextIO, pipe_width: int) -> Console:
+        from eval_skills.cli.console import LastingConsole
+
+        plain: dict[str, Any] = {"color_system": None, "force_terminal": False} if self.plain else {}
+        return LastingConsole(file=stream, highlight=False, width=None if stream.isatty() else pipe_width, **plain)
+
+
+_session: ContextVar[Session] = ContextVar("eval_skills_cli_session", default=Session())  # noqa: B039 - frozen
+
+
+def current() -> Session:
+    """The session of the running command."""
+    return _session.get()
+
+
+def begin(session: Session) -> None:
+    """Make `session` the one that the command sees."""
+    _session.set(session)
+
+
+def printable(text: str) -> str:
+    """The text without what could steer a terminal: a skill's files and answers are anybody's."""
+    return "".join(letter if letter.isprintable() or letter == "\n" else ascii(letter)[1:-1] for letter in text)

@@ -1,0 +1,136 @@
+"""One layer of configuration: what it says, where each word of it stands, and what its paths are relative to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from eval_skills.core.config.keys import Leaf, dotted, flatten, nest
+from eval_skills.core.config.settings import Config
+from eval_skills.core.errors import ConfigError, InputError
+from eval_skills.core.loading import read_document, validate
+
+_PATHS = {("outputDir",), ("skillsDir",), ("benchmarksDir",), ("strategy",)}
+_DOCUMENTS = (".json", ".yaml", ".yml")
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One value, `origin` as `LayeredConfig.origin` tells it, and `place` as an error message names it."""
+
+    value: Any
+    origin: str
+    place: str
+
+
+Layer = dict[Leaf, Setting]
+
+
+def default_layer(cwd: Path, home: Path) -> Layer:
+    """What holds where nobody says anything."""
+    leaves = {leaf: Setting(value, "default", "default") for leaf, value in flatten(Config().to_json()).items()}
+    return located(leaves, cwd, home)
+
+
+def flag_layer(flags: Mapping[str, Any], cwd: Path, home: Path) -> Layer:
+    """The options of the command line that were given; None means not given, at any depth."""
+    leaves = flatten(_given(flags))
+    return checked({leaf: Setting(value, "flag", _option(leaf)) for leaf, value in leaves.items()}, cwd, home)
+
+
+def file_layer(path: Path, home: Path) -> Layer:
+    """A configuration file.
+
+    Raises:
+        ConfigError: the file cannot be read, is no mapping, or holds an unknown key or a wrong value.
+    """
+    return checked({leaf: Setting(value, str(path), str(path)) for leaf, value in file_leaves(path).items()}, path.parent, home)
+
+
+def file_leaves(path: Path) -> dict[Leaf, Any]:
+    """What a configuration file says, its values unchecked. An empty file, or one of comments only, says nothing.
+
+    Raises:
+        ConfigError: the file cannot be read, is no mapping, or holds an unknown key.
+    """
+    try:
+        document = read_document(path)
+    except InputError as error:
+        raise ConfigError(str(error)) from None
+    if not isinstance(document, dict | None):
+        raise ConfigError(f"{path}: a configuration is a mapping of keys to values; this is a {type(document).__name__}")
+    try:
+        return flatten(document or {})
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from None
+
+
+def checked(layer: Layer, base: Path, home: Path) -> Layer:
+    """The layer, its values checked and its relative paths made absolute.
+
+    Every layer is checked by itself: a wrong value is reported where it stands, even if a higher layer would hide it.
+
+    Raises:
+        ConfigError: a value is wrong; the message has the place, the key, what is valid and what was given.
+    """
+    try:
+        validate(Config, nest({leaf: setting.value for leaf, setting in layer.items()}))
+    except InputError as error:
+        place = _place(layer, error)
+        is_named = place == _option(tuple(error.path.partition("[")[0].split(".")))
+        raise ConfigError(": ".join(filter(None, (place, "" if is_named else error.path, error.message)))) from None
+    return located(layer, base, home)
+
+
+def located(layer: Layer, base: Path, home: Path) -> Layer:
+    """The layer with its relative paths resolved against `base`, and a leading ``~`` against `home`."""
+    return {
+        leaf: Setting(_absolute(setting.value, base, home), setting.origin, setting.place)
+        if _is_path(leaf, setting.value)
+        else setting
+        for leaf, setting in layer.items()
+    }
+
+
+def _is_path(leaf: Leaf, value: Any) -> bool:
+    if value is None:
+        return False
+    if leaf == ("store",):
+        return "://" not in value
+    if leaf == ("benchmark",):  # an id has neither a slash nor an ending
+        return "/" in value or value.endswith(_DOCUMENTS)
+    return leaf in _PATHS
+
+
+def _absolute(value: str | Path, base: Path, home: Path) -> str:
+    path = Path(value)
+    if path.parts and path.parts[0] == "~":
+        return str(home.joinpath(*path.parts[1:]))
+    return str(base / path)
+
+
+def _given(flags: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: _plain(value) for key, value in flags.items() if value is not None}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return _given(value)
+    if isinstance(value, tuple):
+        return [_plain(part) for part in value]
+    return str(value) if isinstance(value, Path) else value
+
+
+def _option(leaf: Leaf) -> str:
+    if leaf == ("timeoutMs",):
+        return "--timeout"  # options are in ms throughout
+    return "--" + "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in dotted(leaf))
+
+
+def _place(layer: Layer, error: InputError) -> str:
+    places = {dotted(leaf): setting.place for leaf, setting in layer.items()}
+    held = [key for key in places if error.path == key or error.path.startswith((f"{key}[", f"{key}."))]
+    below = [key for key in places if not held and key.startswith(f"{error.path}." if error.path else "")]
+    return places[max(held or below, key=len)] if held or below else ""

@@ -1,0 +1,100 @@
+"""A configuration's YAML text with some keys changed, and with everything else as a person wrote it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from io import StringIO
+from typing import TYPE_CHECKING, Any
+
+from eval_skills.core.config.keys import Leaf, resolve
+from eval_skills.core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from ruamel.yaml import YAML
+
+_NO_WIDTH = 1_000_000
+
+
+def edited(text: str, changes: Mapping[Leaf, Any]) -> str:
+    """`text`, a valid configuration, with these keys set. Comments, order, quotes and the spellings of keys stay.
+
+    A new key is appended to its group. A list keeps its style, in one line or one entry per line.
+
+    Raises:
+        ConfigError: a key is held by something that several places share, so that it cannot be changed alone.
+    """
+    from ruamel.yaml.error import YAMLError
+
+    editor = _editor(text)
+    try:
+        document = editor.load(text)
+        if document is None:  # nothing, or comments only: these belong to no key, so the editor would lose them
+            document, head = editor.map(), text if not text or text.endswith("\n") else text + "\n"
+        else:
+            head = ""
+        _indent(editor, document)
+        for leaf, value in changes.items():
+            _set(editor, document, leaf, value)
+        return head + _dumped(editor, document)
+    except YAMLError as error:
+        raise ConfigError(f"cannot be edited with its comments: {' '.join(str(error).split())}; edit it by hand") from None
+
+
+def _editor(text: str) -> YAML:
+    from ruamel.yaml import YAML
+
+    editor = YAML()
+    editor.preserve_quotes, editor.width, editor.explicit_start = True, _NO_WIDTH, text.startswith("---")
+    return editor
+
+
+def _indent(editor: YAML, document: Any) -> None:
+    """Let the editor write nested lines as deep as the first ones that are there."""
+    from ruamel.yaml.comments import CommentedMap, CommentedSeq
+
+    blocks = [value for value in document.values() if isinstance(value, CommentedMap | CommentedSeq) and not _is_flow(value)]
+    depths = [value.lc.col for value in blocks if isinstance(value, CommentedMap) and value]
+    dashes = [value.lc.col for value in blocks if isinstance(value, CommentedSeq) and value]
+    dash = min(dashes, default=0)
+    editor.indent(mapping=min(depths, default=2), sequence=dash + 2, offset=dash)
+
+
+def _set(editor: YAML, document: Any, leaf: Leaf, value: Any) -> None:
+    level = document
+    for depth in range(1, len(leaf)):
+        name = _spelled(level, leaf[:depth])
+        if level.get(name) is None:
+            level[name] = editor.map()
+        level = level[name]
+    name = _spelled(level, leaf)
+    level[name] = _node(editor, value, level.get(name))
+
+
+def _spelled(level: Any, leaf: Leaf) -> str:
+    """How the file spells the last part of `leaf`: keys may be written in snake_case."""
+    return next((name for name in level if resolve((*leaf[:-1], name))[0] == leaf), leaf[-1])
+
+
+def _node(editor: YAML, value: Any, old: Any) -> Any:
+    """The value as the editor holds it.
+
+    It is spelled by the library that reads configurations: the editor itself speaks YAML 1.2, where ``yes`` needs no quotes.
+    """
+    import yaml
+
+    is_block = isinstance(old, list) and bool(old) and not _is_flow(old)
+    text = yaml.safe_dump({"value": value}, allow_unicode=True, default_flow_style=False if is_block else None, width=_NO_WIDTH)
+    node = editor.load(text)["value"]
+    if is_block and isinstance(node, list) and node and (comment := old.ca.items.get(len(old) - 1)):
+        node.ca.items[len(node) - 1] = comment  # type: ignore[attr-defined]  # what follows a list hangs on its last entry
+    return node
+
+
+def _is_flow(node: Any) -> bool:
+    return bool(node.fa.flow_style())
+
+
+def _dumped(editor: YAML, document: Any) -> str:
+    stream = StringIO()
+    editor.dump(document, stream)
+    return stream.getvalue()

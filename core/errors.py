@@ -1,0 +1,128 @@
+"""Everything that can go wrong, as one tree.
+
+::
+
+    EvalSkillsError
+    ├─ UserError            the person can mend it: one line, exit code 2
+    │  ├─ UsageError        an option or argument is wrong
+    │  ├─ ConfigError       a configuration file, variable or value is wrong
+    │  └─ InputError        a skill, benchmark, strategy or report cannot be used
+    ├─ RunError             the run could not finish: exit code 3
+    ├─ ItemError            one item went wrong; it becomes data, never the end of a run
+    │  ├─ SkillError        the skill answered with an error           (kind skill)
+    │  ├─ ContractError     the skill answered something unreadable    (kind contract)
+    │  ├─ InfraError        the skill could not be reached or started  (kind infra)
+    │  │  └─ SkillUnavailable   … and another attempt may succeed
+    │  ├─ SkillTimeout      the deadline passed                        (status timeout)
+    │  ├─ ScorerError       the scorer itself broke                    (kind scorer)
+    │  └─ JudgeError        the judging model broke                    (kind judge)
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+ErrorKind = Literal["skill", "contract", "infra", "scorer", "judge", "timeout"]
+
+
+class EvalSkillsError(Exception):
+    """The root of all errors of this package."""
+
+
+class UserError(EvalSkillsError, ValueError):
+    """Something the person who called can mend; the message is one line and says how."""
+
+
+class UsageError(UserError):
+    """An option or argument is wrong."""
+
+
+class ConfigError(UserError):
+    """A configuration file, environment variable or value is wrong."""
+
+
+class InputError(UserError):
+    """A file or object that was given cannot be used.
+
+    `source` names the file (or None for data in memory), `path` the place inside it (``tasks[3].evaluator``).
+    """
+
+    def __init__(self, message: str, *, source: Path | str | None = None, path: str = "") -> None:
+        self.message, self.source, self.path = message, source, path
+        where = ": ".join(str(part) for part in (source, path) if part)
+        super().__init__(f"{where}: {message}" if where else message)
+
+
+class RunError(EvalSkillsError):
+    """The run could not finish; what is done is kept, and the message says how to go on."""
+
+
+class ItemError(EvalSkillsError):
+    """One item went wrong. `transient` says whether another attempt can help.
+
+    `retry_after_s` is the time the other side asked us to wait, `latency_ms` how long the attempt took (None: unknown),
+    `output` what the skill had answered before it went wrong, `logs` what it said on the side.
+    """
+
+    kind: ClassVar[ErrorKind]
+    transient: ClassVar[bool] = False
+
+    def __init__(
+        self, message: str, *, retry_after_s: float | None = None, latency_ms: float | None = None, logs: str = ""
+    ) -> None:
+        super().__init__(message)
+        self.retry_after_s, self.latency_ms, self.logs = retry_after_s, latency_ms, logs
+
+
+class SkillError(ItemError):
+    """The skill answered, and its answer is an error; asking again gives the same."""
+
+    kind = "skill"
+
+
+class ContractError(ItemError):
+    """The skill answered something that its protocol does not allow."""
+
+    kind = "contract"
+
+
+class InfraError(ItemError):
+    """The skill could not be reached or started."""
+
+    kind = "infra"
+
+
+class SkillUnavailable(InfraError):
+    """The skill refused, dropped or postponed the call; another attempt may succeed."""
+
+    transient = True
+
+
+class SkillTimeout(ItemError, TimeoutError):
+    """The skill did not answer before its deadline; whatever it was doing has been stopped."""
+
+    kind = "timeout"
+    transient = True
+
+
+class ScorerError(ItemError):
+    """The scorer itself broke; the answer is kept and has no score."""
+
+    kind = "scorer"
+
+
+class JudgeError(ItemError):
+    """The judging model could not be reached or did not give a readable verdict."""
+
+    kind = "judge"
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """A suggestion to append to a message: `` (did you mean 'timeoutMs'?)``, or nothing when no known word is close."""
+    matches = get_close_matches(word, list(known), n=1, cutoff=0.6)
+    return f" (did you mean {matches[0]!r}?)" if matches else ""

@@ -1,0 +1,120 @@
+"""Content digests: did the thing that was evaluated change since?"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import stat
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from eval_skills.core.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+IGNORED_FOLDERS = frozenset({".git", "__pycache__", "node_modules", ".venv", ".pytest_cache"})
+MAX_HASHED_BYTES = 32 * 1024 * 1024
+_CHUNK_BYTES = 1024 * 1024
+_GIT_TIMEOUT_S = 2.0
+
+
+def digest_of_folder(path: Path) -> str:
+    """The digest of a folder's content, as ``sha256:<16 hex digits>``.
+
+    It covers the sorted relative paths and the bytes of regular files, and a symbolic link by the text of its target (it is
+    not followed). A file over 32 MiB counts by its size and modification time only. Permissions, empty folders, sockets and
+    pipes do not count, nor does what builds leave behind: ``.git``, ``__pycache__``, ``*.pyc``, ``node_modules``, ``.venv``,
+    ``.pytest_cache``. A `path` that is a file is a folder with that one file, so it has a digest too.
+
+    Raises:
+        InputError: `path` is missing, or something in it cannot be read.
+    """
+    digest = hashlib.sha256()
+    try:
+        for name, entry in sorted(_entries(path)):
+            for part in (name.encode("utf-8", "surrogateescape"), _content_of(entry)):
+                # the length in front of each part keeps "a" + "bc" apart from "ab" + "c"
+                digest.update(len(part).to_bytes(8, "big") + part)
+    except OSError as error:
+        raise InputError(f"cannot be read for its digest: {error.strerror}", source=error.filename or path) from None
+    return _short(digest.hexdigest())
+
+
+def digest_of_json(data: Any) -> str:
+    """The digest of JSON data, as ``sha256:<16 hex digits>``; the order of keys does not count, ``1`` and ``1.0`` differ.
+
+    Raises:
+        InputError: `data` holds something that is not JSON.
+    """
+    try:
+        canonical = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"not JSON data, so it has no digest: {error}") from None
+    return _short(hashlib.sha256(canonical.encode("ascii")).hexdigest())
+
+
+def git_commit(path: Path) -> str | None:
+    """The commit that the working tree around `path` stands on, 40 (or 64) hex digits.
+
+    None where there is no repository, no commit, no git, or no answer from git within 2 s: a run goes on without it.
+    """
+    git = shutil.which("git")
+    if git is None:
+        return None
+    folder = path if path.is_dir() else path.parent
+    try:
+        answer = subprocess.run(  # noqa: S603 - a fixed program with fixed arguments, no shell
+            [git, "-C", str(folder), "rev-parse", "--verify", "--quiet", "HEAD"],
+            capture_output=True,
+            text=True,
+            timeout=_GIT_TIMEOUT_S,
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return answer.stdout.strip() or None if answer.returncode == 0 else None
+
+
+def _entries(path: Path) -> Iterator[tuple[str, Path]]:
+    if not stat.S_ISDIR(path.stat().st_mode):
+        yield path.name, path
+        return
+    for folder, folders, files in os.walk(path, onerror=_raise):
+        here = Path(folder)
+        links = [name for name in folders if (here / name).is_symlink()]
+        folders[:] = [name for name in folders if name not in IGNORED_FOLDERS]
+        for name in [*links, *files]:
+            if name not in IGNORED_FOLDERS and not name.endswith(".pyc") and _counts(here / name):
+                yield (here / name).relative_to(path).as_posix(), here / name
+
+
+def _raise(error: OSError) -> None:
+    raise error
+
+
+def _counts(path: Path) -> bool:
+    mode = path.lstat().st_mode
+    return stat.S_ISREG(mode) or stat.S_ISLNK(mode)
+
+
+def _content_of(path: Path) -> bytes:
+    """What a file adds to the digest: a tag for its sort, so that a link to ``x`` differs from a file that says ``x``."""
+    status = path.lstat()
+    if stat.S_ISLNK(status.st_mode):
+        return b"link:" + os.fsencode(os.readlink(path))
+    if status.st_size > MAX_HASHED_BYTES:
+        return f"large:{status.st_size}:{status.st_mtime_ns}".encode()
+    content = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK_BYTES):
+            content.update(chunk)
+    return b"file:" + content.digest()
+
+
+def _short(hexadecimal: str) -> str:
+    return f"sha256:{hexadecimal[:16]}"

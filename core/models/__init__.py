@@ -1,0 +1,57 @@
+"""The nouns of the field, as strict pydantic models."""
+
+from eval_skills.core.models.base import Model
+from eval_skills.core.models.benchmark import Benchmark
+from eval_skills.core.models.report import (
+    ConfidenceInterval,
+    Latency,
+    SkillCompletionReport,
+    StatusCounts,
+    Summary,
+    TagSummary,
+    TaskResult,
+    TokenCost,
+)
+from eval_skills.core.models.response import SkillResponse, ToolCall, Usage
+from eval_skills.core.models.result import Attempt, ItemResult, Reason, Status, Verdict
+from eval_skills.core.models.skill import ADAPTER_TYPES, AdapterType, Skill
+from eval_skills.core.models.task import (
+    EvalTask,
+    Evaluator,
+    Expected,
+    ExpectedOutput,
+    ExpectedText,
+    Thresholds,
+    Weights,
+)
+
+__all__ = [
+    "ADAPTER_TYPES",
+    "AdapterType",
+    "Attempt",
+    "Benchmark",
+    "ConfidenceInterval",
+    "EvalTask",
+    "Evaluator",
+    "Expected",
+    "ExpectedOutput",
+    "ExpectedText",
+    "ItemResult",
+    "Latency",
+    "Model",
+    "Reason",
+    "Skill",
+    "SkillCompletionReport",
+    "SkillResponse",
+    "Status",
+    "StatusCounts",
+    "Summary",
+    "TagSummary",
+    "TaskResult",
+    "Thresholds",
+    "TokenCost",
+    "ToolCall",
+    "Usage",
+    "Verdict",
+    "Weights",
+]

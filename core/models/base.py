@@ -1,0 +1,60 @@
+"""What every model shares: snake_case in Python, camelCase in JSON and YAML, unknown keys refused, NaN refused."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError
+
+from eval_skills.core.errors import nearest
+
+Rate = Annotated[float, Field(ge=0, le=1)]
+"""A share in [0, 1]."""
+
+Identifier = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_-]+$")]
+"""Lower-case letters, digits, ``_`` and ``-``: safe in file names, URLs and SQL."""
+
+SemVer = Annotated[str, StringConstraints(pattern=r"^\d+\.\d+\.\d+$")]
+"""``X.Y.Z``."""
+
+Text = Annotated[str, StringConstraints(pattern=r"\S")]
+"""Text that is not blank."""
+
+
+class Model(BaseModel):
+    """A strict model: no silent conversion (``"5"`` is no number), no unknown keys, no NaN, both spellings of a key."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel,
+        populate_by_name=True,
+        extra="forbid",
+        strict=True,
+        allow_inf_nan=False,
+        frozen=True,
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_unknown_keys(cls, data: Any) -> Any:
+        if isinstance(data, dict) and cls.model_config.get("extra") == "forbid":
+            for key in data:
+                if key not in known_keys(cls):
+                    aliases = sorted(field.alias or name for name, field in cls.model_fields.items())
+                    hint = nearest(str(key), aliases) or f"; known are {', '.join(aliases)}"
+                    raise PydanticCustomError("unknown_key", "unknown key {key}{hint}", {"key": repr(key), "hint": hint})
+        return data
+
+    def to_json(self) -> dict[str, Any]:
+        """The model as JSON-ready data under its camelCase names."""
+        return self.model_dump(mode="json", by_alias=True)
+
+
+@cache
+def known_keys(model: type[BaseModel]) -> frozenset[str]:
+    """Every spelling of the keys that `model` knows: field names and aliases."""
+    return frozenset(
+        spelling for name, field in model.model_fields.items() for spelling in (name, field.alias) if spelling is not None
+    )

@@ -1,0 +1,127 @@
+"""The report of one skill on one benchmark."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from pydantic import Field
+
+from eval_skills.core.errors import ErrorKind
+from eval_skills.core.models.base import Model, Rate
+from eval_skills.core.models.result import Reason, Status
+
+
+class ConfidenceInterval(Model):
+    """An interval of the completion rate, with the task as the unit; `method` names how it was computed."""
+
+    lower: Rate
+    upper: Rate
+    level: float = Field(default=0.95, gt=0, lt=1)
+    method: str = ""
+
+
+class StatusCounts(Model):
+    """How many items ended how."""
+
+    passed: int = Field(default=0, alias="pass")
+    fail: int = 0
+    error: int = 0
+    timeout: int = 0
+
+
+class Summary(Model):
+    """The figures of a skill; rates in [0, 1]. None means unknown, never zero.
+
+    `flake_rate` is None unless some task ran at least twice; `pass_at_k` and `pass_hat_k` are None when k exceeds the runs
+    of a task. `throughput` is items per second from the first item's start to the last one's end.
+    """
+
+    completion_rate: Rate
+    partial_score: Rate | None
+    error_rate: Rate
+    consistency_score: Rate
+    composite_score: float
+    confidence_interval: ConfidenceInterval
+    pass_at_k: Rate | None
+    pass_hat_k: Rate | None
+    flake_rate: Rate | None
+    items: int | None = None
+    tasks: int | None = None
+    runs: int | None = None
+    counts: StatusCounts | None = None
+    throughput: float | None = None
+
+
+class Latency(Model):
+    """Percentiles by nearest rank, over every item with a known latency; ms. None where none is known."""
+
+    p50_ms: float | None
+    p95_ms: float | None
+    p99_ms: float | None
+    mean_ms: float | None
+
+
+class TokenCost(Model):
+    """Sums over the items that know them; None where no item does."""
+
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    total_tokens: int | None
+    estimated_usd: float | None = Field(alias="estimatedUSD")
+
+
+class TagSummary(Model):
+    """The figures of the tasks under one tag."""
+
+    completion_rate: Rate
+    partial_score: Rate | None = None
+    error_rate: Rate = 0.0
+    confidence_interval: ConfidenceInterval | None = None
+    items: int
+    tasks: int
+
+
+class TaskResult(Model):
+    """One item as the report shows it: what was asked, what was expected, what came, and why it was judged so."""
+
+    task_id: str
+    run_index: int
+    status: Status
+    score: Rate | None = None
+    passed: bool
+    scorer: str | None = None
+    dimensions: dict[str, Rate] = Field(default_factory=dict)
+    reasons: list[Reason] = Field(default_factory=list)
+    latency_ms: float | None = None
+    attempts: int = 1
+    error_kind: ErrorKind | None = None
+    error_message: str | None = None
+    input: Any = None
+    expected: Any = None
+    output: Any = None
+    tags: list[str] = Field(default_factory=list)
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    cost_usd: float | None = None
+    task_run_id: str | None = None
+
+
+class SkillCompletionReport(Model):
+    """What one skill came to on one benchmark. The JSON report of a run is an array of these."""
+
+    skill_id: str
+    skill_version: str
+    benchmark_id: str
+    timestamp: datetime = Field(strict=False)
+    summary: Summary
+    latency: Latency
+    token_cost: TokenCost
+    by_tag: dict[str, TagSummary] = Field(default_factory=dict)
+    task_results: list[TaskResult] = Field(default_factory=list)
+    evaluator_metadata: dict[str, Any] = Field(default_factory=dict)
+
+    @property
+    def skill_key(self) -> str:
+        """``id@version``."""
+        return f"{self.skill_id}@{self.skill_version}"

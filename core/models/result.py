@@ -1,0 +1,104 @@
+"""The verdict of one item, and the record of it that is kept for ever."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import Field
+
+from eval_skills.core.errors import ErrorKind
+from eval_skills.core.models.base import Model, Rate
+from eval_skills.core.models.response import ToolCall
+
+Status = Literal["pass", "fail", "error", "timeout"]
+
+
+class Reason(Model):
+    """One machine-readable reason: a code in capitals, a sentence with the values, and the place it speaks of."""
+
+    code: str
+    message: str
+    where: str = ""
+
+
+class Verdict(Model):
+    """What scoring one answer came to.
+
+    `score` is None where there was nothing to score (status `error`). A dimension that is not configured is absent from
+    `dimensions`. `reasons` is the one ordered list that every report shows: on a failed item it explains the failure.
+    `error_kind` says who broke when `status` is `error`.
+    """
+
+    status: Status
+    score: Rate | None
+    passed: bool
+    scorer: str | None = None
+    dimensions: dict[str, Rate] = Field(default_factory=dict)
+    reasons: list[Reason] = Field(default_factory=list)
+    error_kind: ErrorKind | None = None
+    metadata: dict[str, Any] = Field(default_factory=dict)
+
+
+class Attempt(Model):
+    """One try of an item: when it began (UTC), how long it took, and what stopped it, if anything did."""
+
+    started_at: datetime = Field(strict=False)
+    latency_ms: float | None = Field(default=None, ge=0)
+    error_kind: ErrorKind | None = None
+
+
+class ItemResult(Model):
+    """One finished item: a line of the journal and a row of the store's `items` table.
+
+    `passed` is `status == "pass"`. `score` is None for errors and timeouts: there was nothing to score.
+    `latency_ms` is the successful (or last) attempt alone; failed and timed-out items keep the time they took.
+    `origin` is `run`, or what wrote the row later (`rescore`, `replay` …).
+    """
+
+    run_id: str
+    flow_run_id: str | None = None
+    task_run_id: str | None = None
+    started_at: datetime = Field(strict=False)
+    skill_id: str
+    skill_version: str
+    skill_digest: str | None = None
+    benchmark_id: str
+    benchmark_version: str
+    benchmark_digest: str | None = None
+    task_id: str
+    task_digest: str | None = None
+    tags: list[str] = Field(default_factory=list)
+    complexity: str | None = None
+    weight: float = 1.0
+    run_index: int = Field(ge=0)
+    status: Status
+    score: Rate | None = None
+    passed: bool
+    scorer: str | None = None
+    dimensions: dict[str, Rate] = Field(default_factory=dict)
+    reasons: list[Reason] = Field(default_factory=list)
+    latency_ms: float | None = Field(default=None, ge=0)
+    timeout_ms: float | None = Field(default=None, gt=0)
+    attempts: list[Attempt] = Field(default_factory=list)
+    error_kind: ErrorKind | None = None
+    error_message: str | None = None
+    output: Any = None
+    messages: list[dict[str, Any]] | None = None
+    tool_calls: list[ToolCall] | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    cost_usd: float | None = None
+    judge_tokens: int | None = None
+    judge_cost_usd: float | None = None
+    origin: str = "run"
+
+    @property
+    def skill_key(self) -> str:
+        """``id@version``."""
+        return f"{self.skill_id}@{self.skill_version}"
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        """What makes the item unique within its run: skill key, task id, run index."""
+        return (self.skill_key, self.task_id, self.run_index)

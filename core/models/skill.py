@@ -1,0 +1,52 @@
+"""A skill: one callable capability of an agent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from pydantic import Field, PrivateAttr
+
+from eval_skills.core.models.base import Identifier, Model, SemVer, Text
+
+AdapterType = Literal["http", "subprocess", "mcp", "langchain", "custom"]
+ADAPTER_TYPES: tuple[str, ...] = get_args(AdapterType)
+
+
+class Skill(Model):
+    """One callable capability, as its ``skill.json`` describes it.
+
+    `key` (``id@version``) is its identity: two versions of one id are two skills everywhere.
+    `folder` is where it was loaded from, its working directory and the subject of package benchmarks;
+    None for a skill built in memory.
+    """
+
+    id: Identifier
+    name: Text
+    version: SemVer
+    description: str = ""
+    tags: list[str] = Field(default_factory=list)
+    input_schema: dict[str, Any] = Field(default_factory=dict)
+    output_schema: dict[str, Any] = Field(default_factory=dict)
+    adapter_type: AdapterType
+    entrypoint: Text
+    adapter_config: dict[str, Any] = Field(default_factory=dict)
+    metadata: dict[str, Any] = Field(default_factory=dict)
+
+    _folder: Path | None = PrivateAttr(default=None)
+
+    @property
+    def key(self) -> str:
+        """``id@version``."""
+        return f"{self.id}@{self.version}"
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder the skill was loaded from."""
+        return self._folder
+
+    def located_in(self, folder: Path) -> Skill:
+        """The same skill, knowing the folder it lives in."""
+        located = self.model_copy()
+        located._folder = folder
+        return located

@@ -1,0 +1,149 @@
+"""What is asked of a skill, and what is expected of its answer."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import ConfigDict, Field, SerializerFunctionWrapHandler, field_validator, model_serializer, model_validator
+
+from eval_skills.core.models.base import Model, Text
+from eval_skills.core.tool_names import normalise_tool_name
+
+Complexity = Literal["simple", "medium", "complex", "very_complex"]
+SequenceMode = Literal["subsequence", "exact", "unordered"]
+
+
+class ExpectedOutput(Model):
+    """What the answer is compared with. Which fields count depends on the evaluator.
+
+    `value` may be any JSON, null included: `has_value` tells a null from an absent value.
+    """
+
+    type: Text | None = None
+    value: Any = None
+    keywords: list[str] | None = None
+    json_schema: dict[str, Any] | bool | None = Field(default=None, alias="schema")
+    patterns: list[str] | None = None
+    criteria: str | list[str] | None = None
+    judge_prompt: str | None = None
+    custom_scorer_path: str | None = None
+
+    @property
+    def has_value(self) -> bool:
+        """Whether a value was given, be it null."""
+        return "value" in self.model_fields_set
+
+    @model_serializer(mode="wrap")
+    def _absent_is_not_null(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields: dict[str, Any] = handler(self)
+        if not self.has_value:
+            fields.pop("value", None)
+        return fields
+
+
+class Evaluator(Model):
+    """The scorer of a task and its options: ``{"type": "exact", "caseSensitive": false}``, or just ``"exact"``.
+
+    Options are checked by the scorer's own fields when the task is loaded, not here.
+    """
+
+    model_config = ConfigDict(extra="allow")
+
+    type: Text
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What stands beside `type`, as written."""
+        return dict(self.model_extra or {})
+
+
+class ExpectedText(Model):
+    """Texts that the answer must (or must not) hold, in any case of letters. Each is a gate."""
+
+    contains: list[Text] = Field(default_factory=list)
+    not_contains: list[Text] = Field(default_factory=list)
+
+
+class Expected(Model):
+    """What an agent run should have done: tools, their order, forbidden ones, and texts of the answer."""
+
+    tools: list[Text] = Field(default_factory=list)
+    tool_sequence: list[Text] = Field(default_factory=list)
+    sequence_mode: SequenceMode = "subsequence"
+    tool_categories: list[Text] = Field(default_factory=list)
+    forbidden_tools: list[Text] = Field(default_factory=list)
+    output: ExpectedText = Field(default_factory=ExpectedText)
+
+    @model_validator(mode="after")
+    def _forbidden_is_not_expected(self) -> Expected:
+        forbidden = {normalise_tool_name(name): name for name in self.forbidden_tools}
+        for name in [*self.tools, *self.tool_sequence]:
+            if (clash := forbidden.get(normalise_tool_name(name))) is not None:
+                raise ValueError(f"tool {name!r} is expected and forbidden (as {clash!r}) at once; remove it from one list")
+        return self
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing at all is expected."""
+        output = self.output
+        return not any(
+            (self.tools, self.tool_sequence, self.tool_categories, self.forbidden_tools, output.contains, output.not_contains)
+        )
+
+
+class Thresholds(Model):
+    """Gates, each passed at equality: a score in points of 100, a cost in USD, a latency in ms."""
+
+    min_score: float | None = Field(default=None, ge=0, le=100)
+    max_cost: float | None = Field(default=None, ge=0)
+    max_latency: float | None = Field(default=None, ge=0)
+
+
+class Weights(Model):
+    """Weights of the dimensions; what is not named keeps the next layer's value. They need not sum to 1."""
+
+    tool_accuracy: float | None = Field(default=None, ge=0)
+    output_quality: float | None = Field(default=None, ge=0)
+    sequence_correctness: float | None = Field(default=None, ge=0)
+
+    def named(self) -> dict[str, float]:
+        """Only the weights that were given."""
+        return self.model_dump(exclude_none=True)
+
+
+class EvalTask(Model):
+    """One question of a benchmark. `weight` counts in `weighted_mean`; `timeout_ms` beats the run's timeout."""
+
+    id: Text
+    description: str = ""
+    input_data: Any = Field(default_factory=dict)
+    expected_output: ExpectedOutput | None = None
+    evaluator: Evaluator | None = None
+    timeout_ms: int | None = Field(default=None, gt=0, le=86_400_000)
+    tags: list[str] = Field(default_factory=list)
+    weight: float = Field(default=1.0, ge=0, le=1e9)
+    metadata: dict[str, Any] = Field(default_factory=dict)
+    complexity: Complexity | None = None
+    expected: Expected | None = None
+    thresholds: Thresholds | None = None
+    weights: Weights | None = None
+
+    @field_validator("evaluator", mode="before")
+    @classmethod
+    def _evaluator_by_name(cls, value: Any) -> Any:
+        return {"type": value} if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _expects_something(self) -> EvalTask:
+        nothing_expected = self.expected is None or self.expected.is_empty
+        nothing_limited = self.thresholds is None or not self.thresholds.model_dump(exclude_none=True)
+        if self.expected_output is None and self.evaluator is None and nothing_expected and nothing_limited:
+            raise ValueError("nothing is expected of the answer; give expectedOutput, evaluator, expected or thresholds")
+        return self
+
+    @property
+    def evaluator_type(self) -> str | None:
+        """The scorer named by the task: `evaluator.type`, else `expectedOutput.type`, else None."""
+        if self.evaluator is not None:
+            return self.evaluator.type
+        return self.expected_output.type if self.expected_output is not None else None

@@ -1,0 +1,134 @@
+"""The difference of two evaluations, as data."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from eval_skills.core.models.base import Model, Rate
+from eval_skills.core.models.result import Reason, Status
+
+Change = Literal["compared", "added", "removed"]
+Judgement = Literal["better", "worse", "equivalent", "inconclusive"]
+Metric = Literal["completionRate", "errorRate", "p95Ms", "compositeScore"]
+
+
+class DiffRow(Model):
+    """One figure on both sides. The arrow says where it went, `good` whether that is welcome; neither where it did not move.
+
+    `before`, `after` and so `delta` are None where unknown; units are those of the report (rates, ms), never rounded.
+    """
+
+    metric: Metric
+    before: float | None
+    after: float | None
+    delta: float | None
+    arrow: Literal["↑", "↓", ""]
+    good: bool | None
+
+
+class FlipSide(Model):
+    """One run of a task that shows how that side went: the pass on the better side, the miss on the worse one."""
+
+    completion_rate: Rate
+    run_index: int
+    status: Status
+    output: Any = None
+    reasons: list[Reason] = Field(default_factory=list)
+
+
+class Flip(Model):
+    """A task whose completion rate moved."""
+
+    task_id: str
+    change: Literal["better", "worse"]
+    before: FlipSide
+    after: FlipSide
+
+
+class DifferenceInterval(Model):
+    """An interval of the mean difference, in [−1, 1]; method ``t``, or ``constant`` where all tasks moved alike."""
+
+    lower: float
+    upper: float
+    level: float
+    method: Literal["t", "constant"]
+
+
+class MissingItems(Model):
+    """Items without a verdict of the skill (error kinds infra, scorer, judge), and how far they could move the mean difference.
+
+    `lower` takes those after as failed and those before as passed, `upper` the other way round.
+    """
+
+    before: int
+    after: int
+    lower: float
+    upper: float
+
+
+class PairedStatistics(Model):
+    """The shared tasks compared pairwise; differences are after − before of each task's completion rate.
+
+    `p_value` is that of `test`, the sign-flip permutation test (exact up to 16 differing tasks, else drawn with `seed`);
+    `adjusted_p` is Holm's over the skills of the diff, and what the verdict reads. `p_floor` is the least p that so many
+    differing tasks can give; `smallest_effect` the least mean difference that this sample shows with 80 % power (None: unknown),
+    and `tasks_needed` how many tasks would show one as small as the equivalence margin.
+    """
+
+    tasks: int
+    tasks_better: int
+    tasks_worse: int
+    mean_difference: float
+    interval: DifferenceInterval
+    equivalence_interval: DifferenceInterval
+    equivalence_margin: float
+    correlation: float | None
+    test: Literal["sign_flip_exact", "sign_flip_drawn"]
+    seed: int
+    p_value: Rate
+    adjusted_p: Rate
+    sign_test_p: Rate
+    t_test_p: Rate | None
+    p_floor: Rate
+    smallest_effect: float | None
+    tasks_needed: int | None
+    missing: MissingItems | None = None
+
+
+class SkillDiff(Model):
+    """One skill: its id and version after (of a removed one: before), its figures, and a verdict where it was compared.
+
+    `explanation` is the verdict in one sentence. `statistics` is None where no task was recorded on both sides.
+    """
+
+    skill_id: str
+    skill_version: str
+    benchmark_id: str
+    before_skill_id: str | None = None
+    before_version: str | None = None
+    change: Change
+    rows: list[DiffRow]
+    verdict: Judgement | None = None
+    explanation: str = ""
+    statistics: PairedStatistics | None = None
+    flips: list[Flip] = Field(default_factory=list)
+    tasks_only_before: list[str] = Field(default_factory=list)
+    tasks_only_after: list[str] = Field(default_factory=list)
+
+
+class ReportDiff(Model):
+    """Two evaluations compared skill by skill.
+
+    `significance` is the p, and `min_effect` the size of the mean difference, that a verdict of better or worse must reach.
+    """
+
+    skills: list[SkillDiff]
+    significance: float
+    equivalence_margin: float
+    min_effect: Rate = 0.0
+
+    def with_verdict(self, verdict: Judgement) -> list[SkillDiff]:
+        """The compared skills that were judged so: what a gate asks for."""
+        return [skill for skill in self.skills if skill.verdict == verdict]

@@ -1,0 +1,132 @@
+"""Choosing the best skills by a strategy: filter, sort on one key, keep the first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from eval_skills.core.errors import InputError
+from eval_skills.core.loading import read_document, validate
+from eval_skills.core.models import AdapterType, Skill, SkillCompletionReport
+from eval_skills.core.models.base import Model, Rate
+
+SortKey = Literal["compositeScore", "completionRate", "latency", "tokenCost"]
+Order = Literal["asc", "desc"]
+
+
+class SelectFilters(Model):
+    """What a skill must fulfil, each at equality too; None and empty lists filter nothing.
+
+    `min_completion_lower_bound` looks at the lower end of the completion rate's interval, so a small sample has to be better
+    to pass. `adapter_types`: any of them; `required_tags`: all of them. A figure that is unknown fulfils no limit.
+    """
+
+    min_completion_rate: Rate | None = None
+    min_completion_lower_bound: Rate | None = None
+    max_error_rate: Rate | None = None
+    max_latency_p95_ms: float | None = Field(default=None, ge=0, alias="maxLatencyP95Ms")
+    adapter_types: list[AdapterType] = Field(default_factory=list)
+    required_tags: list[str] = Field(default_factory=list)
+
+    def accepts(self, skill: Skill, report: SkillCompletionReport) -> bool:
+        """Whether the skill, with these figures, fulfils every filter."""
+        summary = report.summary
+        return (
+            _at_least(summary.completion_rate, self.min_completion_rate)
+            and _at_least(summary.confidence_interval.lower, self.min_completion_lower_bound)
+            and _at_most(summary.error_rate, self.max_error_rate)
+            and _at_most(report.latency.p95_ms, self.max_latency_p95_ms)
+            and (not self.adapter_types or skill.adapter_type in self.adapter_types)
+            and set(self.required_tags) <= set(skill.tags)
+        )
+
+
+class SelectStrategy(Model):
+    """How to select. Without `order` the better end comes first: latency (P95) and token cost (USD) ascend, the others descend.
+
+    `top_k` keeps so many skills (None: all).
+    """
+
+    filters: SelectFilters = Field(default_factory=SelectFilters)
+    sort_by: SortKey = "compositeScore"
+    order: Order | None = None
+    top_k: int | None = Field(default=None, ge=1)
+
+    @property
+    def descending(self) -> bool:
+        """The direction of the sort: as ordered, else by meaning."""
+        return self.order == "desc" if self.order else self.sort_by in {"compositeScore", "completionRate"}
+
+
+@dataclass(frozen=True, slots=True)
+class RankedSkill:
+    """A selected skill with the report that got it there; `rank` counts from 1."""
+
+    skill: Skill
+    report: SkillCompletionReport
+    rank: int
+
+
+def load_strategy(path: Path) -> SelectStrategy:
+    """The strategy in a JSON or YAML file; every key of it may be left out.
+
+    Raises:
+        InputError: the file cannot be read, or a key or value of it is wrong.
+    """
+    return validate(SelectStrategy, read_document(path), source=path)
+
+
+def select(
+    skills: Sequence[Skill], reports: Sequence[SkillCompletionReport], strategy: SelectStrategy | None = None
+) -> list[RankedSkill]:
+    """The skills that pass the strategy's filters, in its order; ties keep the order given. It may be empty.
+
+    A skill without a report (of the same ``id@version``) cannot be selected. A sort value that is unknown comes last,
+    whatever the order.
+
+    Raises:
+        InputError: a skill has two reports, so that it is open which one counts.
+    """
+    strategy = strategy or SelectStrategy()
+    by_key = _by_skill(reports)
+    candidates = [(skill, by_key[skill.key]) for skill in skills if skill.key in by_key]
+    accepted = [(skill, report) for skill, report in candidates if strategy.filters.accepts(skill, report)]
+    accepted.sort(key=lambda pair: _sort_key(pair[1], strategy))
+    return [RankedSkill(skill, report, rank) for rank, (skill, report) in enumerate(accepted[: strategy.top_k], start=1)]
+
+
+def _by_skill(reports: Sequence[SkillCompletionReport]) -> dict[str, SkillCompletionReport]:
+    by_key: dict[str, SkillCompletionReport] = {}
+    for report in reports:
+        other = by_key.setdefault(report.skill_key, report)
+        if other is not report:
+            raise InputError(
+                f"{report.skill_key} has two reports (on {other.benchmark_id} and {report.benchmark_id}); "
+                "select from the reports of one run on one benchmark"
+            )
+    return by_key
+
+
+def _sort_key(report: SkillCompletionReport, strategy: SelectStrategy) -> tuple[bool, float]:
+    values: dict[SortKey, float | None] = {
+        "compositeScore": report.summary.composite_score,
+        "completionRate": report.summary.completion_rate,
+        "latency": report.latency.p95_ms,
+        "tokenCost": report.token_cost.estimated_usd,
+    }
+    value = values[strategy.sort_by]
+    if value is None:
+        return True, 0.0
+    return False, -value if strategy.descending else value
+
+
+def _at_least(value: float, floor: float | None) -> bool:
+    return floor is None or value >= floor
+
+
+def _at_most(value: float | None, ceiling: float | None) -> bool:
+    return ceiling is None or (value is not None and value <= ceiling)

@@ -1,0 +1,142 @@
+"""Finding skills on disk: one that is named, or all below a folder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from eval_skills.core.errors import InputError, UsageError
+from eval_skills.core.loading import read_document, validate
+from eval_skills.core.models import Skill
+
+SKILL_FILE = "skill.json"
+ADAPTER_FILE = "adapter.config.json"
+_SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules", "venv", "site-packages"})
+
+
+@dataclass(frozen=True, slots=True)
+class InvalidSkill:
+    """A skill file that could not be loaded, and why."""
+
+    path: Path
+    reason: str
+
+    @property
+    def remark(self) -> str:
+        """One line for a person; many a reason names the file already."""
+        return f"skipped {self.reason if str(self.path) in self.reason else f'{self.path}: {self.reason}'}"
+
+
+@dataclass(frozen=True, slots=True)
+class Discovery:
+    """What a folder holds: the skills, by id and version, and the files that are none."""
+
+    skills: list[Skill] = field(default_factory=list)
+    invalid: list[InvalidSkill] = field(default_factory=list)
+
+
+def load_skill(path: Path | str) -> Skill:
+    """The skill in a ``skill.json``, or in the folder that holds one.
+
+    An ``adapter.config.json`` beside it is merged key by key under `adapter_config`, and wins where both name a key:
+    it is the file that differs from one deployment to the next.
+
+    Raises:
+        InputError: there is no such skill, or it is malformed; the message names the file and the place in it.
+    """
+    file = _skill_file(Path(path))
+    data = read_document(file)
+    adapter_file = file.parent / ADAPTER_FILE
+    if isinstance(data, dict) and adapter_file.is_file():
+        data = _with_adapter_config(data, read_document(adapter_file), adapter_file)
+    return validate(Skill, data, source=file).located_in(file.parent.resolve())
+
+
+def discover_skills(folder: Path | str) -> Discovery:
+    """Every skill below `folder`, in any depth, sorted by id and version; a malformed one never hides its neighbours.
+
+    Hidden folders, virtual environments and the like are passed over, and links to folders are not followed.
+
+    Raises:
+        InputError: `folder` does not exist or is no folder.
+    """
+    root = Path(folder)
+    if not root.is_dir():
+        raise InputError("no such folder of skills" if not root.exists() else "this is a file; name a folder", source=root)
+    found = Discovery()
+    for file in _skill_files(root):
+        try:
+            found.skills.append(load_skill(file))
+        except InputError as error:
+            found.invalid.append(InvalidSkill(file, str(error)))
+    found.skills.sort(key=lambda skill: (skill.id, [int(part) for part in skill.version.split(".")]))
+    return found
+
+
+def load_skills(paths: Iterable[Path | str]) -> Discovery:
+    """The skills at `paths`, each a ``skill.json``, a skill's folder, or a folder of skills; each skill once, in that order.
+
+    A skill that was named is never skipped; a malformed one inside a folder of skills is listed as invalid.
+
+    Raises:
+        InputError: a path holds no skill, or names a malformed one.
+        UsageError: two different folders hold the same ``id@version``.
+    """
+    skills: dict[Path | None, Skill] = {}
+    invalid: list[InvalidSkill] = []
+    for path in map(Path, paths):
+        found = _skills_at(path)
+        invalid += found.invalid
+        for skill in found.skills:
+            skills.setdefault(skill.folder, skill)
+    refuse_duplicates(skills.values())
+    return Discovery(list(skills.values()), invalid)
+
+
+def refuse_duplicates(skills: Iterable[Skill]) -> None:
+    """Raise a UsageError that names both folders when one ``id@version`` stands for two skills."""
+    seen: dict[str, Skill] = {}
+    for skill in skills:
+        other = seen.setdefault(skill.key, skill)
+        if other.folder != skill.folder:
+            raise UsageError(
+                f"{skill.key} is in two folders, {other.folder} and {skill.folder}; change one id or version, or name one of them"
+            )
+
+
+def _skills_at(path: Path) -> Discovery:
+    if not path.is_dir() or (path / SKILL_FILE).exists():
+        return Discovery([load_skill(path)])
+    found = discover_skills(path)
+    if not found.skills:
+        reason = found.invalid[0].reason if found.invalid else f"there is no {SKILL_FILE} in this folder or below it"
+        raise InputError(f"no skill here: {reason}", source=path)
+    return found
+
+
+def _skill_file(path: Path) -> Path:
+    if path.is_dir():
+        if not (path / SKILL_FILE).is_file():
+            raise InputError(f"no skill here: the folder has no {SKILL_FILE}", source=path)
+        return path / SKILL_FILE
+    if not path.exists():
+        raise InputError("no such skill file or folder", source=path)
+    return path
+
+
+def _skill_files(root: Path) -> Iterator[Path]:
+    for folder, subfolders, files in os.walk(root):
+        subfolders[:] = sorted(name for name in subfolders if not name.startswith(".") and name not in _SKIPPED_FOLDERS)
+        if SKILL_FILE in files:
+            yield Path(folder) / SKILL_FILE
+
+
+def _with_adapter_config(data: dict[str, Any], extra: Any, source: Path) -> dict[str, Any]:
+    if not isinstance(extra, dict):
+        raise InputError("expected an object of adapter options", source=source)
+    name = "adapter_config" if "adapter_config" in data else "adapterConfig"
+    own = data.get(name, {})
+    return {**data, name: {**own, **extra}} if isinstance(own, dict) else data

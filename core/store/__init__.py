@@ -1,0 +1,68 @@
+"""Every result on record: journals while runs go on, Parquet afterwards, SQL over all of it.
+
+Names are loaded on first use, so that importing this package costs neither pandas nor pyarrow nor duckdb.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from eval_skills.core.store.journal import Journal
+    from eval_skills.core.store.landing import land, land_reports
+    from eval_skills.core.store.lines import latest, read_journal
+    from eval_skills.core.store.manifest import Manifest, ManifestBenchmark, ManifestSkill, read_manifest, write_manifest
+    from eval_skills.core.store.past_run import PastRun, past_runs
+    from eval_skills.core.store.rows import results_of, table_of
+    from eval_skills.core.store.run_id import check_run_id, is_run_id, new_run_id, start_date, started_at
+    from eval_skills.core.store.schema import ITEM_SCHEMA, REPORT_SCHEMA, RUN_SCHEMA
+    from eval_skills.core.store.sqlite_mirror import mirror_sqlite
+    from eval_skills.core.store.store import Store
+
+__all__ = [
+    "ITEM_SCHEMA",
+    "REPORT_SCHEMA",
+    "RUN_SCHEMA",
+    "Journal",
+    "Manifest",
+    "ManifestBenchmark",
+    "ManifestSkill",
+    "PastRun",
+    "Store",
+    "check_run_id",
+    "is_run_id",
+    "land",
+    "land_reports",
+    "latest",
+    "mirror_sqlite",
+    "new_run_id",
+    "past_runs",
+    "read_journal",
+    "read_manifest",
+    "results_of",
+    "start_date",
+    "started_at",
+    "table_of",
+    "write_manifest",
+]
+
+_MODULES = {
+    "journal": ("Journal",),
+    "landing": ("land", "land_reports"),
+    "lines": ("latest", "read_journal"),
+    "manifest": ("Manifest", "ManifestBenchmark", "ManifestSkill", "read_manifest", "write_manifest"),
+    "past_run": ("PastRun", "past_runs"),
+    "rows": ("results_of", "table_of"),
+    "run_id": ("check_run_id", "is_run_id", "new_run_id", "start_date", "started_at"),
+    "schema": ("ITEM_SCHEMA", "REPORT_SCHEMA", "RUN_SCHEMA"),
+    "sqlite_mirror": ("mirror_sqlite",),
+    "store": ("Store",),
+}
+_HOMES = {name: module for module, names in _MODULES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

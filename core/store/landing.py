@@ -1,0 +1,162 @@
+"""Journal → Parquet: the one moment when a run's results change their place.
+
+The order makes it safe to be killed anywhere: a scratch file is written, synced and read back; it is renamed; it is read back
+again; only then is the journal deleted. Whatever was cut off, calling `land` again ends in the same state.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyarrow import fs
+
+from eval_skills.core.errors import RunError
+from eval_skills.core.store.durable import sync_file, sync_folder
+from eval_skills.core.store.layout import Layout
+from eval_skills.core.store.lines import complete_lines, key_of, result_of
+from eval_skills.core.store.lock import RunLock
+from eval_skills.core.store.rows import report_row, table_of
+from eval_skills.core.store.run_id import check_run_id, start_date
+from eval_skills.core.store.schema import ITEM_SCHEMA, REPORT_SCHEMA
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from datetime import date
+    from pathlib import Path
+
+    from eval_skills.core.models import ItemResult, SkillCompletionReport
+    from eval_skills.core.store.layout import TableName
+    from eval_skills.core.store.lines import ItemKey
+    from eval_skills.core.store.store import Store
+
+BATCH_ROWS = 5_000
+BATCH_BYTES = 16 * 1024 * 1024
+"""A batch ends at whichever comes first, rows or bytes of journal: so landing a million items takes a batch's memory."""
+
+_KEY_COLUMNS = ["skill_id", "skill_version", "task_id", "run_index"]
+
+
+def land(store: Store, run_id: str, date: date | None = None) -> str:
+    """Move a run's journal into ``items/date=…/<run id>.parquet`` and return where that is (a path, or a URL).
+
+    An item that the journal holds more than once lands once, as it was last. A run that has landed before stays in its
+    file: the journal's items replace theirs, the other rows are kept. `date` is the UTC day on which the run began,
+    unless one is given (or the run has landed already). Without a journal there is nothing to do but to say where it landed.
+
+    Raises:
+        RunError: there is nothing to land, a line of the journal is corrupt, or the file does not read back with
+            exactly the items that went into it; the journal is kept.
+        UsageError: the run is still being written, or `run_id` is none.
+    """
+    journal = store.journal_path(run_id)
+    if not journal.exists():
+        return _landed(store, run_id)
+    with RunLock(journal):
+        expected = _write_items(store, run_id, scratch := store.tables.scratch(_relative(store, "items", run_id, date), run_id))
+        _verify(scratch, fs.LocalFileSystem(), expected)
+        target = store.tables.publish(scratch, _relative(store, "items", run_id, date))
+        _verify(target, store.tables.filesystem, expected)
+        journal.unlink()
+        sync_folder(journal.parent)
+    return store.tables.location(target)
+
+
+def land_reports(
+    store: Store,
+    run_id: str,
+    date: date | None,
+    reports: Iterable[SkillCompletionReport],
+    *,
+    benchmark_version: str | None = None,
+    origin: str = "run",
+) -> str:
+    """Write one row per report into ``reports/date=…/<run id>.parquet``, replacing what was there; return where that is.
+
+    `benchmark_version` comes from the run's manifest, if there is one and it is not given.
+    """
+    if benchmark_version is None and (manifest := store.find_manifest(run_id)) is not None:
+        benchmark_version = manifest.benchmark.version
+    rows = [report_row(report, run_id=run_id, benchmark_version=benchmark_version, origin=origin) for report in reports]
+    relative = _relative(store, "reports", run_id, date)
+    scratch = store.tables.scratch(relative, run_id)
+    pq.write_table(pa.Table.from_pylist(rows, schema=REPORT_SCHEMA), scratch, compression="zstd")
+    sync_file(scratch)
+    return store.tables.location(store.tables.publish(scratch, relative))
+
+
+def run_batches(store: Store, run_id: str) -> Iterator[pa.RecordBatch]:
+    """All rows of a run, each item once: what has landed, and over it what its journal holds."""
+    journal = store.journal_path(run_id)
+    last = _last_lines(journal)
+    for batch in store.tables.batches("items", run_id):
+        yield _without(batch, last) if last else batch
+    for results in _batches(journal, last):
+        yield from table_of(results).combine_chunks().to_batches()
+
+
+def _landed(store: Store, run_id: str) -> str:
+    landed = store.tables.files("items", [check_run_id(run_id)])
+    if not landed:
+        raise RunError(f"run {run_id} has neither a journal nor landed items in {store.path}; is this the right store?")
+    return store.tables.location(landed[run_id])
+
+
+def _relative(store: Store, name: TableName, run_id: str, day: date | None) -> str:
+    landed = store.tables.files(name, [run_id])
+    if landed:
+        return "/".join(landed[run_id].rsplit("/", 3)[1:])
+    return Layout.table_file(name, day or start_date(run_id), run_id)
+
+
+def _write_items(store: Store, run_id: str, scratch: Path) -> int:
+    """Write the scratch file; the number of items that it must hold."""
+    rows = 0
+    with pq.ParquetWriter(scratch, ITEM_SCHEMA, compression="zstd") as writer:
+        for batch in run_batches(store, run_id):
+            writer.write_batch(batch)
+            rows += batch.num_rows
+    sync_file(scratch)
+    return rows
+
+
+def _verify(path: Path | str, filesystem: fs.FileSystem, expected: int) -> None:
+    keys = pq.read_table(str(path), columns=_KEY_COLUMNS, filesystem=filesystem)
+    distinct = keys.group_by(_KEY_COLUMNS).aggregate([]).num_rows
+    if keys.num_rows != expected or distinct != expected:
+        raise RunError(
+            f"{path} reads back with {keys.num_rows} rows and {distinct} items where {expected} were written; "
+            "the journal is kept: check the disk, then resume the run"
+        )
+
+
+def _last_lines(journal: Path) -> dict[ItemKey, int]:
+    """Each item's last line number; the strings of equal keys are shared, so a million items fit."""
+    shared: dict[str, str] = {}
+    last: dict[ItemKey, int] = {}
+    for number, line in complete_lines(journal):
+        skill, task, run = key_of(line, source=journal, number=number)
+        last[(shared.setdefault(skill, skill), shared.setdefault(task, task), run)] = number
+    return last
+
+
+def _batches(journal: Path, last: dict[ItemKey, int]) -> Iterator[list[ItemResult]]:
+    results: list[ItemResult] = []
+    size = 0
+    for number, line in complete_lines(journal):
+        result = result_of(line, source=journal, number=number)
+        if last.get(result.key) == number:
+            results.append(result)
+            size += len(line)
+        if len(results) >= BATCH_ROWS or size >= BATCH_BYTES:
+            yield results
+            results, size = [], 0
+    if results:
+        yield results
+
+
+def _without(batch: pa.RecordBatch, replaced: dict[ItemKey, int]) -> pa.RecordBatch:
+    skill, version, task, run = (batch.column(name).to_pylist() for name in _KEY_COLUMNS)
+    kept = [(f"{s}@{v}", t, r) not in replaced for s, v, t, r in zip(skill, version, task, run, strict=True)]
+    return batch.filter(pa.array(kept, pa.bool_()))

@@ -1,0 +1,88 @@
+"""The manifest of a run: what was asked, of what, with which versions."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field, field_validator
+from pydantic_core import to_json
+
+from eval_skills.core.errors import InputError
+from eval_skills.core.loading import read_document, validate
+from eval_skills.core.models import Model
+from eval_skills.core.redaction import Redaction
+from eval_skills.core.store.durable import write_whole
+from eval_skills.core.store.run_id import is_run_id
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+FILE_NAME = "manifest.json"
+
+
+class ManifestSkill(Model):
+    """A skill as it was: ``id@version``, the digest of its folder, and where it lay."""
+
+    key: str
+    digest: str | None = None
+    path: str | None = None
+
+
+class ManifestBenchmark(Model):
+    """The benchmark as it was."""
+
+    id: str
+    version: str
+    digest: str | None = None
+    path: str | None = None
+
+
+class Manifest(Model):
+    """What a run was asked to do; written before its first item, and enough to resume it.
+
+    `request` is free: the options of the call. `versions` names what took part (`eval-skills`, `python`, `prefect` …).
+    Whether the run is finished is not written here: it is read off the files.
+    """
+
+    run_id: str
+    created_at: datetime = Field(strict=False)
+    request: dict[str, Any] = Field(default_factory=dict)
+    skills: list[ManifestSkill]
+    benchmark: ManifestBenchmark
+    versions: dict[str, str] = Field(default_factory=dict)
+    git_commit: str | None = None
+    platform: str | None = None
+    planned_items: int = Field(ge=0)
+    flow_run_id: str | None = None
+
+    @field_validator("run_id")
+    @classmethod
+    def _is_a_run_id(cls, value: str) -> str:
+        if not is_run_id(value):
+            raise ValueError(f"{value!r} is not a run id; one looks like 20261121T233824Z-3f9a")
+        return value
+
+
+def write_manifest(folder: Path, manifest: Manifest, *, secrets: Mapping[str, str] | None = None) -> Path:
+    """Write ``manifest.json`` into the run's folder, whole or not at all; values of `secrets` are redacted in it."""
+    path = folder / FILE_NAME
+    data = manifest.to_json()
+    free = {"request", "skills", "benchmark", "versions", "platform"}
+    data |= {name: Redaction(secrets).data(data[name]) for name in free}
+    write_whole(path, to_json(data, indent=2) + b"\n")
+    return path
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """The manifest in a run's folder.
+
+    Raises:
+        InputError: it is missing, unreadable or no manifest, or it is another run's (a copied folder).
+    """
+    path = folder / FILE_NAME
+    manifest = validate(Manifest, read_document(path), source=path)
+    if manifest.run_id != folder.name:
+        raise InputError(f"it belongs to run {manifest.run_id}, and the folder is named {folder.name}", source=path)
+    return manifest

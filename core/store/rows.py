@@ -1,0 +1,154 @@
+"""An item's result as a row of the `items` table, and back."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pydantic_core import from_json, to_json
+
+from eval_skills.core.models import (
+    Attempt,
+    ItemResult,
+    Latency,
+    Model,
+    Reason,
+    SkillCompletionReport,
+    Summary,
+    TokenCost,
+    ToolCall,
+)
+from eval_skills.core.store.schema import ITEM_SCHEMA, REPORT_SCHEMA
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+MAX_OUTPUT_BYTES = 64 * 1024
+"""The longest `output` text of a row, in bytes of UTF-8. The journal keeps a longer output whole until it lands."""
+
+_PLAIN = tuple(
+    name
+    for name in ITEM_SCHEMA.names
+    if name in ItemResult.model_fields
+    and name not in {"started_at", "reasons", "attempts", "output", "messages", "tool_calls", "dimensions"}
+)
+_COUNTS = ("prompt_tokens", "completion_tokens", "judge_tokens")
+_INT64_MAX = 2**63 - 1
+_COUNT_COLUMNS = {"passed": "passed_items", "fail": "failed_items", "error": "error_items", "timeout": "timeout_items"}
+_REPORT_PARTS: dict[str, type[Model]] = {"summary": Summary, "latency": Latency, "token_cost": TokenCost}
+
+
+def row_of(result: ItemResult) -> dict[str, Any]:
+    """The row of one result, under the names of `ITEM_SCHEMA`.
+
+    A time without a zone is taken as UTC. A token count beyond 64 bits is a skill's nonsense and becomes null.
+    An `output` over 64 KiB of JSON text is cut by `capped_json`, and `output_truncated` says so.
+    """
+    row = {name: getattr(result, name) for name in _PLAIN}
+    for name in _COUNTS:
+        row[name] = None if row[name] is None or abs(row[name]) > _INT64_MAX else row[name]
+    output, truncated = (None, False) if result.output is None else capped_json(result.output)
+    row |= {"started_at": _utc(result.started_at), "output": output, "output_truncated": truncated}
+    row["dimensions"] = list(result.dimensions.items())
+    row["reasons"] = [{"code": reason.code, "message": reason.message, "where": reason.where} for reason in result.reasons]
+    row["attempts"] = [_attempt_row(attempt) for attempt in result.attempts]
+    row["messages"] = _json_or_none(result.messages)
+    row["tool_calls"] = None if result.tool_calls is None else [_call_row(call) for call in result.tool_calls]
+    return row
+
+
+def table_of(results: Iterable[ItemResult]) -> pa.Table:
+    """The results as a table with `ITEM_SCHEMA`, in their order."""
+    return pa.Table.from_pylist([row_of(result) for result in results], schema=ITEM_SCHEMA)
+
+
+def results_of(table: pa.Table) -> list[ItemResult]:
+    """The results behind a table with `ITEM_SCHEMA`; the inverse of `table_of`, but for outputs that were cut."""
+    return [_result_of(row) for row in table.to_pylist()]
+
+
+def report_row(report: SkillCompletionReport, *, run_id: str, benchmark_version: str | None, origin: str) -> dict[str, Any]:
+    """The row of one skill's report, under the names of `REPORT_SCHEMA`; its items live in the other table."""
+    summary = report.summary
+    row: dict[str, Any] = dict.fromkeys(REPORT_SCHEMA.names)
+    for part in (report, summary, report.latency, report.token_cost):
+        row |= {name: getattr(part, name) for name in row if hasattr(part, name)}
+    row |= {f"ci_{name}": getattr(summary.confidence_interval, name) for name in ("lower", "upper", "level", "method")}
+    if (counts := summary.counts) is not None:
+        row |= {column: getattr(counts, name) for name, column in _COUNT_COLUMNS.items()}
+    return row | {
+        "run_id": run_id,
+        "timestamp": _utc(report.timestamp),
+        "benchmark_version": benchmark_version,
+        "origin": origin,
+    }
+
+
+def report_of(row: Mapping[str, Any]) -> SkillCompletionReport:
+    """The report behind a row of `report_row`; its items and its figures by tag are not in the row."""
+    interval = {name: row[f"ci_{name}"] for name in ("lower", "upper", "level", "method")}
+    counts = {name: row[column] or 0 for name, column in _COUNT_COLUMNS.items()}
+    parts: dict[str, Any] = {
+        name: {field: row[field] for field in model.model_fields if field in row} for name, model in _REPORT_PARTS.items()
+    }
+    parts["summary"] |= {"confidence_interval": interval, "counts": counts}
+    return SkillCompletionReport(
+        skill_id=row["skill_id"],
+        skill_version=row["skill_version"],
+        benchmark_id=row["benchmark_id"],
+        timestamp=row["timestamp"],
+        evaluator_metadata={"runId": row["run_id"]},
+        **parts,
+    )
+
+
+def capped_json(value: Any, cap: int = MAX_OUTPUT_BYTES) -> tuple[str, bool]:
+    """The JSON text of a value, and whether it had to be cut to at most `cap` bytes.
+
+    What was cut is still JSON: one string that holds the beginning of the text (of a string: of the string itself).
+    """
+    encoded = to_json(value, inf_nan_mode="null")
+    if len(encoded) <= cap:
+        return encoded.decode(), False
+    prefix = (value if isinstance(value, str) else encoded.decode())[:cap]
+    while (size := len(to_json(prefix))) > cap:
+        prefix = prefix[: len(prefix) * cap // size]
+    return to_json(prefix).decode(), True
+
+
+def _json_or_none(value: Any) -> str | None:
+    return None if value is None else to_json(value, inf_nan_mode="null").decode()
+
+
+def _utc(moment: datetime) -> datetime:
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+
+
+def _attempt_row(attempt: Attempt) -> dict[str, Any]:
+    return {"started_at": _utc(attempt.started_at), "latency_ms": attempt.latency_ms, "error_kind": attempt.error_kind}
+
+
+def _call_row(call: ToolCall) -> dict[str, Any]:
+    texts = {"arguments": _json_or_none(call.arguments), "result": _json_or_none(call.result)}
+    return {"name": call.name, "id": call.id, "error": call.error, **texts}
+
+
+def _result_of(row: dict[str, Any]) -> ItemResult:
+    fields = {name: value for name, value in row.items() if name in ItemResult.model_fields}
+    fields["dimensions"] = dict(row["dimensions"] or {})
+    fields["reasons"] = [Reason(**reason) for reason in row["reasons"] or []]
+    fields["attempts"] = [Attempt(**attempt) for attempt in row["attempts"] or []]
+    fields["output"], fields["messages"] = _value_of(row["output"]), _value_of(row["messages"])
+    if (calls := row["tool_calls"]) is not None:
+        fields["tool_calls"] = [_call_of(call) for call in calls]
+    return ItemResult.model_validate(fields)
+
+
+def _call_of(row: dict[str, Any]) -> ToolCall:
+    return ToolCall(**{**row, "arguments": _value_of(row["arguments"]), "result": _value_of(row["result"])})
+
+
+def _value_of(text: str | None) -> Any:
+    # the standard library would stop at integers of more than 4300 digits
+    return None if text is None else from_json(text)

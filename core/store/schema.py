@@ -1,0 +1,127 @@
+"""The columns of the landed tables, as explicit Arrow schemas.
+
+``timeout_ms`` is the last column of `ITEM_SCHEMA`: it joined after the order of the others was fixed, and a column is only
+ever added at the end. The version rises whenever a column is added or changes its meaning; files of older versions stay
+readable, with nulls in the columns they lack.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+SCHEMA_VERSION = "1"
+VERSION_KEY = b"eval_skills.schema_version"
+
+_TEXT, _FLOAT, _COUNT = pa.string(), pa.float64(), pa.int64()
+_MOMENT = pa.timestamp("us", tz="UTC")
+_METADATA = {VERSION_KEY: SCHEMA_VERSION.encode()}
+
+REASON = pa.struct({"code": _TEXT, "message": _TEXT, "where": _TEXT})
+ATTEMPT = pa.struct({"started_at": _MOMENT, "latency_ms": _FLOAT, "error_kind": _TEXT})
+TOOL_CALL = pa.struct({"name": _TEXT, "arguments": _TEXT, "id": _TEXT, "result": _TEXT, "error": _TEXT})
+"""`arguments` and `result` are JSON text."""
+
+ITEM_SCHEMA = pa.schema(
+    {
+        "run_id": _TEXT,
+        "flow_run_id": _TEXT,
+        "task_run_id": _TEXT,
+        "started_at": _MOMENT,
+        "skill_id": _TEXT,
+        "skill_version": _TEXT,
+        "skill_digest": _TEXT,
+        "benchmark_id": _TEXT,
+        "benchmark_version": _TEXT,
+        "benchmark_digest": _TEXT,
+        "task_id": _TEXT,
+        "task_digest": _TEXT,
+        "tags": pa.list_(_TEXT),
+        "complexity": _TEXT,
+        "weight": _FLOAT,
+        "run_index": pa.int32(),
+        "status": _TEXT,
+        "score": _FLOAT,
+        "passed": pa.bool_(),
+        "scorer": _TEXT,
+        "dimensions": pa.map_(_TEXT, _FLOAT),
+        "reasons": pa.list_(REASON),
+        "latency_ms": _FLOAT,
+        "attempts": pa.list_(ATTEMPT),
+        "error_kind": _TEXT,
+        "error_message": _TEXT,
+        "output": _TEXT,
+        "output_truncated": pa.bool_(),
+        "messages": _TEXT,
+        "tool_calls": pa.list_(TOOL_CALL),
+        "prompt_tokens": _COUNT,
+        "completion_tokens": _COUNT,
+        "cost_usd": _FLOAT,
+        "judge_tokens": _COUNT,
+        "judge_cost_usd": _FLOAT,
+        "origin": _TEXT,
+        "timeout_ms": _FLOAT,
+    },
+    metadata=_METADATA,
+)
+"""One row per item. Rates in [0, 1], times in ms, moments in UTC; `output` and `messages` are JSON text, null where absent."""
+
+REPORT_SCHEMA = pa.schema(
+    {
+        "run_id": _TEXT,
+        "timestamp": _MOMENT,
+        "skill_id": _TEXT,
+        "skill_version": _TEXT,
+        "benchmark_id": _TEXT,
+        "benchmark_version": _TEXT,
+        "completion_rate": _FLOAT,
+        "partial_score": _FLOAT,
+        "error_rate": _FLOAT,
+        "consistency_score": _FLOAT,
+        "composite_score": _FLOAT,
+        "ci_lower": _FLOAT,
+        "ci_upper": _FLOAT,
+        "ci_level": _FLOAT,
+        "ci_method": _TEXT,
+        "pass_at_k": _FLOAT,
+        "pass_hat_k": _FLOAT,
+        "flake_rate": _FLOAT,
+        "p50_ms": _FLOAT,
+        "p95_ms": _FLOAT,
+        "p99_ms": _FLOAT,
+        "mean_ms": _FLOAT,
+        "prompt_tokens": _COUNT,
+        "completion_tokens": _COUNT,
+        "estimated_usd": _FLOAT,
+        "items": _COUNT,
+        "tasks": _COUNT,
+        "runs": _COUNT,
+        "origin": _TEXT,
+        "total_tokens": _COUNT,
+        "passed_items": _COUNT,
+        "failed_items": _COUNT,
+        "error_items": _COUNT,
+        "timeout_items": _COUNT,
+        "throughput": _FLOAT,
+    },
+    metadata=_METADATA,
+)
+"""One row per skill of a run. The interval is that of the completion rate; `throughput` is items per second."""
+
+RUN_SCHEMA = pa.schema(
+    {
+        "run_id": _TEXT,
+        "started_at": _MOMENT,
+        "state": _TEXT,
+        "benchmark": _TEXT,
+        "skills": pa.list_(_TEXT),
+        "planned_items": _COUNT,
+        "landed_items": _COUNT,
+        "git_commit": _TEXT,
+        "flow_run_id": _TEXT,
+    },
+    metadata=_METADATA,
+)
+"""One row per run; `state` is `finished` or `unfinished`. It is put together from manifests and landed files, never stored."""
+
+DATE_FIELD = pa.field("date", pa.date32())
+"""The partition: the UTC day on which the run began."""

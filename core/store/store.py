@@ -1,0 +1,198 @@
+"""The store: every run that was ever made, readable as tables."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from eval_skills.core.errors import InputError, UsageError
+from eval_skills.core.store.layout import DEFAULT_ROOT, Layout
+from eval_skills.core.store.manifest import Manifest, read_manifest
+from eval_skills.core.store.run_id import is_run_id, started_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    import pandas as pd
+    import pyarrow as pa
+
+    from eval_skills.core.models import SkillCompletionReport
+    from eval_skills.core.store.layout import TableName
+    from eval_skills.core.store.tables import Tables
+
+
+class Store:
+    """A folder (or URL) of runs. Creating a `Store` touches nothing; what is not there reads as empty tables.
+
+    `path` is a folder; an fsspec URL for the landed tables (then runs and journals lie in the folder `local`, ``./eval-store``
+    unless given); or a ``.db``/``.sqlite`` file, which mirrors the store that lies in ``<stem>.store`` beside it.
+
+    Raises:
+        UsageError: `path` is some other file.
+    """
+
+    def __init__(self, path: str | Path = DEFAULT_ROOT, *, local: str | Path | None = None) -> None:
+        self.path = str(path)
+        self.layout = Layout.of(path, local=local)
+
+    @cached_property
+    def tables(self) -> Tables:
+        """The landed files."""
+        from eval_skills.core.store.tables import Tables
+
+        return Tables(self.layout)
+
+    def items(
+        self,
+        *,
+        run_id: str | Iterable[str] | None = None,
+        skill_id: str | None = None,
+        benchmark_id: str | None = None,
+        columns: list[str] | None = None,
+    ) -> pd.DataFrame:
+        """The landed items, one row each, with the columns of `ITEM_SCHEMA` (or those of `columns`, in that order).
+
+        The filters narrow it to one run or several, one skill (all its versions), one benchmark. Lists come as
+        numpy arrays, `dimensions` as a dict, JSON columns as text. A run that has not landed is in `item_table`.
+
+        Raises:
+            UsageError: a column of that name does not exist.
+        """
+        return self._frame("items", run_id, {"skill_id": skill_id, "benchmark_id": benchmark_id}, columns)
+
+    def reports(self, *, run_id: str | Iterable[str] | None = None, benchmark_id: str | None = None) -> pd.DataFrame:
+        """The landed reports, one row per skill of a run, with the columns of `REPORT_SCHEMA`, oldest run first."""
+        return self._frame("reports", run_id, {"benchmark_id": benchmark_id}, None)
+
+    def runs(self) -> pd.DataFrame:
+        """All runs, oldest first, with the columns of `RUN_SCHEMA`."""
+        return _to_pandas(self.run_table())
+
+    def query(self, statement: str) -> pd.DataFrame:
+        """The answer to one SELECT over the views `items`, `reports` and `runs`; see `sql.query`."""
+        from eval_skills.core.store.sql import query
+
+        return _to_pandas(query(self, statement))
+
+    def history(self) -> dict[str, float]:
+        """The last completion rate of every skill, by ``id@version``."""
+        return {key: rate for key, (rate, _) in self._last_reports().items()}
+
+    def last_evaluated(self) -> dict[str, datetime]:
+        """When (UTC) every skill was last reported on, by ``id@version``."""
+        return {key: moment for key, (_, moment) in self._last_reports().items()}
+
+    def last_reports(self) -> list[SkillCompletionReport]:
+        """The last report of every skill (``id@version``), without its items, by that key."""
+        from eval_skills.core.store.rows import report_of
+
+        table = self.tables.dataset("reports").to_table()
+        rows = table.sort_by([("timestamp", "ascending"), ("run_id", "ascending")]).to_pylist()
+        last = {f"{row['skill_id']}@{row['skill_version']}": row for row in rows}
+        return [report_of(last[key]) for key in sorted(last)]
+
+    def run_ids(self) -> list[str]:
+        """The ids of all runs, oldest first: those with a folder here and those that have landed."""
+        folder = self.layout.root / "runs"
+        here = {entry.name for entry in folder.iterdir() if is_run_id(entry.name)} if folder.is_dir() else set()
+        return sorted(here | self.tables.files("items").keys())
+
+    def latest_run(self) -> str | None:
+        """The id of the run that began last, finished or not; None in an empty store."""
+        return max(self.run_ids(), default=None)
+
+    def unfinished(self) -> list[str]:
+        """The ids of the runs that still have a journal or have not landed, oldest first: what can be resumed."""
+        landed = self.tables.files("items")
+        return [run_id for run_id in self.run_ids() if self._state(run_id, run_id in landed) == "unfinished"]
+
+    def run_folder(self, run_id: str) -> Path:
+        """The folder of one run, whether it exists or not. Raises `UsageError` when `run_id` is no run id."""
+        return self.layout.run_folder(run_id)
+
+    def journal_path(self, run_id: str) -> Path:
+        """The journal of one run, whether it exists or not. Raises `UsageError` when `run_id` is no run id."""
+        return self.layout.journal(run_id)
+
+    def manifest(self, run_id: str) -> Manifest:
+        """The manifest of one run.
+
+        Raises:
+            UsageError: `run_id` is no run id, or this store has no such run.
+            InputError: its manifest is damaged.
+        """
+        folder = self.run_folder(run_id)
+        if not folder.is_dir():
+            raise UsageError(f"no run {run_id} in {self.layout.root}; the latest there is {self.latest_run() or 'none at all'}")
+        return read_manifest(folder)
+
+    def find_manifest(self, run_id: str) -> Manifest | None:
+        """The manifest of one run, or None where it is missing or damaged: one bad file does not hide the other runs."""
+        try:
+            return read_manifest(self.run_folder(run_id))
+        except InputError:
+            return None
+
+    def item_table(self, run_id: str) -> pa.Table:
+        """All items of one run, each once, with `ITEM_SCHEMA`: what has landed, and over it what its journal holds."""
+        import pyarrow as pa
+
+        from eval_skills.core.store.landing import run_batches
+        from eval_skills.core.store.schema import ITEM_SCHEMA
+
+        return pa.Table.from_batches(run_batches(self, run_id), schema=ITEM_SCHEMA)
+
+    def run_table(self) -> pa.Table:
+        """All runs, oldest first, with `RUN_SCHEMA`. What only a manifest knows is null where it is missing or damaged."""
+        import pyarrow as pa
+
+        from eval_skills.core.store.schema import RUN_SCHEMA
+
+        landed = self.tables.landed_rows()
+        return pa.Table.from_pylist([self._run_row(run_id, landed.get(run_id)) for run_id in self.run_ids()], schema=RUN_SCHEMA)
+
+    def _run_row(self, run_id: str, landed: int | None) -> dict[str, Any]:
+        manifest = self.find_manifest(run_id)
+        row = {
+            "run_id": run_id,
+            "started_at": started_at(run_id),
+            "state": self._state(run_id, landed is not None),
+            "landed_items": landed or 0,
+        }
+        if manifest is not None:
+            row |= {name: getattr(manifest, name) for name in ("planned_items", "git_commit", "flow_run_id")}
+            row["benchmark"] = f"{manifest.benchmark.id}@{manifest.benchmark.version}"
+            row["skills"] = [skill.key for skill in manifest.skills]
+        return row
+
+    def _state(self, run_id: str, has_landed: bool) -> str:
+        return "finished" if has_landed and not self.journal_path(run_id).exists() else "unfinished"
+
+    def _last_reports(self) -> dict[str, tuple[float, datetime]]:
+        columns = ["timestamp", "run_id", "skill_id", "skill_version", "completion_rate"]
+        table = self.tables.dataset("reports").to_table(columns=columns)
+        rows = table.sort_by([("timestamp", "ascending"), ("run_id", "ascending")]).to_pylist()
+        return {f"{row['skill_id']}@{row['skill_version']}": (row["completion_rate"], row["timestamp"]) for row in rows}
+
+    def _frame(
+        self, name: TableName, run_id: str | Iterable[str] | None, equal: dict[str, str | None], columns: list[str] | None
+    ) -> pd.DataFrame:
+        import pyarrow.dataset as ds
+
+        from eval_skills.core.store.tables import SCHEMAS
+
+        if unknown := set(columns or ()) - set(SCHEMAS[name].names):
+            raise UsageError(f"{name} has no column {min(unknown)!r}; it has {', '.join(SCHEMAS[name].names)}")
+        run_ids = [run_id] if isinstance(run_id, str) else None if run_id is None else list(run_id)
+        condition = ds.scalar(True)
+        for column, value in equal.items():
+            condition = condition if value is None else condition & (ds.field(column) == value)
+        dataset = self.tables.dataset(name, run_ids)
+        return _to_pandas(dataset.to_table(columns=columns or SCHEMAS[name].names, filter=condition))
+
+
+def _to_pandas(table: pa.Table) -> pd.DataFrame:
+    frame: pd.DataFrame = table.to_pandas(maps_as_pydicts="strict")
+    return frame

@@ -1,0 +1,115 @@
+"""How one figure of a skill moved from run to run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from eval_skills.core.errors import UsageError, nearest
+from eval_skills.core.models import ConfidenceInterval
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from eval_skills.core.store import Store
+
+METRICS = {
+    "completionRate": "completion_rate",
+    "errorRate": "error_rate",
+    "p95Ms": "p95_ms",
+    "compositeScore": "composite_score",
+    "partialScore": "partial_score",
+    "flakeRate": "flake_rate",
+    "estimatedUSD": "estimated_usd",
+}
+"""The figures that have a trend, and their columns in the table of reports."""
+
+_INTERVAL = ("ci_lower", "ci_upper", "ci_level", "ci_method")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrendPoint:
+    """The figure in one run. `value` is None where it is unknown; `interval` is that of the completion rate, else None."""
+
+    timestamp: datetime
+    run_id: str
+    skill_version: str
+    benchmark_version: str | None
+    value: float | None
+    interval: ConfidenceInterval | None = None
+
+
+Trend = dict[str, list[TrendPoint]]
+"""The points by benchmark id, oldest first: figures of different benchmarks are not one line."""
+
+
+def trend(
+    store: Store,
+    skill: str,
+    *,
+    metric: str = "completionRate",
+    benchmark: str | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+) -> Trend:
+    """The `metric` (a key of `METRICS`) of a skill in every run that reported it, since ≤ moment of the report < until.
+
+    `skill` and `benchmark` are an ``id`` (every version) or ``id@version``.
+
+    Raises:
+        UsageError: the metric is unknown, `since` is not before `until`, or the store has no report of that skill or of that
+            benchmark for it, at any time.
+    """
+    check_metric(metric)
+    if since is not None and until is not None and since >= until:
+        raise UsageError(f"the trend ends at {until.isoformat()}, and begins at {since.isoformat()}; since must come first")
+    rows = _matching(_reports(store, metric), skill, benchmark, store.path)
+    found: Trend = {}
+    for row in rows:
+        if (since is None or row["timestamp"] >= since) and (until is None or row["timestamp"] < until):
+            found.setdefault(row["benchmark_id"], []).append(_point(row, metric))
+    return dict(sorted(found.items()))
+
+
+def check_metric(metric: str) -> None:
+    """Raise a UsageError for a metric that has no trend."""
+    if metric not in METRICS:
+        raise UsageError(f"unknown metric {metric!r}{nearest(metric, METRICS)}; known are {', '.join(METRICS)}")
+
+
+def _reports(store: Store, metric: str) -> pa.Table:
+    names = ["run_id", "timestamp", "skill_id", "skill_version", "benchmark_id", "benchmark_version", METRICS[metric]]
+    table = store.tables.dataset("reports").to_table(columns=[*names, *_INTERVAL])
+    return table.sort_by([("timestamp", "ascending"), ("run_id", "ascending"), ("skill_version", "ascending")])
+
+
+def _matching(table: pa.Table, skill: str, benchmark: str | None, place: str) -> list[dict[str, Any]]:
+    rows = table.to_pylist()
+    of_skill = [row for row in rows if skill in (row["skill_id"], f"{row['skill_id']}@{row['skill_version']}")]
+    if not of_skill:
+        known = sorted({f"{row['skill_id']}@{row['skill_version']}" for row in rows})
+        raise _unknown("skill", skill, known, f"no report of {skill!r} in the store {place}")
+    if benchmark is None:
+        return of_skill
+    found = [row for row in of_skill if benchmark in (row["benchmark_id"], f"{row['benchmark_id']}@{row['benchmark_version']}")]
+    if not found:
+        known = sorted({row["benchmark_id"] for row in of_skill})
+        raise _unknown("benchmark", benchmark, known, f"no report of {skill!r} on {benchmark!r} in the store {place}")
+    return found
+
+
+def _unknown(kind: str, name: str, known: list[str], what: str) -> UsageError:
+    hint = nearest(name, [*known, *(key.partition("@")[0] for key in known)])
+    shown = ", ".join(known[:10]) + (f" and {len(known) - 10} more" if len(known) > 10 else "")
+    return UsageError(f"{what}{hint}; {kind}s there: {shown or 'none'}")
+
+
+def _point(row: dict[str, Any], metric: str) -> TrendPoint:
+    interval = None
+    if metric == "completionRate" and row["ci_lower"] is not None and row["ci_upper"] is not None:
+        interval = ConfidenceInterval(
+            lower=row["ci_lower"], upper=row["ci_upper"], level=row["ci_level"] or 0.95, method=row["ci_method"] or ""
+        )
+    names = ("timestamp", "run_id", "skill_version", "benchmark_version")
+    return TrendPoint(**{name: row[name] for name in names}, value=row[METRICS[metric]], interval=interval)

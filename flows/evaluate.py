@@ -1,0 +1,72 @@
+"""Evaluate: every skill × task × run, landed and summed up. The core of all other flows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from time import monotonic
+from typing import cast
+from uuid import UUID
+
+from prefect import flow
+from prefect.client.orchestration import get_client
+from prefect.runtime import flow_run
+from prefect.states import Completed
+
+from eval_skills.flows.items import run_items, task_run_count
+from eval_skills.flows.opaque import opaque
+from eval_skills.flows.reports import write_reports
+from eval_skills.reporting import count_run, summary_line
+from eval_skills.tasks.aggregate import aggregate, partial_reports
+from eval_skills.tasks.land import land_results
+from eval_skills.tasks.opening import plan_items
+from eval_skills.tasks.request import EvaluateRequest
+from eval_skills.tasks.runner import EventLoopTaskRunner
+from eval_skills.tasks.summary import RunSummary
+
+STAGES = 3
+"""Task runs besides the mapped ones: plan_items, land_results, aggregate."""
+
+
+@flow(task_runner=EventLoopTaskRunner(), persist_result=False)
+def evaluate(request: EvaluateRequest) -> RunSummary:
+    """Evaluate every item of the request and land the results; no single item can fail it.
+
+    Raises:
+        UserError: the request cannot be run.
+        RunError: items are missing at the end; `resume` goes on.
+    """
+    began = monotonic()
+    plan = plan_items(request)
+    name_flow_run(f"{plan.benchmark.id} · {len(plan.skills)} skills · {plan.run_id}")
+    finished = plan.finished + run_items(plan)
+    if finished == plan.planned:
+        land_results(opaque(plan))
+        reports = aggregate(opaque(plan))
+    else:
+        reports = partial_reports(plan)
+    line = summary_line(count_run(reports, monotonic() - began))
+    summary = RunSummary(
+        run_id=plan.run_id,
+        line=line,
+        skills=list(plan.skills.values()),
+        benchmark=plan.benchmark,
+        reports=reports,
+        planned=plan.planned,
+        finished=finished,
+        min_completion=plan.request.min_completion,
+        store=plan.store.path,
+        remarks=plan.remarks,
+        skipped=plan.skipped,
+        flow_runs=(str(flow_run.id),),
+        task_runs=task_run_count(plan) + STAGES,
+    )
+    if plan.request.format:
+        summary = write_reports(summary, plan.request.format, Path(plan.request.output_dir))
+    # Prefect hands its caller the data of a returned state, and shows the message in its UI.
+    return cast("RunSummary", Completed(message=line, data=summary))
+
+
+def name_flow_run(name: str) -> None:
+    """Give the current flow run a name that a person can read; it is known only after planning."""
+    with get_client(sync_client=True) as client:
+        client.set_flow_run_name(UUID(flow_run.id), name)

@@ -1,0 +1,60 @@
+"""Find → evaluate → select → report, in one flow."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import cast
+
+from prefect import flow
+from prefect.runtime import flow_run
+from prefect.states import Completed
+
+from eval_skills.flows.evaluate import evaluate, name_flow_run
+from eval_skills.flows.opaque import opaque
+from eval_skills.flows.reports import write_reports
+from eval_skills.tasks.find import find_skills
+from eval_skills.tasks.load_benchmark import load_benchmark
+from eval_skills.tasks.matching import FoundSkills
+from eval_skills.tasks.request import PipelineRequest
+from eval_skills.tasks.runner import EventLoopTaskRunner
+from eval_skills.tasks.select import select_skills
+from eval_skills.tasks.strategy import DEFAULT_MIN_COMPLETION, chosen_strategy
+from eval_skills.tasks.summary import RunSummary
+
+STAGES = 3
+"""Task runs of the pipeline itself: find_skills, load_benchmark, select_skills."""
+
+
+@flow(task_runner=EventLoopTaskRunner(), persist_result=False)
+def pipeline(request: PipelineRequest) -> RunSummary:
+    """Find the skills that match, evaluate them, select the best, and write the reports.
+
+    With `resume` the skills are those of the run that goes on, and nothing is searched.
+
+    Raises:
+        UserError: the request cannot be run, or nothing matches it.
+        RunError: items are missing at the end; `resume` goes on.
+    """
+    strategy = chosen_strategy(
+        request.strategy, min_completion=request.min_completion, top_k=request.top_k, floor=DEFAULT_MIN_COMPLETION
+    )
+    found = FoundSkills([], []) if request.resume else find_skills(request)
+    if not request.resume:
+        load_benchmark(request.benchmark, request.benchmarks_dir, request.tasks)
+    evaluated = evaluate(request.evaluation([str(skill.folder) for skill in found.skills]))
+    selected = select_skills(opaque(evaluated.skills), opaque(evaluated.reports), strategy)
+    name_flow_run(f"{evaluated.benchmark.id} · {len(evaluated.skills)} skills · {evaluated.run_id}")
+    summary = replace(
+        evaluated,
+        selected=selected,
+        min_completion=strategy.filters.min_completion_rate or 0.0,
+        remarks=[*found.remarks(), *evaluated.remarks],
+        skipped=len(found.invalid) + evaluated.skipped,
+        line=f"{evaluated.line}; {len(selected)} of {len(evaluated.skills)} skills selected",
+        flow_runs=(*evaluated.flow_runs, str(flow_run.id)),
+        task_runs=evaluated.task_runs + STAGES,
+    )
+    if request.format:
+        summary = write_reports(summary, request.format, Path(request.output_dir))
+    return cast("RunSummary", Completed(message=summary.line, data=summary))

@@ -1,0 +1,52 @@
+"""What a report tells about the run beside the figures of its skills."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from eval_skills.core.models import Benchmark, SkillCompletionReport
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportContext:
+    """The run that is reported.
+
+    `created_at` must know its time zone. `min_completion` is the gate's threshold in [0, 1], None where there is no gate.
+    `partial` is (finished, planned) items of a run that did not finish. `ranks` are the ranks of the selected skills by
+    ``id@version``; None where nothing was selected from, empty where nothing was good enough.
+    """
+
+    run_id: str
+    created_at: datetime
+    benchmark: Benchmark | None = None
+    title: str = "Skill evaluation"
+    min_completion: float | None = None
+    partial: tuple[int, int] | None = None
+    ranks: Mapping[str, int] | None = None
+
+    def __post_init__(self) -> None:
+        if self.created_at.tzinfo is None:
+            raise ValueError(
+                f"created_at {self.created_at.isoformat()} has no time zone; give an aware datetime, as datetime.now(UTC)"
+            )
+
+    @property
+    def created_utc(self) -> datetime:
+        """`created_at` in UTC."""
+        return self.created_at.astimezone(UTC)
+
+    @property
+    def stem(self) -> str:
+        """The name that all report files of the run share: ``eval-result-2026-11-21T23-38-24-123Z``."""
+        time = self.created_utc.replace(tzinfo=None).isoformat(timespec="milliseconds")
+        return f"eval-result-{time}Z".replace(":", "-").replace(".", "-")
+
+    def meets_gate(self, report: SkillCompletionReport) -> bool | None:
+        """Whether the skill completed enough, with equality enough; None where there is no gate."""
+        return None if self.min_completion is None else report.summary.completion_rate >= self.min_completion
+
+    def selected_rank(self, report: SkillCompletionReport) -> int | None:
+        """The rank that selection gave the skill; None where it was not selected."""
+        return None if self.ranks is None else self.ranks.get(report.skill_key)

@@ -1,0 +1,66 @@
+"""The formats of a report, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from eval_skills.core.errors import UsageError, nearest
+from eval_skills.core.models import SkillCompletionReport
+from eval_skills.reporting import csv_report, html_report, json_report, junit_report, markdown_report, parquet_report
+from eval_skills.reporting.context import ReportContext
+
+Renderer = Callable[[Sequence[SkillCompletionReport], ReportContext], str | bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A way to write a report down: the ending of its file, and the function that renders it."""
+
+    extension: str
+    render: Renderer
+
+
+FORMATS: dict[str, Format] = {
+    "json": Format("json", json_report.render),
+    "markdown": Format("md", markdown_report.render),
+    "html": Format("html", html_report.render),
+    "csv": Format("csv", csv_report.render),
+    "junit": Format("xml", junit_report.render),
+    "parquet": Format("parquet", parquet_report.render),
+}
+
+
+def formats() -> tuple[str, ...]:
+    """The names of all formats."""
+    return tuple(FORMATS)
+
+
+def format_named(name: str) -> Format:
+    """The format of this name.
+
+    Raises:
+        UsageError: there is none; the message names the valid ones and the nearest.
+    """
+    if name not in FORMATS:
+        raise UsageError(f"unknown report format {name!r}{nearest(name, FORMATS)}; valid are {', '.join(FORMATS)}")
+    return FORMATS[name]
+
+
+def check_formats(names: Iterable[str]) -> None:
+    """Refuse a name that is no format, before anything is run for it; see `format_named`."""
+    for name in names:
+        format_named(name)
+
+
+def render(
+    format: str,  # noqa: A002 - the word that people use
+    reports: Sequence[SkillCompletionReport],
+    context: ReportContext,
+) -> str | bytes:
+    """The reports in this format, the best skill first; bytes where the format is binary.
+
+    Raises:
+        UsageError: the format is unknown.
+    """
+    return format_named(format).render(reports, context)

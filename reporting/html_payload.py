@@ -1,0 +1,168 @@
+"""What an HTML report shows of its skills' items, as JSON: figures ready to read, numbers to sort by, texts stored once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from eval_skills.core.models import Benchmark, SkillCompletionReport, TagSummary, TaskResult
+from eval_skills.reporting import figures
+from eval_skills.reporting.context import ReportContext
+from eval_skills.reporting.escape import visible
+from eval_skills.reporting.html_texts import Row, TextTable
+from eval_skills.reporting.sections import errors_by_kind, reasons
+
+FORBIDDEN_TOOL = "FORBIDDEN_TOOL_CALLED"
+
+Json = dict[str, Any]
+
+
+@dataclass(slots=True)
+class TaskTable:
+    """The tasks that were asked, each stored once: skills and runs that were asked the same share its input and expectation."""
+
+    texts: TextTable
+    descriptions: dict[tuple[str, str], str]
+    rows: list[Json] = field(default_factory=list)
+    _index: dict[tuple[Any, ...], int] = field(default_factory=dict)
+
+    def add(self, benchmark_id: str, item: TaskResult) -> int:
+        """The index of the task of an item."""
+        asked, expected = self.texts.add(item.input), self.texts.add(item.expected)
+        key = (benchmark_id, item.task_id, asked, expected, tuple(item.tags))
+        if key not in self._index:
+            self._index[key] = len(self.rows)
+            about = self.descriptions.get((benchmark_id, item.task_id))
+            row = {"id": visible(item.task_id), "tags": [visible(tag) for tag in item.tags], "input": asked, "expected": expected}
+            self.rows.append(_known({**row, "about": self.texts.add(about)}))
+        return self._index[key]
+
+
+def skill_names(reports: Sequence[SkillCompletionReport]) -> list[str]:
+    """A name per report that no other has: ``id@version``, followed by the benchmark, and by a number, only where it must be."""
+    keys = [report.skill_key for report in reports]
+    often = Counter(keys)
+    named = [key if often[key] == 1 else f"{key} on {report.benchmark_id}" for key, report in zip(keys, reports, strict=True)]
+    seen: Counter[str] = Counter()
+    names = []
+    for name in named:
+        seen[name] += 1
+        names.append(visible(name if seen[name] == 1 else f"{name} #{seen[name]}"))
+    return names
+
+
+def payload(reports: Sequence[SkillCompletionReport], context: ReportContext) -> Json:
+    """The reports, in the order given, as the page's script reads them: ``{"texts", "tasks", "skills"}``.
+
+    A skill's `items` refer to `tasks` and `texts` by index; unknown values are absent, never zero.
+    """
+    texts = TextTable()
+    tasks = TaskTable(texts, _descriptions(context.benchmark))
+    names = skill_names(reports)
+    skills = [_skill(name, report, tasks) for name, report in zip(names, reports, strict=True)]
+    rows: list[Row] = texts.rows()
+    return {"texts": rows, "tasks": tasks.rows, "skills": skills}
+
+
+def forbidden_calls(report: SkillCompletionReport) -> list[str]:
+    """What was said of forbidden tools that the skill called, each sentence once, in order of appearance."""
+    said = (reason for item in report.task_results for reason in item.reasons if reason.code == FORBIDDEN_TOOL)
+    return list(dict.fromkeys(visible(reason.message) for reason in said))
+
+
+def _descriptions(benchmark: Benchmark | None) -> dict[tuple[str, str], str]:
+    """What the benchmark says of its tasks, by benchmark and task."""
+    described = benchmark.tasks if benchmark is not None else []
+    return {(benchmark.id, task.id): task.description for task in described if benchmark is not None and task.description}
+
+
+def _skill(name: str, report: SkillCompletionReport, tasks: TaskTable) -> Json:
+    texts = tasks.texts
+    errors = errors_by_kind(report)
+    return {
+        "name": name,
+        "figures": _figures(report),
+        "tags": [_tag(tag, summary) for tag, summary in report.by_tag.items()],
+        "errors": [_known({"kind": each.kind, "items": each.items, "message": texts.add(each.message)}) for each in errors],
+        "items": [_item(item, tasks.add(report.benchmark_id, item), texts) for item in report.task_results],
+    }
+
+
+def _figures(report: SkillCompletionReport) -> list[tuple[str, str]]:
+    summary, latency, cost = report.summary, report.latency, report.token_cost
+    shape = f"{figures.count(summary.items)} ({figures.count(summary.tasks)} × {figures.count(summary.runs)})"
+    tokens = f"{figures.count(cost.total_tokens)} ({figures.count(cost.prompt_tokens)} + {figures.count(cost.completion_tokens)})"
+    ends = summary.counts
+    return [
+        ("Completion", f"{figures.rate(summary.completion_rate)} ({figures.interval(summary.confidence_interval)})"),
+        ("Partial score", figures.score(summary.partial_score)),
+        ("Errors and timeouts", figures.rate(summary.error_rate)),
+        ("Consistency over runs", figures.score(summary.consistency_score)),
+        ("Flaky tasks", figures.rate(summary.flake_rate)),
+        ("pass@k", figures.rate(summary.pass_at_k)),
+        ("pass^k", figures.rate(summary.pass_hat_k)),
+        ("Composite", figures.score(summary.composite_score)),
+        ("Items (tasks × runs)", shape),
+        (
+            "Passed, failed, errors, timeouts",
+            f"{ends.passed:,}, {ends.fail:,}, {ends.error:,}, {ends.timeout:,}" if ends else "–",
+        ),
+        ("Latency P50, P95, P99", ", ".join(map(figures.milliseconds, (latency.p50_ms, latency.p95_ms, latency.p99_ms)))),
+        ("Latency, mean", figures.milliseconds(latency.mean_ms)),
+        ("Tokens (prompt + completion)", tokens if cost.total_tokens is not None else figures.UNKNOWN),
+        ("Cost", figures.usd(cost.estimated_usd)),
+    ]
+
+
+def _tag(tag: str, summary: TagSummary) -> Json:
+    bounds = summary.confidence_interval
+    return _known(
+        {
+            "tag": visible(tag),
+            "tasks": summary.tasks,
+            "items": summary.items,
+            "completion": summary.completion_rate,
+            "shown": figures.rate(summary.completion_rate),
+            "lower": bounds and bounds.lower,
+            "upper": bounds and bounds.upper,
+            "interval": bounds and figures.interval(bounds),
+            "partial": summary.partial_score,
+            "errors": summary.error_rate,
+            "errorsShown": figures.rate(summary.error_rate),
+        }
+    )
+
+
+def _item(item: TaskResult, task: int, texts: TextTable) -> Json:
+    said = [] if item.passed and not item.reasons and not item.error_message else reasons(item)
+    return _known(
+        {
+            "task": task,
+            "run": item.run_index,
+            "status": item.status,
+            "score": _rounded(item.score),
+            "ms": _rounded(item.latency_ms),
+            "output": texts.add(item.output),
+            "reasons": [texts.add(reason) for reason in said] or None,
+            "dimensions": {visible(name): _rounded(value) for name, value in item.dimensions.items()} or None,
+            "attempts": item.attempts if item.attempts > 1 else None,
+            "kind": item.error_kind,
+            "tokens": _sum(item.prompt_tokens, item.completion_tokens),
+            "cost": None if item.cost_usd is None else figures.usd(item.cost_usd),
+        }
+    )
+
+
+def _known(values: Json) -> Json:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 4)
+
+
+def _sum(*values: int | None) -> int | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None

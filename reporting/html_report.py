@@ -1,0 +1,85 @@
+"""The report as one HTML file that opens without a network: ranking, then each skill's items to sort, filter and search."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from eval_skills.core.models import SkillCompletionReport
+from eval_skills.reporting import figures
+from eval_skills.reporting.context import ReportContext
+from eval_skills.reporting.escape import script_json, visible
+from eval_skills.reporting.html_assets import TEMPLATES, assets
+from eval_skills.reporting.html_payload import forbidden_calls, payload, skill_names
+from eval_skills.reporting.ranking import ranked
+
+FIGURES = (figures.rate, figures.interval, figures.score, figures.milliseconds, figures.usd, figures.count)
+
+
+@dataclass(frozen=True, slots=True)
+class RankedSkill:
+    """A row of the ranking; `gate` and `selected` are None where the run had no gate or did not select the skill."""
+
+    rank: int
+    name: str
+    report: SkillCompletionReport
+    gate: bool | None
+    selected: int | None
+    forbidden: list[str]
+
+
+def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> str:
+    """The whole page as text: it loads nothing, sends nothing, and shows every name, answer and message as plain text.
+
+    Of a long text about 2,000 characters are shown, or fewer where a report holds very many of them; the page says how much is
+    missing, and the JSON report has all of it.
+    """
+    best_first = ranked(reports)
+    return (
+        _environment()
+        .get_template("report.html.jinja")
+        .render(
+            context=context,
+            rows=_rows(best_first, context),
+            benchmarks=list(dict.fromkeys(report.benchmark_id for report in best_first)),
+            methods=_methods(best_first),
+            data=script_json(payload(best_first, context)),
+            assets=assets(),
+        )
+    )
+
+
+def _rows(reports: Sequence[SkillCompletionReport], context: ReportContext) -> list[RankedSkill]:
+    return [
+        RankedSkill(rank, name, report, context.meets_gate(report), context.selected_rank(report), forbidden_calls(report))
+        for rank, (name, report) in enumerate(zip(skill_names(reports), reports, strict=True), start=1)
+    ]
+
+
+def _methods(reports: Sequence[SkillCompletionReport]) -> list[str]:
+    intervals = [report.summary.confidence_interval for report in reports]
+    return list(dict.fromkeys(f"{each.level * 100:g} %, {each.method or 'method not recorded'}" for each in intervals))
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        finalize=_shown,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {function.__name__: function for function in FIGURES}
+    return environment
+
+
+def _shown(value: Any) -> Any:
+    if value is None:
+        return figures.UNKNOWN
+    return visible(value) if type(value) is str else value

@@ -1,0 +1,72 @@
+"""A run in short on the page of its CI job: GitHub shows what a step appends to the file ``$GITHUB_STEP_SUMMARY`` names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from eval_skills.core.models import SkillCompletionReport, TaskResult
+from eval_skills.reporting.context import ReportContext
+from eval_skills.reporting.escape import encodable
+from eval_skills.reporting.markdown_template import template
+from eval_skills.reporting.ranking import ranked
+
+VARIABLE = "GITHUB_STEP_SUMMARY"
+MAX_BYTES = 1024 * 1024
+"""GitHub shows nothing of a step whose summary is larger."""
+
+SKILLS_SHOWN, FAILURES_SHOWN = 100, 20
+_EXCERPT_LENGTH = 200
+
+
+def append_job_summary(
+    reports: Sequence[SkillCompletionReport],
+    context: ReportContext,
+    *,
+    line: str,
+    gate_passed: bool | None,
+    environ: Mapping[str, str],
+) -> str | None:
+    """Append the ranking, the gate's verdict and the first failures to the file that `environ` names; nothing without one.
+
+    `line` is the run in one line; `gate_passed` is None where no gate was asked for. The file stays within GitHub's limit of
+    1 MiB per step, failures being left out first. Returns a remark where the summary could not be shown whole: a page of CI is
+    no reason to fail a run.
+    """
+    if not environ.get(VARIABLE):
+        return None
+    file = Path(environ[VARIABLE])
+    try:
+        there = file.stat().st_size if file.exists() else 0
+        for shown in (FAILURES_SHOWN, 0):
+            content = ("\n" if there else "").encode() + _content(reports, context, line, gate_passed, shown)
+            if there + len(content) <= MAX_BYTES:
+                with file.open("ab") as stream:
+                    stream.write(content)
+                return None if shown else f"{VARIABLE}: failures are left out; the file would exceed {MAX_BYTES:,} bytes"
+    except OSError as error:
+        return f"{VARIABLE} {file}: the job summary cannot be written: {error.strerror}"
+    return f"{VARIABLE} {file}: no job summary was added; the file would exceed {MAX_BYTES:,} bytes"
+
+
+def _content(
+    reports: Sequence[SkillCompletionReport], context: ReportContext, line: str, gate_passed: bool | None, failures: int
+) -> bytes:
+    order = ranked(reports)
+    failed = [(report, item) for report in order for item in report.task_results if not item.passed]
+    text = template("job-summary.md.jinja").render(
+        context=context,
+        line=line,
+        gate_passed=gate_passed,
+        below=[report for report in order if context.meets_gate(report) is False][:SKILLS_SHOWN],
+        reports=order[:SKILLS_SHOWN],
+        more_reports=max(0, len(order) - SKILLS_SHOWN),
+        failures=[(report.skill_key, _item_name(item), item) for report, item in failed[:failures]],
+        more_failures=max(0, len(failed) - failures),
+        excerpt_length=_EXCERPT_LENGTH,
+    )
+    return encodable(text).encode()
+
+
+def _item_name(item: TaskResult) -> str:
+    return f"{item.task_id}#{item.run_index + 1}"

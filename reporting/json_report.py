@@ -1,0 +1,42 @@
+"""The report as JSON: an array of completion reports, with every item and every figure unrounded."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from eval_skills.core.errors import InputError
+from eval_skills.core.loading import read_document, validate
+from eval_skills.core.models import SkillCompletionReport
+from eval_skills.reporting.context import ReportContext
+from eval_skills.reporting.escape import encodable
+from eval_skills.reporting.ranking import ranked
+
+
+def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> str:
+    """The array as text, the best skill first. It is the same for every `context`: the run's own facts are in its manifest."""
+    return (
+        encodable(json.dumps([report.to_json() for report in ranked(reports)], ensure_ascii=False, allow_nan=False, indent=2))
+        + "\n"
+    )
+
+
+def read_reports(path: Path) -> list[SkillCompletionReport]:
+    """The completion reports in a JSON report file, in the order they are in.
+
+    Raises:
+        InputError: the file cannot be read, or is no array of completion reports; the message names the place in it.
+    """
+    data = read_document(path)
+    if not isinstance(data, list):
+        raise InputError(f"a report is an array of completion reports; this is a {type(data).__name__}", source=path)
+    return [_validated(entry, index, path) for index, entry in enumerate(data)]
+
+
+def _validated(entry: object, index: int, path: Path) -> SkillCompletionReport:
+    try:
+        return validate(SkillCompletionReport, entry)
+    except InputError as error:
+        place = f"[{index}]" + (f".{error.path}" if error.path else "")
+        raise InputError(error.message, source=path, path=place) from None

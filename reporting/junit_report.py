@@ -1,0 +1,116 @@
+"""The report as JUnit XML: what a CI system shows as tests. A skill is a suite, an item is a case."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+from xml.etree import ElementTree
+
+from eval_skills.core.models import SkillCompletionReport, TaskResult
+from eval_skills.reporting.context import ReportContext
+from eval_skills.reporting.escape import excerpt
+from eval_skills.reporting.ranking import ranked
+from eval_skills.reporting.sections import reasons
+from eval_skills.reporting.table import Row, skill_rows
+
+EXCERPT_LENGTH = 10_000
+_OUTSIDE_XML = re.compile("[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_LINE_END = re.compile(r"\r\n?")
+
+
+def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> bytes:
+    """The document in UTF-8, best skill first: a suite per report named ``id@version``, with the figures that are known as
+    properties, and a case per item, named ``task#run`` (runs count from 1, as in the names of Prefect task runs).
+
+    A wrong answer is a `failure`; an error or a timeout is an `error`. `time` is in seconds, and absent where it is not known. A
+    report that holds figures only has one skipped case: an empty suite would look like a success. What XML 1.0 cannot hold, and
+    the control characters it should not hold, are removed.
+    """
+    suites = [_suite(report, row) for report, row in zip(ranked(reports), skill_rows(reports, context), strict=True)]
+    root = ElementTree.Element("testsuites", _attributes(name=context.title, **_totals(suites)))
+    root.extend(suites)
+    ElementTree.indent(root)
+    document: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
+    return document + b"\n"
+
+
+def xml_text(text: str) -> str:
+    """The text without what XML 1.0 cannot hold (section 2.2) or discourages; every line end becomes a newline, as in parsers."""
+    return _OUTSIDE_XML.sub("", _LINE_END.sub("\n", text))
+
+
+def _suite(report: SkillCompletionReport, row: Row) -> ElementTree.Element:
+    items = report.task_results
+    known = [item.latency_ms for item in items if item.latency_ms is not None]
+    suite = ElementTree.Element(
+        "testsuite",
+        _attributes(
+            name=report.skill_key,
+            tests=max(1, len(items)),
+            failures=sum(item.status == "fail" for item in items),
+            errors=sum(item.status in ("error", "timeout") for item in items),
+            skipped=0 if items else 1,
+            time=_seconds(sum(known)) if known else None,
+            timestamp=report.timestamp.isoformat(),
+        ),
+    )
+    _add_properties(suite, row)
+    for item in items:
+        _add_case(suite, report.benchmark_id, item)
+    if not items:
+        case = ElementTree.SubElement(suite, "testcase", _attributes(classname=report.benchmark_id, name="items"))
+        ElementTree.SubElement(case, "skipped", _attributes(message="this report holds figures only, no items"))
+    return suite
+
+
+def _add_properties(suite: ElementTree.Element, row: Row) -> None:
+    properties = ElementTree.SubElement(suite, "properties")
+    for name, value in row.items():
+        if value is not None:
+            ElementTree.SubElement(properties, "property", _attributes(name=name, value=value))
+
+
+def _add_case(suite: ElementTree.Element, benchmark_id: str, item: TaskResult) -> None:
+    case = ElementTree.SubElement(
+        suite,
+        "testcase",
+        _attributes(
+            classname=benchmark_id,
+            name=f"{item.task_id}#{item.run_index + 1}",
+            time=None if item.latency_ms is None else _seconds(item.latency_ms),
+        ),
+    )
+    if item.status == "pass":
+        return
+    first = item.reasons[0] if item.reasons else None
+    code = first.code if first else item.error_kind or item.status
+    message = first.message if first else item.error_message or item.status
+    trouble = ElementTree.SubElement(
+        case, "failure" if item.status == "fail" else "error", _attributes(type=code, message=excerpt(message, EXCERPT_LENGTH))
+    )
+    trouble.text = xml_text(_explanation(item))
+
+
+def _explanation(item: TaskResult) -> str:
+    said = [excerpt(reason, EXCERPT_LENGTH) for reason in reasons(item)]
+    shown = {"expected": item.expected, "answer": item.output}
+    return "\n".join(
+        [*said, *(f"{name}: {excerpt(value, EXCERPT_LENGTH)}" for name, value in shown.items() if value is not None)]
+    )
+
+
+def _totals(suites: Sequence[ElementTree.Element]) -> dict[str, int]:
+    return {name: sum(int(suite.get(name, "0")) for suite in suites) for name in ("tests", "failures", "errors", "skipped")}
+
+
+def _attributes(**values: Any) -> dict[str, str]:
+    """The values that are known, as text; truth in lower case."""
+    known = {
+        name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in values.items() if value is not None
+    }
+    return {name: xml_text(value) for name, value in known.items()}
+
+
+def _seconds(milliseconds: float) -> str:
+    return f"{milliseconds / 1000:.6f}"

@@ -1,0 +1,73 @@
+"""What a report shows of one skill beside its figures: failures by task, errors by kind, flaky tasks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from eval_skills.core.models import SkillCompletionReport, TaskResult
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFailures:
+    """The items of one task that did not pass, in the order of the report."""
+
+    task_id: str
+    items: list[TaskResult]
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorKindCount:
+    """How many items one kind of error stopped, and the first message of it."""
+
+    kind: str
+    items: int
+    message: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class FlakyTask:
+    """A task that passed in some of its runs and not in others."""
+
+    task_id: str
+    passed: int
+    runs: int
+
+
+def failures_by_task(report: SkillCompletionReport, limit: int) -> tuple[list[TaskFailures], int]:
+    """The first `limit` items that did not pass, grouped by task in order of appearance, and how many more there are."""
+    failed = [item for item in report.task_results if not item.passed]
+    groups: dict[str, list[TaskResult]] = {}
+    for item in failed[:limit]:
+        groups.setdefault(item.task_id, []).append(item)
+    return [TaskFailures(task_id, items) for task_id, items in groups.items()], max(0, len(failed) - limit)
+
+
+def errors_by_kind(report: SkillCompletionReport) -> list[ErrorKindCount]:
+    """The items with status `error` or `timeout` by kind, most frequent first; a kind that is not known is the status."""
+    kinds: dict[str, list[TaskResult]] = {}
+    for item in report.task_results:
+        if item.status in ("error", "timeout"):
+            kinds.setdefault(item.error_kind or item.status, []).append(item)
+    counts = [ErrorKindCount(kind, len(items), _first_message(items)) for kind, items in kinds.items()]
+    return sorted(counts, key=lambda count: (-count.items, count.kind))
+
+
+def reasons(item: TaskResult) -> list[str]:
+    """Why the item was judged as it was: its reasons in their stored order, then the error where no reason tells it."""
+    said = [f"{reason.code}: {reason.message}" + (f" (at {reason.where})" if reason.where else "") for reason in item.reasons]
+    if item.error_message and not any(item.error_message in sentence for sentence in said):
+        said.append(f"{item.error_kind or item.status}: {item.error_message}")
+    return said or [item.error_kind or "no reason was recorded"]
+
+
+def flaky_tasks(report: SkillCompletionReport) -> list[FlakyTask]:
+    """The tasks with mixed outcomes over their runs, in order of appearance."""
+    runs: dict[str, list[bool]] = {}
+    for item in report.task_results:
+        runs.setdefault(item.task_id, []).append(item.passed)
+    return [FlakyTask(task_id, sum(passed), len(passed)) for task_id, passed in runs.items() if 0 < sum(passed) < len(passed)]
+
+
+def _first_message(items: list[TaskResult]) -> str | None:
+    said = (item.error_message or next((reason.message for reason in item.reasons), None) for item in items)
+    return next((message for message in said if message), None)

@@ -1,0 +1,99 @@
+"""One row per skill: the columns that the CSV and the Parquet report share."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from eval_skills.core.models import SkillCompletionReport
+from eval_skills.reporting.context import ReportContext
+from eval_skills.reporting.ranking import ranked
+
+Kind = Literal["text", "float", "int", "bool"]
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: its name, the kind of its values (None is always allowed), and where they come from."""
+
+    name: str
+    kind: Kind
+    value: Callable[[SkillCompletionReport, ReportContext], Any]
+
+
+def _figure(name: str, kind: Kind = "float") -> Column:
+    return Column(name, kind, lambda report, _: getattr(report.summary, name))
+
+
+def _bound(name: str, kind: Kind = "float") -> Column:
+    return Column(f"confidence_{name}", kind, lambda report, _: getattr(report.summary.confidence_interval, name))
+
+
+def _counted(name: str, field: str) -> Column:
+    return Column(name, "int", lambda report, _: getattr(report.summary.counts, field, None))
+
+
+def _latency(name: str) -> Column:
+    return Column(f"latency_{name}", "float", lambda report, _: getattr(report.latency, name))
+
+
+def _cost(name: str, kind: Kind = "int") -> Column:
+    return Column(name, kind, lambda report, _: getattr(report.token_cost, name))
+
+
+def reason_counts(report: SkillCompletionReport) -> dict[str, int]:
+    """How often each reason code stands on an item that did not pass, most frequent first, then in order of appearance."""
+    codes = Counter(reason.code for item in report.task_results if not item.passed for reason in item.reasons)
+    return dict(codes.most_common())
+
+
+COLUMNS: tuple[Column, ...] = (
+    Column("skill_id", "text", lambda report, _: report.skill_id),
+    Column("skill_version", "text", lambda report, _: report.skill_version),
+    Column("benchmark_id", "text", lambda report, _: report.benchmark_id),
+    Column("run_id", "text", lambda _, context: context.run_id),
+    Column("timestamp", "text", lambda report, _: report.timestamp.isoformat()),
+    _figure("completion_rate"),
+    _bound("lower"),
+    _bound("upper"),
+    _bound("level"),
+    _bound("method", "text"),
+    _figure("partial_score"),
+    _figure("error_rate"),
+    _figure("consistency_score"),
+    _figure("flake_rate"),
+    _figure("pass_at_k"),
+    _figure("pass_hat_k"),
+    _figure("composite_score"),
+    _figure("items", "int"),
+    _figure("tasks", "int"),
+    _figure("runs", "int"),
+    _counted("passed", "passed"),
+    _counted("failed", "fail"),
+    _counted("errors", "error"),
+    _counted("timeouts", "timeout"),
+    _latency("p50_ms"),
+    _latency("p95_ms"),
+    _latency("p99_ms"),
+    _latency("mean_ms"),
+    _figure("throughput"),
+    _cost("prompt_tokens"),
+    _cost("completion_tokens"),
+    _cost("total_tokens"),
+    _cost("estimated_usd", "float"),
+    Column("min_completion", "float", lambda _, context: context.min_completion),
+    Column("meets_min_completion", "bool", lambda report, context: context.meets_gate(report)),
+    Column("selected_rank", "int", lambda report, context: context.selected_rank(report)),
+    Column("reasons", "text", lambda report, _: "; ".join(f"{code} ×{n}" for code, n in reason_counts(report).items())),
+)
+
+
+def skill_rows(reports: Sequence[SkillCompletionReport], context: ReportContext) -> list[Row]:
+    """The rows, best skill first; `rank` counts from 1."""
+    return [
+        {"rank": rank, **{column.name: column.value(report, context) for column in COLUMNS}}
+        for rank, report in enumerate(ranked(reports), start=1)
+    ]

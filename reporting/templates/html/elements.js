@@ -1,0 +1,59 @@
+// Elements of the page. What a skill or a benchmark wrote becomes a text node or a plain property, never markup.
+
+const UNKNOWN = "–";
+const byId = (id) => document.getElementById(id);
+
+/** An element with its properties (attributes where the name has a dash) and children. */
+function element(tag, properties = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (name.includes("-")) made.setAttribute(name, value);
+    else made[name] = value;
+  }
+  made.append(...children);
+  return made;
+}
+
+/** A table cell that sorts by `value`; undefined is unknown. */
+function cell(value, className, ...children) {
+  const made = element("td", { className }, ...children);
+  if (value !== undefined) made.dataset.value = value;
+  return made;
+}
+
+/** One of the report's shared texts: what it was, the text itself, and how much of it is missing. */
+function shownText(index) {
+  if (index === undefined) return element("span", { className: "unknown" }, UNKNOWN);
+  const [text, kind, more] = report.texts[index];
+  const shown = text === "" ? element("em", {}, "empty text") : element("pre", {}, text);
+  const parts = [element("small", { className: "kind" }, kind), shown];
+  if (more) parts.push(element("small", { className: "cut" }, `✂ ${more.toLocaleString("en")} more characters in the JSON report`));
+  return element("div", { className: "text" }, ...parts);
+}
+
+/** The bar of a completion rate: its interval, what was measured, and the gate where there is one. Rates are in [0, 1]. */
+function drawInterval(bar, { at, lower, upper, gate }) {
+  const part = (className, left, width) => {
+    const made = element("span", { className });
+    made.style.left = `${left * 100}%`;
+    if (width !== undefined) made.style.width = `${width * 100}%`;
+    return made;
+  };
+  bar.replaceChildren(part("range", lower, upper - lower), part("point", at));
+  if (gate !== undefined) bar.append(part("gate", gate));
+  bar.setAttribute("aria-hidden", "true");
+  return bar;
+}
+
+function milliseconds(value) {
+  if (value === undefined) return UNKNOWN;
+  return value < 100 ? `${value.toFixed(1)} ms` : `${Math.round(value).toLocaleString("en")} ms`;
+}
+
+function mean(values) {
+  const known = values.filter((value) => value !== undefined);
+  return known.length ? known.reduce((sum, value) => sum + value, 0) / known.length : undefined;
+}
+
+const score = (value) => (value === undefined ? UNKNOWN : value.toFixed(4));
+const plural = (number, noun) => `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;

@@ -1,0 +1,77 @@
+// One skill: its figures, its charts, and its tasks under the present filters.
+
+let shownSkill = null;
+let shownGroups = [];
+let gridOrder = { column: null, direction: 1 };
+
+function showSkill(skill) {
+  if (skill === shownSkill) return;
+  shownSkill = skill;
+  byId("skill").hidden = false;
+  byId("skill-name").textContent = skill.name;
+  byId("skill-choice").value = skill.name;
+  byId("figures").replaceChildren(...skill.figures.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))));
+  for (const row of byId("ranking-table").tBodies[0].rows) row.toggleAttribute("aria-current", row.dataset.skill === skill.name);
+  showTags(skill.tags);
+  showErrors(skill.errors);
+  drawLatency(skill.items);
+  offerTags(taskGroups(skill));
+  showTasks();
+}
+
+function showTags(tags) {
+  byId("by-tag").hidden = tags.length === 0;
+  byId("tag-table").tBodies[0].replaceChildren(
+    ...tags.map((tag) => {
+      const bar = { at: tag.completion, lower: tag.lower ?? tag.completion, upper: tag.upper ?? tag.completion };
+      return element(
+        "tr",
+        {},
+        cell(tag.tag, "", tag.tag),
+        cell(tag.tasks, "number wide", tag.tasks.toLocaleString("en")),
+        cell(tag.completion, "number", tag.shown),
+        cell(tag.lower, "", drawInterval(element("span", { className: "interval" }), bar), element("small", {}, tag.interval ?? UNKNOWN)),
+        cell(tag.errors, "number wide", tag.errorsShown),
+      );
+    }),
+  );
+}
+
+function showErrors(errors) {
+  byId("errors").hidden = errors.length === 0;
+  byId("error-table").tBodies[0].replaceChildren(
+    ...errors.map((error) => {
+      const message = error.message === undefined ? UNKNOWN : report.texts[error.message][0];
+      return element("tr", {}, cell(error.kind, "", error.kind), cell(error.items, "number", error.items.toLocaleString("en")), cell(message, "reason", message));
+    }),
+  );
+}
+
+/** The tasks that the filters leave, in the order the grid is sorted by. */
+function showTasks() {
+  const all = taskGroups(shownSkill);
+  shownGroups = filtered(all);
+  const { column, direction } = gridOrder;
+  if (column !== null) shownGroups.sort((a, b) => compare(GRID_ORDER[column](a), GRID_ORDER[column](b), direction));
+  const failures = failureRows(shownGroups);
+  byId("filter-count").textContent = `${shownGroups.length.toLocaleString("en")} of ${plural(all.length, "task")}`;
+  byId("failures").hidden = failures.length === 0;
+  showPaged(byId("grid-table").tBodies[0], byId("grid-more"), shownGroups, GRID_PAGE, (group) => gridRow(shownSkill, group));
+  showPaged(byId("failure-table").tBodies[0], byId("failures-more"), failures, FAILURE_PAGE, (row) => failureRow(shownSkill, row));
+}
+
+function startSkill() {
+  for (const id of ["tag-table", "error-table"]) sortableRows(byId(id));
+  sortable(byId("grid-table"), (column, direction) => {
+    gridOrder = { column, direction };
+    showTasks();
+  });
+  for (const id of ["grid-table", "failure-table"]) openingRows(byId(id));
+  byId("filters").addEventListener("input", showTasks);
+  byId("filters").addEventListener("submit", (event) => event.preventDefault());
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "/" || event.target.closest("input, select, dialog") || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    byId("filter-search").focus();
+  });
+}

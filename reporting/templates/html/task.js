@@ -1,0 +1,58 @@
+// One task of one skill: what was asked and expected, then every run with its answer and the reasons for its verdict.
+
+function showTask(skill, group) {
+  const { task, items } = group;
+  byId("task-name").textContent = task.id;
+  byId("task-about").replaceChildren(
+    ...(task.about === undefined ? [] : [report.texts[task.about][0], " "]),
+    ...task.tags.map((tag) => element("small", { className: "label" }, tag)),
+    ...(group.flaky ? [element("span", { className: "tag flaky" }, "flaky")] : []),
+  );
+  byId("task-asked").replaceChildren(column("Input", shownText(task.input)), column("Expected", shownText(task.expected)));
+  byId("task-runs").replaceChildren(...items.map(runCard));
+  const dialog = byId("task");
+  if (!dialog.open) dialog.showModal();
+  dialog.scrollTop = 0;
+}
+
+function runCard(item) {
+  const facts = [
+    ["score", item.score === undefined ? undefined : score(item.score)],
+    ["latency", item.ms === undefined ? undefined : milliseconds(item.ms)],
+    ["attempts", item.attempts],
+    ["error", item.kind],
+    ["tokens", item.tokens?.toLocaleString("en")],
+    ["cost", item.cost],
+    ...Object.entries(item.dimensions ?? {}).map(([name, value]) => [name, score(value)]),
+  ].filter(([, value]) => value !== undefined);
+  return element(
+    "section",
+    { className: "run" },
+    element(
+      "h3",
+      {},
+      `Run ${item.run} `,
+      element("span", { className: `tag ${item.status}` }, `${MARKS[item.status]} ${STATUSES[item.status]}`),
+      element("small", {}, facts.map(([name, value]) => `${name} ${value}`).join(" · ")),
+    ),
+    element("div", { className: "columns" }, column("Answer", shownText(item.output)), column("Reasons", reasonList(item))),
+  );
+}
+
+function column(title, content) {
+  return element("div", {}, element("h4", {}, title), content);
+}
+
+/** Buttons and keys of the dialog; `step(±1)` goes to a neighbouring task, `closed()` is told when the reader is done. */
+function startTask(step, closed) {
+  const dialog = byId("task");
+  byId("task-previous").addEventListener("click", () => step(-1));
+  byId("task-next").addEventListener("click", () => step(1));
+  byId("task-close").addEventListener("click", () => dialog.close());
+  dialog.addEventListener("close", closed);
+  dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
+  dialog.addEventListener("keydown", (event) => {
+    const steps = { ArrowLeft: -1, ArrowRight: 1 };
+    if (event.key in steps && !event.altKey && !event.ctrlKey && !event.metaKey) step(steps[event.key]);
+  });
+}

@@ -1,0 +1,54 @@
+"""The file and function of a custom scorer, found and read without running it."""
+
+from __future__ import annotations
+
+import symtable
+from dataclasses import dataclass
+from pathlib import Path
+
+from eval_skills.core.errors import InputError, nearest
+
+_PATH = "customScorerPath"
+
+
+@dataclass(frozen=True, slots=True)
+class CustomFile:
+    """A function of a Python file inside the benchmark's folder."""
+
+    folder: Path
+    path: Path
+    function: str
+
+    @classmethod
+    def find(cls, written: str, folder: Path | None) -> CustomFile:
+        """The file that ``file.py:function`` names, relative to the benchmark's folder.
+
+        Raises:
+            InputError: the folder is unknown, the file is missing, unreadable or outside the folder (compared by resolved path
+                components, links followed), or has no such function.
+        """
+        if folder is None:
+            raise InputError(
+                "the benchmark's folder is unknown, so there is nowhere to look; load the benchmark from a file", path=_PATH
+            )
+        file, _, function = written.partition(":")
+        root = folder.resolve()
+        path = (root / file).resolve()
+        if not path.is_relative_to(root):
+            raise InputError(f"{file!r} lies outside the benchmark's folder; put the scorer into it", path=_PATH)
+        if path.suffix != ".py" or not path.is_file():
+            raise InputError(f"no Python file {file!r} in the benchmark's folder; write it as file.py:function", path=_PATH)
+        found = cls(root, path, function or "score")
+        found._refuse_unknown_function()
+        return found
+
+    def _refuse_unknown_function(self) -> None:
+        try:
+            names = symtable.symtable(self.path.read_text(encoding="utf-8"), self.path.name, "exec")
+        except (SyntaxError, ValueError, OSError) as error:
+            raise InputError(f"{self.path.name} cannot be read as Python: {error}", path=_PATH) from error
+        bound = [each.get_name() for each in names.get_symbols() if each.is_assigned() or each.is_imported()]
+        if self.function not in bound:
+            raise InputError(
+                f"{self.path.name} has no function {self.function!r}{nearest(self.function, bound)}; define it", path=_PATH
+            )

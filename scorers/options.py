@@ -1,0 +1,133 @@
+"""The options of a scorer: its own parameters, checked when a benchmark is loaded."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic.alias_generators import to_camel
+
+from eval_skills.core.errors import InputError, nearest
+
+if TYPE_CHECKING:
+    from eval_skills.core.models import EvalTask
+    from eval_skills.scorers.registry import ScorerEntry
+    from eval_skills.scorers.settings import ScoringSettings
+
+FILLED_IN = ("task", "settings")
+"""Parameters that a benchmark cannot write."""
+
+EXPECTATIONS = {
+    "value": "value",
+    "keywords": "keywords",
+    "schema": "json_schema",
+    "patterns": "patterns",
+    "criteria": "criteria",
+    "judge_prompt": "judge_prompt",
+    "custom_scorer_path": "custom_scorer_path",
+}
+"""Options that `expectedOutput` can give as well, with the attribute that holds them there."""
+
+_STRICT = ConfigDict(strict=True, allow_inf_nan=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One parameter of a scorer that a benchmark may write. Values are taken strictly: ``"5"`` is no number."""
+
+    name: str
+    required: bool
+    hint: Any
+
+    @property
+    def written(self) -> str:
+        """The name as benchmark files write it."""
+        return to_camel(self.name)
+
+    def check(self, value: Any) -> Any:
+        """The value in the parameter's type (an array as a tuple, where that is asked for).
+
+        Raises:
+            InputError: the value is of another type, or out of bounds.
+        """
+        if isinstance(value, list) and any(get_origin(hint) is tuple for hint in (self.hint, *get_args(self.hint))):
+            value = tuple(value)
+        try:
+            return TypeAdapter(self.hint, config=_STRICT).validate_python(value)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            place = "".join(f"[{part}]" for part in first["loc"] if isinstance(part, int))
+            raise InputError(f"{first['msg']}, got {str(first['input'])[:80]!r}", path=place) from error
+
+
+def options_of(target: Callable[..., Any]) -> dict[str, Option]:
+    """The options of a scorer class (its constructor's parameters) or function (those after the response), by name."""
+    parameters = list(inspect.signature(target).parameters.values())
+    if not isinstance(target, type):
+        parameters = parameters[1:]
+    annotated = {each.name: each.annotation for each in parameters if each.annotation is not each.empty}
+    # only these annotations are resolved: a scorer may import the types of its other names for type checking alone
+    hints = get_type_hints(SimpleNamespace(__annotations__=annotated), vars(sys.modules[target.__module__]), include_extras=True)
+    return {each.name: Option(each.name, each.default is each.empty, hints.get(each.name, Any)) for each in parameters}
+
+
+def given_options(entry: ScorerEntry, task: EvalTask, settings: ScoringSettings) -> dict[str, Any]:
+    """The arguments of a task's scorer: from `evaluator`, then from `expectedOutput`, checked; `task` and `settings` filled in.
+
+    Raises:
+        InputError: an option is unknown, given twice, missing, or of the wrong type; `path` names it.
+    """
+    given = _from_evaluator(entry, task)
+    for name, attribute in EXPECTATIONS.items():
+        if name in entry.options and _is_expected(task, attribute):
+            if name in given:
+                raise InputError("given in evaluator and in expectedOutput; keep one", path=given[name][0])
+            given[name] = (f"expectedOutput.{to_camel(name)}", getattr(task.expected_output, attribute))
+    arguments = {name: _checked(entry.options[name], path, value) for name, (path, value) in given.items()}
+    filled_in = {name: value for name, value in (("task", task), ("settings", settings)) if name in entry.options}
+    _refuse_missing(entry, arguments | filled_in)
+    return arguments | filled_in
+
+
+def _from_evaluator(entry: ScorerEntry, task: EvalTask) -> dict[str, tuple[str, Any]]:
+    known = {spelling: option for option in entry.options.values() for spelling in (option.name, option.written)}
+    writable = {spelling: option for spelling, option in known.items() if option.name not in FILLED_IN}
+    given: dict[str, tuple[str, Any]] = {}
+    for spelling, value in (task.evaluator.options if task.evaluator else {}).items():
+        path = f"evaluator.{spelling}"
+        if spelling not in writable:
+            options = ", ".join(sorted({option.written for option in writable.values()})) or "none"
+            raise InputError(
+                f"scorer {entry.name!r} has no such option{nearest(spelling, writable)}; its options: {options}", path=path
+            )
+        name = writable[spelling].name
+        if name in given:
+            raise InputError(f"the option is given twice, as {given[name][0]!r} too; keep one", path=path)
+        given[name] = (path, value)
+    return given
+
+
+def _is_expected(task: EvalTask, attribute: str) -> bool:
+    expected = task.expected_output
+    if expected is None:
+        return False
+    return expected.has_value if attribute == "value" else getattr(expected, attribute) is not None
+
+
+def _checked(option: Option, path: str, value: Any) -> Any:
+    try:
+        return option.check(value)
+    except InputError as error:
+        raise InputError(error.message, path=path + error.path) from error
+
+
+def _refuse_missing(entry: ScorerEntry, arguments: dict[str, Any]) -> None:
+    for option in entry.options.values():
+        if option.required and option.name not in arguments:
+            place = "expectedOutput" if option.name in EXPECTATIONS else "evaluator"
+            raise InputError(f"scorer {entry.name!r} needs this value; add it", path=f"{place}.{option.written}")

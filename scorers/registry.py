@@ -1,0 +1,112 @@
+"""Scorers by name."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from eval_skills.core.errors import InputError, nearest
+from eval_skills.scorers.options import Option, options_of
+
+if TYPE_CHECKING:
+    from eval_skills.core.models import SkillResponse
+
+ENTRY_POINT_GROUP = "eval_skills.scorers"
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+
+class Scorer(Protocol):
+    """Judges one answer. The result is what `score.as_score` takes, or an awaitable of it; None: there was nothing to judge."""
+
+    def score(self, response: SkillResponse) -> Any | Awaitable[Any]:
+        """How well the answer did; pure: the same answer gets the same score, and is left as it was."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _FunctionScorer:
+    function: Callable[..., Any]
+    options: dict[str, Any]
+
+    def score(self, response: SkillResponse) -> Any:
+        return self.function(response, **self.options)
+
+
+@dataclass(frozen=True, slots=True)
+class ScorerEntry:
+    """A registered scorer: its names, the class or function behind it, and the options that a benchmark may write."""
+
+    name: str
+    aliases: tuple[str, ...]
+    target: Callable[..., Any]
+    options: dict[str, Option]
+
+    def build(self, options: dict[str, Any]) -> Scorer:
+        """The scorer with these options, which have been checked."""
+        if isinstance(self.target, type):
+            built: Scorer = self.target(**options)
+            return built
+        return _FunctionScorer(self.target, options)
+
+
+_entries: dict[str, ScorerEntry] = {}
+
+
+def scorer(name: str, *, aliases: tuple[str, ...] = ()) -> Callable[[Decorated], Decorated]:
+    """Register a class or function as the scorer `name`.
+
+    A class is built with the options as keyword arguments and has a method ``score(response)``; a function takes the response
+    first and its options as further parameters. Either may be asynchronous. Parameters named `task` or `settings` are filled in
+    with the EvalTask and the ScoringSettings; those named like a field of `expectedOutput` are taken from there when
+    ``evaluator`` does not give them. Annotations are enforced when a benchmark is loaded.
+
+    Raises:
+        ValueError: the name or an alias is taken.
+    """
+
+    def register(target: Decorated) -> Decorated:
+        entry = ScorerEntry(name, tuple(aliases), target, options_of(target))
+        for known in (name, *aliases):
+            if known in _entries:
+                raise ValueError(
+                    f"a scorer named {known!r} is registered already ({_entries[known].target!r}); choose another name"
+                )
+        _entries.update(dict.fromkeys((name, *aliases), entry))
+        return target
+
+    return register
+
+
+def scorer_names() -> tuple[str, ...]:
+    """The names of all scorers, plug-ins included, sorted; without aliases."""
+    installed = (point.name for point in entry_points(group=ENTRY_POINT_GROUP))
+    return tuple(sorted({entry.name for entry in _entries.values()} | {name for name in installed if name not in _entries}))
+
+
+def find_scorer(name: str) -> ScorerEntry:
+    """The scorer of that name or alias; an installed plug-in is loaded on the first request for it.
+
+    Raises:
+        InputError: there is none, or the plug-in cannot be loaded.
+    """
+    if name not in _entries:
+        _load_plug_in(name)
+    if name not in _entries:
+        names = scorer_names()
+        raise InputError(f"unknown scorer {name!r}{nearest(name, [*names, *_entries])}; available: {', '.join(names)}")
+    return _entries[name]
+
+
+def _load_plug_in(name: str) -> None:
+    for point in entry_points(group=ENTRY_POINT_GROUP, name=name):
+        try:
+            loaded = point.load()
+        except (ImportError, AttributeError, ValueError) as error:
+            raise InputError(
+                f"the scorer plug-in {name!r} ({point.value}) cannot be loaded: {error}; reinstall or remove it"
+            ) from error
+        if name not in _entries and callable(loaded):
+            scorer(name)(loaded)

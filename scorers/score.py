@@ -1,0 +1,83 @@
+"""What a scorer returns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from eval_skills.core.errors import ScorerError, nearest
+from eval_skills.core.models import Reason
+
+_MAPPING_KEYS = ("score", "passed", "reason")
+
+
+class InvalidScore(ScorerError, ValueError):
+    """A scorer returned something that is no share in [0, 1]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How well one answer did: `value` in [0, 1], never NaN.
+
+    `passed` is the scorer's own verdict; left out, only a value of 1 passes. `reason` is one sentence for people,
+    `reasons` the machine-readable list (when it is given, `reason` is not shown beside it). `dimensions` are named shares
+    in [0, 1] that `value` is made of; `metadata` is any JSON.
+
+    Raises:
+        InvalidScore: the value or a dimension is no number, is NaN or lies outside [0, 1].
+    """
+
+    value: float
+    passed: bool | None = None
+    reason: str = ""
+    reasons: tuple[Reason, ...] = ()
+    dimensions: Mapping[str, float] = field(default_factory=dict)
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "value", _share(self.value, "score"))
+        if self.passed is None:
+            object.__setattr__(self, "passed", self.value == 1)
+        if self.dimensions:
+            shares = {name: _share(value, f"dimension {name!r}") for name, value in self.dimensions.items()}
+            object.__setattr__(self, "dimensions", shares)
+
+
+def as_score(result: object) -> Score | None:
+    """A scorer's result as a Score: a Score or None as it is, true as 1, false as 0, a number as its value.
+
+    An object may hold `score` (required), `passed` and `reason`, nothing else.
+
+    Raises:
+        InvalidScore: the result is none of these, or out of range.
+    """
+    if result is None or isinstance(result, Score):
+        return result
+    if isinstance(result, Mapping):
+        return _from_mapping(result)
+    return Score(_share(result, "score"))
+
+
+def _from_mapping(result: Mapping[Any, Any]) -> Score:
+    for key in result:
+        if key not in _MAPPING_KEYS:
+            suggestion = nearest(str(key), _MAPPING_KEYS)
+            raise InvalidScore(f"a scorer's answer has the unknown key {key!r}{suggestion}; it may hold score, passed, reason")
+    if "score" not in result:
+        raise InvalidScore(
+            "a scorer's answer has no key 'score'; return a number from 0 to 1, true, false or {score, passed, reason}"
+        )
+    passed, reason = result.get("passed"), result.get("reason")
+    if not isinstance(passed, bool | None):
+        raise InvalidScore(f"a scorer's answer has passed={passed!r}; it must be true or false")
+    return Score(_share(result["score"], "score"), passed=passed, reason="" if reason is None else str(reason))
+
+
+def _share(value: object, name: str) -> float:
+    if not isinstance(value, int | float):
+        raise InvalidScore(f"{name} is {str(value)[:80]!r}; it must be a number from 0 to 1")
+    if math.isnan(value) or not 0 <= value <= 1:
+        raise InvalidScore(f"{name} is {value}; it must lie between 0 and 1")
+    return float(value)

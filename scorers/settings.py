@@ -1,0 +1,48 @@
+"""What a run sets for all scorers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field
+
+from eval_skills.core.loading import validate
+from eval_skills.core.models import Model, Weights
+
+ToolNames = Literal["exact", "normalised"]
+
+
+class ScoringSettings(Model):
+    """The settings of scoring that hold for every task of a run.
+
+    `weights` override the default weights of the dimensions and are overridden by a task's own, key by key.
+    `tool_categories` add to the default table; see `tool_categories.category_table`. `tool_names` says whether expected tool
+    names match exactly or without case, ``-``, ``_``, dots and blanks (forbidden ones always do the latter).
+    `default_evaluator` judges tasks whose expectation names no type. `allow_custom_code` lets a benchmark's own scorer files
+    run; `benchmark_folder` is the folder they must lie in.
+    """
+
+    weights: Weights = Field(default_factory=Weights)
+    tool_categories: dict[str, list[str]] = Field(default_factory=dict)
+    tool_names: ToolNames = "exact"
+    default_evaluator: str = "exact"
+    allow_custom_code: bool = False
+    benchmark_folder: Path | None = Field(default=None, strict=False)
+
+    @classmethod
+    def of(cls, settings: ScoringSettings | Mapping[str, Any] | None) -> ScoringSettings:
+        """Settings from themselves, from a mapping with camelCase or snake_case keys, or None for the defaults.
+
+        Raises:
+            InputError: a key is unknown or a value is not of its type.
+        """
+        if settings is None:
+            return _DEFAULTS
+        if isinstance(settings, ScoringSettings):
+            return settings
+        return validate(cls, dict(settings), source="scoring settings")
+
+
+_DEFAULTS = ScoringSettings()

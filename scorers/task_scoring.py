@@ -1,0 +1,163 @@
+"""How the answers to one task are judged, prepared once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from inspect import isawaitable
+from typing import TYPE_CHECKING, Any
+
+from eval_skills.core.errors import InputError
+from eval_skills.core.models import EvalTask, Expected, Reason, Thresholds, Verdict
+from eval_skills.scorers.answer import is_long
+from eval_skills.scorers.forbidden_tools import ForbiddenTools
+from eval_skills.scorers.options import given_options
+from eval_skills.scorers.output_text import OutputText
+from eval_skills.scorers.registry import Scorer, find_scorer
+from eval_skills.scorers.score import as_score
+from eval_skills.scorers.sequence import Sequence
+from eval_skills.scorers.settings import ScoringSettings
+from eval_skills.scorers.thresholds import limit_reasons
+from eval_skills.scorers.tool_accuracy import ToolAccuracy
+from eval_skills.scorers.tool_calls import with_tool_calls
+from eval_skills.scorers.verdict import Findings, forbidden_verdict
+from eval_skills.scorers.weights import effective_weights
+
+if TYPE_CHECKING:
+    from eval_skills.core.models import SkillResponse
+
+_UNKNOWN_CALLS = Reason(
+    code="TOOL_CALLS_UNKNOWN",
+    message="expected toolCalls or messages that say which tools were called, got neither; report an empty list for none",
+    where="toolCalls",
+)
+
+
+HUGE_CHARS = 65_536
+"""An answer beyond this is judged in a thread, so that other items go on."""
+
+
+class TaskScoring:
+    """One task's evaluator, gates, dimensions and weights, checked when it is built; it judges any number of answers.
+
+    `scorer` is the canonical name of the evaluator, or None for a task that has none. `settings` may be a mapping, in
+    camelCase or snake_case.
+
+    Raises:
+        InputError: anything that the task asks for cannot be done: an unknown scorer, option or category, a missing or empty
+            expectation, weights that are all 0. `path` names the task's id and the option.
+    """
+
+    def __init__(self, task: EvalTask, settings: ScoringSettings | Mapping[str, Any] | None = None) -> None:
+        self.task, self.settings = task, ScoringSettings.of(settings)
+        expected = task.expected or Expected()
+        self._thresholds = task.thresholds or Thresholds()
+        with _naming(task, ""):
+            self.scorer, self._evaluator = _evaluator(task, self.settings)
+        with _naming(task, "expected"):
+            self._forbidden = ForbiddenTools(tools=tuple(expected.forbidden_tools)) if expected.forbidden_tools else None
+            self._output_text = OutputText.of(expected.output)
+            self._dimensions = _dimensions(expected, self.settings)
+        with _naming(task, ""):
+            configured = {*self._dimensions, *(("output_quality",) if self._evaluator or self._output_text else ())}
+            if self._thresholds.min_score and not configured and self._forbidden is None:
+                raise InputError(
+                    "minScore is set and nothing is scored; give an evaluator, or say what is expected",
+                    path="thresholds.minScore",
+                )
+            self._weights = effective_weights(configured, self.settings.weights, task.weights)
+
+    async def verdict(self, response: SkillResponse) -> Verdict:
+        """The verdict of one answer, which is left as it was.
+
+        The forbidden gate comes first and, when it fails, alone. A scorer that breaks gives status `error`; nothing is raised.
+        """
+        response = with_tool_calls(response)
+        if self._forbidden is not None and (violations := self._forbidden.violations(response.tool_calls or ())):
+            return forbidden_verdict(violations, self.scorer)
+        findings = Findings(self._weights, self._thresholds.min_score, self.scorer)
+        huge = is_long(response.output, HUGE_CHARS)
+        await _call(self._check_gates, response, findings, in_thread=huge)
+        try:
+            self._score_dimensions(response, findings)
+            await self._evaluate(response, findings, huge)
+        except Exception as error:  # noqa: BLE001 - scorers are anybody's code: whatever one raises becomes the item's status
+            findings.broken = error
+        return findings.verdict()
+
+    def _check_gates(self, response: SkillResponse, findings: Findings) -> None:
+        if response.tool_calls is None and (self._forbidden is not None or self._dimensions):
+            findings.output_gates.append(_UNKNOWN_CALLS)
+        if self._output_text is not None:
+            text = self._output_text.score(response)
+            findings.output_gates += text.reasons
+            if self._evaluator is None:
+                findings.scores["output_quality"] = text.value
+        findings.limits += limit_reasons(self._thresholds, response)
+
+    def _score_dimensions(self, response: SkillResponse, findings: Findings) -> None:
+        for name, dimension in self._dimensions.items():
+            if (score := dimension.score(response)) is not None:
+                findings.add_dimension(name, score)
+
+    async def _evaluate(self, response: SkillResponse, findings: Findings, in_thread: bool) -> None:
+        if self._evaluator is None:
+            return
+        result = await _call(self._evaluator.score, response, in_thread=in_thread)
+        score = as_score(await result if isawaitable(result) else result)
+        if score is not None:
+            findings.add_evaluation(score)
+        else:
+            message = f"scorer {self.scorer!r} found nothing to judge in this answer"
+            findings.output_gates.append(Reason(code="NOTHING_TO_JUDGE", message=message, where="output"))
+
+
+async def _call(function: Callable[..., Any], *args: Any, in_thread: bool) -> Any:
+    return await asyncio.to_thread(function, *args) if in_thread else function(*args)
+
+
+def _evaluator(task: EvalTask, settings: ScoringSettings) -> tuple[str | None, Scorer | None]:
+    if task.evaluator is None and task.expected_output is None:
+        return None, None
+    named = task.evaluator_type
+    place = "evaluator.type" if task.evaluator is not None else "expectedOutput.type"
+    try:
+        entry = find_scorer(named or settings.default_evaluator)
+    except InputError as error:
+        raise InputError(error.message, path=place if named else "the default evaluator") from error
+    options = given_options(entry, task, settings)
+    try:
+        return entry.name, entry.build(options)
+    except InputError as error:
+        raise InputError(error.message, path=_place(task, error.path)) from error
+    except ValueError as error:  # a plug-in need not know our errors
+        raise InputError(str(error), path="evaluator") from error
+
+
+def _place(task: EvalTask, option: str) -> str:
+    name = option.partition("[")[0].partition(".")[0]
+    written = task.evaluator is not None and name in task.evaluator.options
+    return f"{'evaluator' if written or task.expected_output is None else 'expectedOutput'}.{option}"
+
+
+def _dimensions(expected: Expected, settings: ScoringSettings) -> dict[str, ToolAccuracy | Sequence]:
+    dimensions: dict[str, ToolAccuracy | Sequence] = {}
+    if expected.tools or expected.tool_categories:
+        tools, categories = tuple(expected.tools), tuple(expected.tool_categories)
+        dimensions["tool_accuracy"] = ToolAccuracy(tools=tools, tool_categories=categories, settings=settings)
+    if expected.tool_sequence:
+        sequence = tuple(expected.tool_sequence)
+        dimensions["sequence_correctness"] = Sequence(expected=sequence, mode=expected.sequence_mode, settings=settings)
+    return dimensions
+
+
+@contextmanager
+def _naming(task: EvalTask, place: str) -> Iterator[None]:
+    try:
+        yield
+    except InputError as error:
+        path = ".".join(part for part in (place, error.path) if part)
+        raise InputError(
+            error.message, source=error.source, path=f"task {task.id!r}: {path}" if path else f"task {task.id!r}"
+        ) from error

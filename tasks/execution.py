@@ -1,0 +1,119 @@
+"""Call the skill, score the answer: where adapters and scorers meet. Plain: no Prefect."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from time import perf_counter
+from typing import Any, Protocol
+
+from eval_skills.adapters import Adapter
+from eval_skills.core.errors import ItemError, SkillTimeout
+from eval_skills.core.models import Attempt, EvalTask, ItemResult, Reason, SkillResponse, Verdict
+from eval_skills.tasks.plan import Item, RunPlan
+
+
+class Calls(Protocol):
+    """What execution needs of a run: its plan, and an open adapter for each skill."""
+
+    plan: RunPlan
+
+    async def adapter(self, skill_key: str) -> Adapter:
+        """The open adapter of a skill; raises an ItemError when it cannot be opened."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One attempt of an item: its result, and whether (and when at the earliest) another attempt can help."""
+
+    result: ItemResult
+    transient: bool = False
+    retry_after_s: float = 0.0
+
+
+async def execute(item: Item, run: Calls, earlier: Sequence[Attempt] = ()) -> Outcome:
+    """Make one attempt at `item`; whatever the skill does becomes part of the outcome, nothing is raised for it.
+
+    `earlier` are the attempts made before this one; the result lists them all.
+    """
+    task = run.plan.scorings[item.task].task
+    started_at, began = datetime.now(UTC), perf_counter()
+    try:
+        adapter = await run.adapter(item.skill)
+        response = await adapter.call(task.input_data, run.plan.timeout_s(task))
+    except ItemError as error:
+        latency_ms = error.latency_ms if error.latency_ms is not None else (perf_counter() - began) * 1000
+        return _no_answer(item, run.plan, task, error, _attempt(started_at, latency_ms, error), earlier)
+    verdict = await run.plan.scorings[item.task].verdict(response)
+    attempts = [*earlier, Attempt(started_at=started_at, latency_ms=response.latency_ms)]
+    return Outcome(_result(item, run.plan, task, attempts, **_answered(response, verdict)))
+
+
+def _attempt(started_at: datetime, latency_ms: float, error: ItemError) -> Attempt:
+    return Attempt(started_at=started_at, latency_ms=latency_ms, error_kind=error.kind)
+
+
+def _no_answer(
+    item: Item, plan: RunPlan, task: EvalTask, error: ItemError, attempt: Attempt, earlier: Sequence[Attempt]
+) -> Outcome:
+    is_timeout = isinstance(error, SkillTimeout)
+    result = _result(
+        item,
+        plan,
+        task,
+        [*earlier, attempt],
+        status="timeout" if is_timeout else "error",
+        passed=False,
+        latency_ms=attempt.latency_ms,
+        error_kind=error.kind,
+        error_message=str(error),
+        scorer=plan.scorings[item.task].scorer,
+        reasons=[Reason(code="TIMEOUT" if is_timeout else f"{error.kind.upper()}_ERROR", message=str(error))],
+    )
+    return Outcome(result, transient=error.transient, retry_after_s=error.retry_after_s or 0.0)
+
+
+def _answered(response: SkillResponse, verdict: Verdict) -> dict[str, Any]:
+    usage = response.usage
+    return {
+        "status": verdict.status,
+        "score": verdict.score,
+        "passed": verdict.passed,
+        "scorer": verdict.scorer,
+        "dimensions": verdict.dimensions,
+        "reasons": verdict.reasons,
+        "latency_ms": response.latency_ms,
+        "error_kind": verdict.error_kind,
+        "error_message": verdict.reasons[0].message if verdict.status == "error" and verdict.reasons else None,
+        "output": response.output,
+        "messages": response.messages,
+        "tool_calls": response.tool_calls,
+        "prompt_tokens": usage.prompt_tokens if usage else None,
+        "completion_tokens": usage.completion_tokens if usage else None,
+        "cost_usd": response.cost_usd,
+    }
+
+
+def _result(item: Item, plan: RunPlan, task: EvalTask, attempts: list[Attempt], **outcome: Any) -> ItemResult:
+    skill, benchmark = plan.skills[item.skill], plan.benchmark
+    return ItemResult(
+        run_id=plan.run_id,
+        started_at=attempts[-1].started_at,
+        skill_id=skill.id,
+        skill_version=skill.version,
+        skill_digest=plan.digests[skill.key],
+        benchmark_id=benchmark.id,
+        benchmark_version=benchmark.version,
+        benchmark_digest=plan.digests["benchmark"],
+        task_id=task.id,
+        task_digest=plan.digests[f"task/{task.id}"],
+        tags=task.tags,
+        complexity=task.complexity,
+        weight=task.weight,
+        run_index=item.run,
+        timeout_ms=plan.timeout_s(task) * 1000,
+        attempts=attempts,
+        **outcome,
+    )

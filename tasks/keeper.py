@@ -1,0 +1,52 @@
+"""Holds one async resource in one asyncio task: cancel scopes must be left by the task that entered them."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AbstractAsyncContextManager
+from functools import partial
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+class Keeper:
+    """Enters a resource in a task of its own and leaves it there, whoever asks for either."""
+
+    def __init__(self) -> None:
+        self._leave = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._is_open = False
+
+    async def hold(self, resource: AbstractAsyncContextManager[T]) -> T:
+        """Enter `resource` and return what it gives; what entering raises is raised here."""
+        entered: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._task = asyncio.create_task(self._stay(resource, entered))
+        self._task.add_done_callback(partial(_pass_on_failure, entered))
+        return await asyncio.shield(entered)
+
+    async def release(self) -> None:
+        """Leave the resource and wait until it is closed; what leaving raises is raised here.
+
+        A resource that is still being entered is interrupted: nobody waits for a service that nobody will use.
+        """
+        self._leave.set()
+        if self._task is None:
+            return
+        if not self._is_open:
+            self._task.cancel()
+        await asyncio.wait([self._task])
+        if not self._task.cancelled():
+            self._task.result()
+
+    async def _stay(self, resource: AbstractAsyncContextManager[T], entered: asyncio.Future[T]) -> None:
+        async with resource as value:
+            self._is_open = True
+            entered.set_result(value)
+            await self._leave.wait()
+
+
+def _pass_on_failure(entered: asyncio.Future[Any], task: asyncio.Task[None]) -> None:
+    if not entered.done():
+        failure = None if task.cancelled() else task.exception()
+        entered.set_exception(failure or RuntimeError("the resource closed before it was open"))

@@ -1,0 +1,62 @@
+"""The first write of a run: its manifest. From then on the run can be resumed."""
+
+from __future__ import annotations
+
+import platform
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+from prefect import task
+from prefect.cache_policies import NO_CACHE
+
+from eval_skills.core.fingerprint import git_commit
+from eval_skills.core.store import Manifest, ManifestBenchmark, ManifestSkill, write_manifest
+from eval_skills.tasks.plan import RunPlan, make_plan
+from eval_skills.tasks.request import EvaluateRequest
+from eval_skills.tasks.resume import resumed_plan
+
+_RECORDED_VERSIONS = ("eval-skills", "prefect", "pydantic", "pandas", "pyarrow")
+
+
+@task(persist_result=False, cache_policy=NO_CACHE)
+def plan_items(request: EvaluateRequest) -> RunPlan:
+    """Skills × tasks × runs, minus what the journal already holds; a new run gets its manifest here."""
+    if request.resume:
+        return resumed_plan(request)
+    plan = make_plan(request)
+    write_manifest(plan.store.run_folder(plan.run_id), manifest_of(plan), secrets=plan.secrets())
+    return plan
+
+
+def manifest_of(plan: RunPlan) -> Manifest:
+    """What was asked, with fingerprints of everything that decides the results. Paths are absolute, so a resume finds them."""
+    request = plan.request.model_copy(
+        update={
+            "skills": [str(skill.folder) for skill in plan.skills.values()],
+            "benchmark": _absolute(plan.request.benchmark),
+            "tasks": _absolute(plan.request.tasks),
+            "benchmarks_dir": _absolute(plan.request.benchmarks_dir),
+            "output_dir": str(Path(plan.request.output_dir).resolve()),
+        }
+    )
+    return Manifest(
+        run_id=plan.run_id,
+        created_at=datetime.now(UTC),
+        request=request.to_json(),
+        skills=[ManifestSkill(key=key, digest=plan.digests[key], path=str(skill.folder)) for key, skill in plan.skills.items()],
+        benchmark=ManifestBenchmark(
+            id=plan.benchmark.id,
+            version=plan.benchmark.version,
+            digest=plan.digests["benchmark"],
+            path=str(plan.benchmark_path) if plan.benchmark_path else None,
+        ),
+        versions={"python": platform.python_version(), **{name: version(name) for name in _RECORDED_VERSIONS}},
+        git_commit=git_commit(Path.cwd()),
+        platform=platform.platform(),
+        planned_items=plan.planned,
+    )
+
+
+def _absolute(path: str | None) -> str | None:
+    return str(Path(path).resolve()) if path and Path(path).exists() else path

@@ -1,0 +1,63 @@
+"""Report: every format asked for, and what people see in the Prefect UI."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from prefect import task
+from prefect.artifacts import create_markdown_artifact, create_table_artifact
+from prefect.cache_policies import NO_CACHE
+
+from eval_skills.core.models import SkillCompletionReport
+from eval_skills.reporting import ReportContext, figures, ranked, render
+
+MAX_ARTIFACT_CHARACTERS = 200_000
+
+
+@task(task_run_name="render {format}", persist_result=False, cache_policy=NO_CACHE)
+def render_report(
+    format: str,  # noqa: A002 - the word that people use
+    reports: Sequence[SkillCompletionReport],
+    context: ReportContext,
+) -> str | bytes:
+    """One report in one format."""
+    return render(format, reports, context)
+
+
+@task(persist_result=False, cache_policy=NO_CACHE)
+def publish_artifacts(reports: Sequence[SkillCompletionReport], context: ReportContext, benchmark_id: str) -> None:
+    """The ranking and the report as Prefect artifacts, under keys that stay the same from run to run of a benchmark."""
+    create_table_artifact(
+        key=artifact_key("ranking", benchmark_id),
+        table=ranking_rows(reports, context),
+        description=f"Ranking on **{benchmark_id}**, run `{context.run_id}`",
+    )
+    text = str(render("markdown", reports, context))
+    cut = "\n\n… the whole report is in the report files." if len(text) > MAX_ARTIFACT_CHARACTERS else ""
+    create_markdown_artifact(
+        key=artifact_key("report", benchmark_id),
+        markdown=text[:MAX_ARTIFACT_CHARACTERS] + cut,
+        description=f"Report of run `{context.run_id}`",
+    )
+
+
+def ranking_rows(reports: Sequence[SkillCompletionReport], context: ReportContext) -> list[dict[str, str]]:
+    """The ranking as rows of text; one key per column."""
+    return [
+        {
+            "#": str(place),
+            "skill": report.skill_key,
+            "completion": figures.rate(report.summary.completion_rate),
+            "95 % interval": figures.interval(report.summary.confidence_interval),
+            "errors": figures.rate(report.summary.error_rate),
+            "P95": figures.milliseconds(report.latency.p95_ms),
+            "composite": figures.score(report.summary.composite_score),
+            "selected": str(context.selected_rank(report) or ""),
+        }
+        for place, report in enumerate(ranked(reports), start=1)
+    ]
+
+
+def artifact_key(name: str, benchmark_id: str) -> str:
+    """A key of lower-case letters, digits and dashes, as Prefect asks for."""
+    return f"eval-skills-{name}-{benchmark_id}".replace("_", "-")

@@ -1,0 +1,177 @@
+"""A Prefect task runner that keeps one event loop and one API client for a flow's mapped async tasks.
+
+Prefect's thread-pool runner gives every mapped async task a loop and a client of its own, and the client's TLS context alone
+costs some 40 ms of CPU. Here all task runs of a flow share one loop on one thread, so that adapters can keep connections,
+sessions and warm workers there, and a timeout can cancel what runs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import threading
+from collections.abc import Coroutine, Iterable, Iterator
+from contextlib import AbstractAsyncContextManager, contextmanager
+from functools import partial
+from typing import Any, Self, TypeVar, cast
+from uuid import uuid4
+
+from prefect.client.schemas.objects import RunInput, State
+from prefect.context import AsyncClientContext
+from prefect.futures import PrefectConcurrentFuture, PrefectFuture
+from prefect.states import exception_to_crashed_state
+from prefect.task_engine import run_task_async, run_task_sync
+from prefect.task_runners import TaskRunner
+from prefect.tasks import Task
+
+from eval_skills.tasks.keeper import Keeper
+from eval_skills.tasks.slot import Slot, current_slot
+
+T = TypeVar("T")
+StateFuture = concurrent.futures.Future[State[Any]]
+
+
+class LoopFuture(PrefectConcurrentFuture[Any]):
+    """The future of one task run on the loop."""
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the task run has ended, known without asking the API."""
+        return self._wrapped_future.done()
+
+
+class EventLoopTaskRunner(TaskRunner[PrefectFuture[Any]]):
+    """Runs a flow's tasks on one event loop; at most `concurrency` at a time, waiting ones aside.
+
+    Async tasks run on the loop itself; sync tasks run in threads, as Prefect cannot interrupt those. `holding` keeps a
+    resource open on the loop.
+    """
+
+    def __init__(self, concurrency: int = 4) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.concurrency = concurrency
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._client: AsyncClientContext | None = None
+        self._semaphore: asyncio.Semaphore | None = None
+        self._pending: set[StateFuture] = set()
+        self._runs: set[asyncio.Task[Any]] = set()
+        self._keeper = Keeper()
+
+    def duplicate(self) -> Self:
+        """A fresh runner with the same settings, as Prefect asks for at every flow run."""
+        return type(self)(self.concurrency)
+
+    def __reduce__(self) -> tuple[type[Self], tuple[int]]:
+        return type(self), (self.concurrency,)
+
+    def __enter__(self) -> Self:
+        super().__enter__()
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=_serve, args=(self._loop,), name="eval-skills-loop", daemon=True)
+        self._thread.start()
+        self._client = self._call(self._keeper.hold(AsyncClientContext()))
+        return self
+
+    def __exit__(self, *exc_info: Any) -> None:
+        loop, thread = self._running_loop(), self._thread
+        try:
+            self._call(self._settle())
+            self._call(self._keeper.release())
+        finally:
+            self._call(loop.shutdown_default_executor())
+            loop.call_soon_threadsafe(loop.stop)
+            if thread is not None:
+                thread.join()
+            loop.close()
+            self._loop = self._semaphore = self._client = None
+            super().__exit__(*exc_info)
+
+    def limit(self, concurrency: int) -> None:
+        """Let `concurrency` task runs work at a time from now on; to be called before anything is submitted."""
+        self.concurrency, self._semaphore = concurrency, None
+
+    @contextmanager
+    def holding(self, resource: AbstractAsyncContextManager[T]) -> Iterator[T]:
+        """Enter `resource` on the loop; at the end stop what still runs, then leave the resource where it was entered."""
+        keeper = Keeper()
+        value = self._call(keeper.hold(resource))
+        try:
+            yield value
+        finally:
+            try:
+                self._call(self._settle())
+            finally:  # also when a second Ctrl-C cuts the waiting short
+                self._call(keeper.release())
+
+    def submit(
+        self,
+        task: Task[..., Any],
+        parameters: dict[str, Any],
+        wait_for: Iterable[PrefectFuture[Any]] | None = None,
+        dependencies: dict[str, set[RunInput]] | None = None,
+    ) -> LoopFuture:
+        """Start one task run on the loop, in the caller's context; it takes a slot before it begins."""
+        loop, run_id = self._running_loop(), uuid4()
+        call = partial(
+            run_task_async if task.isasync else run_task_sync,
+            task=task,
+            task_run_id=run_id,
+            parameters=parameters,
+            wait_for=wait_for,
+            return_type="state",
+            dependencies=dependencies,
+        )
+        future = asyncio.run_coroutine_threadsafe(self._run(call, is_async=task.isasync), loop)
+        self._pending.add(future)
+        future.add_done_callback(self._pending.discard)
+        return LoopFuture(task_run_id=run_id, wrapped_future=future)
+
+    def cancel_all(self) -> None:
+        """Cancel every task run that has not ended; Prefect calls this when the flow run is cancelled."""
+        for future in list(self._pending):
+            future.cancel()
+
+    async def _run(self, call: partial[Any], *, is_async: bool) -> State[Any]:
+        if self._client is not None:
+            AsyncClientContext.__var__.set(self._client)
+        if self._semaphore is None:
+            self._semaphore = asyncio.Semaphore(self.concurrency)
+        slot = Slot(self._semaphore)
+        current_slot.set(slot)
+        run = cast("asyncio.Task[Any]", asyncio.current_task())
+        self._runs.add(run)
+        try:
+            await slot.take()
+            state: State[Any] = await (call() if is_async else asyncio.to_thread(call))
+            return state
+        except (SystemExit, KeyboardInterrupt) as error:  # one task run's wish to leave is its own end, not everybody's
+            return await exception_to_crashed_state(error)
+        finally:
+            slot.give_back()
+            self._runs.discard(run)
+
+    async def _settle(self) -> None:
+        """Cancel what has not ended, and wait until it has cleaned up after itself."""
+        self.cancel_all()
+        await asyncio.gather(*self._runs, return_exceptions=True)
+
+    def _running_loop(self) -> asyncio.AbstractEventLoop:
+        if self._loop is None:
+            raise RuntimeError("the task runner is not started; use it as a context manager")
+        return self._loop
+
+    def _call(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(coroutine, self._running_loop()).result()
+
+
+def _serve(loop: asyncio.AbstractEventLoop) -> None:
+    """Run the loop until it is stopped. A SystemExit or KeyboardInterrupt stays with the task that raised it: a loop that died of
+    one would leave every other task run, and the flow that waits for them, hanging for ever.
+    """
+    while True:
+        try:
+            loop.run_forever()
+            return
+        except (SystemExit, KeyboardInterrupt):
+            continue

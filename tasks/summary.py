@@ -1,0 +1,50 @@
+"""What a run came to, as flows return it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from eval_skills.core.models import Benchmark, Skill, SkillCompletionReport
+from eval_skills.core.selection import RankedSkill
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """The outcome of one run.
+
+    `reports` holds one report per skill. `selected` is None where nothing was selected from. `finished` and `planned` count
+    items; they differ only for a run that stopped early. `skipped` counts skills that were asked for and could not be used.
+    `flow_runs` and `task_runs` say what Prefect should have recorded.
+    """
+
+    run_id: str
+    line: str
+    skills: list[Skill]
+    benchmark: Benchmark
+    reports: list[SkillCompletionReport]
+    planned: int
+    finished: int
+    min_completion: float
+    store: str
+    selected: list[RankedSkill] | None = None
+    report_files: list[Path] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+    skipped: int = 0
+    flow_runs: tuple[str, ...] = ()
+    task_runs: int = 0
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether items are missing, as after `failFast`."""
+        return self.finished < self.planned
+
+    @property
+    def below(self) -> list[SkillCompletionReport]:
+        """The reports of skills whose completion rate is under `min_completion`."""
+        return [report for report in self.reports if report.summary.completion_rate < self.min_completion]
+
+    @property
+    def gate_passed(self) -> bool:
+        """Whether every skill reached `min_completion`; a gate that could not be evaluated has not passed."""
+        return bool(self.reports) and not self.is_partial and not self.skipped and not self.below

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from eval_skills.adapters.jsonrpc import Reply, read_reply, request_line, why_not_reply
+from eval_skills.core.errors import ContractError, InfraError, SkillError
+
+
+def test_a_request_is_one_line_with_method_params_and_id() -> None:
+    line = request_line(7, {"text": "two\nlines é"})
+    assert line.count(b"\n") == 1
+    assert json.loads(line) == {"jsonrpc": "2.0", "method": "invoke", "params": {"text": "two\nlines é"}, "id": 7}
+
+
+def test_an_input_that_is_not_json_is_an_infra_error() -> None:
+    with pytest.raises(InfraError, match="cannot be sent"):
+        request_line(1, float("nan"))
+
+
+@pytest.mark.parametrize(
+    ("message", "reply"),
+    [
+        pytest.param({"jsonrpc": "2.0", "id": 3, "result": [1]}, Reply([1], False), id="result"),
+        pytest.param({"jsonrpc": "2.0", "id": 3, "result": None}, Reply(None, False), id="null-is-a-result"),
+        pytest.param({"jsonrpc": "2.0", "id": None, "result": 1}, Reply(1, False), id="null-id"),
+        pytest.param({"jsonrpc": "2.0", "id": 3.0, "result": 1}, Reply(1, False), id="the-same-json-number"),
+        pytest.param({"jsonrpc": "2.0", "id": 3, "error": {"code": 1}}, Reply({"code": 1}, True), id="error"),
+        pytest.param({"jsonrpc": "2.0", "id": 3, "result": 1, "error": None}, Reply(1, False), id="null-error-is-none"),
+        pytest.param({"jsonrpc": "2.0", "id": "3", "result": 1}, None, id="text-id"),
+        pytest.param({"jsonrpc": "2.0", "id": True, "result": 1}, None, id="true-is-not-a-number"),
+        pytest.param({"jsonrpc": "2.0", "id": 4, "result": 1}, None, id="other-id"),
+        pytest.param({"jsonrpc": "2.0", "result": 1}, None, id="no-id"),
+        pytest.param({"id": 3, "result": 1}, None, id="no-version"),
+        pytest.param({"jsonrpc": "2.0", "id": 3}, None, id="neither-result-nor-error"),
+        pytest.param({"jsonrpc": "2.0", "method": "log", "params": {}}, None, id="notification"),
+        pytest.param([1], None, id="a-list"),
+    ],
+)
+def test_p23_a_reply_is_known_by_its_id(message: Any, reply: Reply | None) -> None:
+    assert read_reply(json.dumps(message).encode(), 3) == reply
+
+
+def test_true_is_no_id_one() -> None:
+    assert read_reply(b'{"jsonrpc":"2.0","id":true,"result":1}', 1) is None
+
+
+@pytest.mark.parametrize("text", [b"{not json", b"", b"working ...", b"{}"])
+def test_a_log_line_is_no_reply(text: bytes) -> None:
+    assert read_reply(text, 1) is None
+
+
+def test_a_reply_that_holds_nan_is_a_contract_error_and_not_a_log() -> None:
+    with pytest.raises(ContractError, match=r"NaN is no JSON value; it was: \{.*NaN"):
+        read_reply(b'{"jsonrpc":"2.0","id":1,"result":NaN}', 1)
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        pytest.param({"code": -32601, "message": "no such method"}, r"^error -32601: no such method$", id="plain"),
+        pytest.param({"code": 5, "message": "bad", "data": {"why": "x"}}, r'^error 5: bad \(\{"why": "x"\}\)$', id="with-data"),
+        pytest.param("it broke", r'^error reply: "it broke"$', id="not-as-specified"),
+    ],
+)
+def test_an_error_reply_is_a_skill_error_with_its_message(error: Any, message: str) -> None:
+    with pytest.raises(SkillError, match=message):
+        Reply(error, True).result()
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        pytest.param("hello", "not a JSON object: hello", id="prose"),
+        pytest.param('{"id":1,"result":2}', 'without "jsonrpc": "2.0"', id="version"),
+        pytest.param('{"jsonrpc":"2.0","id":"1","result":2}', 'its id is "1" and 1 was asked', id="text-id"),
+        pytest.param('{"jsonrpc":"2.0","id":1}', "neither result nor error", id="empty"),
+    ],
+)
+def test_what_was_seen_instead_is_said(text: str, why: str) -> None:
+    assert why in why_not_reply(text, 1)

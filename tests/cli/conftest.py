@@ -1,0 +1,188 @@
+"""The command line as people meet it: its own process, its own folder, and one server for the calls that really run."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+COMMAND = Path(sys.executable).with_name("eval-skills")
+NOBODY = "http://127.0.0.1:1/api"
+"""An API that no call may reach: what is refused or only planned needs no server."""
+CLEARED = ("PREFECT_API_URL", "PREFECT_HOME", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "PYTHONPATH")
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What one call left behind."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """The one JSON document on stdout."""
+        return json.loads(self.out)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A folder to call from; `environ` is all that the calls see besides what any process has."""
+
+    folder: Path
+    environ: dict[str, str] = field(default_factory=dict)
+
+    def call(self, *arguments: str, environ: dict[str, str] | None = None, cwd: Path | None = None) -> Result:
+        """The result of ``eval-skills ARGUMENTS`` as a process of its own."""
+        found = subprocess.run(
+            [str(COMMAND), *arguments],
+            cwd=cwd or self.folder,
+            env=self.environ | (environ or {}),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        return Result(found.returncode, found.stdout, found.stderr)
+
+    def write(self, name: str, content: Any) -> Path:
+        """Write a file below the folder; what is no text is written as JSON."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+        return path
+
+    def files(self) -> set[str]:
+        """Every file and folder in it."""
+        return {str(path.relative_to(self.folder)) for path in self.folder.rglob("*")}
+
+
+def environment(home: Path) -> dict[str, str]:
+    """The environment of a call: this one's, without what a developer may have set."""
+    kept = {name: value for name, value in os.environ.items() if name not in CLEARED and not name.startswith("EVAL_SKILLS_")}
+    return kept | {"HOME": str(home), "PREFECT_HOME": str(home / "prefect"), "PREFECT_SERVER_API_PORT": "1"}
+
+
+@pytest.fixture
+def place(tmp_path: Path, examples: Path) -> Place:
+    """A project with the calculator in ``skills/``; nothing in it may run a flow."""
+    work = tmp_path / "work"
+    copy_skill(examples / "calculator", work / "skills" / "calculator")
+    return Place(work, environment(tmp_path / "home") | {"PREFECT_API_URL": NOBODY})
+
+
+@pytest.fixture
+def run_here(monkeypatch: pytest.MonkeyPatch, place: Place, capfd: pytest.CaptureFixture[str]) -> Callable[..., Result]:
+    """The same calls inside this process, for tables with many rows: the checks are the same, the start-up is paid once."""
+    from eval_skills.cli.main import call
+
+    for name in os.environ.keys() - place.environ.keys():
+        monkeypatch.delenv(name)
+    for name, value in place.environ.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(place.folder)
+
+    def run(*arguments: str) -> Result:
+        code = call(arguments)
+        return Result(code, *capfd.readouterr())
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def api_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The API of a server as `server start` leaves it running; stopped at the end. Its tests share the xdist group ``cli``."""
+    place = Place(tmp_path_factory.mktemp("server"))
+    place = Place(place.folder, environment(place.folder))
+    started = place.call("server", "start", "--port", str(_free_port()), "--json")
+    assert started.code == 0, started.err
+    yield started.json["url"]
+    assert place.call("server", "stop", "--json").json["running"] is False
+
+
+@pytest.fixture
+def served(place: Place, api_url: str) -> Place:
+    """The same project, with a server behind its calls."""
+    return Place(place.folder, place.environ | {"PREFECT_API_URL": api_url})
+
+
+def copy_skill(source: Path, target: Path, **changes: Any) -> Path:
+    """A copy of an example skill, with some keys of its skill.json changed."""
+    shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+    file = target / "skill.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | changes), encoding="utf-8")
+    return target
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@pytest.fixture(scope="session")
+def copy() -> Callable[..., Path]:
+    """Copying an example skill; see `copy_skill`."""
+    return copy_skill
+
+
+@pytest.fixture
+def past(place: Place) -> Callable[..., str]:
+    """Leaves a run of adder on sums in the project's store, as runs leave it; see `leave_run`."""
+
+    def leave(run_id: str, **how: Any) -> str:
+        leave_run(place.folder / "eval-store", run_id, **how)
+        return run_id
+
+    return leave
+
+
+def leave_run(store_path: Path, run_id: str, *, passed: int = 2, landed: bool = True, **identity: str) -> None:
+    """A run of four items, of which `passed` passed; if it has not `landed`, two of them are in its journal."""
+    from eval_skills.core.metrics import skill_reports
+    from eval_skills.core.models import Benchmark, ItemResult
+    from eval_skills.core.store import (
+        Journal,
+        Manifest,
+        ManifestBenchmark,
+        ManifestSkill,
+        Store,
+        land,
+        land_reports,
+        started_at,
+        write_manifest,
+    )
+
+    names = {"skill_id": "adder", "skill_version": "1.0.0", "benchmark_id": "sums", "benchmark_version": "2.0.0"} | identity
+    store, began, tasks = Store(store_path), started_at(run_id), [f"t{number}" for number in range(4)]
+    benchmark: dict[str, Any] = {"id": names["benchmark_id"], "version": names["benchmark_version"]}
+    manifest = Manifest(
+        run_id=run_id,
+        created_at=began,
+        skills=[ManifestSkill(key=f"{names['skill_id']}@{names['skill_version']}")],
+        benchmark=ManifestBenchmark(**benchmark),
+        planned_items=len(tasks),
+    )
+    write_manifest(store.run_folder(run_id), manifest)
+    with Journal(store.journal_path(run_id)) as journal:
+        for number, task in enumerate(tasks if landed else tasks[:2]):
+            verdict: dict[str, Any] = {"status": "pass", "passed": True, "score": 1.0}
+            verdict = verdict if number < passed else {"status": "fail", "passed": False, "score": 0.0}
+            given: dict[str, Any] = {**names, **verdict, "latency_ms": 10.0 * (number + 1)}
+            journal.append(ItemResult(run_id=run_id, started_at=began, task_id=task, run_index=0, **given))
+    if landed:
+        land(store, run_id)
+        asked = [{"id": task, "expectedOutput": {"type": "exact", "value": 1}} for task in tasks]
+        of = Benchmark.model_validate({**benchmark, "name": "Sums", "tasks": asked})
+        land_reports(store, run_id, None, skill_reports(store.items(run_id=run_id), of, timeout_ms=1000))

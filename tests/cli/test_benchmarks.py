@@ -1,0 +1,101 @@
+"""`benchmarks`: what is listed, and what is shown of one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+BUILTIN = ["coding-easy", "gaia-v1", "skill-quality", "toolbench-lite", "web-search-basic"]
+OWN = {
+    "id": "own", "name": "My own", "version": "1.2.3", "scoringMethod": "pass_at_k", "k": 3,
+    "tasks": [
+        {"id": "a", "expectedOutput": {"type": "contains", "keywords": ["x"]}, "tags": ["z", "b"], "complexity": "complex"},
+        {"id": "b", "evaluator": "regex", "expectedOutput": {"patterns": ["x"]}, "tags": ["b"], "weight": 2, "timeoutMs": 5},
+        {"id": "c", "expectedOutput": {"value": 1}},
+        {"id": "d", "expected": {"tools": ["search"]}},
+    ],
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def own(place: Any) -> None:
+    place.write("mine/own/benchmark.json", OWN)
+
+
+def test_p63_the_built_in_benchmarks_are_listed_from_any_folder(run_here: Run) -> None:
+    result = run_here("benchmarks", "list", "--json")
+    assert [entry["id"] for entry in result.json["benchmarks"]] == BUILTIN
+    easy, *_ = result.json["benchmarks"]
+    assert (easy["tasks"], easy["subject"], easy["scoringMethod"], easy["k"]) == (20, "call", "mean", None)
+    assert "math" in easy["tags"]
+    assert result.json["benchmarks"][2]["subject"] == "package"
+
+
+def test_p59_a_folder_of_ones_own_is_listed_beside_them(run_here: Run) -> None:
+    result = run_here("benchmarks", "list", "--benchmarks-dir", "mine", "--json")
+    [entry] = [entry for entry in result.json["benchmarks"] if entry["id"] == "own"]
+    assert entry == {
+        "id": "own", "version": "1.2.3", "name": "My own", "tasks": 4, "subject": "call", "scoringMethod": "pass_at_k", "k": 3,
+        "tags": ["b", "z"],
+    }  # fmt: skip
+    assert len(result.json["benchmarks"]) == len(BUILTIN) + 1
+    assert "pass_at_k (k = 3)" in run_here("benchmarks", "list", "--benchmarks-dir", "mine").out
+
+
+def test_p58_the_folder_may_come_from_the_configuration(place: Any, run_here: Run) -> None:
+    place.write("eval-skills.config.yaml", "benchmarksDir: mine\n")
+    assert run_here("benchmarks", "show", "own", "--json").json["name"] == "My own"
+
+
+def test_a_malformed_benchmark_is_listed_with_its_reason_and_hides_no_other(place: Any, run_here: Run) -> None:
+    place.write("mine/broken.json", {**OWN, "tasks": []})
+    result = run_here("benchmarks", "list", "--benchmarks-dir", "mine")
+    assert result.code == 0
+    assert "own" in result.out
+    [line] = [line for line in result.out.splitlines() if line.startswith("invalid")]
+    assert "broken.json: tasks: a benchmark needs at least one task" in line
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["own", "--benchmarks-dir", "mine"], ["mine/own"], ["mine/own/benchmark.json"]],
+    ids=["id", "folder", "file"],
+)
+def test_show_has_every_task_with_its_evaluator(run_here: Run, arguments: list[str]) -> None:
+    shown = run_here("benchmarks", "show", *arguments, "--json").json
+    assert (shown["id"], shown["domain"]) == ("own", "general")
+    assert [(task["id"], task["evaluator"], task["tags"], task["complexity"]) for task in shown["tasks"]] == [
+        ("a", "contains", ["z", "b"], "complex"),
+        ("b", "regex", ["b"], None),
+        ("c", "default", [], None),
+        ("d", "agent run", [], None),
+    ]
+    assert (shown["tasks"][1]["weight"], shown["tasks"][1]["timeoutMs"]) == (2, 5)
+
+
+def test_show_on_the_terminal(run_here: Run) -> None:
+    lines = run_here("benchmarks", "show", "mine/own").out.splitlines()
+    assert lines[:2] == ["own@1.2.3  My own", "4 tasks, subject call, scoring pass_at_k (k = 3), domain general"]
+    assert lines[3].split() == ["a", "contains", "z,", "b", "complex"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        pytest.param(["list", "--benchmarks-dir", "nope"], "nope: no such folder of benchmarks", id="list-missing-folder"),
+        pytest.param(["list", "--benchmarks-dir", "file"], "file: this is a file; name a folder", id="list-file"),
+        pytest.param(["show", "coding-eazy"], "(did you mean 'coding-easy'?)", id="show-unknown"),
+        pytest.param(["show", "no/such.json"], "no such benchmark file", id="show-missing"),
+        pytest.param(["show", "file"], "file: not valid JSON", id="show-no-benchmark"),
+        pytest.param(["show"], "BENCHMARK", id="show-nothing"),
+        pytest.param(["fly"], 'Unknown command "fly"', id="unknown-command"),
+    ],
+)
+def test_p40_what_cannot_be_used_is_refused_in_one_line(place: Any, run_here: Run, arguments: list[str], says: str) -> None:
+    place.write("file", "x")
+    result = run_here("benchmarks", *arguments)
+    assert (result.code, result.out, result.err.count("\n")) == (2, "", 1)
+    assert says in result.err

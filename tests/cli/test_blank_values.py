@@ -1,0 +1,23 @@
+"""A blank value is a variable that was not set, and means neither a new run nor the current folder."""
+
+from __future__ import annotations
+
+import pytest
+
+from eval_skills.cli.main import call
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param(["eval", "--resume", ""], id="resume"),
+        pytest.param(["eval", "--skills", " ", "--dry-run"], id="skills"),
+        pytest.param(["run", "--output-dir", ""], id="output-dir"),
+        pytest.param(["select", "--from", ""], id="from"),
+    ],
+)
+def test_p40_a_blank_value_is_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(arguments) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err == f"eval-skills: {arguments[1]} has a blank value; give one, or leave it out (is a variable empty?)\n"

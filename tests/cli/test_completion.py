@@ -1,0 +1,31 @@
+"""`completion`: scripts for shells."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_script_knows_commands_and_options(run_here: Run, shell: str) -> None:
+    result = run_here("completion", shell)
+    assert (result.code, result.err) == (0, "")
+    assert all(word in result.out for word in ("trend", "history", "show", "metric", "skills-dir"))
+    assert run_here("completion", shell, "--json").json == {"shell": shell, "script": result.out}
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash here")
+def test_bash_reads_its_script(run_here: Run) -> None:
+    subprocess.run(["bash", "-n"], input=run_here("completion", "bash").out, text=True, check=True)
+
+
+def test_an_unknown_shell_is_refused(run_here: Run) -> None:
+    result = run_here("completion", "fsh")
+    assert (result.code, result.out, result.err.count("\n")) == (2, "", 1)
+    assert 'Did you mean "fish"?' in result.err

@@ -1,0 +1,78 @@
+"""`find`: what it shows, in which order, and what it says of skills that are none."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture
+def library(place: Any) -> Any:
+    """Three skills and a malformed one."""
+    skill = json.loads((place.folder / "skills/calculator/skill.json").read_text())
+    for number, name in enumerate(("abacus", "weather")):
+        changes = {"id": name, "name": name.title(), "description": "Counts.", "tags": ["t", f"t{number}"]}
+        place.write(f"skills/{name}/skill.json", skill | changes)
+    place.write("skills/broken/skill.json", {**skill, "version": "one"})
+    return place
+
+
+@pytest.mark.parametrize(
+    ("arguments", "ids"),
+    [
+        pytest.param([], ["abacus", "calculator", "weather"], id="all"),
+        pytest.param(["-q", "ABAC"], ["abacus"], id="query"),
+        pytest.param(["--query", "t0"], ["abacus"], id="query-in-tags"),
+        pytest.param(["-t", "t"], ["abacus", "weather"], id="tag"),
+        pytest.param(["--tag", "t", "t1"], ["weather"], id="all-of-the-tags"),
+        pytest.param(["-a", "http"], [], id="adapter"),
+        pytest.param(["--limit", "1"], ["abacus"], id="limit"),
+        pytest.param(["--skills-dir", "skills/weather"], ["weather"], id="skills-dir"),
+        pytest.param(["--min-completion", "0.1"], [], id="nothing-is-known-yet"),
+    ],
+)
+def test_p59_each_option_narrows(library: Any, run_here: Run, arguments: list[str], ids: list[str]) -> None:
+    result = run_here("find", *arguments, "--json")
+    assert result.code == 0
+    assert [skill["id"] for skill in result.json["skills"]] == ids
+
+
+def test_p47_a_malformed_skill_is_listed_with_file_path_and_reason(library: Any, run_here: Run) -> None:
+    [bad] = run_here("find", "--json").json["invalid"]
+    assert bad["path"].endswith("skills/broken/skill.json")
+    assert "version" in bad["reason"]
+    spoken = run_here("find")
+    assert spoken.code == 0
+    [line] = [line for line in spoken.out.splitlines() if line.startswith("invalid")]
+    assert line == f"invalid  {bad['reason']}"
+
+
+def test_a_folder_of_malformed_skills_only_is_listed_too(library: Any, run_here: Run) -> None:
+    result = run_here("find", "--skills-dir", "skills/broken")
+    assert result.code == 0
+    assert result.out.startswith("no skill matches\ninvalid  ")
+
+
+@pytest.mark.parametrize("arguments", [["--json", "find"], ["find", "--json"]], ids=["before", "after"])
+def test_p62_json_is_one_document_wherever_it_is_asked_for(library: Any, run_here: Run, arguments: list[str]) -> None:
+    result = run_here(*arguments)
+    assert set(result.json) == {"skills", "invalid"}
+    assert result.err == ""
+
+
+def test_a_skills_name_is_never_broken_in_two(library: Any, run_here: Run) -> None:
+    name = "a_rather_long_skill_name_that_people_write_all_the_same"
+    skill = json.loads((library.folder / "skills/calculator/skill.json").read_text())
+    library.write(f"skills/{name}/skill.json", skill | {"id": name})
+    assert f"{name}@1.0.0 " in run_here("find").out
+
+
+def test_p46_a_rate_that_no_run_ever_measured_is_said_to_be_unknown(library: Any, run_here: Run) -> None:
+    result = run_here("find", "--min-completion", "0.1")
+    assert (result.code, result.out.splitlines()[0]) == (0, "no skill matches")
+    assert "eval-store holds no results yet" in result.err

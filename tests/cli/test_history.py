@@ -1,0 +1,91 @@
+"""`history`: which runs it lists, and how to go on with those that stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+FIRST, SECOND, THIRD = "20260101T100000Z-0001", "20260102T100000Z-0002", "20260103T100000Z-0003"
+
+
+@pytest.fixture(autouse=True)
+def three_runs(past: Callable[..., str]) -> None:
+    past(FIRST, passed=4)
+    past(SECOND, passed=1, skill_id="subber", benchmark_id="differences")
+    past(THIRD, landed=False)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "ids"),
+    [
+        pytest.param([], [THIRD, SECOND, FIRST], id="youngest-first"),
+        pytest.param(["--limit", "2"], [THIRD, SECOND], id="limit"),
+        pytest.param(["--skill", "subber"], [SECOND], id="skill"),
+        pytest.param(["--skill", "adder@1.0.0", "--limit", "1"], [THIRD], id="skill-and-version-then-limit"),
+        pytest.param(["--skill", "adder@1.0.1"], [], id="other-version"),
+        pytest.param(["--benchmark", "sums"], [THIRD, FIRST], id="benchmark"),
+        pytest.param(["--benchmark", "differences@2.0.0"], [SECOND], id="benchmark-and-version"),
+        pytest.param(["--benchmark", "sum"], [], id="a-part-of-an-id-is-no-id"),
+    ],
+)
+def test_p57_p59_runs_are_listed_youngest_first_and_each_option_narrows(
+    run_here: Run, arguments: list[str], ids: list[str]
+) -> None:
+    result = run_here("history", *arguments, "--json")
+    assert (result.code, result.err) == (0, "")
+    assert [entry["runId"] for entry in result.json] == ids
+
+
+def test_a_run_says_how_far_and_how_well_it_went(run_here: Run) -> None:
+    third, second, first = run_here("history", "--json").json
+    assert first == {
+        "runId": FIRST, "startedAt": "2026-01-01T10:00:00+00:00", "benchmark": "sums@2.0.0", "skills": ["adder@1.0.0"],
+        "items": 4, "plannedItems": 4, "bestCompletion": 1.0, "state": "finished", "resume": None,
+    }  # fmt: skip
+    assert second["bestCompletion"] == 0.25
+    assert (third["items"], third["plannedItems"], third["bestCompletion"], third["state"]) == (2, 4, None, "unfinished")
+
+
+def test_p54_an_unfinished_run_comes_with_the_command_that_goes_on_with_it(place: Any, run_here: Run) -> None:
+    said = run_here("history").out
+    assert f"go on with  eval-skills eval --resume {THIRD} --store {place.folder / 'eval-store'}\n" in said
+    assert "2/4" in said
+    assert said.count("eval --resume") == 1
+
+
+def test_a_damaged_journal_hides_no_other_run(place: Any, run_here: Run) -> None:
+    (place.folder / "eval-store/runs" / THIRD / "journal.jsonl").write_text("no json\n{}\n")
+    entries = run_here("history", "--json").json
+    assert [(entry["runId"], entry["items"]) for entry in entries] == [(THIRD, None), (SECOND, 4), (FIRST, 4)]
+    assert "–/4" in run_here("history").out
+
+
+def test_a_run_whose_manifest_is_gone_is_known_by_its_reports(place: Any, run_here: Run) -> None:
+    (place.folder / "eval-store/runs" / FIRST / "manifest.json").unlink()
+    entry = run_here("history", "--json").json[-1]
+    assert (entry["skills"], entry["benchmark"], entry["items"]) == (["adder@1.0.0"], "sums@2.0.0", 4)
+    assert entry["plannedItems"] is None
+
+
+def test_no_match_is_said(place: Any, run_here: Run) -> None:
+    result = run_here("history", "--skill", "nobody")
+    assert (result.code, result.out) == (0, f"no run in {place.folder / 'eval-store'} matches\n")
+
+
+@pytest.mark.parametrize("command", [["history"], ["trend", "--skill", "adder"], ["query", "SELECT 1"]], ids=lambda it: it[0])
+def test_p40_a_store_that_is_not_there_is_named_and_no_empty_history(place: Any, run_here: Run, command: list[str]) -> None:
+    before = place.files()
+    result = run_here(*command, "--store", "nope")
+    assert (result.code, result.out, result.err.count("\n")) == (2, "", 1)
+    assert f"--store {place.folder / 'nope'}: no such store" in result.err
+    assert place.files() == before
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "1.5", "x"])
+def test_p40_a_limit_that_makes_no_sense_is_refused(run_here: Run, value: str) -> None:
+    result = run_here("history", "--limit", value)
+    assert (result.code, result.out) == (2, "")
+    assert "--limit" in result.err

@@ -1,0 +1,199 @@
+"""Every option of `eval` and `run` has an effect that can be seen: in the plan of a dry run, or in what a real run leaves."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+
+OF_THE_PLAN = [
+    pytest.param(["--runs", "3"], "items", 60, id="runs"),
+    pytest.param(["--tasks", "own.json"], "benchmark", "own@0.0.0", id="tasks"),
+    pytest.param(["--benchmark", "skill-quality"], "benchmark", "skill-quality@1.0.0", id="benchmark"),
+    pytest.param(["--benchmarks-dir", "mine", "--benchmark", "own"], "benchmark", "own@2.0.0", id="benchmarks-dir"),
+    pytest.param(["--concurrency", "9"], "options.concurrency", 9, id="concurrency"),
+    pytest.param(["--timeout", "1234"], "options.timeoutMs", 1234, id="timeout"),
+    pytest.param(["--retries", "2"], "options.retries", 2, id="retries"),
+    pytest.param(["--items-per-task", "5"], "options.itemsPerTask", 5, id="items-per-task"),
+    pytest.param(["--evaluator", "contains"], "options.evaluator", "contains", id="evaluator"),
+    pytest.param(["--fail-fast"], "options.failFast", True, id="fail-fast"),
+    pytest.param(["--allow-custom-code"], "options.allowCustomCode", True, id="allow-custom-code"),
+    pytest.param(["--min-completion", "0.9"], "options.minCompletion", 0.9, id="min-completion"),
+    pytest.param(["--format", "csv", "json"], "options.format", ["csv", "json"], id="format"),
+    pytest.param(["--output-dir", "out"], "options.outputDir", "{cwd}/out", id="output-dir"),
+    pytest.param(["--store", "kept"], "options.store", "{cwd}/kept", id="store"),
+]
+"""Options, and what they change in the plan of a dry run."""
+
+
+@pytest.fixture
+def plan(place: Any, run_here: Run) -> Callable[..., Any]:
+    """The plan of a call, as `--dry-run` prints it."""
+    place.write("own.json", [task("one"), task("two")])
+    place.write("mine/own.json", {"id": "own", "name": "Own", "version": "2.0.0", "tasks": [task("three")]})
+
+    def call(*arguments: str) -> Any:
+        before = place.files()
+        result = run_here(*arguments, "--dry-run", "--json")
+        assert (result.code, result.err) == (0, ""), result.err
+        assert place.files() == before
+        return result.json
+
+    return call
+
+
+def value_at(document: Any, path: str) -> Any:
+    for key in path.split("."):
+        document = document[key]
+    return document
+
+
+@pytest.mark.parametrize("base", [["eval", "--skills", "skills"], ["run"]], ids=["eval", "run"])
+@pytest.mark.parametrize(("arguments", "path", "expected"), OF_THE_PLAN)
+def test_p59_a_flag_reaches_the_run(
+    place: Any, plan: Callable[..., Any], base: list[str], arguments: list[str], path: str, expected: Any
+) -> None:
+    expected = expected.replace("{cwd}", str(place.folder)) if isinstance(expected, str) else expected
+    assert value_at(plan(*base, *arguments), path) == expected
+    assert value_at(plan(*base), path) != expected
+
+
+def test_p58_a_flag_beats_a_variable_beats_the_file_beats_the_default(
+    place: Any, plan: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = ["eval", "--skills", "skills"]
+    assert plan(*base)["options"]["timeoutMs"] == 30_000
+    place.write("eval-skills.config.yaml", "timeoutMs: 1000\nminCompletion: 0.6\n")
+    assert plan(*base)["options"]["timeoutMs"] == 1000
+    monkeypatch.setenv("EVAL_SKILLS_TIMEOUT_MS", "2000")
+    assert plan(*base)["options"]["timeoutMs"] == 2000
+    assert plan(*base, "--timeout", "3000")["options"]["timeoutMs"] == 3000
+    assert plan(*base)["options"]["minCompletion"] == 0.6
+
+
+@pytest.mark.parametrize("spelling", [["-c"], ["--config"]], ids=["short", "long"])
+@pytest.mark.parametrize("before", [True, False], ids=["before-the-command", "after-the-command"])
+def test_a_named_configuration_is_used(place: Any, plan: Callable[..., Any], spelling: list[str], before: bool) -> None:
+    place.write("ci.yaml", "runs: 4\n")
+    named, command = [*spelling, "ci.yaml"], ["eval", "--skills", "skills"]
+    assert plan(*(named + command if before else command + named))["runs"] == 4
+
+
+@pytest.mark.parametrize("option", ["-t", "--tag"])
+def test_p59_eval_keeps_the_tasks_with_all_of_the_tags(plan: Callable[..., Any], option: str) -> None:
+    everything, math = plan("eval", "--skills", "skills"), plan("eval", "--skills", "skills", option, "math")
+    both = plan("eval", "--skills", "skills", option, "math", "precedence")
+    assert 0 < both["tasks"] < math["tasks"] < everything["tasks"] == 20
+
+
+@pytest.mark.parametrize(
+    ("arguments", "skills"),
+    [
+        pytest.param([], ["calculator@1.0.0", "weather@2.0.0"], id="all"),
+        pytest.param(["--query", "WEATH"], ["weather@2.0.0"], id="query"),
+        pytest.param(["-q", "weath"], ["weather@2.0.0"], id="q"),
+        pytest.param(["--tag", "outside"], ["weather@2.0.0"], id="tag"),
+        pytest.param(["-t", "outside"], ["weather@2.0.0"], id="t"),
+        pytest.param(["--adapter", "http"], ["weather@2.0.0"], id="adapter"),
+        pytest.param(["-a", "subprocess"], ["calculator@1.0.0"], id="a"),
+        pytest.param(["--skills-dir", "skills/calculator"], ["calculator@1.0.0"], id="skills-dir"),
+    ],
+)
+def test_p59_run_evaluates_the_skills_that_match(
+    place: Any, plan: Callable[..., Any], arguments: list[str], skills: list[str]
+) -> None:
+    weather(place)
+    assert plan("run", *arguments)["skills"] == skills
+
+
+STRATEGY = {"filters": {"minCompletionRate": 0.5}, "topK": 5, "sortBy": "latency"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "variable", "floor", "top_k"),
+    [
+        pytest.param([], None, 0.7, None, id="defaults"),
+        pytest.param([], "0.8", 0.8, None, id="configured"),
+        pytest.param(["--strategy", "s.json"], None, 0.5, 5, id="file-beats-default"),
+        pytest.param(["--strategy", "s.json"], "0.8", 0.5, 5, id="file-beats-configured"),
+        pytest.param(["--strategy", "s.json", "--min-completion", "0.6"], "0.8", 0.6, 5, id="flag-beats-file"),
+        pytest.param(["--strategy", "s.json", "--top-k", "2"], None, 0.5, 2, id="top-k-beats-file"),
+    ],
+)
+def test_p44_flag_over_strategy_file_over_configuration(
+    place: Any,
+    plan: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    variable: str | None,
+    floor: float,
+    top_k: int | None,
+) -> None:
+    place.write("s.json", STRATEGY)
+    if variable:
+        monkeypatch.setenv("EVAL_SKILLS_MIN_COMPLETION", variable)
+    strategy = plan("run", *arguments)["strategy"]
+    assert (strategy["filters"]["minCompletionRate"], strategy["topK"]) == (floor, top_k)
+    assert strategy["sortBy"] == ("latency" if arguments else "compositeScore")
+
+
+def test_p44_a_strategy_file_without_filters_is_fine(place: Any, plan: Callable[..., Any]) -> None:
+    place.write("s.yaml", "topK: 1\n")
+    assert plan("run", "--strategy", "s.yaml")["strategy"]["filters"]["minCompletionRate"] == 0.7
+
+
+def test_p47_a_malformed_skill_is_a_remark_and_its_neighbours_run(place: Any, plan: Callable[..., Any]) -> None:
+    place.write("skills/broken/skill.json", "{")
+    for base in (["run"], ["eval", "--skills", "skills"]):
+        found = plan(*base)
+        assert found["skills"] == ["calculator@1.0.0"]
+        assert ["skipped" in remark and "broken/skill.json" in remark for remark in found["remarks"]] == [True]
+
+
+def test_p40_a_gate_over_a_dry_run_fails(place: Any, run_here: Run) -> None:
+    result = run_here("eval", "--skills", "skills", "--dry-run", "--exit-on-fail", "--json")
+    assert (result.code, result.json["gate"]) == (1, {"minCompletion": 0.7, "passed": False})
+    spoken = run_here("eval", "--skills", "skills", "--dry-run", "--exit-on-fail")
+    assert spoken.code == 1
+    assert "a dry run evaluates nothing" in spoken.out
+
+
+def test_p40_a_plan_calls_and_writes_nothing(place: Any, run_here: Run) -> None:
+    before = place.files()
+    result = run_here("run", "--dry-run")
+    assert result.code == 0
+    assert "items      20" in result.out
+    assert place.files() == before
+
+
+def task(name: str) -> dict[str, Any]:
+    return {"id": name, "inputData": {"expression": "1+1"}, "expectedOutput": {"type": "exact", "value": 2}}
+
+
+def weather(place: Any) -> Path:
+    skill = json.loads((place.folder / "skills/calculator/skill.json").read_text())
+    skill |= {"id": "weather", "name": "Weather", "version": "2.0.0", "description": "Says if it rains.", "tags": ["outside"]}
+    skill |= {"adapterType": "http", "entrypoint": "http://127.0.0.1:1/rain", "adapterConfig": {}}
+    return Path(place.write("skills/weather/skill.json", skill))
+
+
+def test_p59_the_evaluator_judges_tasks_that_name_none(place: Any, run_here: Run) -> None:
+    place.write("bare.json", [task("t") | {"expectedOutput": {"keywords": ["2"]}}])
+    call = ["eval", "--skills", "skills", "--tasks", "bare.json", "--dry-run"]
+    assert run_here(*call).code == 2  # exact has nothing to compare with
+    assert run_here(*call, "--evaluator", "contains").code == 0
+
+
+def test_p11_code_of_a_benchmark_needs_to_be_allowed(place: Any, run_here: Run) -> None:
+    place.write("score.py", "def score(response):\n    return 1.0\n")
+    place.write("own.json", [task("t") | {"expectedOutput": {"type": "custom", "customScorerPath": "score.py"}}])
+    call = ["eval", "--skills", "skills", "--tasks", "own.json", "--dry-run"]
+    refused = run_here(*call)
+    assert (refused.code, refused.out) == (2, "")
+    assert "--allow-custom-code" in refused.err
+    assert run_here(*call, "--allow-custom-code").code == 0

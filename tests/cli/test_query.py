@@ -1,0 +1,119 @@
+"""`query`: SQL over the store, as a table, as JSON, as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+FIRST = "20260101T100000Z-0001"
+COUNT = "SELECT status, count(*) AS items FROM items GROUP BY 1 ORDER BY 1"
+
+
+@pytest.fixture(autouse=True)
+def one_run(past: Callable[..., str]) -> None:
+    past(FIRST, passed=3)
+
+
+def test_p57_a_table_on_the_terminal(run_here: Run) -> None:
+    result = run_here("query", COUNT)
+    assert (result.code, result.err) == (0, "2 rows\n")
+    assert [line.split() for line in result.out.splitlines()] == [["status", "items"], ["fail", "1"], ["pass", "3"]]
+
+
+def test_p62_json_is_an_array_of_objects(run_here: Run) -> None:
+    result = run_here("query", COUNT, "--json")
+    assert (result.err, result.json) == ("", [{"status": "fail", "items": 1}, {"status": "pass", "items": 3}])
+
+
+def test_csv_has_a_header_line(run_here: Run) -> None:
+    assert run_here("query", COUNT, "--csv").out == "status,items\nfail,1\npass,3\n"
+
+
+@pytest.mark.parametrize(
+    ("expression", "value", "cell"),
+    [
+        pytest.param("NULL", None, "", id="null"),
+        pytest.param("true", True, "true", id="bool"),
+        pytest.param("1.50::DOUBLE", 1.5, "1.5", id="float"),
+        pytest.param("'nan'::DOUBLE", None, "nan", id="nan"),
+        pytest.param("'-inf'::DOUBLE", None, "-inf", id="infinity"),
+        pytest.param("0.1::DECIMAL(3, 1)", 0.1, "0.1", id="decimal"),
+        pytest.param("170141183460469231731687303715884105727", 2**127 - 1, str(2**127 - 1), id="huge"),
+        pytest.param("DATE '2026-01-31'", "2026-01-31", "2026-01-31", id="date"),
+        pytest.param("TIME '10:00:00'", "10:00:00", "10:00:00", id="time"),
+        pytest.param("min(started_at)", "2026-01-01T10:00:00+00:00", "2026-01-01T10:00:00+00:00", id="moment-in-utc"),
+        pytest.param("[1, 2]", [1, 2], "[1, 2]", id="list"),
+        pytest.param("{'a': {'b': NULL}}", {"a": {"b": None}}, '{"a": {"b": null}}', id="struct"),
+        pytest.param("MAP {'k': 1}", {"k": 1}, '{"k": 1}', id="map"),
+        pytest.param("'ab'::BLOB", "6162", "6162", id="bytes"),
+        pytest.param("'=1+1'", "=1+1", "'=1+1", id="a-formula-is-no-formula-in-csv"),
+        pytest.param("'a' || chr(10) || 'b'", "a\nb", "a\nb", id="two-lines"),
+    ],
+)
+def test_every_kind_of_value_can_be_printed(run_here: Run, expression: str, value: Any, cell: str) -> None:
+    statement = f"SELECT {expression} AS x FROM items WHERE {'true' if 'min' in expression else 'task_id = ' + repr('t0')}"
+    assert run_here("query", statement, "--json").json == [{"x": value}]
+    assert list(csv.reader(io.StringIO(run_here("query", statement, "--csv").out))) == [["x"], [cell]]
+    assert len(run_here("query", statement).out.splitlines()) == 2
+
+
+def test_a_long_cell_is_cut_on_the_terminal_only(run_here: Run) -> None:
+    statement = "SELECT repeat('ab', 500) AS long, 7 AS beside"
+    assert max(map(len, run_here("query", statement).out.splitlines())) < 80
+    assert run_here("query", statement).out.splitlines()[1].split()[1] == "7"
+    assert run_here("query", statement, "--json").json[0]["long"] == "ab" * 500
+
+
+def test_what_could_steer_a_terminal_is_shown_and_not_done(run_here: Run) -> None:
+    assert "\\u001b[31m" in run_here("query", "SELECT chr(27) || '[31m[bold]x' AS red").out
+
+
+def test_a_row_that_is_wider_than_the_terminal_becomes_a_line_per_column(run_here: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    from rich.console import Console
+
+    monkeypatch.setattr("eval_skills.cli.session.Session.out", lambda self, **_: Console(width=60))
+    lines = run_here("query", "SELECT * FROM reports").out.splitlines()
+    assert lines[0].split() == ["run_id", FIRST]
+    assert any(line.split() == ["completion_rate", "0.75"] for line in lines)
+
+
+def test_two_columns_of_one_name(run_here: Run) -> None:
+    twice = "SELECT 1 AS a, 2 AS a"
+    assert run_here("query", twice, "--csv").out == "a,a\n1,2\n"
+    refused = run_here("query", twice, "--json")
+    assert (refused.code, refused.out) == (2, "")
+    assert "two columns are named 'a'" in refused.err
+
+
+def test_no_row(run_here: Run) -> None:
+    statement = "SELECT run_id, score FROM items WHERE false"
+    assert run_here("query", statement, "--json").json == []
+    assert run_here("query", statement, "--csv").out == "run_id,score\n"
+    assert run_here("query", statement).err == "0 rows\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        pytest.param(["selec"], "the query failed: Parser Error", id="no-sql"),
+        pytest.param(["SELECT nope FROM items"], 'Referenced column "nope" not found', id="unknown-column"),
+        pytest.param(["DROP TABLE items"], "a query is one SELECT over items, reports, runs; this is DROP", id="no-select"),
+        pytest.param(["SELECT 1; SELECT 2"], "this is SELECT, SELECT", id="two-statements"),
+        pytest.param(["/* nothing */"], "this is nothing", id="only-a-comment"),
+        pytest.param([" "], "this is nothing", id="blank"),
+        pytest.param(["SELECT * FROM read_text('/etc/hostname')"], "the query failed", id="other-files"),
+        pytest.param(["SELECT 1", "--csv", "--json"], "--csv and --json exclude each other", id="two-formats"),
+        pytest.param([], "STATEMENT", id="no-statement"),
+    ],
+)
+def test_p40_a_query_that_cannot_be_answered_is_one_line(place: Any, run_here: Run, arguments: list[str], says: str) -> None:
+    before = place.files()
+    result = run_here("query", *arguments)
+    assert (result.code, result.out, result.err.count("\n")) == (2, "", 1)
+    assert says in result.err
+    assert place.files() == before

@@ -1,0 +1,256 @@
+"""``report convert`` and ``report diff``, on reports made from hand-written items."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pandas as pd
+import pytest
+from pyarrow import parquet
+
+from eval_skills.core.metrics import skill_reports
+from eval_skills.core.models import Benchmark, ItemResult
+from eval_skills.core.report_diff import ReportDiff
+from eval_skills.core.store import Journal, Manifest, ManifestBenchmark, ManifestSkill, Store, land, write_manifest
+from eval_skills.reporting import ReportContext, render
+
+Run = Callable[..., Any]
+Outcome = Mapping[str, str]
+"""For each skill its tasks in order, one letter each: p(ass) or f(ail)."""
+
+BENCHMARK = Benchmark.model_validate({"id": "b", "name": "B", "version": "1.0.0", "tasks": []})
+RUN_ID = "20261121T233824Z-3f9a"
+
+
+def report_text(outcome: Outcome) -> str:
+    rows = [
+        {
+            "skill_id": skill, "skill_version": "1.0.0", "task_id": f"t{index}", "run_index": 0,
+            "status": "pass" if letter == "p" else "fail", "score": float(letter == "p"), "latency_ms": 10.0,
+            "output": f'"{letter}"',
+        }
+        for skill, letters in outcome.items()
+        for index, letter in enumerate(letters)
+    ]  # fmt: skip
+    context = ReportContext(run_id=RUN_ID, created_at=datetime(2026, 11, 21, tzinfo=UTC))
+    return str(render("json", skill_reports(pd.DataFrame(rows), BENCHMARK, 1_000), context))
+
+
+def store_run(folder: Path) -> None:
+    """A landed run of one passed item, of a benchmark that is not there."""
+    store = Store(folder)
+    manifest = Manifest(
+        run_id=RUN_ID,
+        created_at=datetime(2026, 11, 21, 23, 38, 24, tzinfo=UTC),
+        skills=[ManifestSkill(key="s@1.0.0")],
+        benchmark=ManifestBenchmark(id="b", version="1.0.0"),
+        planned_items=1,
+        request={"skills": ["s"], "benchmark": "gone"},
+    )
+    write_manifest(store.run_folder(RUN_ID), manifest)
+    with Journal(store.journal_path(RUN_ID)) as journal:
+        journal.append(
+            ItemResult(
+                run_id=RUN_ID,
+                started_at=manifest.created_at,
+                skill_id="s",
+                skill_version="1.0.0",
+                benchmark_id="b",
+                benchmark_version="1.0.0",
+                task_id="t0",
+                run_index=0,
+                status="pass",
+                passed=True,
+                score=1.0,
+                latency_ms=10.0,
+            )
+        )
+    land(store, RUN_ID)
+
+
+@pytest.fixture
+def here(place: Any) -> Any:
+    """A folder with reports, and a store with one run."""
+    place.write("a.json", report_text({"s": "p" * 8, "old": "p"}))
+    place.write("b.json", report_text({"s": "f" * 8, "new": "p"}))
+    place.write("c.json", report_text({"s": "p" * 8}))
+    place.write("other.json", report_text({"else": "p"}))
+    place.write("none.json", [])
+    place.write("object.json", {})
+    place.write("file", "x")
+    store_run(place.folder / "eval-store")
+    return place
+
+
+READERS: dict[str, Callable[[bytes], Any]] = {
+    "json": lambda content: [report["skillId"] for report in json.loads(content)],
+    "markdown": lambda content: [name for name in ("old", "s") if f"{name}@1.0.0" in content.decode()],
+    "csv": lambda content: [row["skill_id"] for row in csv.DictReader(io.StringIO(content.decode()))],
+    "junit": lambda content: [str(suite.get("name")).partition("@")[0] for suite in ElementTree.fromstring(content)],
+    "parquet": lambda content: parquet.read_table(io.BytesIO(content))["skill_id"].to_pylist(),
+}
+ENDINGS = {"json": "json", "markdown": "md", "csv": "csv", "junit": "xml", "parquet": "parquet"}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_p65_every_format_is_written_to_a_file_of_any_ending(here: Any, run_here: Run, name: str) -> None:
+    result = run_here("report", "convert", "--input", "a.json", "--format", name, "--output", "out/report.txt")
+    assert (result.code, result.out, result.err) == (0, "report  out/report.txt\n", "")
+    assert READERS[name]((here.folder / "out/report.txt").read_bytes()) == ["old", "s"]
+
+
+@pytest.mark.parametrize("output", ["out", "out/"])
+def test_several_formats_go_into_one_folder(here: Any, run_here: Run, output: str) -> None:
+    result = run_here("report", "convert", "--input", "a.json", "--format", *READERS, "--output", output, "--json")
+    assert result.json == {"files": [f"out/a.{ending}" for ending in ENDINGS.values()], "remarks": []}
+    assert {path.name for path in (here.folder / "out").iterdir()} == {f"a.{ending}" for ending in ENDINGS.values()}
+    for name, ending in ENDINGS.items():
+        assert READERS[name]((here.folder / f"out/a.{ending}").read_bytes()) == ["old", "s"]
+
+
+@pytest.mark.parametrize("name", [RUN_ID, "latest"])
+def test_a_run_is_converted_from_its_items(here: Any, run_here: Run, name: str) -> None:
+    result = run_here("report", "convert", "--input", name, "--format", "json", "--output", "out/")
+    assert (result.code, result.out) == (0, f"report  out/eval-result-{RUN_ID}.json\n")
+    assert "is not there any more" in result.err
+    (report,) = json.loads((here.folder / f"out/eval-result-{RUN_ID}.json").read_text())
+    assert (report["skillId"], report["summary"]["completionRate"]) == ("s", 1.0)
+
+
+def converting(source: str, output: str = "out.csv") -> list[str]:
+    return ["report", "convert", "--format", "csv", "--input", source, "--output", output]
+
+
+CONVERT = converting("a.json")
+DIFF = ("report", "diff", "a.json", "b.json")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        pytest.param(["report", "convert"], "requires an argument", id="convert-nothing"),
+        pytest.param(["report", "convert", "--input", "a.json", "--output", "x", "--format"], "--format", id="no-format"),
+        pytest.param([*CONVERT, "--format", "pdf"], "unknown report format 'pdf'; valid are json", id="p65-unknown-format"),
+        pytest.param([*CONVERT, "--format", "jnit"], "did you mean 'junit'?", id="p65-near-format"),
+        pytest.param([*CONVERT, "--format", "markdown"], "one file cannot hold csv and markdown", id="p65-clash"),
+        pytest.param(converting("a.json", "file/x"), "--output file/x: this file cannot be written", id="below-a-file"),
+        pytest.param(converting("a.json", ""), "--output is blank", id="blank-output"),
+        pytest.param(converting("a.json", "./a.json"), "this would replace what is read", id="input-as-output"),
+        pytest.param(converting("nope.json"), "nope.json: no such file; give a JSON report", id="missing"),
+        pytest.param(converting("skills"), "skills: this is a folder", id="folder"),
+        pytest.param(converting("none.json"), "none.json: it holds no report", id="no-report"),
+        pytest.param(converting("object.json"), "object.json: a report is an array", id="no-array"),
+        pytest.param(converting("20200101T000000Z-abcd"), "no run 20200101T000000Z-abcd in", id="unknown-run"),
+        pytest.param([*converting("latest"), "--store", "nope"], "nope: this store holds no run", id="empty-store"),
+        pytest.param([*converting("latest"), "--store", "file"], "file", id="store-is-a-file"),
+        pytest.param(["report", "diff"], "requires an argument", id="diff-nothing"),
+        pytest.param(["report", "diff", "a.json"], "requires an argument", id="diff-one"),
+        pytest.param(["report", "diff", "a.json", "nope.json"], "nope.json: no such file", id="diff-missing"),
+        pytest.param(["report", "diff", "none.json", "b.json"], "none.json: it holds no report", id="diff-no-report"),
+        pytest.param(
+            [*DIFF, "--format", "pdf"], "unknown format 'pdf' of a comparison; valid are markdown", id="p65-diff-format"
+        ),
+        pytest.param([*DIFF, "--format", "json", "markdown"], "--format prints one format", id="p65-two-formats-on-stdout"),
+        pytest.param([*DIFF, "--format", "markdown", "--json"], "--json has its own", id="p62-format-and-json"),
+        pytest.param([*DIFF, "--output", "d.md", "--format", "json", "markdown"], "one file cannot hold", id="diff-clash"),
+        pytest.param([*DIFF, "--output", "b.json"], "this would replace what is read", id="diff-input-as-output"),
+        pytest.param([*DIFF, "--fail-on", "better"], "--fail-on", id="p49-unknown-gate"),
+        pytest.param([*DIFF, "--map", "old"], "--map: give old=new, two skills' ids; got 'old'", id="map-without-equals"),
+        pytest.param([*DIFF, "--map", "old=new", "old=s"], "--map: 'old' is given twice", id="map-twice"),
+        pytest.param([*DIFF, "--map", "odl=new"], "'odl', which is not among the reports before", id="map-unknown"),
+        *(
+            pytest.param([*DIFF, "--min-effect", value], "--min-effect", id=f"p40-min-effect-{value}")
+            for value in ("nan", "inf", "-0.1", "1.1", "x", "5%")
+        ),
+    ],
+)
+def test_p40_bad_input_is_one_line_and_exit_2(here: Any, run_here: Run, arguments: list[str], says: str) -> None:
+    before = here.files()
+    result = run_here(*arguments)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith("eval-skills: ")
+    assert result.err.count("\n") == 1, result.err
+    assert says in result.err
+    assert here.files() == before
+
+
+def test_p48_the_table_has_signs_units_marks_and_labels(here: Any, run_here: Run) -> None:
+    result = run_here(*DIFF, "--label-a", "main", "--label-b", "branch")
+    lines = [" ".join(line.split()) for line in result.out.splitlines()]
+    assert (result.code, result.err) == (0, "")
+    assert lines[:2] == ["before main", "after branch"]
+    assert "s@1.0.0 on b: ✘ worse" in lines
+    assert "completion 100.0 % 0.0 % -100.0 pp ↓ ✘ bad" in lines
+    assert "t3 ✘ worse pass (100.0 % of runs passed) p fail (0.0 % of runs passed) f" in lines
+    assert {"new@1.0.0 on b: added", "old@1.0.0 on b: removed"} <= set(lines)
+    for name in ("mean difference -100.0 pp", "sign-flip test p = 0.007812 (exact); Holm", "floor 8 differing", "sensitivity"):
+        assert any(line.startswith(name) for line in lines), name
+
+
+@pytest.mark.parametrize(
+    ("sides", "options", "code", "says"),
+    [
+        pytest.param(("a.json", "b.json"), [], 1, "gate failed: s@1.0.0 is worse: mean difference -1.0000", id="worse"),
+        pytest.param(("b.json", "a.json"), [], 0, "gate passed: no skill is worse", id="better"),
+        pytest.param(("a.json", "c.json"), [], 0, "gate passed: no skill is worse", id="unchanged"),
+        pytest.param(("a.json", "other.json"), [], 1, "gate failed: nothing could be compared", id="p40-nothing-compared"),
+        pytest.param(("b.json", "b.json"), ["--min-effect", "1"], 0, "gate passed", id="min-effect"),
+        pytest.param(("latest", "other.json"), ["--map", "s=else"], 0, "gate passed", id="run-and-map"),
+    ],
+)
+def test_p49_fail_on_worse_is_an_exit_code(
+    here: Any, run_here: Run, sides: tuple[str, str], options: list[str], code: int, says: str
+) -> None:
+    result = run_here("report", "diff", *sides, "--fail-on", "worse", *options)
+    assert result.code == code
+    assert says in result.out
+    assert "gate" not in run_here("report", "diff", *sides, *options).out
+
+
+def test_p49_a_worsening_below_the_least_effect_passes(here: Any, run_here: Run) -> None:
+    here.write("full.json", report_text({"s": "p" * 20}))
+    here.write("less.json", report_text({"s": "f" * 6 + "p" * 14}))
+    sides = ("report", "diff", "full.json", "less.json", "--fail-on", "worse")
+    assert [run_here(*sides, "--min-effect", effect).code for effect in ("0", "0.3", "0.31")] == [1, 1, 0]
+
+
+def test_p62_json_is_one_document(here: Any, run_here: Run) -> None:
+    result = run_here(*DIFF, "--json", "--fail-on", "worse", "--output", "diff.md")
+    document = result.json
+    assert result.code == 1
+    assert (document["labels"], document["gate"]["passed"]) == ({"before": "a.json", "after": "b.json"}, False)
+    compared = ReportDiff.model_validate({name: document[name] for name in ("skills", "significance", "equivalenceMargin")})
+    assert [skill.skill_id for skill in compared.with_verdict("worse")] == ["s"]
+    assert (here.folder / "diff.md").read_text().startswith("# Comparison\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "starts"), [(["--format", "markdown"], "# Comparison\n"), (["--format", "json"], '{\n  "labels"')]
+)
+def test_p65_a_format_without_a_place_is_printed(here: Any, run_here: Run, options: list[str], starts: str) -> None:
+    assert run_here(*DIFF, *options).out.startswith(starts)
+
+
+def test_both_formats_are_written_into_a_folder(here: Any, run_here: Run) -> None:
+    assert run_here(*DIFF, "--format", "json", "markdown", "--output", "out").code == 0
+    assert {path.name for path in (here.folder / "out").iterdir()} == {"eval-diff.json", "eval-diff.md"}
+
+
+def test_a_comparison_steers_no_terminal(here: Any, run_here: Run) -> None:
+    here.write("evil.json", report_text({"s": "f" * 8}).replace('"output": "f"', '"output": "\\u001b[31m\\n\\u202e"'))
+    out = run_here("report", "diff", "a.json", "evil.json", "--label-b", "x\x1b[2J").out
+    assert "\\u001b[31m⏎\\u202e" in out
+    assert "\x1b" not in out
+
+
+def test_p61_no_prefect_is_started(here: Any) -> None:
+    result = here.call("report", "diff", "a.json", "latest", environ={"PYTHONPROFILEIMPORTTIME": "1"})
+    assert result.code == 0
+    assert "| prefect" not in result.err

@@ -1,0 +1,138 @@
+"""The ranking at different widths, and output without escape sequences on a terminal."""
+
+from __future__ import annotations
+
+import errno
+import os
+import pty
+import subprocess
+import sys
+from datetime import UTC, datetime
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from eval_skills.cli.ranking import ranking
+from eval_skills.core.models import Benchmark, SkillCompletionReport
+from eval_skills.tasks.summary import RunSummary
+
+LONG = "a_rather_long_skill_name_as_people_like_them"
+
+
+def printed(width: int, *names: str, selected: bool = False) -> str:
+    reports = [report(name) for name in names]
+    benchmark = Benchmark.model_validate({"id": "b", "name": "B", "version": "1.0.0", "tasks": []})
+    summary = RunSummary(
+        run_id="r", line="", skills=[], benchmark=benchmark, reports=reports, planned=1, finished=1,
+        min_completion=0.7, store="s", selected=[] if selected else None,
+    )  # fmt: skip
+    out = StringIO()
+    Console(file=out, width=width, color_system=None).print(ranking(summary, width))
+    return out.getvalue()
+
+
+def report(name: str) -> SkillCompletionReport:
+    return SkillCompletionReport.model_validate(
+        {
+            "skill_id": name,
+            "skill_version": "1.0.0",
+            "benchmark_id": "b",
+            "timestamp": datetime(2026, 1, 1, tzinfo=UTC),
+            "summary": {
+                "completion_rate": 0.9, "partial_score": 0.9, "error_rate": 0.0, "consistency_score": 1.0, "composite_score": 0.9,
+                "confidence_interval": {"lower": 0.8, "upper": 0.97, "level": 0.95, "method": "wilson"}, "flake_rate": None,
+                "pass_at_k": None, "pass_hat_k": None,
+            },
+            "latency": {"p50_ms": 123.4, "p95_ms": 1234.5, "p99_ms": 2000.0, "mean_ms": 200.0},
+            "token_cost": {"prompt_tokens": None, "completion_tokens": None, "total_tokens": None, "estimated_usd": None},
+        }
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("width", [80, 100, 120, 10_000])
+@pytest.mark.parametrize("selected", [False, True], ids=["eval", "run"])
+def test_a_skill_is_one_line_with_its_whole_name(width: int, selected: bool) -> None:
+    lines = printed(width, "calculator", LONG, selected=selected).splitlines()
+    assert len(lines) == 3
+    assert all(len(line) <= width for line in lines)
+    assert sum(f"{LONG}@1.0.0" in line for line in lines) == 1
+    assert "…" not in "".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("width", "left_out"),
+    [
+        pytest.param(10_000, set(), id="pipe"),
+        pytest.param(120, set(), id="120"),
+        pytest.param(100, {"P50"}, id="100"),
+        pytest.param(80, {"P50", "flaky", "95 % interval"}, id="80"),
+        pytest.param(40, {"P50", "flaky", "95 % interval", "P95", "errors", "composite"}, id="40"),
+    ],
+)
+def test_figures_are_left_out_whole_the_least_telling_first(width: int, left_out: set[str]) -> None:
+    header = printed(width, "a_skill_of_usual_length").splitlines()[0]
+    names = ("completion", "95 % interval", "errors", "flaky", "P50", "P95", "composite")
+    assert {name for name in names if name not in header} == left_out
+
+
+def on_a_terminal(place: Any, *arguments: str, **environ: str) -> str:
+    """What a call prints on a terminal of 100 columns."""
+    main, side = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "eval_skills.cli", *arguments],
+        cwd=place.folder,
+        env=place.environ | {"COLUMNS": "100", "TERM": "xterm-256color"} | environ,
+        stdin=side,
+        stdout=side,
+        stderr=side,
+    )
+    os.close(side)
+    said = b""
+    while chunk := _read(main):
+        said += chunk
+    os.close(main)
+    process.wait(timeout=60)
+    return said.decode()
+
+
+def _read(fd: int) -> bytes:
+    try:
+        return os.read(fd, 65536)
+    except OSError as error:
+        if error.errno != errno.EIO:  # how a terminal says that its other end is closed
+            raise
+        return b""
+
+
+CALLS = [
+    pytest.param(["find"], id="table"),
+    pytest.param(["find", "--skills-dir", "nope"], id="error"),
+    pytest.param(["eval", "--skills", "skills", "--dry-run"], id="plan"),
+    pytest.param(["eval", "--help"], id="help"),
+    pytest.param([], id="no-command"),
+]
+
+
+@pytest.mark.parametrize("arguments", CALLS)
+def test_no_color_prints_no_escape_sequence_on_a_terminal(place: Any, arguments: list[str]) -> None:
+    assert "\x1b" not in on_a_terminal(place, "--no-color", *arguments)
+    assert "\x1b" not in on_a_terminal(place, *arguments, NO_COLOR="1")
+
+
+def test_without_it_a_terminal_gets_colour(place: Any) -> None:
+    assert "\x1b[" in on_a_terminal(place, "eval", "--skills", "skills", "--dry-run")
+
+
+def test_forced_colour_never_reaches_json(place: Any) -> None:
+    result = place.call("find", "--json", environ={"FORCE_COLOR": "1"})
+    assert result.json["invalid"] == []
+
+
+def test_a_long_line_is_one_line_on_a_pipe(place: Any) -> None:
+    far = place.folder / ("a" * 100) / ("b" * 100)
+    place.write(f"{far.relative_to(place.folder)}/skill.json", "{")
+    [line] = [line for line in place.call("find", "--skills-dir", str(far.parent)).out.splitlines() if "invalid" in line]
+    assert str(Path(far, "skill.json")) in line

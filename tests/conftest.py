@@ -1,0 +1,51 @@
+"""What tests of several rooms share: one real Prefect server. It takes some seconds to start, so it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from hypothesis import settings
+
+from eval_skills.cli.api_server import prefect_api
+
+# A busy machine is no failure: how long one example takes says nothing about what is right.
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
+
+
+@pytest.fixture(scope="session")
+def prefect_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The API of a private server with an empty database, known to Prefect in this process.
+
+    Tests that use it carry ``@pytest.mark.xdist_group("prefect")``, so that workers running side by side start it once.
+    """
+    from prefect.settings import PREFECT_API_URL, PREFECT_HOME, temporary_settings
+
+    home = tmp_path_factory.mktemp("prefect")
+    with pytest.MonkeyPatch.context() as environment:
+        environment.delenv("PREFECT_API_URL", raising=False)
+        environment.setenv("PREFECT_HOME", str(home))
+        environment.setenv("PREFECT_SERVER_API_PORT", "1")  # never the server that a developer keeps running
+        with prefect_api() as server, temporary_settings({PREFECT_API_URL: server.url, PREFECT_HOME: home}):
+            server.wait_until_ready()
+            yield server.url
+
+
+@pytest.fixture
+def ask(prefect_url: str) -> Callable[..., Any]:
+    """Ask the Prefect API: a path and a JSON body, the JSON answer."""
+
+    def post(path: str, **body: Any) -> Any:
+        return httpx.post(f"{prefect_url}/{path}", json=body, timeout=30, trust_env=False).raise_for_status().json()
+
+    return post
+
+
+@pytest.fixture(scope="session")
+def examples() -> Path:
+    """The folder of example skills."""
+    return Path(__file__).parents[1] / "examples" / "skills"

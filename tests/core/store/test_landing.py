@@ -1,0 +1,268 @@
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from eval_skills.core.errors import RunError, UsageError
+from eval_skills.core.models import ItemResult, SkillCompletionReport
+from eval_skills.core.store import Journal, Manifest, Store, land, land_reports, landing, results_of, write_manifest
+from eval_skills.core.store.rows import table_of
+from eval_skills.core.store.schema import ITEM_SCHEMA
+
+MakeResult = Callable[..., ItemResult]
+
+LAND_AND_DIE = """
+import os, signal, sys
+from pathlib import Path
+import pyarrow.parquet as pq
+from eval_skills.core.store import Store, landing
+from eval_skills.core.store.tables import Tables
+
+store, run_id, step = Store(sys.argv[1]), sys.argv[2], sys.argv[3]
+
+def dies(owner, name, after=False, only=lambda *args: True):
+    original = getattr(owner, name)
+    def dying(*args, **kwargs):
+        if after:
+            original(*args, **kwargs)
+        if only(*args):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return None if after else original(*args, **kwargs)
+    setattr(owner, name, dying)
+
+is_journal = lambda path, *_: path.name == "journal.jsonl"
+{
+    "nothing-written": lambda: dies(pq.ParquetWriter, "write_batch"),
+    "half-written": lambda: dies(pq.ParquetWriter, "close"),
+    "written": lambda: dies(landing, "_verify"),
+    "verified": lambda: dies(Tables, "publish"),
+    "renamed": lambda: dies(Tables, "publish", after=True),
+    "before-the-journal-goes": lambda: dies(Path, "unlink", only=is_journal),
+    "the-journal-gone": lambda: dies(Path, "unlink", after=True, only=is_journal),
+}[step]()
+landing.land(store, run_id)
+"""
+
+
+def landed(store: Store, run_id: str) -> dict[str, str]:
+    return {result.task_id: result.status for result in results_of(store.item_table(run_id))}
+
+
+def journal(store: Store, run_id: str, *results: ItemResult) -> None:
+    with Journal(store.journal_path(run_id)) as open_journal:
+        for result in results:
+            open_journal.append(result)
+
+
+def test_land_moves_the_journal_into_one_parquet_file(store: Store, run_id: str, make_result: MakeResult) -> None:
+    results = [make_result(f"t{number}", output={"n": number}) for number in range(5)]
+    journal(store, run_id, *results)
+    path = Path(land(store, run_id))
+    assert path == Path(store.path) / "items" / "date=2026-11-21" / f"{run_id}.parquet"
+    assert pq.read_schema(path).equals(ITEM_SCHEMA)
+    assert pq.ParquetFile(path).metadata.row_group(0).column(0).compression == "ZSTD"
+    assert results_of(pq.read_table(path, partitioning=None)) == results
+    assert list(store.run_folder(run_id).iterdir()) == []
+    assert [entry.name for entry in path.parent.iterdir()] == [path.name]
+
+
+def test_land_again_does_nothing(store: Store, run_id: str, make_result: MakeResult) -> None:
+    journal(store, run_id, make_result())
+    first = land(store, run_id)
+    before = Path(first).stat()
+    assert land(store, run_id) == first
+    assert Path(first).stat() == before
+
+
+def test_an_item_that_was_tried_again_lands_once_as_it_was_last(store: Store, run_id: str, make_result: MakeResult) -> None:
+    failed = make_result("b", status="error", passed=False, score=None)
+    journal(store, run_id, make_result("a"), failed, make_result("c"))
+    journal(store, run_id, make_result("b"))
+    land(store, run_id)
+    assert landed(store, run_id) == {"a": "pass", "c": "pass", "b": "pass"}
+    assert len(store.items()) == 3
+
+
+def test_p32_two_versions_of_a_skill_land_as_two_items(store: Store, run_id: str, make_result: MakeResult) -> None:
+    journal(store, run_id, make_result(), make_result(skill_version="1.1.0", status="fail", passed=False))
+    land(store, run_id)
+    assert sorted(store.items().skill_version) == ["1.0.0", "1.1.0"]
+
+
+@pytest.mark.parametrize(
+    "step",
+    ["nothing-written", "half-written", "written", "verified", "renamed", "before-the-journal-goes", "the-journal-gone"],
+)
+def test_p53_landing_survives_kill_9_at_every_step(store: Store, run_id: str, make_result: MakeResult, step: str) -> None:
+    journal(store, run_id, make_result("a"), make_result("b", status="error", passed=False), make_result("b"))
+    child = subprocess.run([sys.executable, "-c", LAND_AND_DIE, store.path, run_id, step], capture_output=True)
+    assert child.returncode == -signal.SIGKILL, child.stderr
+    assert landed(store, run_id) == {"a": "pass", "b": "pass"}
+    assert store.unfinished() == ([] if step == "the-journal-gone" else [run_id])
+    path = land(store, run_id)
+    assert landed(store, run_id) == {"a": "pass", "b": "pass"}
+    assert store.unfinished() == []
+    assert sorted(entry.name for entry in Path(store.path).rglob("*") if entry.is_file() and entry.suffix != ".lock") == [
+        Path(path).name
+    ]
+
+
+def test_p53_a_later_journal_adds_to_what_has_landed(store: Store, run_id: str, make_result: MakeResult) -> None:
+    journal(store, run_id, make_result("a"), make_result("b", status="error", passed=False), make_result("c"))
+    land(store, run_id)
+    journal(store, run_id)
+    land(store, run_id)
+    assert landed(store, run_id) == {"a": "pass", "b": "error", "c": "pass"}
+    journal(store, run_id, make_result("b"), make_result("d"))
+    assert landed(store, run_id) == {"a": "pass", "c": "pass", "b": "pass", "d": "pass"}
+    land(store, run_id)
+    assert landed(store, run_id) == {"a": "pass", "c": "pass", "b": "pass", "d": "pass"}
+
+
+def test_p53_a_file_that_does_not_read_back_replaces_nothing(
+    store: Store, run_id: str, make_result: MakeResult, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal(store, run_id, make_result("a"))
+    path = Path(land(store, run_id))
+    before = path.read_bytes()
+    journal(store, run_id, make_result("b"), make_result("c"))
+    write_batch = pq.ParquetWriter.write_batch
+
+    def lossy(writer: pq.ParquetWriter, batch: object) -> None:
+        write_batch(writer, batch.slice(1))  # type: ignore[attr-defined]
+
+    monkeypatch.setattr(pq.ParquetWriter, "write_batch", lossy)
+    with pytest.raises(RunError, match=r"reads back with 1 rows and 1 items where 3 were written; the journal is kept"):
+        land(store, run_id)
+    monkeypatch.undo()
+    assert path.read_bytes() == before
+    assert landed(store, run_id) == {"a": "pass", "b": "pass", "c": "pass"}
+
+
+def test_p53_a_damaged_item_key_is_noticed(
+    store: Store, run_id: str, make_result: MakeResult, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal(store, run_id, make_result("a"), make_result("b"))
+    monkeypatch.setattr(landing, "table_of", lambda results: table_of([results[0]] * len(results)))
+    with pytest.raises(RunError, match="reads back with 2 rows and 1 items where 2 were written"):
+        land(store, run_id)
+    assert store.journal_path(run_id).exists()
+    assert not list(Path(store.path).rglob("*.parquet"))
+
+
+def test_p52_a_resumed_run_holds_what_was_done_before_and_after(store: Store, run_id: str, make_result: MakeResult) -> None:
+    journal(store, run_id, make_result("a"), make_result("b"))
+    assert landed(store, run_id) == {"a": "pass", "b": "pass"}
+    journal(store, run_id, make_result("c"))
+    assert landed(store, run_id) == {"a": "pass", "b": "pass", "c": "pass"}
+    land(store, run_id)
+    assert landed(store, run_id) == {"a": "pass", "b": "pass", "c": "pass"}
+
+
+def test_a_run_stays_under_the_day_it_landed_under(store: Store, run_id: str, make_result: MakeResult) -> None:
+    journal(store, run_id, make_result("a"))
+    first = land(store, run_id, date(2025, 3, 1))
+    assert "date=2025-03-01" in first
+    journal(store, run_id, make_result("b"))
+    assert land(store, run_id) == land(store, run_id, date(2024, 1, 1)) == first
+    assert landed(store, run_id) == {"a": "pass", "b": "pass"}
+
+
+def test_a_journal_that_is_being_written_does_not_land(store: Store, run_id: str, make_result: MakeResult) -> None:
+    with Journal(store.journal_path(run_id)) as open_journal:
+        open_journal.append(make_result())
+        with pytest.raises(UsageError, match="is being written by process"):
+            land(store, run_id)
+    land(store, run_id)
+
+
+def test_a_corrupt_journal_does_not_land(store: Store, run_id: str, make_result: MakeResult) -> None:
+    journal(store, run_id, make_result("a"))
+    path = store.journal_path(run_id)
+    path.write_bytes(b"oops\n" + path.read_bytes())
+    with pytest.raises(RunError, match="line 1 is corrupt"):
+        land(store, run_id)
+    assert path.exists()
+
+
+def test_a_torn_last_line_does_not_land(store: Store, run_id: str, make_result: MakeResult) -> None:
+    journal(store, run_id, make_result("a"))
+    path = store.journal_path(run_id)
+    path.write_bytes(path.read_bytes() + b'{"torn')
+    land(store, run_id)
+    assert landed(store, run_id) == {"a": "pass"}
+
+
+def test_a_run_without_a_trace_is_an_error(store: Store, run_id: str) -> None:
+    with pytest.raises(RunError, match="neither a journal nor landed items"):
+        land(store, run_id)
+    assert not Path(store.path).exists()
+
+
+def test_a_run_without_items_lands_empty(store: Store, run_id: str) -> None:
+    journal(store, run_id)
+    land(store, run_id)
+    assert store.item_table(run_id).num_rows == 0
+    assert store.unfinished() == []
+
+
+@pytest.mark.parametrize("limit", ["BATCH_ROWS", "BATCH_BYTES"])
+def test_a_long_journal_lands_in_batches(
+    store: Store, run_id: str, make_result: MakeResult, monkeypatch: pytest.MonkeyPatch, limit: str
+) -> None:
+    monkeypatch.setattr(landing, limit, {"BATCH_ROWS": 10, "BATCH_BYTES": 10_000}[limit])
+    journal(store, run_id, *(make_result(f"t{number}", output="x" * 1000) for number in range(95)))
+    path = land(store, run_id)
+    assert pq.read_metadata(path).num_row_groups >= 10
+    assert [result.task_id for result in results_of(store.item_table(run_id))] == [f"t{number}" for number in range(95)]
+
+
+def test_reports_land_beside_the_items(
+    store: Store,
+    run_id: str,
+    make_report: Callable[..., SkillCompletionReport],
+    make_manifest: Callable[..., Manifest],
+) -> None:
+    write_manifest(store.run_folder(run_id), make_manifest())
+    path = land_reports(store, run_id, None, [make_report(), make_report(skill_version="1.1.0")])
+    assert Path(path) == Path(store.path) / "reports" / "date=2026-11-21" / f"{run_id}.parquet"
+    assert land_reports(store, run_id, None, [make_report(), make_report(skill_version="1.1.0")]) == path
+    first, second = store.reports().to_dict("records")
+    assert (first["skill_version"], second["skill_version"]) == ("1.0.0", "1.1.0")
+    expected = {
+        "run_id": run_id,
+        "benchmark_version": "2.0.0",
+        "completion_rate": 0.5,
+        "ci_lower": 0.15,
+        "ci_upper": 0.85,
+        "ci_level": 0.95,
+        "ci_method": "wilson",
+        "pass_at_k": 0.5,
+        "p95_ms": 20.0,
+        "estimated_usd": 0.01,
+        "total_tokens": 30,
+        "items": 4,
+        "passed_items": 2,
+        "failed_items": 1,
+        "error_items": 1,
+        "timeout_items": 0,
+        "throughput": 3.5,
+        "origin": "run",
+    }
+    assert {name: first[name] for name in expected} == expected
+
+
+def test_reports_without_a_manifest_have_no_benchmark_version(
+    store: Store, run_id: str, make_report: Callable[..., SkillCompletionReport]
+) -> None:
+    land_reports(store, run_id, date(2026, 1, 2), [make_report()], origin="rescore")
+    (row,) = store.query("SELECT date, benchmark_version, origin FROM reports").to_dict("records")
+    assert (str(row["date"])[:10], row["origin"]) == ("2026-01-02", "rescore")
+    assert row["benchmark_version"] is None or row["benchmark_version"] != row["benchmark_version"]

@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from eval_skills.core.errors import UsageError
+from eval_skills.core.models import ItemResult, SkillCompletionReport
+from eval_skills.core.store import Journal, Store, land, land_reports
+
+RUN = "20260101T000000Z-0001"
+LandRun = Callable[..., str]
+
+
+def test_p57_the_three_views_answer_sql(
+    store: Store, land_run: LandRun, make_report: Callable[..., SkillCompletionReport]
+) -> None:
+    land_run(RUN, "a", "b", dimensions={"output_quality": 0.5}, output={"deep": [1, 2]}, tags=["x", "y"])
+    land_reports(store, RUN, None, [make_report()])
+    row = store.query(
+        """
+        SELECT i.date, count(*) AS n, max(i.dimensions['output_quality']) AS quality, any_value(i.output ->> '$.deep[1]') AS deep,
+               any_value(len(i.tags)) AS tags, max(r.completion_rate) AS rate, any_value(u.state) AS state
+        FROM items i JOIN reports r USING (run_id) JOIN runs u USING (run_id) GROUP BY ALL
+        """
+    ).to_dict("records")[0]
+    assert str(row.pop("date"))[:10] == "2026-01-01"
+    assert row == {"n": 2, "quality": 0.5, "deep": "2", "tags": 2, "rate": 0.5, "state": "finished"}
+
+
+@pytest.mark.parametrize("name", ["items", "reports", "runs", "ITEMS", "main.items"])
+def test_a_view_of_an_empty_store_has_its_columns(store: Store, name: str) -> None:
+    answer = store.query(f"SELECT * FROM {name}")
+    assert len(answer) == 0
+    assert "run_id" in answer.columns
+
+
+@pytest.mark.parametrize(
+    "statement", ["DESCRIBE items", "SUMMARIZE items", "VALUES (1)", "WITH a AS (SELECT 1) FROM a", "FROM items;"]
+)
+def test_every_form_of_reading_is_a_query(store: Store, land_run: LandRun, statement: str) -> None:
+    land_run(RUN, "a")
+    assert len(store.query(statement)) >= 1
+
+
+def test_all_views_are_listed(store: Store) -> None:
+    assert sorted(store.query("SHOW TABLES").iloc[:, 0]) == ["items", "reports", "runs"]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        pytest.param("COPY (SELECT 1) TO '{folder}/stolen.csv'", id="copy"),
+        pytest.param("EXPLAIN ANALYZE COPY (SELECT 1) TO '{folder}/stolen.csv'", id="explain-analyze"),
+        pytest.param("ATTACH '{folder}/stolen.db'", id="attach"),
+        pytest.param("EXPORT DATABASE '{folder}/stolen'", id="export"),
+        pytest.param("SELECT * FROM read_csv('{folder}/secret.csv')", id="read-csv"),
+        pytest.param("SELECT * FROM '{folder}/secret.csv'", id="read-by-name"),
+        pytest.param("SELECT * FROM read_text('{folder}/secret.csv')", id="read-text"),
+        pytest.param("SELECT * FROM read_parquet('{folder}/store/items/*/*.parquet')", id="read-around-the-view"),
+        pytest.param("SELECT * FROM glob('{folder}/*')", id="glob"),
+        pytest.param("INSTALL httpfs", id="install"),
+        pytest.param("LOAD httpfs", id="load"),
+        pytest.param("SET enable_external_access = true", id="set"),
+        pytest.param("DROP VIEW items", id="drop"),
+        pytest.param("CREATE TABLE t AS SELECT 1", id="create"),
+        pytest.param("PRAGMA database_list", id="pragma"),
+        pytest.param("CALL pragma_version()", id="call"),
+        pytest.param("SELECT 1; SELECT 2", id="two"),
+        pytest.param("SELECT 1; COPY (SELECT 1) TO '{folder}/stolen.csv'", id="hidden-second"),
+        pytest.param("SELECT * FROM store", id="python-variable"),
+        pytest.param("SELECT nope FROM items", id="unknown-column"),
+        pytest.param("SELEC 1", id="typo"),
+        pytest.param("", id="empty"),
+        pytest.param("-- nothing", id="comment"),
+    ],
+)
+def test_a_query_only_reads_and_only_the_views(store: Store, land_run: LandRun, tmp_path: Path, statement: str) -> None:
+    land_run(RUN, "a")
+    (tmp_path / "secret.csv").write_text("a\n1\n")
+    with pytest.raises(
+        UsageError, match=r"^(the query failed: |a query is one SELECT over items, reports, runs; this is )"
+    ) as caught:
+        store.query(statement.format(folder=tmp_path))
+    assert "\n" not in str(caught.value)
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["secret.csv", "store"]
+
+
+def test_moments_are_utc_wherever_the_machine_stands(store: Store, land_run: LandRun, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    land_run(RUN, "a")
+    assert store.query("SELECT strftime(started_at, '%H:%M') AS at FROM items")["at"][0] == "23:38"
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 10, 19, 20, 99, 100, 101, 250])
+def test_quantile_disc_is_the_nearest_rank(store: Store, make_result: Callable[..., ItemResult], size: int) -> None:
+    chance = random.Random(size)
+    values = [round(chance.uniform(0, 500), 1) for _ in range(size)]
+    with Journal(store.journal_path(RUN)) as journal:
+        for number, value in enumerate(values):
+            journal.append(make_result(f"t{number}", run_id=RUN, latency_ms=value))
+    land(store, RUN)
+    quantiles = ", ".join(f"quantile_disc(latency_ms, {percent / 100}) AS p{percent}" for percent in (50, 95, 99))
+    (row,) = store.query(f"SELECT {quantiles} FROM items").to_dict("records")
+    # rank ⌈p·n⌉ in whole numbers: -(-p·n // 100)
+    assert row == {f"p{percent}": sorted(values)[-(-percent * size // 100) - 1] for percent in (50, 95, 99)}

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from eval_skills.core.consumption import Consumption
+from eval_skills.core.errors import InputError
+from eval_skills.core.item_table import item_table
+
+START = datetime(2026, 5, 4, 8, 15, tzinfo=UTC)
+ALL = slice(0, 3)
+
+
+def consumption(**columns: Any) -> Consumption:
+    rows = {"skill_id": "s", "skill_version": "1.0.0", "task_id": ["a", "b", "c"], "run_index": 0, "status": "fail", "score": 0.0}
+    return Consumption.of(item_table(pd.DataFrame({**rows, "latency_ms": [500.0, None, 1000.0], **columns}), []))
+
+
+@pytest.mark.parametrize(
+    "starts",
+    [
+        pytest.param([START, START, START + timedelta(seconds=2)], id="datetimes"),
+        pytest.param(["2026-05-04T08:15:00Z", "2026-05-04T10:15:00+02:00", "2026-05-04T08:15:02Z"], id="iso-text"),
+        pytest.param(["2026-05-04T08:15:00", "2026-05-04T08:15:00", "2026-05-04T08:15:02"], id="no-zone-is-utc"),
+        pytest.param(
+            pd.to_datetime(["2026-05-04T10:15:00", "2026-05-04T10:15:00", "2026-05-04T10:15:02"]).tz_localize("Europe/Berlin"),
+            id="another-zone",
+        ),
+    ],
+)
+def test_latest_start_and_throughput(starts: Any) -> None:
+    used = consumption(started_at=starts)
+    assert used.latest_start(ALL) == START + timedelta(seconds=2)
+    assert used.throughput(ALL) == pytest.approx(3 / 3.0)
+
+
+def test_an_unknown_start_leaves_throughput_unknown() -> None:
+    used = consumption(started_at=[START, None, START + timedelta(seconds=2)])
+    assert used.latest_start(ALL) == START + timedelta(seconds=2)
+    assert used.throughput(ALL) is None
+
+
+@pytest.mark.parametrize("columns", [{}, {"started_at": [None, None, None]}], ids=["no-column", "no-value"])
+def test_without_a_start_the_time_is_now(columns: dict[str, Any]) -> None:
+    before = datetime.now(UTC)
+    used = consumption(**columns)
+    assert before <= used.latest_start(ALL) <= datetime.now(UTC)
+    assert used.throughput(ALL) is None
+
+
+def test_no_time_no_throughput() -> None:
+    assert consumption(started_at=[START] * 3, latency_ms=0.0).throughput(ALL) is None
+
+
+def test_a_start_that_is_no_time_is_refused() -> None:
+    with pytest.raises(InputError, match="started_at must be times"):
+        consumption(started_at=["yesterday", None, None])
+
+
+def test_latencies_are_of_the_rows_asked_for() -> None:
+    latency = consumption().latency(slice(2, 3))
+    assert (latency.p50_ms, latency.p99_ms, latency.mean_ms) == (1000.0, 1000.0, 1000.0)
+
+
+@pytest.mark.parametrize("column", ["prompt_tokens", "completion_tokens", "cost_usd"])
+def test_negative_amounts_are_refused(column: str) -> None:
+    with pytest.raises(InputError, match=f"{column} must be a finite number from 0 on; got -1"):
+        consumption(**{column: [1, -1, 0]})

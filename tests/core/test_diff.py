@@ -1,0 +1,277 @@
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from eval_skills.core.diff import diff_reports
+from eval_skills.core.errors import InputError, UsageError
+from eval_skills.core.metrics import skill_reports
+from eval_skills.core.models import Benchmark, SkillCompletionReport
+from eval_skills.core.report_diff import ReportDiff, SkillDiff
+
+Outcome = Mapping[str, str]
+"""For each task its runs, one letter each: p(ass), f(ail), t(imeout), or an error of kind i(nfra), j(udge) or s(kill)."""
+
+STATUS = {"p": "pass", "f": "fail", "t": "timeout", "i": "error", "j": "error", "s": "error"}
+KIND = {"i": "infra", "j": "judge", "s": "skill", "t": "timeout"}
+BENCHMARK = Benchmark.model_validate({"id": "b", "name": "B", "version": "1.0.0", "tasks": []})
+BEFORE = dict(zip("abcdefgh", ["ppp", "ppf", "pff", "ppp", "fff", "ppf", "fff", "ppf"], strict=True))
+AFTER = dict(zip("abcdefgh", ["ppp", "ppp", "ppf", "ppp", "pff", "ppp", "fff", "ppp"], strict=True))
+
+
+def reports(outcome: Outcome, skill_id: str = "s", **columns: Any) -> list[SkillCompletionReport]:
+    rows = [
+        {
+            "task_id": task,
+            "run_index": run,
+            "status": STATUS[letter],
+            "error_kind": KIND.get(letter),
+            "output": f'"{letter}{run}"',
+        }
+        for task, runs in outcome.items()
+        for run, letter in enumerate(runs)
+    ]
+    frame = pd.DataFrame(rows).assign(skill_id=skill_id, skill_version="1.0.0", latency_ms=100.0)
+    frame["score"] = frame["status"].map({"pass": 1.0}).fillna(0.0)
+    return skill_reports(frame.assign(**columns), BENCHMARK, 1_000)
+
+
+def diff(before: Outcome, after: Outcome, **options: Any) -> SkillDiff:
+    (only,) = diff_reports(reports(before), reports(after), **options).skills
+    return only
+
+
+def each(count: int, runs: str) -> Outcome:
+    return {f"t{index}": runs for index in range(count)}
+
+
+def test_the_statistics_of_the_example() -> None:
+    found = diff(BEFORE, AFTER).statistics
+    assert found is not None
+    assert (found.tasks, found.tasks_better, found.tasks_worse) == (8, 5, 0)
+    assert found.mean_difference == pytest.approx(0.2083, abs=5e-5)
+    assert (found.interval.lower, found.interval.upper) == pytest.approx((0.064, 0.353), abs=5e-4)
+    assert (found.equivalence_interval.lower, found.equivalence_interval.upper) == pytest.approx((0.093, 0.324), abs=5e-4)
+    assert (found.p_value, found.sign_test_p, found.p_floor) == (0.0625, 0.0625, 0.0625)
+    assert found.t_test_p == pytest.approx(0.0112, abs=5e-5)
+    assert found.correlation == pytest.approx(0.90, abs=5e-3)
+    assert found.smallest_effect == pytest.approx(0.199, abs=5e-4)
+    assert (found.test, found.missing) == ("sign_flip_exact", None)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "verdict"),
+    [
+        pytest.param(each(6, "ff"), each(6, "pp"), "better", id="six-of-six-won"),
+        pytest.param(each(6, "pp"), each(6, "pf"), "worse", id="six-of-six-lost-in-half"),
+        pytest.param(each(5, "f"), each(5, "p"), "inconclusive", id="p42-five-cannot-decide"),
+        pytest.param(each(1, "fff"), each(1, "ppp"), "inconclusive", id="p42-one-task-cannot-decide"),
+        pytest.param(each(80, "pf"), each(80, "pf"), "equivalent", id="eighty-unchanged"),
+        pytest.param(each(20, "pf"), each(20, "pf"), "inconclusive", id="twenty-unchanged-are-too-few"),
+        pytest.param(each(4, "fff"), each(4, "ppp"), "inconclusive", id="p35-four-tasks-won-thrice-are-four"),
+        pytest.param({"a": "p"}, {"b": "p"}, "inconclusive", id="no-shared-task"),
+    ],
+)
+def test_p49_verdict(before: Outcome, after: Outcome, verdict: str) -> None:
+    assert diff(before, after).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "explanation"),
+    [
+        pytest.param(
+            each(5, "f"),
+            each(5, "p"),
+            "cannot decide at this size: 5 of 5 tasks differ, so p cannot fall below 0.0625",
+            id="floor",
+        ),
+        pytest.param(BEFORE, AFTER, "the smallest effect this sample could show is 0.1989", id="smallest-effect"),
+        pytest.param({"a": "p"}, {"b": "p"}, "no task was recorded on both sides", id="nothing-shared"),
+        pytest.param(each(6, "f"), each(6, "p"), "6 of 6 tasks better, 0 worse; adjusted p = 0.03125", id="decided"),
+    ],
+)
+def test_p42_the_explanation_says_what_the_sample_can_show(before: Outcome, after: Outcome, explanation: str) -> None:
+    assert explanation in diff(before, after).explanation
+
+
+def test_the_margin_of_equivalence_is_an_option() -> None:
+    assert diff(each(20, "pf"), each(20, "pf"), equivalence_margin=0.2).verdict == "equivalent"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "min_effect", "verdict"),
+    [
+        pytest.param(each(6, "pp"), each(6, "pf"), 0.5, "worse", id="as-large-as-asked"),
+        pytest.param(each(6, "pp"), each(6, "pf"), 0.51, "inconclusive", id="smaller"),
+        pytest.param(each(6, "ff"), each(6, "pf"), 0.51, "inconclusive", id="better-but-smaller"),
+        pytest.param(each(10, "f" * 10), each(10, "p" + "f" * 9), 0.1, "better", id="float-dust-at-the-bound"),
+        pytest.param(each(200, "f" * 50), each(200, "p" + "f" * 49), 0.04, "equivalent", id="small-and-surely-so"),
+    ],
+)
+def test_p49_a_difference_below_the_least_effect_does_not_count(
+    before: Outcome, after: Outcome, min_effect: float, verdict: str
+) -> None:
+    assert diff(before, after).verdict in {"better", "worse"}
+    assert diff(before, after, min_effect=min_effect).verdict == verdict
+
+
+def test_the_explanation_names_the_least_effect() -> None:
+    found = diff(each(6, "pp"), each(6, "pf"), min_effect=0.6)
+    assert found.explanation.startswith("smaller than the least effect that counts, 0.6: mean difference -0.5000")
+
+
+@pytest.mark.parametrize("value", [-0.1, 1.1, float("nan")])
+def test_p40_a_least_effect_that_is_no_share_is_refused(value: float) -> None:
+    with pytest.raises(UsageError, match=r"must lie between 0 and 1"):
+        diff_reports([], [], min_effect=value)
+
+
+def test_holm_adjusts_for_the_skills_that_were_tested() -> None:
+    names = ("a", "b", "c")
+    before = [report for name in names for report in reports(each(6, "f"), name)] + reports(each(3, "p"), "gone")
+    after = [report for name in names for report in reports(each(6, "p"), name)] + reports({"x": "p"}, "new")
+    found = diff_reports(before, after)
+    adjusted = {skill.skill_id: skill.statistics.adjusted_p for skill in found.skills if skill.statistics}
+    assert adjusted == {name: pytest.approx(3 / 32) for name in names}
+    assert {skill.skill_id: skill.verdict for skill in found.skills} == {
+        **dict.fromkeys(names, "inconclusive"),
+        "new": None,
+        "gone": None,
+    }
+
+
+def test_p48_rows_have_signs_marks_and_decimals() -> None:
+    rows = {row.metric: row for row in diff(each(3, "pp"), {"t0": "pp", "t1": "pt", "t2": "ff"}).rows}
+    assert rows["completionRate"].delta == pytest.approx(-0.5)
+    assert (rows["completionRate"].arrow, rows["completionRate"].good) == ("↓", False)
+    assert rows["errorRate"].delta == pytest.approx(1 / 6)
+    assert (rows["errorRate"].arrow, rows["errorRate"].good) == ("↑", False)
+    assert (rows["p95Ms"].delta, rows["p95Ms"].arrow, rows["p95Ms"].good) == (0.0, "", None)
+    assert rows["compositeScore"].delta == pytest.approx(-0.3)
+
+
+def test_less_latency_is_good_and_unknown_latency_is_neither() -> None:
+    faster = diff_reports(reports(each(2, "p")), reports(each(2, "p"), latency_ms=40.0)).skills[0]
+    unknown = diff_reports(reports(each(2, "p")), reports(each(2, "p"), latency_ms=None)).skills[0]
+    p95 = [next(row for row in skill.rows if row.metric == "p95Ms") for skill in (faster, unknown)]
+    assert [(row.delta, row.arrow, row.good) for row in p95] == [(-60.0, "↓", True), (None, "", None)]
+
+
+def test_float_dust_is_no_change() -> None:
+    before, after = reports(each(1, "p")), reports(each(1, "p"))
+    dusty = after[0].model_copy(update={"summary": after[0].summary.model_copy(update={"composite_score": 0.98 + 1e-16})})
+    row = next(row for row in diff_reports(before, [dusty]).skills[0].rows if row.metric == "compositeScore")
+    assert (row.delta, row.arrow, row.good) == (0.0, "", None)
+
+
+def test_p48_added_and_removed_skills_are_labelled() -> None:
+    found = diff_reports(reports(each(1, "p"), "old"), reports(each(1, "f"), "new")).skills
+    assert [(skill.skill_id, skill.change, skill.verdict) for skill in found] == [
+        ("new", "added", None),
+        ("old", "removed", None),
+    ]
+    assert [(row.before, row.after, row.delta) for skill in found for row in skill.rows if row.metric == "completionRate"] == [
+        (None, 0.0, None),
+        (1.0, None, None),
+    ]
+
+
+def test_a_mapped_skill_is_compared_with_its_successor() -> None:
+    (found,) = diff_reports(reports(each(6, "f"), "old"), reports(each(6, "p"), "new"), mapping={"old": "new"}).skills
+    assert (found.skill_id, found.before_skill_id, found.verdict) == ("new", "old", "better")
+
+
+def test_flips_show_both_outputs() -> None:
+    found = diff({"a": "pfp", "b": "ff", "c": "p"}, {"a": "fff", "b": "fp", "c": "p"}).flips
+    shown = [(flip.task_id, flip.change, flip.before.output, flip.after.output, flip.after.completion_rate) for flip in found]
+    assert shown == [("a", "worse", "p0", "f0", 0.0), ("b", "better", "f0", "p1", 0.5)]
+
+
+def test_p14_items_without_a_verdict_are_shown_with_bounds() -> None:
+    found = diff({"a": "pp", "b": "pi", "c": "ff", "d": "ff"}, {"a": "pj", "b": "ii", "c": "fs", "d": "ft"}).statistics
+    assert found is not None
+    assert found.missing is not None
+    assert (found.missing.before, found.missing.after) == (1, 3)
+    assert found.mean_difference == pytest.approx(-0.25)
+    assert (found.missing.lower, found.missing.upper) == pytest.approx((-0.375, 0.125))
+
+
+def test_tasks_of_one_side_are_named() -> None:
+    found = diff({"a": "p", "b": "p"}, {"b": "p", "c": "p"})
+    assert (found.tasks_only_before, found.tasks_only_after) == (["a"], ["c"])
+    assert found.statistics is not None
+    assert found.statistics.tasks == 1
+
+
+def test_reports_without_task_results_cannot_be_judged() -> None:
+    bare = [report.model_copy(update={"task_results": []}) for report in reports(each(9, "p"))]
+    (found,) = diff_reports(bare, reports(each(9, "f"))).skills
+    assert (found.change, found.verdict, found.statistics) == ("compared", "inconclusive", None)
+
+
+def test_a_run_reported_twice_is_refused() -> None:
+    (report,) = reports(each(1, "p"))
+    doubled = report.model_copy(update={"task_results": report.task_results * 2})
+    with pytest.raises(InputError, match=r"holds t0 #0 twice"):
+        diff_reports([report], [doubled])
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0, -0.1, float("nan")])
+@pytest.mark.parametrize("option", ["significance", "equivalence_margin"])
+def test_p40_a_level_that_is_none_is_refused(option: str, value: float) -> None:
+    with pytest.raises(UsageError, match=r"must lie between 0 and"):
+        diff_reports([], [], **{option: value})  # type: ignore[arg-type]
+
+
+def test_nothing_compared_with_nothing_is_an_empty_diff() -> None:
+    assert diff_reports([], []).skills == []
+
+
+def test_a_gate_asks_for_a_verdict() -> None:
+    found = diff_reports(
+        reports(each(8, "p"), "x") + reports(each(8, "p"), "y"), reports(each(8, "f"), "x") + reports(each(8, "p"), "y")
+    )
+    assert [skill.skill_id for skill in found.with_verdict("worse")] == ["x"]
+
+
+def test_order_of_skills_and_items_never_changes_a_figure() -> None:
+    before, after = reports(BEFORE, "x") + reports(AFTER, "y"), reports(AFTER, "x") + reports(BEFORE, "y")
+    reversed_before = [report.model_copy(update={"task_results": report.task_results[::-1]}) for report in before[::-1]]
+    found, again = diff_reports(before, after), diff_reports(reversed_before, after[::-1])
+    assert {skill.skill_id: skill for skill in found.skills} == {skill.skill_id: skill for skill in again.skills}
+
+
+def test_a_diff_survives_json() -> None:
+    found = diff_reports(reports(BEFORE), reports(AFTER))
+    assert ReportDiff.model_validate(found.to_json()) == found
+
+
+def test_p42_halves_of_the_same_repeats_are_hardly_ever_called_different() -> None:
+    stored = random.Random(20261121)
+    chances = [stored.random() for _ in range(12)]
+    (whole,) = reports(
+        {
+            f"t{index:02}": "".join("p" if stored.random() < chance else "f" for _ in range(8))
+            for index, chance in enumerate(chances)
+        }
+    )
+    called = 0
+    for seed in range(1_000):
+        first, second = halves(whole, random.Random(seed))
+        called += diff_reports([first], [second]).skills[0].verdict in {"better", "worse"}
+    assert 0 < called <= 50
+
+
+def halves(report: SkillCompletionReport, split: random.Random) -> Sequence[SkillCompletionReport]:
+    """The runs of every task, dealt out at random into two reports of equal size."""
+    sides: tuple[list[Any], list[Any]] = ([], [])
+    for task in sorted({result.task_id for result in report.task_results}):
+        runs = [result for result in report.task_results if result.task_id == task]
+        split.shuffle(runs)
+        sides[0].extend(runs[: len(runs) // 2])
+        sides[1].extend(runs[len(runs) // 2 :])
+    return [report.model_copy(update={"task_results": side}) for side in sides]

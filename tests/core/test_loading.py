@@ -1,0 +1,117 @@
+"""Files that people write are read strictly, and a mistake is shown where it stands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval_skills.core.errors import InputError
+from eval_skills.core.loading import MAX_DOCUMENT_BYTES, read_document, validate
+from eval_skills.core.models import Benchmark, EvalTask, Skill
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        pytest.param("a.json", '{"a": }', "not valid JSON at line 1, column 7", id="broken-json"),
+        pytest.param("a.json", '{"a": 1, "a": 2}', "key 'a' is given twice in one object", id="json-key-twice"),
+        pytest.param("a.json", '{"a": NaN}', "NaN is not JSON; give a finite number or null", id="json-nan"),
+        pytest.param("a.json", "[" * 100_000, "nested too deeply to read", id="json-too-deep"),
+        pytest.param("a.yaml", "a: [1", "not valid YAML at line 1, column 6", id="broken-yaml"),
+        pytest.param("a.yaml", "a: 1\na: 2", "key 'a' is given twice (line 2)", id="yaml-key-twice"),
+        pytest.param("a.yaml", "? [a]\n: 1", "a key must be text (line 1)", id="yaml-list-as-key"),
+        pytest.param("a.yml", "a: .inf", ".inf (line 1) is not JSON", id="yaml-infinity"),
+        pytest.param("a.yaml", "a: !!python/object/apply:os.getcwd []", "not valid YAML", id="yaml-that-runs-code"),
+    ],
+)
+def test_broken_files_are_refused_with_their_place(tmp_path: Path, name: str, text: str, message: str) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(InputError) as refused:
+        read_document(tmp_path / name)
+    assert str(refused.value).startswith(f"{tmp_path / name}: ")
+    assert message in str(refused.value)
+
+
+def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such file"):
+        read_document(tmp_path / "missing.json")
+    with pytest.raises(InputError, match="this is a folder"):
+        read_document(tmp_path)
+    (tmp_path / "latin.json").write_bytes(b'"\xe9"')
+    with pytest.raises(InputError, match="not UTF-8 text"):
+        read_document(tmp_path / "latin.json")
+
+
+def test_a_file_over_the_limit_is_not_read(tmp_path: Path) -> None:
+    huge = tmp_path / "huge.json"
+    with huge.open("wb") as file:
+        file.truncate(MAX_DOCUMENT_BYTES + 1)
+    with pytest.raises(InputError, match="at most 67,108,864 are read"):
+        read_document(huge)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        pytest.param("a.json", "\ufeff[1]", [1], id="byte-order-mark"),
+        pytest.param("a.yaml", "day: 2026-01-31", {"day": "2026-01-31"}, id="a-yaml-date-stays-text"),
+        pytest.param("a.YAML", "a: [x, 1.5, true, null]", {"a": ["x", 1.5, True, None]}, id="yaml-by-its-ending-in-any-case"),
+    ],
+)
+def test_yaml_and_json_read_as_the_same_kinds_of_values(tmp_path: Path, name: str, text: str, value: Any) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    assert read_document(tmp_path / name) == value
+
+
+SKILL = {"id": "s", "name": "S", "version": "1.0.0", "adapterType": "http", "entrypoint": "x"}
+BENCHMARK = {"id": "b", "name": "B", "version": "1.0.0"}
+
+
+@pytest.mark.parametrize(
+    ("model", "data", "message"),
+    [
+        pytest.param(
+            Skill, SKILL | {"entryPoint": "x"}, "unknown key 'entryPoint' (did you mean 'entrypoint'?)", id="p60-nearest"
+        ),
+        pytest.param(Skill, SKILL | {"zzz": 1}, "unknown key 'zzz'; known are adapterConfig, adapterType", id="p60-known-keys"),
+        pytest.param(Skill, {**SKILL, "version": "1"}, "version: string should match pattern", id="no-semver"),
+        pytest.param(Skill, {**SKILL, "entrypoint": " "}, "entrypoint: ", id="blank"),
+        pytest.param(Skill, {"id": "s"}, "name: this key is required and missing (and 3 more problems)", id="missing"),
+        pytest.param(
+            Benchmark, BENCHMARK | {"tasks": [{"id": "t", "evaluator": {"type": 3}}]}, "tasks[0].evaluator.type: ", id="path"
+        ),
+        pytest.param(
+            Benchmark, BENCHMARK | {"tasks": [], "k": True}, "k: input should be a valid integer; got true", id="strict"
+        ),
+        pytest.param(
+            Benchmark,
+            BENCHMARK | {"tasks": [{"id": "t", "evaluator": "exact"}, {"id": "t", "evaluator": "exact"}]},
+            "task id 't' is used 2 times; make it unique",
+            id="task-id-twice",
+        ),
+        pytest.param(
+            Benchmark,
+            BENCHMARK | {"scoringMethod": "weighted_mean", "tasks": [{"id": "t", "evaluator": "exact", "weight": 0}]},
+            "every weight is 0",
+            id="weights-that-weigh-nothing",
+        ),
+        pytest.param(EvalTask, {"id": "t", "weight": float("nan"), "evaluator": "exact"}, "weight: ", id="nan"),
+        pytest.param(EvalTask, {"id": "t"}, "nothing is expected of the answer", id="p10-expects-nothing"),
+    ],
+)
+def test_models_say_where_and_what_is_wrong(model: Any, data: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError) as refused:
+        validate(model, data, source="file.json")
+    assert str(refused.value).startswith("file.json: ")
+    assert message in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_an_absent_value_and_a_null_survive_a_round_trip() -> None:
+    for expected, has_value in (({"value": None}, True), ({"type": "exact"}, False)):
+        task = EvalTask.model_validate({"id": "t", "expectedOutput": expected})
+        again = EvalTask.model_validate(task.model_dump(by_alias=True))
+        assert again.expected_output is not None
+        assert again.expected_output.has_value is has_value

@@ -1,0 +1,198 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from eval_skills.core.paired_statistics import (
+    EXACT_LIMIT,
+    correlation,
+    holm,
+    mean_difference,
+    p_floor,
+    paired_t_p,
+    sign_flip_test,
+    sign_test,
+    smallest_effect,
+    tasks_needed,
+)
+from eval_skills.core.statistics import FloatArray
+
+AFTER = np.array([3, 3, 2, 3, 1, 3, 0, 3]) / 3
+BEFORE = np.array([3, 2, 1, 3, 0, 2, 0, 2]) / 3
+D = AFTER - BEFORE
+
+thirds = st.lists(st.integers(-3, 3), min_size=2, max_size=12).map(lambda values: np.array(values) / 3)
+
+
+def test_mean_difference_of_the_example() -> None:
+    difference = mean_difference(D)
+    assert (difference.mean, difference.lower, difference.upper) == pytest.approx((0.2083, 0.0641, 0.3526), abs=5e-5)
+    assert difference.method == "t"
+    assert paired_t_p(D) == pytest.approx(0.0112, abs=5e-5)
+
+
+def test_equivalence_interval_of_the_example() -> None:
+    difference = mean_difference(D, level=0.9)
+    assert (difference.lower, difference.upper) == pytest.approx((0.093, 0.324), abs=5e-4)
+
+
+@given(thirds)
+def test_paired_t_agrees_with_scipy(differences: FloatArray) -> None:
+    if np.ptp(differences) < 1e-9:
+        assert paired_t_p(differences) is None
+        return
+    oracle = stats.ttest_rel(differences, np.zeros_like(differences))
+    bounds = oracle.confidence_interval(0.95)
+    ours = mean_difference(differences)
+    assert paired_t_p(differences) == pytest.approx(oracle.pvalue, abs=1e-9)
+    assert (ours.lower, ours.upper) == pytest.approx((max(-1, bounds.low), min(1, bounds.high)), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("differences", "level", "lower", "upper"),
+    [
+        pytest.param(np.zeros(60), 0.9, -0.0487, 0.0487, id="sixty-unchanged"),
+        pytest.param(np.zeros(3), 0.9, -0.6316, 0.6316, id="three-unchanged-say-little"),
+        pytest.param(-np.ones(30), 0.95, -1.0, -0.7686, id="all-lost"),
+        pytest.param(np.array([1.0]), 0.95, -0.95, 1.0, id="one-task"),
+    ],
+)
+def test_equal_differences_keep_a_width(differences: FloatArray, level: float, lower: float, upper: float) -> None:
+    difference = mean_difference(differences, level=level)
+    assert (difference.lower, difference.upper) == pytest.approx((lower, upper), abs=5e-5)
+    assert difference.method == "constant"
+
+
+@given(thirds)
+def test_interval_holds_its_mean(differences: FloatArray) -> None:
+    difference = mean_difference(differences)
+    assert -1 <= difference.lower <= difference.mean + 1e-12
+    assert difference.mean - 1e-12 <= difference.upper <= 1
+
+
+@pytest.mark.parametrize(("better", "worse", "p"), [(5, 0, 0.0625), (6, 1, 0.125), (9, 2, 0.0654), (0, 0, 1.0), (4, 4, 1.0)])
+def test_sign_test_by_its_examples(better: int, worse: int, p: float) -> None:
+    assert sign_test(better, worse) == pytest.approx(p, abs=5e-5)
+
+
+@given(st.integers(0, 60), st.integers(0, 60))
+def test_sign_test_agrees_with_scipy(better: int, worse: int) -> None:
+    oracle = stats.binomtest(better, better + worse).pvalue if better + worse else 1.0
+    assert sign_test(better, worse) == pytest.approx(oracle, abs=1e-12)
+
+
+def test_sign_test_of_thousands_of_tasks() -> None:
+    assert sign_test(3000, 0) == 0.0
+    assert 0.3 < sign_test(2520, 2480) < 0.6
+
+
+def test_p35_four_tasks_won_in_three_runs_each_are_four_wins() -> None:
+    assert sign_test(4, 0) / 2 == 1 / 16
+
+
+@pytest.mark.parametrize(
+    ("differences", "p"),
+    [
+        pytest.param(D, 2 / 32, id="the-example"),
+        pytest.param(np.array([1, 2, 1, 1, 1, 1, -1, 0]) / 3, 14 / 128, id="magnitudes-count"),
+        pytest.param(np.zeros(4), 1.0, id="nothing-differs"),
+        pytest.param(np.array([1.0] * 9 + [-1.0] * 2), sign_test(9, 2), id="one-run-each-is-the-sign-test"),
+    ],
+)
+def test_sign_flip_test_by_its_examples(differences: FloatArray, p: float) -> None:
+    assert sign_flip_test(differences) == pytest.approx(p, abs=1e-12)
+
+
+@given(thirds)
+def test_sign_flip_test_agrees_with_scipy(differences: FloatArray) -> None:
+    oracle = stats.permutation_test(
+        (differences, np.zeros_like(differences)),
+        lambda x, y, axis: np.round(np.abs(np.sum(x - y, axis=axis)), 9),
+        permutation_type="samples",
+        alternative="greater",
+        n_resamples=np.inf,
+        vectorized=True,
+    )
+    assert sign_flip_test(differences) == pytest.approx(oracle.pvalue, abs=1e-9)
+
+
+@given(thirds, st.integers(0, 99))
+def test_order_and_side_never_change_p(differences: FloatArray, seed: int) -> None:
+    shuffled = np.random.default_rng(seed).permutation(differences)
+    assert sign_flip_test(shuffled) == sign_flip_test(differences) == sign_flip_test(-differences)
+
+
+def test_drawn_signs_are_seeded_and_agree_with_the_exact_answer() -> None:
+    differences = np.array([1.0] * 13 + [-1.0] * 4)
+    assert len(differences) > EXACT_LIMIT
+    drawn = sign_flip_test(differences, seed=1)
+    assert drawn == sign_flip_test(differences[::-1], seed=1)
+    assert drawn == pytest.approx(sign_test(13, 4), abs=0.01)
+
+
+def test_drawn_signs_have_a_floor() -> None:
+    assert sign_flip_test(np.ones(400)) == p_floor(400) == pytest.approx(1.0e-4, abs=1e-7)
+
+
+@pytest.mark.parametrize(("differing", "floor"), [(0, 1.0), (1, 1.0), (5, 0.0625), (6, 0.03125), (16, 2.0**-15)])
+def test_p42_floor_of_p(differing: int, floor: float) -> None:
+    assert p_floor(differing) == floor
+    assert sign_flip_test(np.full(max(differing, 1), 1.0 if differing else 0.0)) == floor
+
+
+@pytest.mark.parametrize(
+    ("given_p", "adjusted"),
+    [
+        ([0.01, 0.04, 0.03, 0.005], [0.03, 0.06, 0.06, 0.02]),
+        ([0.012, 0.2, 0.03], [0.036, 0.2, 0.06]),
+        ([0.04], [0.04]),
+        ([], []),
+        ([0.9, 0.8], [1.0, 1.0]),
+    ],
+)
+def test_holm_by_its_examples(given_p: list[float], adjusted: list[float]) -> None:
+    assert holm(given_p) == pytest.approx(adjusted)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
+def test_holm_only_raises_and_keeps_the_order(p_values: list[float]) -> None:
+    adjusted = holm(p_values)
+    assert all(before <= after <= 1 for before, after in zip(p_values, adjusted, strict=True))
+    by_p = [after for _, after in sorted(zip(p_values, adjusted, strict=True))]
+    assert by_p == sorted(by_p)
+
+
+def test_smallest_effect_of_the_example() -> None:
+    deviation = float(D.std(ddof=1))
+    assert smallest_effect(deviation, 8) == pytest.approx(0.199, abs=5e-4)
+    assert 2.8016 * deviation / np.sqrt(8) == pytest.approx(0.171, abs=5e-4)
+
+
+@pytest.mark.parametrize(
+    ("runs", "tasks", "effect"), [(1, 50, 0.26), (1, 100, 0.19), (3, 50, 0.19), (3, 100, 0.13), (10, 100, 0.11)]
+)
+def test_smallest_effect_by_its_table(runs: int, tasks: int, effect: float) -> None:
+    assert smallest_effect((1 / 9 + 2 / 6 / runs) ** 0.5, tasks) == pytest.approx(effect, abs=5e-3)
+
+
+def test_smallest_effect_is_unknown_without_spread() -> None:
+    assert smallest_effect(0.0, 20) is None
+    assert smallest_effect(0.3, 1) is None
+
+
+@pytest.mark.parametrize(
+    ("runs", "needed"),
+    [(1, (1396, 349, 88)), (3, (698, 175, 44)), (5, (559, 140, 35)), (10, (454, 114, 29))],
+)
+def test_tasks_needed_by_their_table(runs: int, needed: tuple[int, int, int]) -> None:
+    deviation = (1 / 9 + 2 / 6 / runs) ** 0.5
+    assert tuple(tasks_needed(deviation, effect) for effect in (0.05, 0.10, 0.20)) == needed
+    assert tasks_needed(0.0, 0.05) is None
+
+
+def test_correlation_of_the_example() -> None:
+    assert correlation(BEFORE, AFTER) == pytest.approx(0.90, abs=5e-3)
+    assert correlation(np.ones(8), AFTER) is None

@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval_skills.core.errors import InputError
+from eval_skills.core.models import Skill, SkillCompletionReport
+from eval_skills.core.selection import SelectStrategy, load_strategy, select
+
+
+def skill(skill_id: str, **fields: Any) -> Skill:
+    return Skill.model_validate(
+        {
+            "id": skill_id,
+            "name": skill_id,
+            "version": "1.0.0",
+            "adapterType": "http",
+            "entrypoint": "http://127.0.0.1:9",
+            **fields,
+        }
+    )
+
+
+def report(skill_id: str, p95: float | None = 100.0, usd: float | None = None, **summary: Any) -> SkillCompletionReport:
+    figures = {
+        "completionRate": 1.0,
+        "partialScore": 1.0,
+        "errorRate": 0.0,
+        "consistencyScore": 1.0,
+        "compositeScore": 0.9,
+        "confidenceInterval": {"lower": 0.5, "upper": 1.0},
+        "passAtK": None,
+        "passHatK": None,
+        "flakeRate": None,
+        **summary,
+    }
+    return SkillCompletionReport.model_validate(
+        {
+            "skillId": skill_id,
+            "skillVersion": "1.0.0",
+            "benchmarkId": "b",
+            "timestamp": "2026-05-04T08:15:00Z",
+            "summary": figures,
+            "latency": {"p50Ms": None, "p95Ms": p95, "p99Ms": None, "meanMs": None},
+            "tokenCost": {"promptTokens": None, "completionTokens": None, "totalTokens": None, "estimatedUSD": usd},
+        }
+    )
+
+
+def selected(reports: list[SkillCompletionReport], strategy: dict[str, Any], **fields: Any) -> list[str]:
+    skills = [skill(each.skill_id, **fields) for each in reports]
+    return [ranked.skill.id for ranked in select(skills, reports, SelectStrategy.model_validate(strategy))]
+
+
+@pytest.mark.parametrize(
+    ("sort_by", "order", "expected"),
+    [
+        ("latency", None, ["fast", "slow", "unknown"]),
+        ("latency", "asc", ["fast", "slow", "unknown"]),
+        ("latency", "desc", ["slow", "fast", "unknown"]),
+        ("tokenCost", None, ["slow", "fast", "unknown"]),
+        ("tokenCost", "desc", ["fast", "slow", "unknown"]),
+    ],
+)
+def test_p38_p44_direction_by_meaning_and_unknown_values_last(sort_by: str, order: str | None, expected: list[str]) -> None:
+    reports = [report("unknown", p95=None), report("slow", p95=900.0, usd=0.0), report("fast", p95=10.0, usd=2.0)]
+    assert selected(reports, {"sortBy": sort_by, **({"order": order} if order else {})}) == expected
+
+
+@pytest.mark.parametrize("sort_by", ["compositeScore", "completionRate"])
+def test_rates_descend_unless_ordered_otherwise(sort_by: str) -> None:
+    reports = [report("low", compositeScore=0.1, completionRate=0.1), report("high")]
+    assert selected(reports, {"sortBy": sort_by}) == ["high", "low"]
+    assert selected(reports, {"sortBy": sort_by, "order": "asc"}) == ["low", "high"]
+
+
+def test_an_unknown_latency_fulfils_no_limit() -> None:
+    assert selected([report("a", p95=None)], {"filters": {"maxLatencyP95Ms": 10_000}}) == []
+
+
+def test_p31_the_lower_bound_tells_a_small_sample_from_a_proof() -> None:
+    reports = [report("small"), report("large", confidenceInterval={"lower": 0.9, "upper": 1.0})]
+    assert selected(reports, {"filters": {"minCompletionLowerBound": 0.8}}) == ["large"]
+
+
+def test_adapter_types_are_any_of_the_named() -> None:
+    reports = [report("a")]
+    assert selected(reports, {"filters": {"adapterTypes": ["mcp", "custom"]}}, adapterType="custom") == ["a"]
+    assert selected(reports, {"filters": {"adapterTypes": ["mcp"]}}, adapterType="custom") == []
+
+
+def test_p32_a_report_counts_for_its_own_version_only() -> None:
+    assert select([skill("a", version="2.0.0"), skill("b")], [report("a")]) == []
+
+
+def test_two_reports_of_one_skill_are_refused() -> None:
+    with pytest.raises(InputError, match=r"a@1\.0\.0 has two reports"):
+        select([skill("a")], [report("a"), report("a")])
+
+
+def test_p45_nothing_selected_is_an_empty_list() -> None:
+    assert selected([report("a")], {"filters": {"minCompletionRate": 1.0, "maxErrorRate": 0.0, "requiredTags": ["x"]}}) == []
+
+
+def test_ranks_count_from_one() -> None:
+    ranked = select([skill("a"), skill("b")], [report("a", compositeScore=0.1), report("b")])
+    assert [(each.rank, each.skill.id, each.report.skill_id) for each in ranked] == [(1, "b", "b"), (2, "a", "a")]
+
+
+def test_p44_every_key_of_a_strategy_file_may_be_left_out(tmp_path: Path) -> None:
+    file = tmp_path / "strategy.json"
+    file.write_text("{}", encoding="utf-8")
+    assert load_strategy(file) == SelectStrategy()
+
+
+def test_a_strategy_may_be_yaml(tmp_path: Path) -> None:
+    file = tmp_path / "strategy.yaml"
+    file.write_text("filters:\n  minCompletionRate: 0.8\n  maxLatencyP95Ms: 500\nsortBy: latency\ntopK: 3\n", encoding="utf-8")
+    strategy = load_strategy(file)
+    assert (strategy.filters.min_completion_rate, strategy.filters.max_latency_p95_ms) == (0.8, 500)
+    assert (strategy.sort_by, strategy.descending, strategy.top_k) == ("latency", False, 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        pytest.param('{"filter": {}}', r"strategy\.json.*'filter'.*did you mean 'filters'", id="unknown-key"),
+        pytest.param('{"filters": {"minCompletionrate": 0.5}}', r"filters: unknown key 'minCompletionrate'", id="unknown-filter"),
+        pytest.param('{"filters": {"minCompletionRate": 80}}', r"less than or equal to 1; got 80", id="percent"),
+        pytest.param('{"filters": {"minCompletionRate": NaN}}', r"NaN is not JSON", id="p40-nan"),
+        pytest.param('{"sortBy": "speed"}', r"sortBy", id="unknown-sort-key"),
+        pytest.param('{"topK": 0}', r"topK", id="top-nothing"),
+        pytest.param('{"order": "down"}', r"order", id="unknown-order"),
+        pytest.param('{"filters": {"adapterTypes": ["htp"]}}', r"adapterTypes\[0\]", id="unknown-adapter"),
+    ],
+)
+def test_p40_p44_a_wrong_strategy_is_refused_with_file_and_place(tmp_path: Path, text: str, message: str) -> None:
+    file = tmp_path / "strategy.json"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=message):
+        load_strategy(file)

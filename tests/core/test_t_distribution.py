@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from eval_skills.core.t_distribution import normal_quantile, t_cdf, t_quantile, two_sided_t_p
+
+DEGREES = [1, 2, 3, 5, 7, 29, 100, 1_000, 100_000]
+
+
+@pytest.mark.parametrize("degrees", DEGREES)
+@pytest.mark.parametrize("probability", [0.001, 0.1, 0.5, 0.8, 0.95, 0.975, 0.9999])
+def test_quantile_agrees_with_scipy(probability: float, degrees: int) -> None:
+    assert t_quantile(probability, degrees) == pytest.approx(stats.t.ppf(probability, degrees), rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("degrees", DEGREES)
+@pytest.mark.parametrize("value", [-50.0, -2.5, -0.1, 0.0, 0.5, 2.0, 10.0])
+def test_cdf_agrees_with_scipy(value: float, degrees: int) -> None:
+    assert t_cdf(value, degrees) == pytest.approx(stats.t.cdf(value, degrees), rel=1e-8, abs=1e-11)
+    assert two_sided_t_p(value, degrees) == pytest.approx(2 * stats.t.sf(abs(value), degrees), rel=1e-8, abs=1e-11)
+
+
+@given(st.floats(0.0001, 0.9999), st.integers(1, 500))
+def test_quantile_and_cdf_are_inverse(probability: float, degrees: int) -> None:
+    assert t_cdf(t_quantile(probability, degrees), degrees) == pytest.approx(probability, abs=1e-10)
+
+
+def test_normal_quantile() -> None:
+    assert normal_quantile(0.975) == pytest.approx(1.959964, abs=1e-6)
+    assert normal_quantile(0.975) + normal_quantile(0.8) == pytest.approx(2.8016, abs=1e-4)
+
+
+def test_an_infinite_value_has_no_tail() -> None:
+    assert two_sided_t_p(math.inf, 4) == 0.0
+
+
+@pytest.mark.parametrize("probability", [0.0, 1.0, math.nan])
+def test_no_quantile_of_what_is_no_probability(probability: float) -> None:
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        t_quantile(probability, 3)
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        normal_quantile(probability)
+
+
+@pytest.mark.parametrize("degrees", [0.0, -1.0, math.nan])
+def test_no_distribution_without_degrees_of_freedom(degrees: float) -> None:
+    with pytest.raises(ValueError, match="degrees of freedom"):
+        t_quantile(0.9, degrees)
+    with pytest.raises(ValueError, match="degrees of freedom"):
+        t_cdf(1.0, degrees)

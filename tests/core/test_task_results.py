@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from eval_skills.core.errors import InputError
+from eval_skills.core.item_table import item_table
+from eval_skills.core.models import Benchmark, TaskResult
+from eval_skills.core.task_results import task_results_of
+
+BENCHMARK = Benchmark.model_validate(
+    {
+        "id": "b",
+        "name": "B",
+        "version": "1.0.0",
+        "tasks": [
+            {"id": "two", "inputData": {"q": 2}, "expected": {"tools": ["search"]}, "tags": ["agent"]},
+            {"id": "one", "inputData": {"q": 1}, "expectedOutput": {"type": "exact", "value": None}},
+        ],
+    }
+)
+ROW: dict[str, Any] = {
+    "skill_id": "s",
+    "skill_version": "1.0.0",
+    "task_id": "one",
+    "run_index": 0,
+    "status": "fail",
+    "score": 0.5,
+    "latency_ms": 12.5,
+}
+FULL: dict[str, Any] = {
+    "scorer": "exact_match",
+    "dimensions": {"output_quality": 0.5},
+    "reasons": [{"code": "NOT_EQUAL", "message": "2 is not 1", "where": None}],
+    "attempts": [{"started_at": datetime(2026, 1, 1, tzinfo=UTC)}, {"started_at": datetime(2026, 1, 1, tzinfo=UTC)}],
+    "error_kind": None,
+    "error_message": None,
+    "output": '{"answer": 2}',
+    "tags": ["t"],
+    "prompt_tokens": 3.0,
+    "completion_tokens": None,
+    "cost_usd": 0.25,
+    "task_run_id": "abc",
+}
+
+
+def results(*rows: dict[str, Any]) -> list[TaskResult]:
+    table = item_table(pd.DataFrame(list(rows)), [task.id for task in BENCHMARK.tasks])
+    return task_results_of(table, slice(0, len(rows)), BENCHMARK)
+
+
+def test_a_full_row_is_shown_in_full() -> None:
+    assert [result.to_json() for result in results({**ROW, **FULL})] == [
+        {
+            "taskId": "one",
+            "runIndex": 0,
+            "status": "fail",
+            "score": 0.5,
+            "passed": False,
+            "scorer": "exact_match",
+            "dimensions": {"output_quality": 0.5},
+            "reasons": [{"code": "NOT_EQUAL", "message": "2 is not 1", "where": ""}],
+            "latencyMs": 12.5,
+            "attempts": 2,
+            "errorKind": None,
+            "errorMessage": None,
+            "input": {"q": 1},
+            "expected": {"type": "exact", "value": None},
+            "output": {"answer": 2},
+            "tags": ["t"],
+            "promptTokens": 3,
+            "completionTokens": None,
+            "costUsd": 0.25,
+            "taskRunId": "abc",
+        }
+    ]
+
+
+def test_a_bare_row_is_shown_with_what_is_known() -> None:
+    (result,) = results({**ROW, "task_id": "two", "status": "timeout", "score": None, "latency_ms": None})
+    assert (result.status, result.passed, result.score, result.latency_ms) == ("timeout", False, None, None)
+    assert (result.input, result.expected, result.tags) == ({"q": 2}, {"tools": ["search"]}, ["agent"])
+    assert (result.output, result.attempts, result.scorer) == (None, 1, None)
+
+
+def test_a_task_that_the_benchmark_no_longer_has_is_kept() -> None:
+    (result,) = results({**ROW, "task_id": "gone"})
+    assert (result.task_id, result.input, result.expected) == ("gone", None, None)
+
+
+def test_tasks_come_in_the_benchmarks_order_then_by_run() -> None:
+    rows = [{**ROW, "task_id": task, "run_index": run} for task in ("gone", "one", "two") for run in (10, 2)]
+    assert [(result.task_id, result.run_index) for result in results(*rows)] == [
+        ("two", 2),
+        ("two", 10),
+        ("one", 2),
+        ("one", 10),
+        ("gone", 2),
+        ("gone", 10),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "field", "expected"),
+    [
+        pytest.param("dimensions", [("a", 0.5)], "dimensions", {"a": 0.5}, id="map-as-pairs"),
+        pytest.param("dimensions", np.array([("a", 1.0)], dtype=object), "dimensions", {"a": 1.0}, id="map-as-array-of-pairs"),
+        pytest.param("dimensions", None, "dimensions", {}, id="map-unknown"),
+        pytest.param("tags", np.array(["x", "y"]), "tags", ["x", "y"], id="list-as-array"),
+        pytest.param("attempts", np.array([], dtype=object), "attempts", 1, id="no-attempts-recorded"),
+        pytest.param("attempts", 3, "attempts", 3, id="attempts-as-a-number"),
+        pytest.param("output", '{"cut": "of', "output", '{"cut": "of', id="truncated-output-stays-text"),
+        pytest.param("output", '"text"', "output", "text", id="text-output"),
+        pytest.param("output", "[" * 100_000, "output", "[" * 100_000, id="output-too-deep-to-read"),
+        pytest.param("output", None, "output", None, id="no-output"),
+        pytest.param("error_message", float("nan"), "error_message", None, id="text-unknown"),
+        pytest.param("prompt_tokens", float("nan"), "prompt_tokens", None, id="number-unknown"),
+    ],
+)
+def test_cells_as_parquet_duckdb_and_pandas_give_them(column: str, value: Any, field: str, expected: Any) -> None:
+    (result,) = results({**ROW, column: value})
+    assert getattr(result, field) == expected
+
+
+def test_items_survive_parquet(tmp_path: Any) -> None:
+    frame = pd.DataFrame([{**ROW, **FULL}, {**ROW, "run_index": 1, "status": "error", "score": None}])
+    frame.to_parquet(tmp_path / "items.parquet")
+    table = item_table(pd.read_parquet(tmp_path / "items.parquet"), ["two", "one"])
+    stored = task_results_of(table, slice(0, 2), BENCHMARK)
+    assert stored[0] == results({**ROW, **FULL})[0]
+    assert (stored[1].status, stored[1].score, stored[1].reasons, stored[1].dimensions) == ("error", None, [], {})
+
+
+def test_a_cell_that_fits_no_field_is_refused() -> None:
+    with pytest.raises(InputError, match="dimensions"):
+        results({**ROW, "dimensions": {"a": 7.0}})

@@ -1,0 +1,87 @@
+"""The points of a trend; the command line's tests have the options."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from eval_skills.core.errors import UsageError
+from eval_skills.core.models import ConfidenceInterval, Latency, SkillCompletionReport, Summary, TokenCost
+from eval_skills.core.store import Store, land_reports
+from eval_skills.core.store.schema import REPORT_SCHEMA
+from eval_skills.core.trend import METRICS, trend
+
+DAYS = [datetime(2026, 1, day, 12, tzinfo=UTC) for day in (1, 2, 3)]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    """A run a day of adder on sums, landed in another order."""
+    found = Store(tmp_path / "store")
+    for place in (2, 0, 1):
+        rate = 0.25 * (place + 1)
+        report = SkillCompletionReport(
+            skill_id="adder",
+            skill_version="1.0.0",
+            benchmark_id="sums",
+            timestamp=DAYS[place],
+            summary=Summary(
+                completion_rate=rate,
+                partial_score=None,
+                error_rate=0.0,
+                consistency_score=1.0,
+                composite_score=rate,
+                confidence_interval=ConfidenceInterval(lower=rate / 2, upper=1.0, method="wilson"),
+                pass_at_k=None,
+                pass_hat_k=None,
+                flake_rate=None,
+            ),
+            latency=Latency(p50_ms=1.0, p95_ms=2.0, p99_ms=3.0, mean_ms=1.5),
+            token_cost=TokenCost(prompt_tokens=None, completion_tokens=None, total_tokens=None, estimated_usd=0.5),
+        )
+        land_reports(found, f"2026010{place + 1}T120000Z-000{place}", None, [report])
+    return found
+
+
+def test_points_are_in_the_order_of_time_with_intervals(store: Store) -> None:
+    points = trend(store, "adder")["sums"]
+    assert [(point.timestamp, point.value) for point in points] == list(zip(DAYS, (0.25, 0.5, 0.75), strict=True))
+    assert points[0].interval == ConfidenceInterval(lower=0.125, upper=1.0, method="wilson")
+    assert points[0].benchmark_version is None
+
+
+def test_only_completion_has_an_interval(store: Store) -> None:
+    assert {point.interval for point in trend(store, "adder", metric="p95Ms")["sums"]} == {None}
+
+
+def test_unknown_is_none_and_never_zero(store: Store) -> None:
+    assert [point.value for point in trend(store, "adder", metric="partialScore")["sums"]] == [None, None, None]
+
+
+@pytest.mark.parametrize(("since", "until", "days"), [(1, None, [1, 2]), (None, 1, [0]), (0, 2, [0, 1]), (None, None, [0, 1, 2])])
+def test_the_first_moment_counts_and_the_last_does_not(
+    store: Store, since: int | None, until: int | None, days: list[int]
+) -> None:
+    first, last = (None if day is None else DAYS[day] for day in (since, until))
+    found = trend(store, "adder", since=first, until=last)
+    assert [point.timestamp for point in found["sums"]] == [DAYS[day] for day in days]
+
+
+def test_a_time_without_a_report_is_an_empty_trend(store: Store) -> None:
+    assert trend(store, "adder", since=datetime(2027, 1, 1, tzinfo=UTC)) == {}
+
+
+def test_every_metric_is_a_column_of_the_reports() -> None:
+    assert set(METRICS.values()) <= set(REPORT_SCHEMA.names)
+
+
+def test_p40_an_empty_store_knows_no_skill(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"no report of 'adder' in the store .*; skills there: none"):
+        trend(Store(tmp_path), "adder")
+
+
+def test_a_time_that_ends_before_it_begins_is_refused(store: Store) -> None:
+    with pytest.raises(UsageError, match="since must come first"):
+        trend(store, "adder", since=DAYS[1], until=DAYS[1])

@@ -1,0 +1,257 @@
+"""What the fault tests share: a running Prefect server, and evaluations in real processes that can be killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from eval_skills.core.store import Store
+
+COMMAND = [sys.executable, "-m", "eval_skills.cli"]
+PATIENCE_S = 60.0
+
+SKILL = """
+import json, signal, sys, time
+if "stubborn" in sys.argv:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+for line in sys.stdin:
+    request = json.loads(line)
+    given = request["params"]
+    with open(given["log"], "a") as log:
+        log.write(given["task"] + "\\n")
+    time.sleep(given["seconds"])
+    print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": "ok"}), flush=True)
+"""
+"""Writes down every call at its beginning, outside its own folder, so that nobody's digest changes."""
+
+
+class Process:
+    """One call of the command line, in a process group of its own."""
+
+    def __init__(self, arguments: list[str], *, cwd: Path, environment: dict[str, str], output: Path) -> None:
+        self._output = output
+        with output.with_suffix(".out").open("wb") as out, output.with_suffix(".err").open("wb") as err:
+            self.popen = subprocess.Popen(
+                [*COMMAND, *arguments], cwd=cwd, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+                start_new_session=True,
+            )  # fmt: skip
+
+    @property
+    def out(self) -> str:
+        return self._output.with_suffix(".out").read_text()
+
+    @property
+    def err(self) -> str:
+        return self._output.with_suffix(".err").read_text()
+
+    @property
+    def last_word(self) -> str:
+        """The last line on stderr."""
+        return (self.err.strip().splitlines() or [""])[-1]
+
+    def end(self, within_s: float = PATIENCE_S) -> int:
+        """The exit code, once there is one."""
+        return self.popen.wait(timeout=within_s)
+
+    def send(self, number: signal.Signals, *, group: bool = False) -> None:
+        if self.popen.poll() is None:
+            (os.killpg if group else os.kill)(self.popen.pid, number)
+
+    def kill(self) -> None:
+        """Kill -9 of the whole process group, now."""
+        self.send(signal.SIGKILL, group=True)
+        self.end()
+
+    def wait_until(self, condition: Callable[[], bool], within_s: float = PATIENCE_S) -> bool:
+        """Poll until `condition` holds (True) or the process has ended (False)."""
+        deadline = time.monotonic() + within_s
+        while not condition():
+            if self.popen.poll() is not None:
+                return condition()
+            assert time.monotonic() < deadline, f"nothing happened in {within_s:g} s: {self.err}"
+            time.sleep(0.002)
+        return True
+
+
+class Workplace:
+    """A folder with one skill, its tasks, a store and reports; evaluations of them; and what the skill itself has seen."""
+
+    def __init__(self, folder: Path, environment: dict[str, str]) -> None:
+        self.folder, self.environment = folder, environment
+        self.mark = f"mark-{uuid4().hex}"
+        self.store = Store(folder / "store")
+        self._calls_log = folder / "calls.log"
+        self._processes: list[Process] = []
+
+    def furnish(self, tasks: int, *, seconds: float = 0.03, persistent: bool = True, stubborn: bool = False) -> None:
+        """Write the skill, which needs so many seconds for an answer (and may ignore SIGTERM), and so many tasks."""
+        config = {"persistent": persistent, "args": [self.mark, *(["stubborn"] if stubborn else [])]}
+        self.add_skill("logged", SKILL, entrypoint=f"{sys.executable} -ISs skill.py", adapterConfig=config)
+        inputs = [{"task": f"t{n:03d}", "log": str(self._calls_log), "seconds": seconds} for n in range(tasks)]
+        self.write_tasks(*inputs)
+
+    def add_skill(self, name: str, program: str, **fields: Any) -> Path:
+        """A skill of one program, `skill.py`."""
+        folder = self.folder / "skills" / name
+        folder.mkdir(parents=True)
+        data = {"id": name, "name": name, "version": "1.0.0", "adapterType": "subprocess", **fields}
+        (folder / "skill.json").write_text(json.dumps(data))
+        (folder / "skill.py").write_text(program)
+        return folder
+
+    def write_tasks(self, *inputs: dict[str, Any]) -> None:
+        tasks = [{"id": given["task"], "inputData": given, "expectedOutput": {"value": "ok"}} for given in inputs]
+        (self.folder / "tasks.json").write_text(json.dumps(tasks))
+
+    def evaluate(self, *options: str) -> Process:
+        """Start a new run of all skills on all tasks."""
+        return self.call("eval", "--skills", "skills", "--tasks", "tasks.json", "--store", "store", *options)
+
+    def resume(self, *options: str, cwd: Path | None = None) -> Process:
+        """Start to go on with the latest run, from any folder."""
+        return self.call("eval", "--resume", "latest", "--store", self.store.path, *options, cwd=cwd)
+
+    def call(self, *arguments: str, cwd: Path | None = None) -> Process:
+        output = self.folder / f"call-{len(self._processes)}"
+        process = Process(list(arguments), cwd=cwd or self.folder, environment=self.environment, output=output)
+        self._processes.append(process)
+        return process
+
+    def journal(self) -> list[str]:
+        """The task ids in the journal of the latest run, line by line; nothing before there is one."""
+        run_id = self.store.latest_run()
+        path = self.store.journal_path(run_id) if run_id else None
+        lines = path.read_bytes().split(b"\n")[:-1] if path and path.exists() else []
+        return [json.loads(line)["task_id"] for line in lines]
+
+    def has_begun(self) -> bool:
+        """Whether a run has its manifest, so that it can be resumed."""
+        return any((self.folder / "store").glob("runs/*/manifest.json"))
+
+    def is_landing(self) -> bool:
+        """Whether a table of items is being written, or has been."""
+        return any(path.is_file() for path in (self.folder / "store" / "items").rglob("*"))
+
+    def has_no_journal(self) -> bool:
+        """Whether no run is unfinished, or locked."""
+        return not list((self.folder / "store").glob("runs/*/journal.*"))
+
+    def calls(self) -> Counter[str]:
+        """How often the skill was called with each task."""
+        return Counter(self._calls_log.read_text().split()) if self._calls_log.exists() else Counter()
+
+    def landed(self) -> Counter[str]:
+        """How many rows the store has of each task."""
+        return Counter(self.store.items()["task_id"])
+
+    def reports(self) -> list[str]:
+        """The kinds of report files that were written."""
+        return sorted(path.suffix for path in (self.folder / "reports").glob("eval-result-*"))
+
+    def survivors(self) -> list[int]:
+        """The processes of the skill that are left."""
+        return processes_with(self.mark)
+
+    def servers(self) -> list[int]:
+        """The private Prefect servers that live in this workplace's ``PREFECT_HOME``."""
+        return [pid for pid in processes_with(str(self.prefect_home)) if b"api_process" in command_line(pid)]
+
+    @property
+    def prefect_home(self) -> Path:
+        return Path(self.environment["PREFECT_HOME"])
+
+    def is_deserted(self, within_s: float) -> bool:
+        """Whether no process of the skill and no private server is left, now or soon."""
+        return none_within(within_s, lambda: self.survivors() + self.servers())
+
+    def stop_everything(self) -> None:
+        for process in self._processes:
+            process.kill()
+
+
+@pytest.fixture(scope="session")
+def server_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """The environment of calls that find a running server, which `server start` started and `server stop` stops."""
+    environment = clean_environment(tmp_path_factory.mktemp("prefect-home"))
+    port = free_port()
+    subprocess.run([*COMMAND, "server", "start", "--port", str(port)], env=environment, check=True, capture_output=True)
+    try:
+        yield environment | {"PREFECT_API_URL": f"http://127.0.0.1:{port}/api"}
+    finally:
+        subprocess.run([*COMMAND, "server", "stop"], env=environment, check=True, capture_output=True)
+
+
+@pytest.fixture
+def workplace(tmp_path: Path, server_environment: dict[str, str]) -> Iterator[Workplace]:
+    """A workplace whose calls use the running server."""
+    place = Workplace(tmp_path, server_environment)
+    yield place
+    place.stop_everything()
+
+
+def clean_environment(prefect_home: Path) -> dict[str, str]:
+    """This process's environment without its own Prefect settings."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PREFECT_", "EVAL_SKILLS_"))}
+    return kept | {"PREFECT_HOME": str(prefect_home), "PREFECT_SERVER_API_PORT": str(free_port())}
+
+
+@pytest.fixture
+def private_place(tmp_path: Path, private_environment: dict[str, str]) -> Iterator[Workplace]:
+    """A workplace whose calls start private servers, with a ``PREFECT_HOME`` of its own."""
+    place = Workplace(tmp_path, private_environment)
+    yield place
+    place.stop_everything()
+
+
+@pytest.fixture
+def private_environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The environment of calls that find no server, in a brand-new ``PREFECT_HOME``."""
+    return clean_environment(tmp_path_factory.mktemp("private-home"))
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def none_within(seconds: float, processes: Callable[[], list[int]]) -> bool:
+    """Whether none of these processes is left, now or soon."""
+    deadline = time.monotonic() + seconds
+    while processes() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return not processes()
+
+
+def command_line(pid: int) -> bytes:
+    """The words of a process; empty when it has ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+def processes_with(mark: str) -> list[int]:
+    """The processes that live and have `mark` in their command line or environment."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (folder / "cmdline").read_bytes() + (folder / "environ").read_bytes()
+        except OSError:
+            continue
+        if mark.encode() in words:
+            found.append(int(folder.name))
+    return found

@@ -1,0 +1,114 @@
+"""Prefect servers that are dead, private, shared or killed, and skills whose own server is down."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.faults.conftest import Workplace
+
+pytestmark = [pytest.mark.xdist_group("faults"), pytest.mark.timeout(400)]
+
+ECHO = """
+import json, sys
+for line in sys.stdin:
+    print(json.dumps({"jsonrpc": "2.0", "id": json.loads(line)["id"], "result": "ok"}), flush=True)
+"""
+
+
+class TestDeadServer:
+    def test_a_dead_address_is_one_line_and_exit_3_at_once(self, private_place: Workplace) -> None:
+        private_place.furnish(1)
+        private_place.environment = private_place.environment | {"PREFECT_API_URL": "http://127.0.0.1:9/api"}
+        began = time.monotonic()
+        process = private_place.evaluate()
+        assert process.end() == 3
+        assert time.monotonic() - began < 10
+        assert process.err.count("\n") == 1
+        assert process.last_word == (
+            "eval-skills: the Prefect API at http://127.0.0.1:9/api does not answer; start it, or unset PREFECT_API_URL"
+        )
+        assert process.out == ""
+        assert not private_place.has_begun()
+
+
+class TestPrivateServer:
+    def test_two_calls_at_once_share_a_brand_new_home_and_leave_no_process_and_no_log(self, private_place: Workplace) -> None:
+        private_place.furnish(3)
+        both = [private_place.evaluate("--output-dir", "reports") for _ in range(2)]
+        assert both[0].wait_until(lambda: len(private_place.servers()) == 2), both[0].err
+        assert [process.end() for process in both] == [0, 0], [process.err for process in both]
+        assert set(private_place.landed().values()) == {2}
+        assert private_place.servers() == []
+        assert list(private_place.prefect_home.glob("*.log")) == []
+
+    def test_it_leaves_when_its_client_is_killed(self, private_place: Workplace) -> None:
+        private_place.furnish(100, seconds=0.2)
+        process = private_place.evaluate()
+        assert process.wait_until(lambda: len(private_place.journal()) >= 1), process.err
+        process.kill()
+        assert private_place.is_deserted(within_s=20)
+
+    @pytest.mark.slow
+    def test_it_leaves_when_its_client_is_killed_before_it_serves(self, private_place: Workplace) -> None:
+        private_place.furnish(1)
+        process = private_place.evaluate()
+        assert process.wait_until(lambda: len(private_place.servers()) == 1), process.err
+        process.kill()
+        assert private_place.is_deserted(within_s=20)
+
+    def test_one_that_cannot_start_names_its_log(self, private_place: Workplace) -> None:
+        private_place.furnish(1)
+        (private_place.prefect_home / "prefect.db").mkdir(parents=True)
+        process = private_place.evaluate()
+        assert process.end() == 3
+        [log] = private_place.prefect_home.glob("*.log")
+        assert f"the private Prefect server did not start; its log is {log}" in process.last_word
+        assert "Fatal Python error" not in log.read_text()
+
+
+@pytest.mark.slow  # Prefect's client tries for minutes to reach a server that it has reached before
+@pytest.mark.timeout(900)
+def test_a_server_that_dies_in_the_middle_loses_no_item(private_place: Workplace) -> None:
+    private_place.furnish(60, seconds=0.2)
+    process = private_place.evaluate("--output-dir", "reports")
+    assert process.wait_until(lambda: len(private_place.journal()) >= 4), process.err
+    [server] = private_place.servers()
+    os.kill(server, signal.SIGKILL)
+    every = Counter(f"t{n:03d}" for n in range(60))
+    process.wait_until(lambda: private_place.landed() == every, within_s=200)
+    process.kill()
+    resumed = private_place.resume("--output-dir", "reports")
+    assert resumed.end() == 0, resumed.err
+    assert private_place.landed() == private_place.calls() == every
+
+
+class TestSkillServers:
+    def test_p19_a_skill_whose_server_is_down_is_infra_and_the_others_complete(self, workplace: Workplace) -> None:
+        workplace.add_skill("echo", ECHO, entrypoint=f"{sys.executable} -ISs skill.py")
+        workplace.add_skill("down", "", adapterType="http", entrypoint="http://127.0.0.1:9/")
+        never = {"serve": {"command": f"{sys.executable} -ISs -c 'import time; time.sleep(600)'", "readyTimeoutMs": 300}}
+        workplace.add_skill("mute", "", adapterType="http", entrypoint="http://127.0.0.1:{port}/", adapterConfig=never)
+        dies = {"serve": {"command": f"{sys.executable} -ISs -c 'raise SystemExit(7)'"}}
+        workplace.add_skill("dead", "", adapterType="http", entrypoint="http://127.0.0.1:{port}/", adapterConfig=dies)
+        workplace.write_tasks(*({"task": f"t{n}"} for n in range(3)))
+        process = workplace.evaluate("--output-dir", "reports")
+        assert process.end() == 0, process.err
+        items = workplace.store.items()
+        assert Counter(zip(items["skill_id"], items["status"], items["error_kind"].fillna(""), strict=True)) == {
+            ("echo", "pass", ""): 3,
+            ("down", "error", "infra"): 3,
+            ("mute", "error", "infra"): 3,
+            ("dead", "error", "infra"): 3,
+        }
+        message = items.set_index("skill_id")["error_message"].groupby(level=0).first()
+        assert "refused" in message["down"]
+        assert "was not ready within 0.3 s" in message["mute"]
+        assert "exit code 7" in message["dead"]

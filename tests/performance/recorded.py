@@ -1,0 +1,70 @@
+"""Row 4: no-op items until the API shows every task run final, beside inspect_ai's no-op samples."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+from tests.performance.bar import Bar
+from tests.performance.cpu import CpuClock
+from tests.performance.isolation import folder_of_row
+from tests.performance.rival import Rival, installed_rival
+from tests.performance.rounds import Rounds, alternate
+from tests.performance.server import settle, warm_server
+from tests.performance.subjects import evaluation, noop_skill, register_noop
+
+
+def measure(*, quick: bool) -> list[Bar]:
+    """Items/s from the call of the flow until the server has recorded all of it, and the ratio to inspect_ai's samples/s."""
+    items, rounds = (200, 2) if quick else (1000, 3)
+    folder = folder_of_row()
+    rival = installed_rival()
+    with warm_server() as server:
+        from tests.performance.prefect_flows import evaluated
+
+        register_noop()
+        skill = noop_skill(folder)
+
+        def rate(count: int) -> float:
+            began = perf_counter()
+            summary, _ = evaluated(evaluation(folder, skill, count))
+            settle(server, summary.flow_runs[0], summary.task_runs)
+            return count / (perf_counter() - began)
+
+        costs: list[str] = []
+
+        def costed_rate() -> float:
+            clock = CpuClock(server)
+            measured = rate(items)
+            costs.append(clock.per(items))
+            return measured
+
+        rate(20)
+        measures = {"ours items/s": costed_rate}
+        if isinstance(rival, Rival):
+            measures["inspect_ai samples/s"] = lambda: rival.samples_per_s(items)
+        taken = alternate(measures, rounds)
+    return [_own_bar(taken, items, costs[-1]), _rival_bar(taken, items, rival)]
+
+
+def _own_bar(taken: Rounds, items: int, cost: str) -> Bar:
+    return Bar(
+        row="recorded",
+        what=f"{items} no-op items until the API shows all final",
+        measured=taken.median("ours items/s"),
+        limit=180,
+        at_least=True,
+        unit="items/s",
+        detail=f"{taken.spread('ours items/s')}, one task run each, 4 at a time; the adapter is a no-op; {cost}",
+    )
+
+
+def _rival_bar(taken: Rounds, items: int, rival: Rival | str) -> Bar:
+    measured = isinstance(rival, Rival)
+    return Bar(
+        row="recorded",
+        what=f"the same over inspect_ai's samples/s, {items} samples",
+        measured=taken.ratio("ours items/s", "inspect_ai samples/s") if measured else None,
+        limit=2.5,
+        at_least=True,
+        detail=f"{taken.spread('inspect_ai samples/s')}; {rival}" if measured else f"not measured: {rival}",
+    )

@@ -1,0 +1,146 @@
+"""Changes as people read them: sign, unit, direction, and whether it is welcome."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from eval_skills.core.report_diff import DiffRow, PairedStatistics, SkillDiff
+from eval_skills.reporting.diff_figures import (
+    flips_shown,
+    lineage,
+    names_shown,
+    points,
+    shown_row,
+    statistics_lines,
+    verdict_text,
+)
+
+
+def row(metric: str, before: float | None, after: float | None, **fields: Any) -> DiffRow:
+    delta = None if before is None or after is None else after - before
+    return DiffRow.model_validate(
+        {"metric": metric, "before": before, "after": after, "delta": delta, "arrow": "", "good": None} | fields
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        pytest.param(
+            row("completionRate", 1.0, 0.65, arrow="↓", good=False),
+            ("completion", "100.0 %", "65.0 %", "-35.0 pp", "↓", "✘ bad"),
+            id="completion",
+        ),
+        pytest.param(
+            row("errorRate", 0.1, 0.05, arrow="↓", good=True),
+            ("errors", "10.0 %", "5.0 %", "-5.0 pp", "↓", "✔ good"),
+            id="errors",
+        ),
+        pytest.param(
+            row("p95Ms", 80.0, 1580.0, arrow="↑", good=False),
+            ("P95", "80.0 ms", "1,580 ms", "+1,500.0 ms", "↑", "✘ bad"),
+            id="p95",
+        ),
+        pytest.param(
+            row("compositeScore", 0.5, 0.5625, arrow="↑", good=True),
+            ("composite", "0.5000", "0.5625", "+0.0625", "↑", "✔ good"),
+            id="p48-composite-is-not-rounded-to-an-integer",
+        ),
+        pytest.param(row("completionRate", 0.5, 0.5), ("completion", "50.0 %", "50.0 %", "0.0 pp", "", ""), id="unmoved"),
+        pytest.param(row("p95Ms", None, 5.0), ("P95", "–", "5.0 ms", "–", "", ""), id="unknown-is-a-dash"),
+    ],
+)
+def test_p48_a_row_has_sign_unit_arrow_and_a_mark_of_its_own(given: DiffRow, shown: tuple[str, ...]) -> None:
+    found = shown_row(given)
+    assert (found.name, found.before, found.after, found.delta, found.arrow, found.mark) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.125, "+12.5 pp"), (-0.0004, "-0.04 pp"), (0.0, "0.0 pp"), (-0.0, "0.0 pp"), (0.000004, "+0.0004 pp"), (1.0, "+100.0 pp")],
+)
+def test_a_small_difference_is_not_shown_as_none(value: float, text: str) -> None:
+    assert points(value) == text
+
+
+STATISTICS = {
+    "tasks": 8, "tasksBetter": 5, "tasksWorse": 1, "meanDifference": 0.2083, "equivalenceMargin": 0.05, "correlation": 0.9,
+    "interval": {"lower": 0.064, "upper": 0.353, "level": 0.95, "method": "t"},
+    "equivalenceInterval": {"lower": 0.093, "upper": 0.324, "level": 0.9, "method": "t"},
+    "test": "sign_flip_exact", "seed": 1, "pValue": 0.0625, "adjustedP": 0.125, "signTestP": 0.0625, "tTestP": 0.01,
+    "pFloor": 0.03125, "smallestEffect": 0.199, "tasksNeeded": 120,
+    "missing": {"before": 1, "after": 2, "lower": -0.1, "upper": 0.3},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("changes", "name", "text"),
+    [
+        ({}, "tasks compared", "8: 5 better, 1 worse"),
+        ({}, "mean difference", "+20.8 pp, 95 % interval +6.4 pp to +35.3 pp"),
+        ({}, "sign-flip test", "p = 0.0625 (exact); Holm over the skills: p = 0.125"),
+        ({"test": "sign_flip_drawn"}, "sign-flip test", "p = 0.0625 (10,000 draws, seed 1); Holm over the skills: p = 0.125"),
+        ({}, "floor", "6 differing tasks can give no p below 0.03125"),
+        ({}, "correlation", "r = 0.90 between both sides' tasks"),
+        ({"correlation": None}, "correlation", "–"),
+        ({}, "sensitivity", "this sample could only have shown ±19.9 pp or more; ±5 pp needs about 120 tasks"),
+        ({"tasksNeeded": None}, "sensitivity", "this sample could only have shown ±19.9 pp or more"),
+        (
+            {"smallestEffect": None},
+            "sensitivity",
+            "what this sample could have shown is not known: the tasks' differences do not vary",
+        ),
+        ({}, "without a verdict", "3 items (1 before, 2 after): the mean difference lies between -10.0 pp and +30.0 pp"),
+    ],
+)
+def test_p42_the_statistics_in_words(changes: dict[str, Any], name: str, text: str) -> None:
+    assert dict(statistics_lines(PairedStatistics.model_validate(STATISTICS | changes)))[name] == text
+
+
+def test_p14_nothing_missing_is_not_mentioned() -> None:
+    found = PairedStatistics.model_validate(STATISTICS | {"missing": None})
+    assert "without a verdict" not in dict(statistics_lines(found))
+
+
+def skill(**fields: Any) -> SkillDiff:
+    base = {"skillId": "s", "skillVersion": "2.0.0", "benchmarkId": "b", "change": "compared", "rows": []}
+    return SkillDiff.model_validate(base | fields)
+
+
+@pytest.mark.parametrize(
+    ("fields", "name", "verdict"),
+    [
+        pytest.param({"beforeSkillId": "s", "beforeVersion": "2.0.0", "verdict": "worse"}, "s@2.0.0", "✘ worse", id="same"),
+        pytest.param(
+            {"beforeSkillId": "r", "beforeVersion": "1.0.0", "verdict": "better"},
+            "s@2.0.0 (before: r@1.0.0)", "✔ better", id="successor",
+        ),
+        pytest.param(
+            {"beforeSkillId": "s", "beforeVersion": "2.0.0", "verdict": "equivalent"}, "s@2.0.0", "equivalent", id="equivalent"
+        ),
+        pytest.param({"change": "added"}, "s@2.0.0", "added", id="p48-added"),
+        pytest.param({"change": "removed"}, "s@2.0.0", "removed", id="p48-removed"),
+    ],
+)  # fmt: skip
+def test_a_skill_is_named_and_labelled(fields: dict[str, Any], name: str, verdict: str) -> None:
+    assert (lineage(skill(**fields)), verdict_text(skill(**fields))) == (name, verdict)
+
+
+def test_what_got_worse_is_shown_first_and_the_rest_is_counted() -> None:
+    def flip(task: str, before: float, after: float) -> dict[str, Any]:
+        sides = {
+            name: {"completionRate": rate, "runIndex": 0, "status": "pass"}
+            for name, rate in (("before", before), ("after", after))
+        }
+        return {"taskId": task, "change": "better" if after > before else "worse", **sides}
+
+    flips = [flip("up", 0.0, 1.0), flip("down-a-little", 1.0, 0.5), flip("down", 1.0, 0.0), flip("b", 1.0, 0.5)]
+    shown, more = flips_shown(skill(flips=flips), 3)
+    assert ([each.task_id for each in shown], more) == (["down", "b", "down-a-little"], 1)
+
+
+@pytest.mark.parametrize(("names", "text"), [([], ""), (["a", "b"], "a, b"), (["a", "b", "c", "d"], "a, b and 2 more")])
+def test_long_lists_are_cut(names: list[str], text: str) -> None:
+    assert names_shown(names, 2) == text

@@ -1,0 +1,37 @@
+"""The registry of formats."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from eval_skills.core.errors import UsageError
+from eval_skills.reporting import ReportContext, formats, render
+
+
+def test_the_formats() -> None:
+    assert formats() == ("json", "markdown", "html", "csv", "junit", "parquet")
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        pytest.param("markdwon", " (did you mean 'markdown'?); valid are json, markdown, html, csv, junit, parquet", id="near"),
+        pytest.param("pdf", "; valid are json, markdown, html, csv, junit, parquet", id="far"),
+        pytest.param("JSON", "; valid are json, markdown, html, csv, junit, parquet", id="case-counts"),
+    ],
+)
+def test_p65_an_unknown_format_is_refused_with_the_valid_ones(context: ReportContext, name: str, hint: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        render(name, [], context)
+    assert str(caught.value) == f"unknown report format {name!r}{hint}"
+
+
+def test_rendering_text_imports_nothing_heavy() -> None:
+    code = (
+        "import sys, eval_skills.reporting; print([m for m in ('pandas', 'pyarrow', 'prefect', 'litellm') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.strip() == "[]"

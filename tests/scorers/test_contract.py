@@ -1,0 +1,107 @@
+"""What holds for every scorer of the package. A new one is missed here until it has an example."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval_skills.core.errors import InputError
+from eval_skills.core.models import EvalTask, SkillResponse, ToolCall
+from eval_skills.scorers import TaskScoring, scorer_names
+from eval_skills.scorers.registry import ScorerEntry, find_scorer
+
+# the options of each scorer, an answer that passes and one that does not
+EXAMPLES: dict[str, tuple[dict[str, Any], Any, Any]] = {
+    "contains": ({"keywords": ["owl"]}, {"answer": ["An owl"]}, ["fox"]),
+    "custom": ({"customScorerPath": "own.py"}, "yes", "no"),
+    "exact_match": ({"value": {"a": [1]}}, {"a": [1.0]}, {"a": ["1"]}),
+    "forbidden_tools": ({"tools": ["rm"]}, ["ls"], ["RM"]),
+    "json_schema": ({"schema": {"type": "object"}}, '{"a": 1}', [1]),
+    "regex": ({"patterns": ["^a"]}, {"result": "ab"}, "ba"),
+    "sequence": ({"expected": ["ls", "cat"]}, ["ls", "cat"], ["cat"]),
+    "tool_accuracy": ({"tools": ["ls"], "toolCategories": ["git"]}, ["ls", "git"], ["ls"]),
+}
+JUDGES_CALLS = {"forbidden_tools", "sequence", "tool_accuracy"}
+OWN = [name for name in scorer_names() if find_scorer(name).target.__module__.startswith("eval_skills.scorers.")]
+
+
+def entry(name: str) -> ScorerEntry:
+    return find_scorer(name)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "own.py").write_text("def score(output, expected, task):\n    return output == 'yes'\n")
+    return tmp_path
+
+
+def scoring(name: str, folder: Path, **more: Any) -> TaskScoring:
+    task = EvalTask.model_validate({"id": "t", "evaluator": {"type": name, **EXAMPLES[name][0], **more}})
+    return TaskScoring(task, {"allow_custom_code": True, "benchmark_folder": folder})
+
+
+def response(name: str, output: Any) -> SkillResponse:
+    if name in JUDGES_CALLS:
+        return SkillResponse(output="done", tool_calls=[ToolCall(name=each) for each in output])
+    return SkillResponse(output=output)
+
+
+def test_every_scorer_has_an_example() -> None:
+    assert set(OWN) <= EXAMPLES.keys()
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_documented(name: str) -> None:
+    target = entry(name).target
+    assert len(inspect.getdoc(target) or "") > 80
+    assert inspect.getdoc(target.score)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+async def test_a_good_and_a_bad_answer_are_told_apart_with_reasons(name: str, folder: Path) -> None:
+    judge = scoring(name, folder)
+    good, bad = [await judge.verdict(response(name, EXAMPLES[name][index])) for index in (1, 2)]
+    assert (good.status, good.score, good.scorer, good.dimensions) == ("pass", 1.0, name, {"output_quality": 1.0})
+    assert bad.status == "fail"
+    assert bad.score is not None
+    assert bad.score < 1
+    assert bad.reasons or name == "custom"
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+async def test_pure_the_same_answer_gets_the_same_verdict_and_is_left_alone(name: str, folder: Path) -> None:
+    judge = scoring(name, folder)
+    for index in (1, 2):
+        given = response(name, EXAMPLES[name][index])
+        before = copy.deepcopy(given)
+        verdicts = [await judge.verdict(given) for _ in range(2)] + [await scoring(name, folder).verdict(given)]
+        assert given == before
+        assert verdicts[0] == verdicts[1] == verdicts[2]
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_p02_unknown_arguments_are_refused(name: str, folder: Path) -> None:
+    with pytest.raises(InputError, match="no such option") as caught:
+        scoring(name, folder, ofNobody=1)
+    assert caught.value.path == "task 't': evaluator.ofNobody"
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_p02_arguments_reach_the_scorer(name: str, folder: Path) -> None:
+    evaluator = scoring(name, folder)._evaluator
+    for written, value in EXAMPLES[name][0].items():
+        option = next(each for each in entry(name).options.values() if each.written == written)
+        assert getattr(evaluator, option.name) == (tuple(value) if isinstance(value, list) else value)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("output", [None, "", [], {}, {"result": {"answer": [None, True, 1e308]}}, "x" * 100_000, "\ud800"])
+async def test_any_answer_has_a_bounded_score(name: str, output: Any, folder: Path) -> None:
+    verdict = await scoring(name, folder).verdict(SkillResponse(output=output, messages=[]))
+    assert verdict.status in {"pass", "fail"}
+    assert verdict.score is not None
+    assert 0 <= verdict.score <= 1

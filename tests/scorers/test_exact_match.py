@@ -1,0 +1,100 @@
+"""Exact match: scalars by text, the rest by JSON equality."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from eval_skills.core.models import SkillResponse
+from eval_skills.scorers.exact_match import ExactMatch, within
+
+
+def value_of(expected: Any, output: Any, **options: Any) -> float:
+    return ExactMatch(value=expected, **options).score(SkillResponse(output=output)).value
+
+
+@pytest.mark.parametrize(
+    ("expected", "output", "value"),
+    [
+        pytest.param("a", " a\n", 1, id="outer-space"),
+        pytest.param("a", "A", 0, id="case"),
+        pytest.param("5", 5, 1, id="number-as-text"),
+        pytest.param(5, 5.0, 1, id="whole-float"),
+        pytest.param("true", True, 1, id="true-as-text"),
+        pytest.param(1, True, 0, id="true-is-not-1"),
+        pytest.param(None, None, 1, id="null"),
+        pytest.param(None, "", 0, id="null-is-not-empty"),
+        pytest.param("", None, 0, id="empty-is-not-null"),
+        pytest.param("x", {"result": "x"}, 1, id="unwrapped"),
+        pytest.param({"result": "x"}, {"result": "x"}, 1, id="an-expected-object-is-not-unwrapped"),
+        pytest.param({"a": 1}, {"result": {"a": 1}}, 0, id="nor-is-the-answer-then"),
+        pytest.param({"a": 1, "b": [1]}, {"b": [1.0], "a": 1.0}, 1, id="key-order-and-1.0"),
+        pytest.param({"a": None}, {}, 0, id="null-is-not-absent"),
+        pytest.param([1, 2], [2, 1], 0, id="list-order"),
+    ],
+)
+def test_value(expected: Any, output: Any, value: float) -> None:
+    assert value_of(expected, output) == value
+
+
+@pytest.mark.parametrize(
+    ("expected", "output"),
+    [
+        pytest.param({"b": 2}, {"a": 1}, id="objects"),
+        pytest.param([1, 2, 3], "1,2,3", id="list-and-its-text"),
+        pytest.param("[object Object]", {"a": 1}, id="object-and-a-text"),
+        pytest.param({"a": 1}, '{"a": 1}', id="object-and-its-json-text"),
+        pytest.param(["1"], [1], id="text-and-number-inside"),
+        pytest.param([True], [1], id="true-and-1-inside"),
+    ],
+)
+def test_p01_objects_and_arrays_never_compare_as_text(expected: Any, output: Any) -> None:
+    assert value_of(expected, output) == 0
+
+
+@pytest.mark.parametrize(
+    ("expected", "output"),
+    [("Blue", "bLUE "), (["Blue"], ["blue"]), ({"k": "ß"}, {"k": "SS"})],
+)
+def test_p02_case_sensitive_reaches_the_scorer_at_every_depth(expected: Any, output: Any) -> None:
+    assert value_of(expected, output, case_sensitive=False) == 1
+    assert value_of(expected, output) == 0
+
+
+def test_keys_keep_their_case() -> None:
+    assert value_of({"K": "a"}, {"k": "a"}, case_sensitive=False) == 0
+
+
+@pytest.mark.parametrize(
+    ("expected", "output", "value"),
+    [
+        pytest.param(3.14, 3.14159, 1, id="number"),
+        pytest.param("3.14", " 3.145 ", 1, id="text-that-reads-as-number"),
+        pytest.param(3.14, 3.16, 0, id="too-far"),
+        pytest.param(1.0, 1.01, 1, id="at-the-limit"),
+        pytest.param([{"x": 1.0}], [{"x": 1.005}], 1, id="inside"),
+        pytest.param(["1.0"], ["1.001"], 0, id="texts-inside-stay-texts"),
+        pytest.param([1], [True], 0, id="a-boolean-is-no-number"),
+        pytest.param("nan", "NaN!", 0, id="no-number"),
+        pytest.param("nan", "NaN", 0, id="nan-is-near-nothing"),
+        pytest.param(1, 10**400, 0, id="beyond-floats"),
+    ],
+)
+def test_numeric_tolerance(expected: Any, output: Any, value: float) -> None:
+    assert value_of(expected, output, numeric_tolerance=0.01) == value
+
+
+@given(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6), st.floats(0, 1e3))
+def test_tolerance_is_symmetric_and_zero_means_equal(one: float, other: float, tolerance: float) -> None:
+    assert within(one, other, tolerance) == within(other, one, tolerance)
+    assert within(one, other, 0) == (one == other)
+
+
+def test_a_mismatch_shows_both_values() -> None:
+    score = ExactMatch(value="Bern").score(SkillResponse(output={"result": "Basel"}))
+    assert [(each.code, each.message, each.where) for each in score.reasons] == [
+        ("OUTPUT_MISMATCH", 'expected "Bern", got "Basel"', "output")
+    ]

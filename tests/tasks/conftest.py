@@ -1,0 +1,98 @@
+"""What the tests of the tasks share: a skill that does what it is told, and requests to evaluate it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval_skills.core.store import Journal
+from eval_skills.tasks.plan import RunPlan, make_plan
+from eval_skills.tasks.progress import NobodyWatches
+from eval_skills.tasks.request import EvaluateRequest
+from eval_skills.tasks.session import RunSession
+
+SKILL = """
+import json, os, sys, time
+for line in sys.stdin:
+    request = json.loads(line)
+    what = request["params"]["what"]
+    if what == "die":
+        os._exit(9)
+    if what == "hang":
+        time.sleep(60)
+    result = {"output": "ok", "usage": {"promptTokens": 3, "completionTokens": 4}, "costUsd": 0.5} if what == "dear" else what
+    reply = {"error": {"code": 1, "message": "cannot"}} if what == "refuse" else {"result": result}
+    print(json.dumps({"jsonrpc": "2.0", "id": request["id"], **reply}), flush=True)
+"""
+
+MakeRequest = Callable[..., EvaluateRequest]
+MakePlan = Callable[..., RunPlan]
+
+
+@pytest.fixture
+def write_skill(tmp_path: Path) -> Callable[..., Path]:
+    """Writes a skill's folder: a persistent program that does what it is told, unless fields say otherwise."""
+
+    def write(name: str = "moody", **fields: Any) -> Path:
+        folder = tmp_path / "skills" / name
+        folder.mkdir(parents=True)
+        described = {
+            "id": name,
+            "name": name,
+            "version": "1.0.0",
+            "adapterType": "subprocess",
+            "entrypoint": f"{sys.executable} -ISs skill.py",
+            "adapterConfig": {"persistent": True},
+        }
+        (folder / "skill.json").write_text(json.dumps(described | fields))
+        (folder / "skill.py").write_text(SKILL)
+        return folder
+
+    return write
+
+
+@pytest.fixture
+def write_tasks(tmp_path: Path) -> Callable[..., str]:
+    """Writes a file of tasks, one for each thing to tell the skill; the answer "ok" is the right one."""
+
+    def write(*whats: str, **fields: Any) -> str:
+        tasks = [{"id": what, "inputData": {"what": what}, "expectedOutput": {"value": "ok"}, **fields} for what in whats]
+        path = tmp_path / "tasks.json"
+        path.write_text(json.dumps(tasks))
+        return str(path)
+
+    return write
+
+
+@pytest.fixture
+def make_request(tmp_path: Path, write_skill: Callable[..., Path], write_tasks: Callable[..., str]) -> MakeRequest:
+    """A request to evaluate the skill on these tasks; keyword arguments are further fields of it."""
+
+    def make(*whats: str, **fields: Any) -> EvaluateRequest:
+        skill = tmp_path / "skills" / "moody"
+        skills = fields.pop("skills", None) or [str(skill if skill.exists() else write_skill())]
+        tasks = fields.pop("tasks", None) or write_tasks(*(whats or ("ok",)))
+        return EvaluateRequest(**{"skills": skills, "tasks": tasks, "store": str(tmp_path / "store"), "format": [], **fields})
+
+    return make
+
+
+@pytest.fixture
+def make_plan_of(make_request: MakeRequest) -> MakePlan:
+    """A plan to evaluate the skill on these tasks."""
+    return lambda *whats, **fields: make_plan(make_request(*whats, **fields))
+
+
+@pytest.fixture
+def open_run() -> Callable[..., RunSession]:
+    """An open journal's session of a plan, to be entered; whoever watches may be given."""
+
+    def make(plan: RunPlan, watcher: Any = None) -> RunSession:
+        return RunSession(plan, Journal(plan.store.journal_path(plan.run_id)), watcher or NobodyWatches(), "flow-run")
+
+    return make

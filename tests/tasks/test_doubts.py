@@ -1,0 +1,46 @@
+"""What is allowed and probably not meant is said; a damaged run is named instead of another one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval_skills.core.errors import InputError
+from eval_skills.tasks.plan import make_plan
+from eval_skills.tasks.request import EvaluateRequest
+from eval_skills.tasks.resume import resumed_plan
+
+
+def plan_remarks(folder: Path, benchmark: dict[str, Any]) -> list[str]:
+    skill = {"id": "s", "name": "s", "version": "1.0.0", "adapterType": "subprocess", "entrypoint": "python3 x.py"}
+    (folder / "skill.json").write_text(json.dumps(skill))
+    task = {"id": "t", "evaluator": "exact", "expectedOutput": {"value": 1}}
+    whole = {"id": "b", "name": "B", "version": "1.0.0", "tasks": [task | benchmark.pop("task", {})], **benchmark}
+    (folder / "b.json").write_text(json.dumps(whole))
+    request = EvaluateRequest(skills=[str(folder)], benchmark=str(folder / "b.json"), store=str(folder / "store"))
+    return make_plan(request).remarks
+
+
+def test_a_minimum_score_on_the_wrong_scale_is_doubted(tmp_path: Path) -> None:
+    [remark] = plan_remarks(tmp_path, {"task": {"thresholds": {"minScore": 0.9}}})
+    assert "thresholds.minScore is in points of 100" in remark
+
+
+def test_a_k_that_the_runs_cannot_reach_is_doubted(tmp_path: Path) -> None:
+    [remark] = plan_remarks(tmp_path, {"k": 3})
+    assert "stay unknown" in remark
+
+
+def test_an_ordinary_benchmark_raises_no_doubt(tmp_path: Path) -> None:
+    assert plan_remarks(tmp_path, {"task": {"thresholds": {"minScore": 90}}}) == []
+
+
+def test_p40_a_damaged_manifest_is_named_and_no_other_run_is_taken_for_it(tmp_path: Path) -> None:
+    folder = tmp_path / "store" / "runs" / "20261121T233824Z-3f9a"
+    folder.mkdir(parents=True)
+    (folder / "manifest.json").write_text("{")
+    with pytest.raises(InputError, match=r"20261121T233824Z-3f9a.*not valid JSON"):
+        resumed_plan(EvaluateRequest(resume="latest", store=str(tmp_path / "store")))

@@ -1,0 +1,23 @@
+"""The wait before another attempt grows, and is never the same for all."""
+
+from __future__ import annotations
+
+import pytest
+
+from eval_skills.tasks.evaluate_item import retry_delays
+from eval_skills.tasks.retry import JITTER, delay_s
+
+
+@pytest.mark.parametrize("attempt", [1, 2, 3, 10])
+def test_p20_the_delay_grows_by_a_second_and_has_jitter(attempt: int) -> None:
+    delays = [delay_s(attempt) for _ in range(200)]
+    assert min(delays) >= attempt * (1 - JITTER)
+    assert max(delays) <= attempt * (1 + JITTER)
+    assert len(set(delays)) > 100
+
+
+@pytest.mark.parametrize(
+    ("retries", "delays"), [pytest.param(0, [], id="none"), pytest.param(3, [1.0, 2.0, 3.0], id="one-for-each-retry")]
+)
+def test_prefect_gets_one_delay_for_each_retry(retries: int, delays: list[float]) -> None:
+    assert retry_delays(retries) == {"retries": retries, "retry_delay_seconds": delays, "retry_jitter_factor": JITTER}

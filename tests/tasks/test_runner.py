@@ -1,0 +1,290 @@
+"""One event loop for a flow's tasks: bounded, cancellable, shared, and left tidy."""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+import threading
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+import pytest
+from prefect import flow, task
+from prefect.client.schemas.objects import State
+from prefect.context import AsyncClientContext, FlowRunContext
+from prefect.futures import PrefectFuture
+
+from eval_skills.tasks.runner import EventLoopTaskRunner
+from eval_skills.tasks.slot import give_back_slot, take_slot
+
+pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_url")]
+
+
+class Gauge:
+    """How many are at work at the same time, and in which order they began."""
+
+    def __init__(self) -> None:
+        self.now = self.most = 0
+        self.began: list[Any] = []
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self.now += 1
+            self.most = max(self.most, self.now)
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self.now -= 1
+
+
+def states(futures: list[PrefectFuture[Any]]) -> list[State[Any]]:
+    for future in futures:
+        future.wait()
+    return [future.state for future in futures]
+
+
+def results(futures: Any) -> list[Any]:
+    return [future.result() for future in futures]
+
+
+@pytest.mark.parametrize("concurrency", [1, 3])
+def test_concurrency_is_bounded_and_used(concurrency: int) -> None:
+    gauge = Gauge()
+
+    @task
+    async def work(number: int) -> int:
+        with gauge:
+            await asyncio.sleep(0.02)
+        return number
+
+    @flow(task_runner=EventLoopTaskRunner(concurrency))
+    def works() -> list[int]:
+        return results(work.map(range(9)))
+
+    assert works() == list(range(9))
+    assert gauge.most == concurrency
+
+
+def test_the_limit_can_be_set_by_the_flow_before_it_submits() -> None:
+    gauge = Gauge()
+
+    @task
+    async def work(number: int) -> None:
+        with gauge:
+            await asyncio.sleep(0.05)
+
+    @flow(task_runner=EventLoopTaskRunner(1))
+    def works() -> None:
+        context = FlowRunContext.get()
+        assert context is not None
+        assert isinstance(context.task_runner, EventLoopTaskRunner)
+        context.task_runner.limit(2)
+        states(list(work.map(range(4))))
+
+    works()
+    assert gauge.most == 2
+
+
+def test_p20_a_retry_that_waits_holds_no_slot() -> None:
+    order: list[str] = []
+
+    async def give_way(_task: Any, _run: Any, _state: Any) -> bool:
+        give_back_slot()
+        return True
+
+    @task(retries=1, retry_delay_seconds=1, retry_condition_fn=give_way)
+    async def work(name: str) -> None:
+        await take_slot()
+        order.append(name)
+        if order == ["first"]:
+            raise OSError("not yet")
+
+    @flow(task_runner=EventLoopTaskRunner(1))
+    def works() -> list[State[Any]]:
+        return states(list(work.map(["first", "second", "third"])))
+
+    assert all(state.is_completed() for state in works())
+    assert order == ["first", "second", "third", "first"]
+
+
+def test_sync_tasks_run_side_by_side_in_threads_within_the_limit() -> None:
+    gauge, loops = Gauge(), set()
+
+    @task
+    def work(number: int) -> int:
+        with gauge:
+            loops.add(threading.current_thread().name)
+            time.sleep(0.05)
+        return number
+
+    @flow(task_runner=EventLoopTaskRunner(2))
+    def works() -> list[int]:
+        return results(work.map(range(6)))
+
+    assert works() == list(range(6))
+    assert gauge.most == 2
+    assert "eval-skills-loop" not in loops
+
+
+def test_async_tasks_share_one_loop_and_one_client() -> None:
+    @task
+    async def work(_: int) -> tuple[int, int]:
+        return id(asyncio.get_running_loop()), id(AsyncClientContext.get())
+
+    @flow(task_runner=EventLoopTaskRunner(4))
+    def works() -> list[tuple[int, int]]:
+        return results(work.map(range(8)))
+
+    assert len(set(works())) == 1
+
+
+def test_a_task_that_is_too_slow_is_cut_at_its_time_limit() -> None:
+    @task(timeout_seconds=0.1)
+    async def work() -> None:
+        await asyncio.sleep(60)
+
+    @flow(task_runner=EventLoopTaskRunner())
+    def works() -> str | None:
+        return states([work.submit()])[0].name
+
+    began = time.monotonic()
+    assert works() == "TimedOut"
+    assert time.monotonic() - began < 20
+
+
+def test_cancel_all_stops_what_runs_and_what_waits() -> None:
+    stopped: list[int] = []
+
+    @task
+    async def work(number: int) -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            stopped.append(number)
+
+    with EventLoopTaskRunner(1) as runner:
+        futures = [runner.submit(work, {"number": number}) for number in range(3)]
+        running = threading.Event()
+        runner._running_loop().call_later(0.3, running.set)
+        running.wait()
+        runner.cancel_all()
+        assert all(future._wrapped_future.cancelled() for future in futures)
+    assert stopped == [0]
+
+
+@pytest.mark.parametrize("farewell", [SystemExit, KeyboardInterrupt])
+def test_a_task_run_that_wants_to_leave_ends_itself_and_nobody_else(farewell: type[BaseException]) -> None:
+    @task(persist_result=False)
+    async def leave(number: int) -> int:
+        if number == 1:
+            raise farewell
+        return number
+
+    @flow(task_runner=EventLoopTaskRunner(), persist_result=False)
+    def everybody() -> list[str]:
+        return [state.name or "" for state in states(leave.map([0, 1, 2]))]
+
+    assert everybody() == ["Completed", "Crashed", "Completed"]
+
+
+def test_an_exception_in_the_flow_cancels_what_runs_and_lets_it_clean_up() -> None:
+    started, cleaned = threading.Event(), threading.Event()
+
+    @task
+    async def work() -> None:
+        started.set()
+        try:
+            await asyncio.sleep(60)
+        finally:
+            await asyncio.sleep(0.05)
+            cleaned.set()
+
+    @flow(task_runner=EventLoopTaskRunner())
+    def breaks() -> None:
+        work.submit()
+        assert started.wait(20)
+        raise LookupError("the flow itself")
+
+    began = time.monotonic()
+    with pytest.raises(LookupError, match="the flow itself"):
+        breaks()
+    assert cleaned.is_set()
+    assert time.monotonic() - began < 20
+
+
+def test_p19_holding_leaves_a_resource_in_the_task_that_entered_it() -> None:
+    left: list[str] = []
+
+    @asynccontextmanager
+    async def scoped() -> AsyncIterator[str]:
+        async with anyio.create_task_group() as group:
+            group.start_soon(anyio.sleep_forever)
+            yield "held"
+            group.cancel_scope.cancel()
+        left.append("in order")
+
+    with EventLoopTaskRunner() as runner, runner.holding(scoped()) as value:
+        assert value == "held"
+        assert not left
+    assert left == ["in order"]
+
+
+def test_holding_stops_what_still_runs_before_it_leaves_the_resource() -> None:
+    order: list[str] = []
+
+    @asynccontextmanager
+    async def resource() -> AsyncIterator[threading.Event]:
+        yield threading.Event()
+        order.append("left")
+
+    @task
+    async def work(started: threading.Event) -> None:
+        started.set()
+        try:
+            await asyncio.sleep(60)
+        finally:
+            order.append("stopped")
+
+    with EventLoopTaskRunner() as runner, runner.holding(resource()) as started:
+        runner.submit(work, {"started": started})
+        assert started.wait(20)
+    assert order == ["stopped", "left"]
+
+
+def test_what_entering_a_held_resource_raises_reaches_the_flow() -> None:
+    @asynccontextmanager
+    async def broken() -> AsyncIterator[None]:
+        raise OSError("no such thing")
+        yield
+
+    with EventLoopTaskRunner() as runner, pytest.raises(OSError, match="no such thing"), runner.holding(broken()):
+        pass
+
+
+@pytest.mark.parametrize("copy", [lambda runner: runner.duplicate(), lambda runner: pickle.loads(pickle.dumps(runner))])
+def test_a_copy_has_the_same_settings_and_its_own_loop(copy: Any) -> None:
+    with EventLoopTaskRunner(7) as runner:
+        twin = copy(runner)
+        assert (type(twin), twin.concurrency, twin._loop) == (EventLoopTaskRunner, 7, None)
+
+
+def test_leaving_ends_the_thread_and_closes_the_loop() -> None:
+    with EventLoopTaskRunner() as runner:
+        loop, thread = runner._loop, runner._thread
+        assert thread is not None
+        assert thread.is_alive()
+    assert loop is not None
+    assert loop.is_closed()
+    assert not thread.is_alive()
+
+
+def test_outside_its_context_it_says_so() -> None:
+    @task
+    async def work() -> None: ...
+
+    with pytest.raises(RuntimeError, match="not started"):
+        EventLoopTaskRunner().submit(work, {})

@@ -1,0 +1,143 @@
+"""A run while it works: adapters opened once, attempts kept, results journalled."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from eval_skills.core.errors import RunError
+from eval_skills.core.models import ItemResult
+from eval_skills.tasks.plan import RunPlan
+from eval_skills.tasks.progress import NobodyWatches
+from eval_skills.tasks.session import RunRef, RunSession
+
+if TYPE_CHECKING:
+    from tests.tasks.conftest import MakePlan
+
+OpenRun = Callable[..., RunSession]
+UNUSED = "http://127.0.0.1:{port}/"
+
+
+class Watcher(NobodyWatches):
+    def __init__(self) -> None:
+        self.retried: list[str] = []
+        self.results: list[ItemResult] = []
+
+    def retrying(self, item: str, reason: str) -> None:
+        self.retried.append(item)
+
+    def finished(self, result: ItemResult) -> None:
+        self.results.append(result)
+
+
+def journal(plan: RunPlan) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in plan.store.journal_path(plan.run_id).read_text().splitlines()]
+
+
+class TestFinding:
+    async def test_an_open_run_is_found_by_its_reference_and_a_closed_one_is_not(
+        self, make_plan_of: MakePlan, open_run: OpenRun
+    ) -> None:
+        plan = make_plan_of()
+        async with open_run(plan) as session:
+            assert RunSession.of(RunRef(plan.run_id)) is session
+        with pytest.raises(RunError, match="not open in this process"):
+            RunSession.of(RunRef(plan.run_id))
+
+
+class TestAdapters:
+    async def test_p18_one_opening_for_all_callers(self, make_plan_of: MakePlan, open_run: OpenRun) -> None:
+        async with open_run(make_plan_of()) as session:
+            adapters = await asyncio.gather(*(session.adapter("moody@1.0.0") for _ in range(5)))
+        assert len({id(adapter) for adapter in adapters}) == 1
+
+    async def test_a_caller_that_is_cancelled_does_not_cancel_the_opening_for_others(
+        self, make_plan_of: MakePlan, open_run: OpenRun
+    ) -> None:
+        async with open_run(make_plan_of()) as session:
+            first = asyncio.create_task(session.adapter("moody@1.0.0"))
+            second = asyncio.create_task(session.adapter("moody@1.0.0"))
+            await asyncio.sleep(0)
+            first.cancel()
+            assert await second is await session.adapter("moody@1.0.0")
+
+    async def test_a_service_that_does_not_start_costs_its_wait_once(
+        self, make_plan_of: MakePlan, open_run: OpenRun, write_skill: Callable[..., Path]
+    ) -> None:
+        sleeper = {"serve": {"command": f"{sys.executable} -ISs -c 'import time; time.sleep(60)'", "readyTimeoutMs": 400}}
+        mute = write_skill("mute", adapterType="http", entrypoint=UNUSED, adapterConfig=sleeper)
+        plan = make_plan_of("a", "b", "c", skills=[str(mute)])
+        async with open_run(plan) as session:
+            began = monotonic()
+            outcomes = [await session.attempt(item, last=True) for item in plan.items]
+            assert monotonic() - began < 2 * 0.4 + 0.4
+        assert {outcome.result.error_kind for outcome in outcomes} == {"infra"}
+
+    async def test_leaving_does_not_wait_for_a_service_that_nobody_will_use(
+        self, make_plan_of: MakePlan, open_run: OpenRun, write_skill: Callable[..., Path]
+    ) -> None:
+        sleeper = {"serve": {"command": f"{sys.executable} -ISs -c 'import time; time.sleep(60)'", "readyTimeoutMs": 60_000}}
+        mute = write_skill("mute", adapterType="http", entrypoint=UNUSED, adapterConfig=sleeper)
+        began = monotonic()
+        async with open_run(make_plan_of(skills=[str(mute)])) as session:
+            waiting = asyncio.create_task(session.adapter("mute@1.0.0"))
+            await asyncio.wait([waiting], timeout=0.2)
+            waiting.cancel()
+        assert monotonic() - began < 10
+
+
+class TestAttempts:
+    async def test_a_final_attempt_is_in_the_journal_when_it_returns(self, make_plan_of: MakePlan, open_run: OpenRun) -> None:
+        plan, watcher = make_plan_of("ok"), Watcher()
+        async with open_run(plan, watcher) as session:
+            await session.attempt(plan.items[0], last=False, task_run_id="task-run")
+            [line] = journal(plan)
+            assert session.counts == {"pass": 1}
+        assert (line["task_id"], line["status"], line["flow_run_id"], line["task_run_id"]) == (
+            "ok", "pass", "flow-run", "task-run",
+        )  # fmt: skip
+        assert [result.task_id for result in watcher.results] == ["ok"]
+
+    async def test_p29_transient_trouble_is_remembered_and_journalled_with_the_last_attempt(
+        self, make_plan_of: MakePlan, open_run: OpenRun
+    ) -> None:
+        plan, watcher = make_plan_of("die"), Watcher()
+        async with open_run(plan, watcher) as session:
+            await session.attempt(plan.items[0], last=False)
+            assert journal(plan) == []
+            assert session.counts == {}
+            await session.attempt(plan.items[0], last=True)
+        [line] = journal(plan)
+        assert [attempt["error_kind"] for attempt in line["attempts"]] == ["infra", "infra"]
+        assert watcher.retried == ["moody@1.0.0/die#1"]
+
+    @pytest.mark.parametrize("what", ["wrong", "refuse"])
+    async def test_p20_what_cannot_change_is_journalled_though_attempts_are_left(
+        self, make_plan_of: MakePlan, open_run: OpenRun, what: str
+    ) -> None:
+        plan = make_plan_of(what)
+        async with open_run(plan) as session:
+            await session.attempt(plan.items[0], last=False)
+            assert len(journal(plan)) == 1
+
+    @pytest.mark.parametrize(("what", "stops"), [("ok", False), ("wrong", True), ("refuse", True)])
+    @pytest.mark.parametrize("fail_fast", [True, False])
+    async def test_fail_fast_stops_at_the_first_item_that_does_not_pass(
+        self, make_plan_of: MakePlan, open_run: OpenRun, what: str, stops: bool, fail_fast: bool
+    ) -> None:
+        plan = make_plan_of(what, fail_fast=fail_fast)
+        async with open_run(plan) as session:
+            await session.attempt(plan.items[0], last=True)
+            assert session.stopped is (stops and fail_fast)
+
+    async def test_an_item_that_nobody_asked_to_wait_for_does_not_wait(self, make_plan_of: MakePlan, open_run: OpenRun) -> None:
+        plan = make_plan_of()
+        async with open_run(plan) as session:
+            await asyncio.wait_for(session.not_before(plan.items[0]), timeout=1)

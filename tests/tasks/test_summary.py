@@ -1,0 +1,43 @@
+"""When a run's gate has passed: every skill was evaluated whole, and every one completed enough."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from eval_skills.core.metrics import skill_reports
+from eval_skills.core.models import Benchmark
+from eval_skills.tasks.summary import RunSummary
+
+BENCHMARK = Benchmark.model_validate(
+    {
+        "id": "b",
+        "name": "B",
+        "version": "1.0.0",
+        "tasks": [{"id": t, "evaluator": "exact", "expectedOutput": {"value": 1}} for t in "xy"],
+    }
+)
+
+
+def summary(**changes: Any) -> RunSummary:
+    items = pd.DataFrame({"skill_id": "s", "skill_version": "1.0.0", "task_id": ["x", "y"], "run_index": 0,
+                          "status": ["pass", "fail"], "score": [1.0, 0.0], "latency_ms": 1.0})  # fmt: skip
+    usual = {"run_id": "r", "line": "", "skills": [], "benchmark": BENCHMARK, "reports": skill_reports(items, BENCHMARK, 1000),
+             "planned": 2, "finished": 2, "min_completion": 0.5, "store": "store"}  # fmt: skip
+    return RunSummary(**{**usual, **changes})
+
+
+@pytest.mark.parametrize(
+    ("changes", "passed"),
+    [
+        pytest.param({}, True, id="equality-is-enough"),
+        pytest.param({"min_completion": 0.51}, False, id="below"),
+        pytest.param({"reports": []}, False, id="p40-nothing-was-evaluated"),
+        pytest.param({"finished": 1}, False, id="p40-items-are-missing"),
+        pytest.param({"skipped": 1}, False, id="p40-a-skill-was-skipped"),
+    ],
+)
+def test_the_gate(changes: dict[str, Any], passed: bool) -> None:
+    assert summary(**changes).gate_passed is passed

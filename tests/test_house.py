@@ -1,0 +1,111 @@
+"""The house keeps its own rules: the direction of imports, no word about one machine, and errors drawn as they are."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from eval_skills.core import errors
+
+ROOT = Path(__file__).parents[1]
+LINT_IMPORTS = Path(sys.executable).with_name("lint-imports")
+TEXT = {".py", ".md", ".toml", ".json", ".yaml", ".yml", ".jinja", ".txt", ".cfg", ".ini", ".sh", ""}
+BUILT = {".git", ".venv", ".bench", "build", "dist", "reports", "eval-store", "node_modules", "__pycache__"}
+
+
+def settings() -> dict[str, object]:
+    found: dict[str, object] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+    return found
+
+
+def lint(config: Path) -> subprocess.CompletedProcess[str]:
+    command = [str(LINT_IMPORTS), "--config", str(config), "--no-cache"]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+
+
+def test_imports_go_one_way() -> None:
+    done = lint(ROOT / "pyproject.toml")
+    assert done.returncode == 0, done.stdout
+    assert re.search(r"Contracts: [1-9]\d* kept, 0 broken", done.stdout)
+
+
+def test_the_contract_covers_every_package() -> None:
+    packages = {f"eval_skills.{path.parent.name}" for path in ROOT.glob("*/__init__.py")}
+    assert set(settings()["root_packages"]) == packages  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize(
+    "contract",
+    [
+        pytest.param('type = "layers"\nlayers = ["eval_skills.core", "eval_skills.adapters"]', id="core-above-adapters"),
+        pytest.param(
+            'type = "forbidden"\nsource_modules = ["eval_skills.flows"]\nforbidden_modules = ["prefect"]', id="prefect-in-flows"
+        ),
+    ],
+)
+def test_the_linter_sees_what_would_break(tmp_path: Path, contract: str) -> None:
+    config = tmp_path / "pyproject.toml"
+    roots = settings()["root_packages"]
+    head = f"[tool.importlinter]\nroot_packages = {roots}\ninclude_external_packages = true\n"
+    config.write_text(f'{head}[[tool.importlinter.contracts]]\nname = "upside down"\n{contract}\n', encoding="utf-8")
+    done = lint(config)
+    assert done.returncode != 0
+    assert "upside down BROKEN" in done.stdout
+
+
+def test_make_imports_runs_the_linter() -> None:
+    recipe = (ROOT / "Makefile").read_text(encoding="utf-8").partition("\nimports:")[2].partition("\n\n")[0]
+    assert "/lint-imports" in recipe
+
+
+def kept_files() -> list[Path]:
+    """Every text file that is kept: what git knows, or would add."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    names = listed.stdout.split("\0") if listed.returncode == 0 else [str(path.relative_to(ROOT)) for path in ROOT.rglob("*")]
+    paths = [ROOT / name for name in names if name and not BUILT & set(Path(name).parts)]
+    return [path for path in paths if path.suffix in TEXT and path.is_file() and not path.is_symlink()]
+
+
+MACHINE = {
+    "a home or workplace of one machine": re.compile(r"(?<![\w.~-])/(?:work|root|home/\w+|Users/\w+)/\w"),
+    "a package index": re.compile(r"(?i)--(?:extra-)?index-url|\bpypi\.org\b|files\.pythonhosted|\bPIP_INDEX|\bartifactory\b"),
+}
+
+
+@pytest.mark.parametrize("what", MACHINE)
+def test_no_file_names(what: str) -> None:
+    files = [path for path in kept_files() if path != Path(__file__)]
+    assert len(files) > 100
+    named = {
+        f"{path.relative_to(ROOT)}: {found.group()}"
+        for path in files
+        if (found := MACHINE[what].search(path.read_text(encoding="utf-8", errors="replace")))
+    }
+    assert named == set()
+
+
+def test_the_tree_of_errors_is_drawn_as_it_is() -> None:
+    drawing = (errors.__doc__ or "").partition("::")[2]
+    parents: list[tuple[int, str]] = []
+    drawn: set[tuple[str, str]] = set()
+    for line in filter(str.strip, drawing.splitlines()):
+        match = re.match(r"[\s│├└─]*", line)
+        depth, name = len(match.group() if match else ""), line.lstrip(" │├└─").split()[0]
+        parents = [parent for parent in parents if parent[0] < depth]
+        drawn.add((name, parents[-1][1] if parents else "Exception"))
+        parents.append((depth, name))
+    classes = [found for _, found in inspect.getmembers(errors, inspect.isclass) if found.__module__ == errors.__name__]
+    real = {(found.__name__, found.__bases__[0].__name__) for found in classes if issubclass(found, Exception)}
+    assert drawn == real
+
+
+def test_every_error_says_in_a_line_what_it_means() -> None:
+    classes = [found for _, found in inspect.getmembers(errors, inspect.isclass) if found.__module__ == errors.__name__]
+    assert all((found.__doc__ or "").splitlines()[0].endswith(".") or ":" in (found.__doc__ or "") for found in classes)
