@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Coroutine
 from types import TracebackType
 from typing import Any, ClassVar, Self, final
 
+from eval_skills.adapters.cancellation import uninterrupted
 from eval_skills.adapters.config import AdapterConfig, read_config
 from eval_skills.core.errors import InfraError, ItemError, SkillTimeout, UsageError
 from eval_skills.core.models import Skill, SkillResponse
@@ -147,17 +147,3 @@ class Adapter(ABC):
     @abstractmethod
     async def _invoke(self, input_data: Any, call: Call) -> SkillResponse:
         """Call the skill; stop the work if cancelled. The deadline, `latency_ms` and `logs` are added around it."""
-
-
-async def uninterrupted(work: Coroutine[Any, Any, None]) -> None:
-    """Do `work` to its end even if cancelled meanwhile; the cancellation is raised after it. `work` must be bounded."""
-    task = asyncio.ensure_future(work)
-    cancelled: asyncio.CancelledError | None = None
-    while not task.done():
-        try:
-            await asyncio.wait([task])
-        except asyncio.CancelledError as error:
-            cancelled = error
-    task.result()
-    if cancelled is not None:
-        raise cancelled

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, cast
 
+from eval_skills.adapters.cancellation import uninterrupted
 from eval_skills.adapters.config import Limits
 from eval_skills.adapters.launch import Launch
 from eval_skills.adapters.process_tree import GRACE_S, kill_tree
@@ -111,6 +112,16 @@ async def spawn(launch: Launch, on_stdout: Callable[[bytes], None], *, stdin: bo
         InfraError: the program, its interpreter or its folder is missing or may not be run.
         SkillUnavailable: the machine is short of processes, files or memory.
     """
+    starting = asyncio.ensure_future(_start(launch, on_stdout, stdin=stdin))
+    try:
+        return await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        # asyncio would kill the program alone, and wait for ever if its pipes are not connected yet: let it start, end its tree.
+        await uninterrupted(_abandon(starting))
+        raise
+
+
+async def _start(launch: Launch, on_stdout: Callable[[bytes], None], *, stdin: bool) -> Child:
     try:
         _, child = await asyncio.get_running_loop().subprocess_exec(
             lambda: Child(on_stdout),
@@ -126,6 +137,12 @@ async def spawn(launch: Launch, on_stdout: Callable[[bytes], None], *, stdin: bo
         raise InfraError(f"cannot start {launch.argv[0]!r}: {error}") from None
     _apply_limits(child.pid, launch.limits)
     return child
+
+
+async def _abandon(starting: asyncio.Future[Child]) -> None:
+    await asyncio.wait([starting])
+    if starting.exception() is None:
+        await starting.result().stop()
 
 
 def unread_bytes(pipe: Any) -> int:

@@ -7,7 +7,8 @@ import itertools
 import shlex
 from typing import Any, ClassVar
 
-from eval_skills.adapters.base import Adapter, Call, uninterrupted
+from eval_skills.adapters.base import Adapter, Call
+from eval_skills.adapters.cancellation import uninterrupted
 from eval_skills.adapters.config import AdapterConfig, SubprocessConfig, read_config, source_of
 from eval_skills.adapters.envelope import read_answer
 from eval_skills.adapters.jsonrpc import Reply

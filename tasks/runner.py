@@ -152,8 +152,12 @@ class EventLoopTaskRunner(TaskRunner[PrefectFuture[Any]]):
             self._runs.discard(run)
 
     async def _settle(self) -> None:
-        """Cancel what has not ended, and wait until it has cleaned up after itself."""
-        self.cancel_all()
+        """Cancel what has not ended, and wait until it has cleaned up after itself.
+
+        The runs themselves, not their futures: a Ctrl-C inside `submit` may have lost the future of a run that has begun.
+        """
+        for run in self._runs:
+            run.cancel()
         await asyncio.gather(*self._runs, return_exceptions=True)
 
     def _running_loop(self) -> asyncio.AbstractEventLoop:

@@ -216,6 +216,36 @@ def test_an_exception_in_the_flow_cancels_what_runs_and_lets_it_clean_up() -> No
     assert time.monotonic() - began < 20
 
 
+def test_p54_a_ctrl_c_inside_submit_loses_no_task_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    started, cleaned = threading.Event(), threading.Event()
+
+    @task
+    async def work() -> None:
+        started.set()
+        try:
+            await asyncio.sleep(600)
+        finally:
+            cleaned.set()
+
+    class InterruptedSet(set[Any]):
+        """Ctrl-C arrives when the loop has the task run and the runner has not noted its future yet."""
+
+        def add(self, _: Any) -> None:
+            assert started.wait(60)
+            raise KeyboardInterrupt
+
+    @flow(task_runner=EventLoopTaskRunner())
+    def interrupted() -> None:
+        context = FlowRunContext.get()
+        assert context is not None
+        monkeypatch.setattr(context.task_runner, "_pending", InterruptedSet())
+        work.submit()
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert cleaned.is_set()
+
+
 def test_p19_holding_leaves_a_resource_in_the_task_that_entered_it() -> None:
     left: list[str] = []
 
