@@ -7,9 +7,12 @@ import sys
 from difflib import get_close_matches
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AfterValidator, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from eval_skills.adapters.header import HeaderName, HeaderValue
+from eval_skills.adapters.json_pointer import JsonPointer
+from eval_skills.adapters.request_template import RequestTemplate
 from eval_skills.core.errors import InputError
 from eval_skills.core.loading import validate
 from eval_skills.core.models import Model, Skill
@@ -33,12 +36,6 @@ def _splittable(command: str) -> str:
 
 Command = Annotated[Text, AfterValidator(_splittable)]
 """Words as a shell would split them; no shell ever sees them."""
-
-HeaderName = Annotated[str, StringConstraints(pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")]
-"""A token of RFC 9110, section 5.1."""
-
-HeaderValue = Annotated[str, StringConstraints(pattern=r"^[\x20-\x7e]*$")]
-"""Printable ASCII: no line breaks, so that no header can carry another one."""
 
 
 class AdapterConfig(Model):
@@ -83,12 +80,60 @@ class ProcessConfig(AdapterConfig):
     max_output_bytes: int = Field(default=5_000_000, gt=0)
 
 
-class SubprocessConfig(ProcessConfig):
-    """`command` replaces the entrypoint, `args` are added to it as they are; `persistent` keeps workers warm."""
+class CommandConfig(ProcessConfig):
+    """`command` replaces the entrypoint, `args` are added to it as they are."""
 
-    persistent: bool = False
     command: Command | None = None
     args: list[str] = Field(default_factory=list)
+
+
+class SubprocessConfig(CommandConfig):
+    """`persistent` keeps workers warm; by default each call has a process of its own."""
+
+    persistent: bool = False
+
+
+class HostedConfig(ProcessConfig):
+    """Options of skills that are Python objects: `python` is the interpreter that loads them (default: ours), a program of
+    PATH or a path from the skill's folder; `start_timeout_ms` bounds the loading."""
+
+    python: Text | None = None
+    start_timeout_ms: int = Field(default=60_000, gt=0)
+
+    @model_validator(mode="after")
+    def _isolated(self) -> HostedConfig:
+        for name in ("PYTHONPATH", "PYTHONHOME"):
+            if name in self.env or name in self.pass_env:
+                message = f"{name} has no effect on the isolated interpreter; put modules into the skill's folder, or name in"
+                raise ValueError(f"{message} `python` an interpreter that has them installed")
+        return self
+
+
+class CustomConfig(HostedConfig):
+    """`init` holds the arguments of a class; with `spread` the input's keys are the function's keyword arguments."""
+
+    init: dict[str, Any] = Field(default_factory=dict)
+    spread: bool = False
+
+
+class InvokeConfig(Model):
+    """What LangChain knows as the config of one call."""
+
+    recursion_limit: int | None = Field(default=None, gt=0)
+    max_concurrency: int | None = Field(default=None, gt=0)
+    configurable: dict[str, Any] | None = None
+    tags: list[str] | None = None
+    metadata: dict[str, Any] | None = None
+    run_name: Text | None = None
+
+
+class LangchainConfig(HostedConfig):
+    """`input_key` is the part of a graph's state that takes the input, `output_key` the one that holds the output."""
+
+    call: Literal["ainvoke", "invoke"] | None = None
+    input_key: Text | None = None
+    output_key: Text | None = None
+    invoke_config: InvokeConfig = InvokeConfig()
 
 
 class ServeConfig(Model):
@@ -103,23 +148,59 @@ class ServeConfig(Model):
     ready_timeout_ms: int = Field(default=10_000, gt=0)
 
 
-class HttpConfig(ProcessConfig):
-    """How an HTTP skill is reached. `auth_token_env_key` names the variable that holds the secret."""
+class AuthConfig(ProcessConfig):
+    """What every request over HTTP carries. `auth_token_env_key` names the variable that holds the secret."""
 
-    base_url: Text | None = None
     auth_type: Literal["none", "bearer", "api-key"] = "none"
     auth_token_env_key: Text | None = None
     auth_header: HeaderName | None = None
+    auth_query: Text | None = None
     headers: dict[HeaderName, HeaderValue] = Field(default_factory=dict)
-    serve: ServeConfig | None = None
 
     @model_validator(mode="after")
-    def _auth_is_whole(self) -> HttpConfig:
+    def _auth_is_whole(self) -> AuthConfig:
         if self.auth_type != "none" and self.auth_token_env_key is None:
             raise ValueError(f"authType is {self.auth_type} and authTokenEnvKey is missing; name the variable with the secret")
-        if self.auth_type == "none" and (self.auth_token_env_key or self.auth_header):
-            raise ValueError("authTokenEnvKey and authHeader need an authType: bearer or api-key")
+        if self.auth_type == "none" and (self.auth_token_env_key or self.auth_header or self.auth_query):
+            raise ValueError("authTokenEnvKey, authHeader and authQuery need an authType: bearer or api-key")
+        if self.auth_query is not None and (self.auth_type != "api-key" or self.auth_header is not None):
+            raise ValueError("authQuery is for authType api-key, and stands instead of authHeader")
         return self
+
+
+Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+
+
+class HttpConfig(AuthConfig):
+    """How an HTTP skill is reached.
+
+    `method`, `request_template` and `output_path` are for a service with a shape of its own: how it is asked, what it is
+    sent, and where in its answer (a JSON pointer) the output stands. With any of them the answer is taken as it is, never
+    as an envelope, and an empty one is null.
+    """
+
+    base_url: Text | None = None
+    method: Method | None = None
+    request_template: RequestTemplate | None = None
+    output_path: JsonPointer | None = None
+    serve: ServeConfig | None = None
+
+    @property
+    def own_shape(self) -> bool:
+        """Whether the service speaks in a way of its own, and not in ours."""
+        return not (self.method is None and self.request_template is None and self.output_path is None)
+
+
+class McpConfig(CommandConfig, AuthConfig):
+    """How an MCP server is reached: a command on standard input and output, or a URL with its authentication.
+
+    `tool` is the tool to call, by default the skill's id. `protocol` `legacy` begins with the handshake that servers of before
+    2026 expect; `auto` finds out. `connect_timeout_ms` bounds the start, the negotiation and the listing of tools.
+    """
+
+    tool: Text | None = None
+    protocol: Literal["auto", "legacy"] = "auto"
+    connect_timeout_ms: int = Field(default=30_000, gt=0)
 
 
 def read_config(model: type[C], skill: Skill) -> C:

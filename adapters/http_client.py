@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import httpx
 
 from eval_skills.adapters.address import shown
+from eval_skills.adapters.request import Request, with_query
 from eval_skills.core.errors import ContractError, InfraError, ItemError, SkillUnavailable
 
 ERROR_BODY_BYTES = 4_000
@@ -41,16 +42,21 @@ class HttpClient:
             headers={"Accept-Encoding": "identity"},
         )
 
-    async def post(self, url: str, body: bytes, headers: Mapping[str, str], max_bytes: int) -> HttpReply:
-        """POST `body` and read the response, at most `max_bytes` of it.
+    async def send(self, request: Request, max_bytes: int, secret_query: list[tuple[str, str]]) -> HttpReply:
+        """Send `request` and read the response, at most `max_bytes` of it.
+
+        `secret_query` joins the query on the wire only: no log, error or response of the library ever shows it.
 
         Raises:
             ContractError: a successful response has a longer body, or one that cannot be decoded.
             SkillUnavailable: the connection was refused, reset or broken.
             InfraError: the address is not usable (unknown host, bad certificate, not an HTTP URL).
         """
-        with _errors_of(url):
-            async with self._client.stream("POST", url, content=body, headers=dict(headers)) as response:
+        with _errors_of(request.url):
+            hidden = {"target": httpx.URL(with_query(request.url, secret_query)).raw_path} if secret_query else {}
+            async with self._client.stream(
+                request.method, request.url, content=request.body, headers=dict(request.headers), extensions=hidden
+            ) as response:
                 if not response.is_success:
                     return HttpReply(response.status_code, response.headers, await _beginning(response))
                 _refuse_encoding(response)
@@ -65,7 +71,7 @@ class HttpClient:
         """The status that a GET is answered with.
 
         Raises:
-            ItemError: as `post`.
+            ItemError: as `send`.
         """
         with _errors_of(url):
             async with self._client.stream("GET", url) as response:
@@ -102,10 +108,11 @@ def _errors_of(url: str) -> Iterator[None]:
     except httpx.DecodingError as error:
         raise ContractError(f"the body cannot be decoded: {error}") from None
     except httpx.TransportError as error:
-        raise _connection_error(error, url) from None
+        raise connection_error(error, url) from None
 
 
-def _connection_error(error: httpx.TransportError, url: str) -> ItemError:
+def connection_error(error: Exception, url: str) -> ItemError:
+    """What a library's `error` about the connection to `url` is for an item."""
     root = _root(error)
     cause = os.strerror(root.errno) if isinstance(root, ConnectionError) and root.errno else str(root) or type(root).__name__
     message = f"connection to {shown(url)} failed: {cause}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +11,9 @@ from eval_skills.adapters.config import Limits, ProcessConfig
 from eval_skills.adapters.environment import child_environment
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import Skill
+
+PYTHON_MARK = "{python}"
+"""A word of a command that stands for the interpreter we run with, and so for one that has what we brought along."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +28,7 @@ class Launch:
 
 def launch_of(skill: Skill, argv: tuple[str, ...], config: ProcessConfig, *, extra: Mapping[str, str] | None = None) -> Launch:
     """How `argv` is started for `skill`: in the skill's folder, whoever calls from wherever, with an allow-listed
-    environment, to which `extra` is added last.
+    environment, to which `extra` is added last. A word `PYTHON_MARK` becomes our interpreter's path.
 
     Raises:
         InputError: the skill has no folder.
@@ -33,4 +37,5 @@ def launch_of(skill: Skill, argv: tuple[str, ...], config: ProcessConfig, *, ext
         message = "a program runs in its skill's folder, and this skill has none; load it from a skill.json"
         raise InputError(message, source=skill.key)
     env = child_environment({**config.env, **(extra or {})}, config.pass_env)
-    return Launch(argv=argv, cwd=skill.folder, env=env, limits=config.limits)
+    words = tuple(sys.executable if word == PYTHON_MARK else word for word in argv)
+    return Launch(argv=words, cwd=skill.folder, env=env, limits=config.limits)

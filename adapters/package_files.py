@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from eval_skills.adapters.finding import Finding
+from eval_skills.adapters.python_entrypoint import python_entrypoint
 from eval_skills.core.errors import InputError
 from eval_skills.core.loading import read_document, validate
 from eval_skills.core.models import Benchmark, Skill
@@ -82,13 +83,20 @@ def _missing_programs(skill: Skill, folder: Path) -> list[str]:
     """The files that the skill's command names and its folder does not hold."""
     serve = skill.adapter_config.get("serve")
     if skill.adapter_type in {"langchain", "custom"}:
-        module = skill.entrypoint.partition(":")[0].replace(".", "/")
-        return [] if any(_holds(folder, name) for name in (f"{module}.py", f"{module}/__init__.py")) else [f"{module}.py"]
+        return _missing_python(skill, folder)
     if skill.adapter_type == "http":
         command = serve.get("command", "") if isinstance(serve, dict) else ""
     else:
         command = skill.adapter_config.get("command") or skill.entrypoint
     return [word for word in _file_words(str(command)) if not _holds(folder, word)]
+
+
+def _missing_python(skill: Skill, folder: Path) -> list[str]:
+    try:
+        files = python_entrypoint(skill).files
+    except InputError:
+        return [skill.entrypoint]
+    return [] if any(_holds(folder, name) for name in files) else [files[0]]
 
 
 def _file_words(command: str) -> list[str]:

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
 
+from eval_skills.adapters.base import Call
+from eval_skills.adapters.cancellation import uninterrupted
+from eval_skills.adapters.jsonrpc import Reply
 from eval_skills.adapters.launch import Launch
 from eval_skills.adapters.worker import Worker
 from eval_skills.core.errors import InfraError
@@ -13,10 +18,13 @@ FAREWELL_S = 0.3
 
 
 class WorkerPool:
-    """Grows when every worker is busy; hands out the one used last, so that the others stay cold under a light load."""
+    """Grows when every worker is busy; hands out the one used last, so that the others stay cold under a light load.
 
-    def __init__(self, launch: Launch, max_line_bytes: int) -> None:
-        self._launch, self._max_line_bytes = launch, max_line_bytes
+    A new worker is handed out once `prepare` is through with it.
+    """
+
+    def __init__(self, launch: Launch, max_line_bytes: int, prepare: Callable[[Worker], Awaitable[None]] | None = None) -> None:
+        self._launch, self._max_line_bytes, self._prepare = launch, max_line_bytes, prepare
         self._idle: list[Worker] = []
         self._all: set[Worker] = set()
         self._closed = False
@@ -25,7 +33,7 @@ class WorkerPool:
         """A worker for one call: an idle one that is alive, else a new one.
 
         Raises:
-            InfraError: a new one cannot be started, or the pool is closed.
+            InfraError: a new one cannot be started or prepared, or the pool is closed.
         """
         while self._idle:
             worker = self._idle.pop()
@@ -38,7 +46,34 @@ class WorkerPool:
         if self._closed:  # while it started
             await self.discard(worker)
             raise InfraError("the adapter was closed during the call")
+        if self._prepare is not None:
+            try:
+                await self._prepare(worker)
+            except BaseException:
+                await uninterrupted(self.discard(worker))
+                raise
         return worker
+
+    async def ask(self, worker: Worker, request_id: int, params: Any, call: Call) -> Reply:
+        """The reply of a worker that was taken, timed and with its logs by `call`; then the worker is given back, or ended
+        where it gave none.
+
+        Raises:
+            ItemError: as `Worker.ask` does.
+        """
+        call.start()
+        try:
+            reply = await worker.ask(request_id, params)
+        except BaseException:
+            call.stop()
+            call.seen, call.logs = worker.seen(), worker.take_logs()
+            await uninterrupted(self.discard(worker))
+            raise
+        call.start(not_before=worker.unread_until)
+        call.stop(worker.answered_at)
+        call.logs = worker.take_logs()
+        self.give_back(worker)
+        return reply
 
     def give_back(self, worker: Worker) -> None:
         """Return a worker that has answered."""

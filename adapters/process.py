@@ -67,6 +67,11 @@ class Child(asyncio.SubprocessProtocol):
         """Read no more of its standard output, so that memory stays bounded."""
         cast(asyncio.ReadTransport, self._transport.get_pipe_transport(1)).pause_reading()
 
+    def listen(self) -> None:
+        """Read its standard output again after `mute`."""
+        if (pipe := self._transport.get_pipe_transport(1)) is not None:
+            cast(asyncio.ReadTransport, pipe).resume_reading()
+
     async def stop(self) -> None:
         """End it and everything it started: SIGTERM, `GRACE_S`, SIGKILL. Nothing happens if it has ended."""
         if not self.exited.done():

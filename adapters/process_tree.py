@@ -13,6 +13,9 @@ from typing import NamedTuple
 GRACE_S = 0.3
 """How long a process may tidy up between SIGTERM and SIGKILL."""
 
+KILL_GRACE_S = 2.0
+"""How long the system may take to end a process after SIGKILL; a busy machine takes its time."""
+
 _POLL_S = 0.01
 _PROC = Path("/proc")
 
@@ -47,19 +50,19 @@ async def kill_tree(leader: int, gone: asyncio.Future[int]) -> None:
     the session and the parentage before (a daemon) is out of reach.
     """
     known = family(leader)
-    for number in (signal.SIGTERM, signal.SIGKILL):
+    for number, grace_s in ((signal.SIGTERM, GRACE_S), (signal.SIGKILL, KILL_GRACE_S)):
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(leader, number)
         for process in _alive(known):
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(process.pid, number)
-        if await _ended(leader, known, gone):
+        if await _ended(leader, known, gone, grace_s):
             return
 
 
-async def _ended(leader: int, known: Iterable[Process], gone: asyncio.Future[int]) -> bool:
-    end = asyncio.get_running_loop().time() + GRACE_S
-    await asyncio.wait([gone], timeout=GRACE_S)
+async def _ended(leader: int, known: Iterable[Process], gone: asyncio.Future[int], grace_s: float) -> bool:
+    end = asyncio.get_running_loop().time() + grace_s
+    await asyncio.wait([gone], timeout=grace_s)
     while alive := _any_left(leader, known):
         if asyncio.get_running_loop().time() >= end:
             break

@@ -25,7 +25,10 @@ _PACKAGE = "eval_skills.adapters.package:PackageAdapter"
 
 # Named, not imported: an adapter's libraries are loaded when a skill needs them.
 _ADAPTERS: dict[str, str | type[Adapter]] = {
+    "custom": "eval_skills.adapters.custom:CustomAdapter",
     "http": "eval_skills.adapters.http:HttpAdapter",
+    "mcp": "eval_skills.adapters.mcp:McpAdapter",
+    "langchain": "eval_skills.adapters.langchain:LangchainAdapter",
     "subprocess": "eval_skills.adapters.subprocess:SubprocessAdapter",
 }
 

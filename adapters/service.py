@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import shlex
-import sys
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -79,7 +78,7 @@ class Service:
     async def _start(self, client: HttpClient) -> None:
         await self._refuse_taken_port()
         self._output = Tail()
-        self._child = await spawn(_guarded(self._launch), self._output.add)
+        self._child = await spawn(replace(self._launch, argv=guard.guarded(self._launch.argv)), self._output.add)
         limit_s, last = self._serve.ready_timeout_ms / 1000, Readiness(False, "nothing")
         try:
             async with asyncio.timeout(limit_s):
@@ -125,11 +124,6 @@ class Service:
 def serve_words(serve: ServeConfig, port: int | None) -> tuple[str, ...]:
     """The words of the service's command, with the port filled in."""
     return tuple(word.replace("{port}", str(port)) if port is not None else word for word in shlex.split(serve.command))
-
-
-def _guarded(launch: Launch) -> Launch:
-    """The same program under the guard that ends it with us."""
-    return replace(launch, argv=(sys.executable, "-I", guard.__file__, *launch.argv))
 
 
 def _succeeded(task: asyncio.Task[None]) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from eval_skills.adapters.base import Adapter, Call
 from eval_skills.adapters.cancellation import uninterrupted
-from eval_skills.adapters.config import AdapterConfig, SubprocessConfig, read_config, source_of
+from eval_skills.adapters.config import AdapterConfig, CommandConfig, SubprocessConfig, read_config, source_of
 from eval_skills.adapters.envelope import read_answer
 from eval_skills.adapters.jsonrpc import Reply
 from eval_skills.adapters.launch import launch_of
@@ -55,20 +55,7 @@ class SubprocessAdapter(Adapter):
         return response.model_copy(update={"metadata": response.metadata | {"exitCode": exit_code}}) if exit_code else response
 
     async def _ask_warm(self, input_data: Any, call: Call) -> Reply:
-        worker = await self._pool.take()
-        call.start()
-        try:
-            reply = await worker.ask(next(self._ids), input_data)
-        except BaseException:
-            call.stop()
-            call.seen, call.logs = worker.seen(), worker.take_logs()
-            await uninterrupted(self._pool.discard(worker))
-            raise
-        call.start(not_before=worker.unread_until)
-        call.stop(worker.answered_at)
-        call.logs = worker.take_logs()
-        self._pool.give_back(worker)
-        return reply
+        return await self._pool.ask(await self._pool.take(), next(self._ids), input_data, call)
 
     async def _ask_fresh(self, input_data: Any, call: Call) -> tuple[Reply, int | None]:
         call.start()
@@ -89,7 +76,7 @@ class SubprocessAdapter(Adapter):
         return reply, None if remark.startswith("still") else worker.exit_code
 
 
-def command_words(skill: Skill, config: SubprocessConfig) -> tuple[str, ...]:
+def command_words(skill: Skill, config: CommandConfig) -> tuple[str, ...]:
     """The program and its arguments, as a shell would split them, but nothing expanded and nothing rewritten.
 
     Raises:

@@ -36,7 +36,7 @@ class Worker:
         self._request_id = 0
         self._requests = 0
         self._last = False
-        self._whole = bytearray()
+        self._whole, self._early = bytearray(), bytearray()
         self.answered_at = self.unread_until = 0.0
 
     async def start(self) -> None:
@@ -67,14 +67,23 @@ class Worker:
         self._request_id, self._requests = request_id, self._requests + 1
         self._last = last
         self._pending = asyncio.get_running_loop().create_future()
-        if self._child.ended.done():
-            raise self._end_without_reply()
+        self._read_what_came_early()
+        if self._pending.done():
+            return await self._pending
         self._child.write(request)
         if last:
             self._child.close_stdin()
         elif self._requests == 1:
             self._look_whether_read()
         return await self._pending
+
+    def _read_what_came_early(self) -> None:
+        """A program that does not read its input may answer, and even end, before the request is sent."""
+        early, self._early = bytes(self._early), bytearray()
+        if early:
+            self._on_stdout(early)
+        if self._child.ended.done():
+            self._on_end(self._child.ended)
 
     def _look_whether_read(self) -> None:
         """Until a new process reads its first request its interpreter is starting; nothing tells us but the pipe."""
@@ -115,6 +124,9 @@ class Worker:
         return "nothing on stdout"
 
     def _on_stdout(self, data: bytes) -> None:
+        if not self._requests:
+            self._early += data
+            return
         if self._last and len(self._whole) <= self._max_line_bytes:
             self._whole += data
         try:

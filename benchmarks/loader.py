@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from eval_skills.benchmarks.locations import locate
+from eval_skills.benchmarks.importers import is_case, read_suite
+from eval_skills.benchmarks.locations import folder_of, locate
 from eval_skills.core.errors import InputError, nearest
 from eval_skills.core.loading import read_document, validate
 from eval_skills.core.models import Benchmark
@@ -21,6 +22,8 @@ def load_benchmark(
 ) -> Benchmark:
     """The benchmark of that id, file or folder (`eval_skills.benchmarks.locations.locate` says in which order they are tried).
 
+    A file or folder may also be EvalView's; see `eval_skills.benchmarks.importers.evalview.read_suite`.
+
     `settings` are those that the tasks will be scored with; they name the scorer of a task that names none. Without them a custom
     scorer is accepted, since reading a benchmark does not run it.
 
@@ -29,7 +32,10 @@ def load_benchmark(
             compares with, or does not know an option. The message names the file and the place (``tasks[3].evaluator``).
     """
     file = locate(id_or_path, benchmarks_dir=benchmarks_dir)
-    return _ready(read_document(file), file, settings)
+    if file.is_dir() or file.suffix.lower() == ".toml":
+        return _imported(file, settings)
+    document = read_document(file)
+    return _imported(file, settings) if is_case(document) else _ready(document, file, settings)
 
 
 def load_tasks(path: str | Path, *, settings: ScoringSettings | Mapping[str, Any] | None = None) -> Benchmark:
@@ -65,6 +71,12 @@ def filter_tasks(benchmark: Benchmark, tags: Sequence[str]) -> Benchmark:
     )
 
 
+def _imported(path: Path, settings: ScoringSettings | Mapping[str, Any] | None) -> Benchmark:
+    suite = read_suite(path)
+    _check_tasks(suite.benchmark, path, settings, suite.refusal)
+    return suite.benchmark
+
+
 def _ready(data: Any, file: Path, settings: ScoringSettings | Mapping[str, Any] | None) -> Benchmark:
     benchmark = validate(Benchmark, data, source=file)
     if not benchmark.tasks:
@@ -73,16 +85,24 @@ def _ready(data: Any, file: Path, settings: ScoringSettings | Mapping[str, Any] 
     return benchmark
 
 
-def _check_tasks(benchmark: Benchmark, file: Path, settings: ScoringSettings | Mapping[str, Any] | None) -> None:
+def _check_tasks(
+    benchmark: Benchmark,
+    file: Path,
+    settings: ScoringSettings | Mapping[str, Any] | None,
+    refusal: Callable[[InputError, int], InputError] | None = None,
+) -> None:
+    """`refusal` says an error about the task of that index in terms of the file that it was imported from."""
     # The scorers bring jsonschema and more along, which a mere listing of ids should not pay for.
     from eval_skills.scorers import check_task
 
-    checked_with = _settings_in(file.resolve().parent, settings)
+    checked_with = _settings_in(folder_of(file), settings)
     for index, task in enumerate(benchmark.tasks):
         try:
             check_task(task, checked_with)
         except InputError as error:
             inside = error.path.removeprefix(f"task {task.id!r}").removeprefix(": ")
+            if refusal is not None:
+                raise refusal(InputError(error.message, path=inside), index) from None
             place = f"tasks[{index}].{inside}" if inside else f"tasks[{index}]"
             raise InputError(f"{error.message} (task {task.id!r})", source=file, path=place) from None
 

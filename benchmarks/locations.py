@@ -6,6 +6,7 @@ import os
 import re
 from pathlib import Path
 
+from eval_skills.benchmarks.importers import holds_cases
 from eval_skills.core.errors import InputError, nearest
 
 BUILTIN_DIR = Path(__file__).parent
@@ -30,7 +31,8 @@ def locate(id_or_path: str | Path, *, benchmarks_dir: Path | None = None) -> Pat
 
     1. a path: a file, or a folder that holds ``benchmark.json`` (or ``.yaml``, ``.yml``);
     2. an id in `benchmarks_dir` (which need not exist): ``<id>/benchmark.json`` or ``<id>.json``, or the same in YAML;
-    3. the id of a built-in benchmark, wherever the command runs.
+    3. the id of a built-in benchmark, wherever the command runs;
+    4. a folder of EvalView test cases, which is the result itself.
 
     Raises:
         InputError: none of them exists; the message lists the known ids, or what the folder lacks.
@@ -43,6 +45,8 @@ def locate(id_or_path: str | Path, *, benchmarks_dir: Path | None = None) -> Pat
     for folder in (benchmarks_dir, BUILTIN_DIR) if _ID.fullmatch(str(id_or_path)) else ():
         if folder is not None and (found := _by_id(folder, str(id_or_path))) is not None:
             return found
+    if str(id_or_path).strip() and path.is_dir() and holds_cases(path):
+        return path
     raise _not_found(id_or_path, path, benchmarks_dir)
 
 
@@ -52,7 +56,13 @@ def benchmark_folder(id_or_path: str | Path, *, benchmarks_dir: Path | None = No
     Raises:
         InputError: as `locate`.
     """
-    return locate(id_or_path, benchmarks_dir=benchmarks_dir).resolve().parent
+    return folder_of(locate(id_or_path, benchmarks_dir=benchmarks_dir))
+
+
+def folder_of(located: Path) -> Path:
+    """The absolute folder of what `locate` found, a file or a folder."""
+    absolute = located.resolve()
+    return absolute if absolute.is_dir() else absolute.parent
 
 
 def _in_folder(folder: Path) -> Path | None:
@@ -71,7 +81,8 @@ def _ids_in(folder: Path) -> list[str]:
 
 def _not_found(given: str | Path, path: Path, benchmarks_dir: Path | None) -> InputError:
     if str(given).strip() and path.is_dir():
-        return InputError(f"no benchmark here: the folder holds none of {', '.join(BENCHMARK_FILES)}", source=path)
+        missing = f"the folder holds none of {', '.join(BENCHMARK_FILES)}, and no EvalView test cases"
+        return InputError(f"no benchmark here: {missing}", source=path)
     if path.suffix.lower() in DOCUMENT_SUFFIXES or os.sep in str(given):
         return InputError("no such benchmark file or folder", source=path)
     known = known_ids(benchmarks_dir)

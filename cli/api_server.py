@@ -25,7 +25,7 @@ from eval_skills.cli.prefect_settings import (
 )
 from eval_skills.core.errors import RunError
 
-START_TIMEOUT_S, DRAIN_TIMEOUT_S = 60.0, 5.0
+START_TIMEOUT_S, DRAIN_TIMEOUT_S = 300.0, 5.0
 _FINAL_STATES = ["COMPLETED", "FAILED", "CANCELLED", "CRASHED"]
 
 
@@ -42,7 +42,7 @@ class ApiServer:
         """Return when the API answers.
 
         Raises:
-            RunError: the server ended, or did not answer in a minute; the message names its log.
+            RunError: the server ended, or did not answer within `START_TIMEOUT_S`; the message names its log.
         """
         deadline = monotonic() + START_TIMEOUT_S
         while not is_alive(self.url):
@@ -84,7 +84,7 @@ class ApiServer:
 def prefect_api(*, verbose: bool = False) -> Iterator[ApiServer]:
     """The API for this call, known to Prefect through ``PREFECT_API_URL``. A private server starts at once, in the background."""
     apply(CLIENT_SETTINGS if verbose else CLIENT_SETTINGS | QUIET)
-    url = configured_api_url() or next((url for url in (started_url(), local_api_url()) if url and is_alive(url)), None)
+    url = standing_api()
     server = ApiServer(url) if url else _start_private()
     before = os.environ.get("PREFECT_API_URL")
     os.environ["PREFECT_API_URL"] = server.url
@@ -94,6 +94,11 @@ def prefect_api(*, verbose: bool = False) -> Iterator[ApiServer]:
         server.stop()
         if before is None:
             del os.environ["PREFECT_API_URL"]
+
+
+def standing_api() -> str | None:
+    """The API that outlives this call: the configured one, else a local one that answers; None: neither."""
+    return configured_api_url() or next((url for url in (started_url(), local_api_url()) if url and is_alive(url)), None)
 
 
 def is_alive(url: str) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
+from eval_skills.cli.configurable import Mark
 from eval_skills.cli.session import current
 
 if TYPE_CHECKING:
@@ -14,12 +15,14 @@ if TYPE_CHECKING:
 
 benchmarks_app = App(name="benchmarks", help="List benchmarks, and look at their tasks.")
 
-Directory = Annotated[Path | None, Parameter(help="Folder of benchmarks, searched before the built-in ones")]
+Directory = Annotated[Path | None, Mark.SHARED, Parameter(help="Folder of benchmarks, searched before the built-in ones")]
 
 
 @benchmarks_app.command(name="list")
 def list_benchmarks(*, benchmarks_dir: Directory = None) -> int:
-    """List the built-in benchmarks and those of your own folder. Malformed ones are listed with their reason.
+    """List the built-in benchmarks and those of your own folder.
+
+    Malformed ones are listed with their reason.
 
     Example: eval-skills benchmarks list --benchmarks-dir ./benchmarks
     """
@@ -47,6 +50,8 @@ def show(
     benchmarks_dir: Directory = None,
 ) -> int:
     """Show a benchmark and its tasks.
+
+    Of each task: its evaluator, its tags, how complex it is, and what it asks.
 
     Example: eval-skills benchmarks show coding-easy
     """

@@ -15,7 +15,9 @@ Shell = Literal["bash", "zsh", "fish"]
 def completion_command(shell: Annotated[Shell, Parameter(help="The shell to complete in")], /) -> int:
     """Print the script that completes commands and options in a shell.
 
-    Example: eval-skills completion bash > ~/.local/share/bash-completion/completions/eval-skills
+    Bash reads it from ~/.local/share/bash-completion/completions/eval-skills, for example.
+
+    Example: eval-skills completion bash > eval-skills.bash
     """
     from eval_skills.cli.main import app
     from eval_skills.cli.tables import print_json

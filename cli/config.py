@@ -27,6 +27,8 @@ def list_keys(
 ) -> int:
     """List every key with the value in force.
 
+    Of the keys of single commands (find.limit), those that are set. Values of secrets are never shown.
+
     Example: eval-skills config list --show-origin
     """
     from eval_skills.cli.tables import print_json
@@ -68,21 +70,36 @@ def set_key(
         bool, Parameter(help="Write ./eval-skills.config.yaml, not ~/.eval-skills/config.yaml", show_default=False)
     ] = False,
 ) -> int:
-    """Set one key in ~/.eval-skills/config.yaml, in the project's file, or in the file of -c. Comments there stay.
+    """Set one key in ~/.eval-skills/config.yaml, in the project's file, or in the file of -c.
+
+    The value is checked first. Comments, order and other keys of the file stay. A layer that hides the value is named.
 
     Example: eval-skills config set timeoutMs 5000 --project
     """
+    from eval_skills.cli.configuration import configuration_model
     from eval_skills.core.config import set_in_file
     from eval_skills.core.errors import ConfigError
 
+    _check_formats(key, value)
     redaction = _redaction(current().layers({}))  # a configuration that cannot be read is refused before one is written
     path = _target(project=project)
     try:
-        written = redaction.data(set_in_file(path, key, value))
+        written = redaction.data(set_in_file(path, key, value, configuration_model()))
     except ConfigError as error:
         raise ConfigError(redaction.text(str(error))) from None
     _show_set(key, written, path)
     return 0
+
+
+def _check_formats(key: str, value: str) -> None:
+    """Raise a UsageError for a report format that nobody knows: the configuration itself takes any text."""
+    import yaml
+
+    from eval_skills.reporting import check_formats
+
+    if key == "format":
+        found = yaml.safe_load(value) if value.lstrip().startswith("[") else value.split(",")
+        check_formats([str(name).strip() for name in found] if isinstance(found, list) else [])
 
 
 def _target(*, project: bool) -> Path:

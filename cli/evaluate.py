@@ -8,27 +8,36 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from cyclopts import Parameter
 
-from eval_skills.cli.options import BenchmarkOptions, ExecutionOptions, ReportOptions, flags_of, option_of
+from eval_skills.cli.configurable import Mark
+from eval_skills.cli.options import EVALUATED, RESULTS, BenchmarkOptions, ExecutionOptions, ReportOptions, flags_of, option_of
 from eval_skills.cli.session import current
 
 if TYPE_CHECKING:
-    from eval_skills.tasks.request import RunOptions
+    from eval_skills.core.models import Model
 
-Request = TypeVar("Request", bound="RunOptions")
+Request = TypeVar("Request", bound="Model")
 OF_ONE_CALL = ("tasks", "resume", "retry_errors", "dry_run")
-"""Options of one call only: no configuration file may set them."""
+"""Options that the configuration's top level does not know."""
 
 
 def eval_command(
     *,
     skills: Annotated[
         list[str] | None,
-        Parameter(consume_multiple=1, help="skill.json files, skill folders or folders of skills [required unless --resume]"),
+        Mark.PATH,
+        Parameter(
+            group=EVALUATED,
+            consume_multiple=1,
+            help="skill.json files, skill folders or folders of skills [required unless --resume]",
+        ),
     ] = None,
     tag: Annotated[
-        list[str] | None, Parameter(name=["-t", "--tag"], consume_multiple=1, help="Only tasks with all of these tags")
+        list[str] | None,
+        Parameter(group=EVALUATED, name=["-t", "--tag"], consume_multiple=1, help="Only tasks with all of these tags"),
     ] = None,
-    min_completion: Annotated[float | None, Parameter(help="Completion rate that --exit-on-fail asks for [default: 0.7]")] = None,
+    min_completion: Annotated[
+        float | None, Mark.SHARED, Parameter(group=RESULTS, help="Completion rate that --exit-on-fail asks for [default: 0.7]")
+    ] = None,
     what: BenchmarkOptions = BenchmarkOptions(),
     how: ExecutionOptions = ExecutionOptions(),
     reports: ReportOptions = ReportOptions(),
@@ -39,6 +48,10 @@ def eval_command(
     the store, reports are written, and a ranking is printed.
 
     Example: eval-skills eval --skills ./examples/skills --benchmark coding-easy
+
+    Example: eval-skills eval --skills ./a ./b --runs 3 --format html --exit-on-fail
+
+    Example: eval-skills eval --resume latest
     """
     from eval_skills.cli.running import run_flow
     from eval_skills.core.errors import UsageError
@@ -47,7 +60,8 @@ def eval_command(
     if not skills and not how.resume:
         raise UsageError("--skills is required: name skill.json files, skill folders, or folders of skills")
     options = request_options(flags_of(what, how, reports, min_completion=min_completion), resuming=bool(how.resume))
-    request = request_of(EvaluateRequest, options, skills=skills or [], task_tags=tag or [])
+    own = {"skills": skills or [], "task_tags": tag or []}
+    request = request_of(EvaluateRequest, options, **(typed(own) if how.resume else own))
     return run_flow(request, dry_run=how.dry_run, exit_on_fail=bool(options["exit_on_fail"]))
 
 
@@ -56,14 +70,25 @@ def request_options(
 ) -> dict[str, Any]:
     """The request's fields: configuration layers below, flags on top.
 
-    A resume names only what this call says anew, and what is `always` its own.
+    A resume names only what was typed, as said anew, and what is `always` its own.
     """
-    once = {name: flags.pop(name) for name in OF_ONE_CALL if name in flags}
+    from eval_skills.core.config import Config
+
+    forgotten = {"tasks"} if resuming else {"retry_errors"}  # what is configured for the other kind of call
+    once = {
+        name: value for name, value in flags.items() if name in OF_ONE_CALL and (name not in forgotten or name in typed(flags))
+    }
+    flags = {name: value for name, value in flags.items() if name not in OF_ONE_CALL}
     config = current().config(flags)
-    values = {name: getattr(config, name) for name in type(config).model_fields}
+    values = {name: getattr(config, name) for name in Config.model_fields}
     if resuming:
-        values = {name: value for name, value in values.items() if name in flags or name in always}
+        values = {name: value for name, value in values.items() if name in typed(flags) or name in always}
     return {name: str(value) if isinstance(value, Path) else value for name, value in {**values, **once}.items()}
+
+
+def typed(flags: dict[str, Any]) -> dict[str, Any]:
+    """Those of the options that the configuration did not give."""
+    return {name: value for name, value in flags.items() if option_of(name) not in current().configured}
 
 
 def request_of(model: type[Request], options: dict[str, Any], **own: Any) -> Request:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from eval_skills.cli.configurable import Mark
 from eval_skills.cli.numbers import whole
+from eval_skills.cli.options import FOUND, RESULTS
 from eval_skills.cli.session import current, printable
 
 if TYPE_CHECKING:
@@ -22,16 +24,31 @@ LastRuns = dict[str, tuple[float, "datetime"]]
 def find_command(
     *,
     query: Annotated[
-        str | None, Parameter(name=["-q", "--query"], help="Text in name (+3), description (+2) or a tag (+1)")
+        str | None, Parameter(group=FOUND, name=["-q", "--query"], help="Text in name (+3), description (+2) or a tag (+1)")
     ] = None,
     tag: Annotated[
-        list[str] | None, Parameter(name=["-t", "--tag"], consume_multiple=1, help="Skills with all of these tags")
+        list[str] | None, Parameter(group=FOUND, name=["-t", "--tag"], consume_multiple=1, help="Skills with all of these tags")
     ] = None,
-    adapter: Annotated[str | None, Parameter(name=["-a", "--adapter"], help="http, subprocess, mcp, langchain or custom")] = None,
-    min_completion: Annotated[float | None, Parameter(help="Lowest last completion rate, from the store's history")] = None,
-    skills_dir: Annotated[Path | None, Parameter(help="Folder to search [default: ./skills]")] = None,
-    limit: Annotated[int | None, Parameter(converter=whole, help="Show at most this many [default: 20]")] = None,
-    store: Annotated[str | None, Parameter(help="Where past results are [default: ./eval-store]")] = None,
+    adapter: Annotated[
+        str | None, Parameter(group=FOUND, name=["-a", "--adapter"], help="http, subprocess, mcp, langchain or custom")
+    ] = None,
+    min_completion: Annotated[
+        float | None, Parameter(group=FOUND, help="Lowest last completion rate, from the store's history")
+    ] = None,
+    skills_dir: Annotated[Path | None, Mark.SHARED, Parameter(group=FOUND, help="Folder to search [default: ./skills]")] = None,
+    mcp: Annotated[
+        str | None, Parameter(group=FOUND, help="Command or URL of an MCP server: its tools, instead of a folder's skills")
+    ] = None,
+    pass_env: Annotated[
+        list[str] | None,
+        Parameter(group=FOUND, consume_multiple=1, help="With --mcp: variables that the server's program gets too"),
+    ] = None,
+    limit: Annotated[
+        int | None, Mark.SHARED, Parameter(group=RESULTS, converter=whole, help="Show at most this many [default: 20]")
+    ] = None,
+    store: Annotated[
+        str | None, Mark.SHARED, Parameter(group=RESULTS, help="Where past results are [default: ./eval-store]")
+    ] = None,
 ) -> int:
     """Find skills, best match first.
 
@@ -39,15 +56,19 @@ def find_command(
 
     Example: eval-skills find --query calc --tag math --skills-dir ./examples/skills
     """
+    from eval_skills.cli.evaluate import typed
     from eval_skills.core.errors import InputError
     from eval_skills.core.search import search
-    from eval_skills.core.skills import discover_skills, refuse_duplicates
+    from eval_skills.core.skills import Discovery, discover_skills, refuse_duplicates
     from eval_skills.core.store import Store
 
     config = current().config({"skills_dir": skills_dir, "limit": limit, "store": store})
     check_adapter(adapter)
     _check_rate(min_completion)
-    discovery = discover_skills(config.skills_dir)
+    if mcp is not None or pass_env is not None:
+        discovery = Discovery(_offered(mcp, pass_env, typed({"skills_dir": skills_dir}).get("skills_dir")))
+    else:
+        discovery = discover_skills(config.skills_dir)
     if not discovery.skills and not discovery.invalid:
         raise InputError("there is no skill.json in this folder or below it", source=config.skills_dir)
     refuse_duplicates(discovery.skills)
@@ -60,6 +81,17 @@ def find_command(
         current().remark(f"the store {config.store} holds no results yet, so no skill is known to reach {min_completion:g}")
     _show(found, discovery.invalid, last)
     return 0
+
+
+def _offered(mcp: str | None, pass_env: list[str] | None, skills_dir: Path | None) -> list[Skill]:
+    from eval_skills.cli.mcp_offer import offered_skills
+    from eval_skills.core.errors import UsageError
+
+    if mcp is None:
+        raise UsageError("--pass-env is about the program of an MCP server; name it with --mcp")
+    if skills_dir is not None:
+        raise UsageError("--mcp and --skills-dir both say where to look; give one of them")
+    return offered_skills("--mcp", mcp, pass_env)
 
 
 def check_adapter(adapter: str | None) -> None:
@@ -103,7 +135,7 @@ def _entry(skill: Skill, last: LastRuns) -> dict[str, Any]:
         "description": skill.description,
         "tags": skill.tags,
         "adapterType": skill.adapter_type,
-        "path": str(skill.folder),
+        "path": str(skill.folder) if skill.folder is not None else None,
         "lastCompletion": rate,
         "lastEvaluated": when.isoformat() if when else None,
     }

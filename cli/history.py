@@ -7,38 +7,60 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from eval_skills.cli.configurable import Mark
 from eval_skills.cli.numbers import whole
+from eval_skills.cli.options import RESULTS, SHOWN
 from eval_skills.cli.session import current
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rich.table import Table
+
+    from eval_skills.core.run_changes import RunChanges
     from eval_skills.core.store import PastRun, Store
 
 COLUMNS = ("run", "began (UTC)", "benchmark", "skills", "items", "best", "state")
+CHANGED, ORIGIN = "changed", "origin"
 SKILLS_SHOWN = 2
 
 
 def history_command(
     *,
-    limit: Annotated[int | None, Parameter(converter=whole, help="Show at most this many [default: 20]")] = None,
-    skill: Annotated[str | None, Parameter(help="Only runs of this skill: its id, or id@version")] = None,
-    benchmark: Annotated[str | None, Parameter(help="Only runs of this benchmark: its id, or id@version")] = None,
-    store: Annotated[str | None, Parameter(help="Where past results are [default: ./eval-store]")] = None,
+    limit: Annotated[
+        int | None, Mark.SHARED, Parameter(group=SHOWN, converter=whole, help="Show at most this many [default: 20]")
+    ] = None,
+    skill: Annotated[str | None, Parameter(group=SHOWN, help="Only runs of this skill: its id, or id@version")] = None,
+    benchmark: Annotated[str | None, Parameter(group=SHOWN, help="Only runs of this benchmark: its id, or id@version")] = None,
+    all_: Annotated[
+        bool,
+        Parameter(group=SHOWN, name="--all", help="Also what was scored again, confirmed or monitored", show_default=False),
+    ] = False,
+    store: Annotated[
+        str | None, Mark.SHARED, Parameter(group=RESULTS, help="Where past results are [default: ./eval-store]")
+    ] = None,
 ) -> int:
     """List past runs, youngest first, with how to go on with the unfinished ones.
+
+    A run is unfinished when it was interrupted; what it had finished is kept. Where there is room, a column says what changed
+    since the run before it of the same benchmark and skill: skill, adapter, benchmark, scorer, judge, option, version,
+    environment, commit.
 
     Example: eval-skills history --limit 5 --benchmark coding-easy
     """
     from eval_skills.cli.stored import existing_store
     from eval_skills.cli.tables import print_json
+    from eval_skills.core.run_changes import run_changes
     from eval_skills.core.store import past_runs
 
     most = current().config({"limit": limit}).limit
     place = existing_store(store)
-    runs = past_runs(place, limit=most, skill=skill, benchmark=benchmark)
+    runs = past_runs(place, limit=most, skill=skill, benchmark=benchmark, every_origin=all_)
+    changes = run_changes(place, runs)
     if current().json:
-        print_json([_entry(run, place) for run in runs])
+        print_json([_entry(run, place, changes.get(run.run_id)) for run in runs])
     else:
-        _show(runs, place)
+        _show(runs, place, changes, every_origin=all_)
     return 0
 
 
@@ -47,7 +69,7 @@ def resume_command(run_id: str, store: Store) -> str:
     return f"eval-skills eval --resume {run_id} --store {quote(store.path)}"
 
 
-def _entry(run: PastRun, store: Store) -> dict[str, Any]:
+def _entry(run: PastRun, store: Store, changes: RunChanges | None) -> dict[str, Any]:
     return {
         "runId": run.run_id,
         "startedAt": run.started_at.isoformat(),
@@ -57,28 +79,52 @@ def _entry(run: PastRun, store: Store) -> dict[str, Any]:
         "plannedItems": run.planned_items,
         "bestCompletion": run.best_completion,
         "state": run.state,
+        "origin": run.origin,
+        "changes": changes and _changes(changes),
         "resume": resume_command(run.run_id, store) if run.state == "unfinished" else None,
     }
 
 
-def _show(runs: list[PastRun], store: Store) -> None:
-    from rich.table import Table
-    from rich.text import Text
+def _changes(changes: RunChanges) -> dict[str, Any]:
+    return {"since": changes.since, "changed": [change.to_json() | {"skill": skill} for skill, change in changes.found]}
+
+
+def _show(runs: list[PastRun], store: Store, changes: Mapping[str, RunChanges], *, every_origin: bool) -> None:
+    from rich.measure import Measurement
+
+    from eval_skills.cli.tables import NO_LIMIT
 
     if not runs:
         current().say(f"no run in {store.path} matches")
         return
+    out, columns = current().out(), (*COLUMNS, *((ORIGIN,) if every_origin else ()))
+    table = _table((*columns, CHANGED), runs, changes)
+    fits = Measurement.get(out, out.options.update(max_width=NO_LIMIT), table).maximum <= out.width
+    out.print(table if fits else _table(columns, runs, changes))
+    for run in runs:
+        if run.state == "unfinished":
+            current().say(f"go on with  {resume_command(run.run_id, store)}", style="yellow")
+
+
+def _table(columns: Sequence[str], runs: list[PastRun], changes: Mapping[str, RunChanges]) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table(box=None, pad_edge=False)
-    for name in COLUMNS:
+    for name in columns:
         table.add_column(
             name, overflow="fold", no_wrap=name != "skills", justify="right" if name in {"items", "best"} else "left"
         )
     for run in runs:
-        table.add_row(*map(Text, _cells(run)))
-    current().out().print(table)
-    for run in runs:
-        if run.state == "unfinished":
-            current().say(f"go on with  {resume_command(run.run_id, store)}", style="yellow")
+        further = {ORIGIN: run.origin, CHANGED: _changed(changes.get(run.run_id))}
+        table.add_row(*map(Text, [*_cells(run), *(further[name] for name in columns[len(COLUMNS) :])]))
+    return table
+
+
+def _changed(changes: RunChanges | None) -> str:
+    from eval_skills.reporting import figures
+
+    return figures.UNKNOWN if changes is None else ", ".join(changes.kinds) or "nothing"
 
 
 def _cells(run: PastRun) -> list[str]:

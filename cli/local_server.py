@@ -22,7 +22,7 @@ from eval_skills.cli.prefect_settings import (
 from eval_skills.core.errors import RunError, UsageError
 
 State = dict[str, str | int | bool | None]
-START_TIMEOUT_S, STOP_TIMEOUT_S = 60.0, 10.0
+START_TIMEOUT_S, STOP_TIMEOUT_S = 300.0, 10.0
 
 
 def start_server(port: int | None = None) -> State:
@@ -43,6 +43,8 @@ def start_server(port: int | None = None) -> State:
     deadline = monotonic() + START_TIMEOUT_S
     while not is_alive(url):
         if process.poll() is not None or monotonic() > deadline:
+            process.kill()
+            process.wait()
             raise RunError(f"the Prefect server did not start; its log is {log}: {last_line(log)}")
         sleep(0.1)
     state_file().write_text(json.dumps({"pid": process.pid, "url": url}), encoding="utf-8")

@@ -9,23 +9,31 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, CycloptsError, Group, Parameter
 
+from eval_skills.cli.backfill import backfill_command
 from eval_skills.cli.benchmarks import benchmarks_app
 from eval_skills.cli.completion import completion_command
 from eval_skills.cli.config import config_app
+from eval_skills.cli.configured import configured
+from eval_skills.cli.create import create_command
 from eval_skills.cli.evaluate import eval_command
 from eval_skills.cli.find import find_command
 from eval_skills.cli.history import history_command
+from eval_skills.cli.init import init_command
+from eval_skills.cli.monitor import monitor_command
+from eval_skills.cli.nightly import nightly_command
 from eval_skills.cli.query import query_command
 from eval_skills.cli.report import report_app
+from eval_skills.cli.rescore import rescore_command
 from eval_skills.cli.run import run_command
 from eval_skills.cli.select import select_command
+from eval_skills.cli.serve import serve_command
 from eval_skills.cli.server import server_app
 from eval_skills.cli.session import Session, begin, current, printable
 from eval_skills.cli.trend import trend_command
@@ -35,8 +43,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _NEVER_BLANK = frozenset(
-    {"--resume", "--skills", "--skills-dir", "--output-dir", "--benchmarks-dir", "--tasks", "--strategy", "--from", "--reports"}
-)
+    {"--resume", "--skills", "--skills-dir", "--output-dir", "--benchmarks-dir", "--tasks", "--strategy", "--from", "--reports",
+     "--dir", "--suites", "--skill", "--task", "--expect", "--tag"}
+)  # fmt: skip
 """Options where an empty text would mean something else: another run, or the current folder."""
 
 GATE_FAILED, USAGE, UNFINISHED, INTERRUPTED, TERMINATED = 1, 2, 3, 130, 143
@@ -44,6 +53,19 @@ GATE_FAILED, USAGE, UNFINISHED, INTERRUPTED, TERMINATED = 1, 2, 3, 130, 143
 
 class Terminated(KeyboardInterrupt):
     """SIGTERM or SIGHUP arrived: the call ends as after Ctrl-C, with an exit code of its own."""
+
+
+HELP = """Unit-test, compare and watch AI-agent skills, orchestrated by Prefect.
+
+Exit codes: 0 done; 1 a gate failed; 2 usage, configuration or input; 3 the run could not finish; 130 interrupted (143 by
+SIGTERM or a closed terminal).
+
+Example: eval-skills run --skills-dir ./skills --benchmark coding-easy
+"""
+
+CONFIGURATION = """What is not typed comes from EVAL_SKILLS_* variables, ./eval-skills.config.yaml (or the file of -c) and
+~/.eval-skills/config.yaml, in this order. A key is an option's name in camelCase, at the top level or in its command's group:
+"find: {minCompletion: 0.8}" or EVAL_SKILLS_FIND__MIN_COMPLETION=0.8. See "eval-skills config list --show-origin"."""
 
 
 def _version() -> str:
@@ -54,24 +76,33 @@ def _version() -> str:
 
 app = App(
     name="eval-skills",
-    help="Unit-test, compare and watch AI-agent skills, orchestrated by Prefect.",
+    help=HELP,
     version=_version,
     default_parameter=Parameter(negative=()),
     result_action="return_value",
 )
+app.config = (configured,)
+app.help_epilogue = CONFIGURATION
 app.suppress_keyboard_interrupt = app.meta.suppress_keyboard_interrupt = False  # or nobody would say how to go on
 app.meta.group_parameters = Group("Global options", sort_key=9)
 app.command(find_command, name="find")
+app.command(init_command, name="init")
+app.command(create_command, name="create")
 app.command(eval_command, name="eval")
 app.command(select_command, name="select")
 app.command(run_command, name="run")
 app.command(history_command, name="history")
 app.command(trend_command, name="trend")
+app.command(nightly_command, name="nightly")
 app.command(query_command, name="query")
+app.command(monitor_command, name="monitor")
+app.command(rescore_command, name="rescore")
+app.command(backfill_command, name="backfill")
 app.command(benchmarks_app)
 app.command(config_app)
 app.command(report_app)
 app.command(server_app)
+app.command(serve_command, name="serve")
 app.command(completion_command, name="completion")
 
 
@@ -79,13 +110,14 @@ app.command(completion_command, name="completion")
 def _launch(
     *tokens: Annotated[str, Parameter(show=False, allow_leading_hyphen=True)],
     config: Annotated[Path | None, Parameter(name=["-c", "--config"], help="Configuration file")] = None,
-    json: Annotated[bool, Parameter(help="Print one JSON document on stdout and nothing else", show_default=False)] = False,
-    no_color: Annotated[bool, Parameter(help="Print without colour", show_default=False)] = False,
+    json: Annotated[bool | None, Parameter(help="Print one JSON document on stdout and nothing else", show_default=False)] = None,
+    no_color: Annotated[bool | None, Parameter(help="Print without colour", show_default=False)] = None,
     verbose: Annotated[
-        bool, Parameter(name=["-v", "--verbose"], help="Show Prefect's logs and tracebacks", show_default=False)
-    ] = False,
+        bool | None, Parameter(name=["-v", "--verbose"], help="Show Prefect's logs and tracebacks", show_default=False)
+    ] = None,
 ) -> int | None:
-    begin(Session(config_path=config, json=json, color=not no_color, verbose=verbose))
+    typed = frozenset(key for key, value in {"json": json, "color": no_color, "verbose": verbose}.items() if value is not None)
+    begin(Session(config_path=config, json=bool(json), color=not no_color, verbose=bool(verbose), typed=typed))
     if json and app.parse_commands(tokens)[1][-1].default_command is None and not _asks_for_text(tokens):
         raise UsageError("--json needs a command: there is no JSON document to print without one")
     code: int | None = app(tokens, exit_on_error=False, print_error=False, console=_help_console())
@@ -107,13 +139,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def call(arguments: Sequence[str]) -> int:
     """The exit code of one call; what went wrong is on stderr in one line (and, with ``-v``, a traceback)."""
     given = set(arguments)
+    begin(Session(verbose=bool({"-v", "--verbose"} & given), color="--no-color" not in given))
     if blank := next((name for name, value in pairwise(arguments) if name in _NEVER_BLANK and not value.strip()), None):
         return _fail(UsageError(f"{blank} has a blank value; give one, or leave it out (is a variable empty?)"), USAGE)
-    begin(Session(verbose=bool({"-v", "--verbose"} & given), color="--no-color" not in given))
     try:
         return app.meta(arguments, exit_on_error=False, print_error=False, console=_help_console()) or 0
     except (CycloptsError, UserError) as error:
-        return _fail(error, USAGE)
+        return _fail(error, USAGE, current().placed)
     except RunError as error:
         return _fail(error, UNFINISHED)
     except KeyboardInterrupt as interrupt:
@@ -137,12 +169,12 @@ def _terminate(*_: Any) -> None:
     raise Terminated
 
 
-def _fail(error: BaseException, code: int) -> int:
+def _fail(error: BaseException, code: int, told: Callable[[str], str] = str) -> int:
     if current().verbose:
         import traceback
 
         traceback.print_exception(error)
-    text = printable(" ".join(str(error).split())) or "interrupted"
+    text = printable(told(" ".join(str(error).split()))) or "interrupted"
     if not isinstance(error, EvalSkillsError | CycloptsError | KeyboardInterrupt):
         text = f"unexpected {type(error).__name__}: {text} (run with -v for the traceback)"
     print(f"eval-skills: {text}", file=sys.stderr)

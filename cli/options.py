@@ -8,10 +8,16 @@ from typing import Annotated, Any
 
 from cyclopts import Group, Parameter
 
+from eval_skills.cli.configurable import Mark
 from eval_skills.cli.numbers import whole
 
-EXECUTION = Group("Execution", sort_key=3)
-REPORTS = Group("Reports and gates", sort_key=4)
+EVALUATED = Group("What is evaluated", sort_key=1)
+SELECTED = Group("What is selected", sort_key=2)
+HOW = Group("How it runs", sort_key=3)
+RESULTS = Group("Results", sort_key=4)
+FOUND = Group("What is found", sort_key=1)
+COMPARED = Group("What is compared", sort_key=1)
+SHOWN = Group("What is shown", sort_key=1)
 
 
 @Parameter(name="*")
@@ -19,11 +25,15 @@ REPORTS = Group("Reports and gates", sort_key=4)
 class BenchmarkOptions:
     """What is asked."""
 
-    benchmark: Annotated[str | None, Parameter(help="Built-in benchmark id, or path [default: coding-easy]")] = None
-    tasks: Annotated[Path | None, Parameter(help="JSON or YAML file with a task array or a benchmark; replaces --benchmark")] = (
-        None
-    )
-    benchmarks_dir: Annotated[Path | None, Parameter(help="Folder of benchmarks, searched before the built-in ones")] = None
+    benchmark: Annotated[
+        str | None, Mark.SHARED, Parameter(group=EVALUATED, help="Built-in benchmark id, or path [default: coding-easy]")
+    ] = None
+    tasks: Annotated[
+        Path | None, Parameter(group=EVALUATED, help="JSON or YAML file with a task array or a benchmark; replaces --benchmark")
+    ] = None
+    benchmarks_dir: Annotated[
+        Path | None, Mark.SHARED, Parameter(group=EVALUATED, help="Folder of benchmarks, searched before the built-in ones")
+    ] = None
 
 
 @Parameter(name="*")
@@ -31,34 +41,46 @@ class BenchmarkOptions:
 class ExecutionOptions:
     """How items are executed."""
 
-    runs: Annotated[int | None, Parameter(group=EXECUTION, converter=whole, help="Repeat every task N times [default: 1]")] = None
-    concurrency: Annotated[int | None, Parameter(group=EXECUTION, converter=whole, help="Items at a time [default: 4]")] = None
+    runs: Annotated[
+        int | None, Mark.SHARED, Parameter(group=HOW, converter=whole, help="Repeat every task N times [default: 1]")
+    ] = None
+    concurrency: Annotated[
+        int | None, Mark.SHARED, Parameter(group=HOW, converter=whole, help="Items at a time [default: 4]")
+    ] = None
     timeout: Annotated[
         int | None,
-        Parameter(group=EXECUTION, converter=whole, help="Time limit of a call in ms; a task's timeoutMs wins [default: 30000]"),
+        Mark.SHARED,
+        Parameter(group=HOW, converter=whole, help="Time limit of a call in ms; a task's timeoutMs wins [default: 30000]"),
     ] = None
     retries: Annotated[
-        int | None, Parameter(group=EXECUTION, converter=whole, help="Attempts after transient trouble [default: 0]")
+        int | None, Mark.SHARED, Parameter(group=HOW, converter=whole, help="Attempts after transient trouble [default: 0]")
     ] = None
-    evaluator: Annotated[str | None, Parameter(group=EXECUTION, help="Scorer of tasks that name none [default: exact]")] = None
+    evaluator: Annotated[
+        str | None, Mark.SHARED, Parameter(group=HOW, help="Scorer of tasks that name none [default: exact]")
+    ] = None
     items_per_task: Annotated[
-        int | None, Parameter(group=EXECUTION, converter=whole, help="Items in one Prefect task run [default: 1]")
+        int | None, Mark.SHARED, Parameter(group=HOW, converter=whole, help="Items in one Prefect task run [default: 1]")
+    ] = None
+    task_runner: Annotated[
+        str | None,
+        Mark.SHARED,
+        Parameter(group=HOW, help="Where items are executed: local, dask or dask://HOST:PORT [default: local]"),
     ] = None
     resume: Annotated[
-        str | None, Parameter(group=EXECUTION, help="Go on with a run: its id, or latest; finished items do not run again")
+        str | None, Parameter(group=HOW, help="Go on with a run: its id, or latest; finished items do not run again")
     ] = None
     retry_errors: Annotated[
-        bool | None, Parameter(group=EXECUTION, help="With --resume: run errors and timeouts again", show_default=False)
+        bool | None, Parameter(group=HOW, help="With --resume: run errors and timeouts again", show_default=False)
     ] = None
     fail_fast: Annotated[
-        bool | None, Parameter(group=EXECUTION, help="Stop at the first item that does not pass", show_default=False)
+        bool | None, Mark.SHARED, Parameter(group=HOW, help="Stop at the first item that does not pass", show_default=False)
     ] = None
     allow_custom_code: Annotated[
-        bool | None, Parameter(group=EXECUTION, help="Let the benchmark run its own scorer code", show_default=False)
+        bool | None, Mark.SHARED, Parameter(group=HOW, help="Let the benchmark run its own scorer code", show_default=False)
     ] = None
     dry_run: Annotated[
         bool,
-        Parameter(group=EXECUTION, help="Check everything and print the plan; call nothing, write nothing", show_default=False),
+        Parameter(group=HOW, help="Check everything and print the plan; call nothing, write nothing", show_default=False),
     ] = False
 
 
@@ -69,18 +91,23 @@ class ReportOptions:
 
     format: Annotated[
         list[str] | None,
+        Mark.SHARED,
         Parameter(
-            group=REPORTS,
+            group=RESULTS,
             consume_multiple=1,
             help="Report formats: json markdown html csv junit parquet [default: json markdown]",
         ),
     ] = None
-    output_dir: Annotated[Path | None, Parameter(group=REPORTS, help="Folder of report files [default: ./reports]")] = None
-    store: Annotated[str | None, Parameter(group=REPORTS, help="Folder (or .db file) of all results [default: ./eval-store]")] = (
-        None
-    )
+    output_dir: Annotated[
+        Path | None, Mark.SHARED, Parameter(group=RESULTS, help="Folder of report files [default: ./reports]")
+    ] = None
+    store: Annotated[
+        str | None, Mark.SHARED, Parameter(group=RESULTS, help="Folder (or .db file) of all results [default: ./eval-store]")
+    ] = None
     exit_on_fail: Annotated[
-        bool | None, Parameter(group=REPORTS, help="Exit 1 when a skill is below --min-completion", show_default=False)
+        bool | None,
+        Mark.SHARED,
+        Parameter(group=RESULTS, help="Exit 1 when a skill is below --min-completion", show_default=False),
     ] = None
 
 

@@ -59,7 +59,8 @@ class LiveDisplay:
 
     def planned(self, plan: RunPlan) -> None:
         """The run begins, or goes on."""
-        self._plan = plan
+        with self._lock:
+            self._plan, self._counts = plan, Counter()
         resumed = f", {plan.finished} of them done already" if plan.finished else ""
         self._console.print(
             f"run {plan.run_id}: {plural(len(plan.skills), 'skill')} × {plural(len(plan.benchmark.tasks), 'task')}"

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from eval_skills.cli.configurable import Mark
+from eval_skills.cli.options import RESULTS
 from eval_skills.cli.session import current
 
 if TYPE_CHECKING:
@@ -16,17 +18,23 @@ if TYPE_CHECKING:
 
 
 def query_command(
-    statement: Annotated[str, Parameter(help="One SELECT over the views items, reports and runs")],
+    statement: Annotated[str, Parameter(help="One SELECT over the views items, reports, runs, comparisons, samples and nights")],
     /,
     *,
     csv_: Annotated[
-        bool, Parameter(name="--csv", help="Print CSV: whole values, a header line, empty for null", show_default=False)
+        bool,
+        Parameter(group=RESULTS, name="--csv", help="Print CSV: whole values, a header line, empty for null", show_default=False),
     ] = False,
-    store: Annotated[str | None, Parameter(help="Where past results are [default: ./eval-store]")] = None,
+    store: Annotated[
+        str | None, Mark.SHARED, Parameter(group=RESULTS, help="Where past results are [default: ./eval-store]")
+    ] = None,
 ) -> int:
     """Ask the store in SQL (DuckDB), for reading only.
 
-    Example: eval-skills query "SELECT skill_id, avg(latency_ms) AS ms FROM items GROUP BY 1 ORDER BY 2"
+    The views items, reports, runs, comparisons, samples and nights hold everything that was ever kept there. No statement can
+    change it.
+
+    Example: eval-skills query "SELECT skill_id, avg(score) FROM items GROUP BY 1"
     """
     from eval_skills.cli.stored import existing_store
     from eval_skills.core.errors import UsageError

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from rich.table import Table
@@ -11,7 +12,9 @@ from rich.text import Text
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.reporting import figures
 from eval_skills.reporting.ranking import ranked
-from eval_skills.tasks.summary import RunSummary
+
+if TYPE_CHECKING:
+    from eval_skills.tasks.summary import RunSummary
 
 GAP = 2
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import App, Parameter
 
+from eval_skills.cli.configurable import Mark
+from eval_skills.cli.options import COMPARED, RESULTS
 from eval_skills.cli.session import current
 from eval_skills.core.errors import UsageError
 
@@ -23,20 +25,29 @@ report_app = App(name="report", help="Convert reports, and compare two of them."
 @report_app.command
 def convert(
     *,
-    input_: Annotated[str, Parameter(name="--input", help="A JSON report, a run id of the store, or latest")],
+    input_: Annotated[
+        str, Mark.ID_OR_PATH, Parameter(group=RESULTS, name="--input", help="A JSON report, a run id of the store, or latest")
+    ],
     format: Annotated[  # noqa: A002 - the word that people use
-        list[str], Parameter(consume_multiple=1, help="Formats to write, several at once: json markdown html csv junit parquet")
+        list[str],
+        Parameter(
+            group=RESULTS, consume_multiple=1, help="Formats to write, several at once: json markdown html csv junit parquet"
+        ),
     ],
     output: Annotated[
-        str, Parameter(help="File for one format; or a folder: one that is there, ends in /, or for several formats")
+        str,
+        Mark.PATH,
+        Parameter(group=RESULTS, help="File for one format; or a folder: one that is there, ends in /, or for several formats"),
     ],
-    store: Annotated[str | None, Parameter(help="Where runs are looked up [default: ./eval-store]")] = None,
+    store: Annotated[
+        str | None, Mark.SHARED, Parameter(group=RESULTS, help="Where runs are looked up [default: ./eval-store]")
+    ] = None,
 ) -> int:
     """Write a report in other formats.
 
     A run's reports are made anew from its stored items.
 
-    Example: eval-skills report convert --input latest --format junit html --output ./reports/
+    Example: eval-skills report convert --input latest --format junit --output x.xml
     """
     from eval_skills.reporting import format_named
     from eval_skills.reporting.targets import target_files, write_targets
@@ -52,46 +63,66 @@ def convert(
 
 @report_app.command
 def diff(
-    before: Annotated[str, Parameter(help="The earlier side: a JSON report, a run id of the store, or latest")],
-    after: Annotated[str, Parameter(help="The later side, likewise")],
+    before: Annotated[str, Mark.ID_OR_PATH, Parameter(help="The earlier side: a JSON report, a run id of the store, or latest")],
+    after: Annotated[str, Mark.ID_OR_PATH, Parameter(help="The later side, likewise")],
     /,
     *,
-    label_a: Annotated[str | None, Parameter(help="What the earlier side is called [default: as it was given]")] = None,
-    label_b: Annotated[str | None, Parameter(help="What the later side is called [default: as it was given]")] = None,
+    label_a: Annotated[
+        str | None, Parameter(group=RESULTS, help="What the earlier side is called [default: as it was given]")
+    ] = None,
+    label_b: Annotated[
+        str | None, Parameter(group=RESULTS, help="What the later side is called [default: as it was given]")
+    ] = None,
     map_: Annotated[
         list[str] | None,
-        Parameter(name="--map", consume_multiple=1, help="Skills that took another's place: old=new, each an id or id@version"),
+        Parameter(
+            group=COMPARED,
+            name="--map",
+            consume_multiple=1,
+            help="Skills that took another's place: old=new, each an id or id@version",
+        ),
     ] = None,
     min_effect: Annotated[
-        float | None, Parameter(help="Smallest change of completion, from 0 to 1, that counts as better or worse [default: 0]")
+        float | None,
+        Parameter(group=COMPARED, help="Smallest change of completion, from 0 to 1, that counts as better or worse [default: 0]"),
     ] = None,
     fail_on: Annotated[
-        FailOn | None, Parameter(help="worse: exit 1 when a skill is worse, and when nothing could be compared")
+        FailOn | None, Parameter(group=COMPARED, help="worse: exit 1 when a skill is worse, and when nothing could be compared")
     ] = None,
     output: Annotated[
-        str | None, Parameter(help="Write it to a file, or a folder for several formats [default: print it]")
+        str | None,
+        Mark.PATH,
+        Parameter(group=RESULTS, help="Write it to a file, or a folder for several formats [default: print it]"),
     ] = None,
     format: Annotated[  # noqa: A002 - the word that people use
         list[str] | None,
-        Parameter(consume_multiple=1, help="Formats: markdown json [default: markdown with --output, else a table]"),
+        Parameter(
+            group=RESULTS,
+            consume_multiple=1,
+            help="Formats: markdown json html [default: by the ending of --output, else markdown; a table without one]",
+        ),
     ] = None,
-    store: Annotated[str | None, Parameter(help="Where runs are looked up [default: ./eval-store]")] = None,
+    store: Annotated[
+        str | None, Mark.SHARED, Parameter(group=RESULTS, help="Where runs are looked up [default: ./eval-store]")
+    ] = None,
 ) -> int:
     """Compare two evaluations skill by skill.
 
     The tasks that both sides ran are compared in pairs; each skill is better, worse, equivalent or inconclusive.
 
-    Example: eval-skills report diff main.json latest --fail-on worse --min-effect 0.02
+    Example: eval-skills report diff main.json latest --fail-on worse
+
+    Example: eval-skills report diff main.json new.json --output diff.html
     """
     from eval_skills.cli.diff_tables import show_diff
-    from eval_skills.reporting.diff_report import check_diff_formats
+    from eval_skills.reporting.diff_report import check_diff_formats, diff_format_of
 
     check_diff_formats(format or [])
     if output is None and format and (len(format) > 1 or current().json):
         raise UsageError("--format prints one format, and --json has its own; name a place for more with --output")
     document = _compared(before, after, (label_a, label_b), _mapping(map_ or []), min_effect, fail_on, store)
     if output is not None:
-        _write_diff(document, format or ["markdown"], output, inputs=[Path(before), Path(after)])
+        _write_diff(document, format or [diff_format_of(output)], output, inputs=[Path(before), Path(after)])
     show_diff(document, format[0] if format and output is None else None)
     return GATE_FAILED if document.failures else 0
 

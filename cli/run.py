@@ -7,9 +7,10 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from eval_skills.cli.configurable import Mark
 from eval_skills.cli.evaluate import request_of, request_options
 from eval_skills.cli.numbers import whole
-from eval_skills.cli.options import BenchmarkOptions, ExecutionOptions, ReportOptions, flags_of
+from eval_skills.cli.options import EVALUATED, SELECTED, BenchmarkOptions, ExecutionOptions, ReportOptions, flags_of
 
 OF_THE_PIPELINE = ("store", "exit_on_fail", "format", "output_dir", "skills_dir", "strategy", "top_k", "min_completion")
 """What selecting and reporting need to know also when a run is resumed."""
@@ -17,29 +18,45 @@ OF_THE_PIPELINE = ("store", "exit_on_fail", "format", "output_dir", "skills_dir"
 
 def run_command(
     *,
-    skills_dir: Annotated[Path | None, Parameter(help="Folder to search for skills [default: ./skills]")] = None,
+    skills_dir: Annotated[
+        Path | None, Mark.SHARED, Parameter(group=EVALUATED, help="Folder to search for skills [default: ./skills]")
+    ] = None,
     query: Annotated[
-        str | None, Parameter(name=["-q", "--query"], help="Only skills with this text in name, description or tags")
+        str | None,
+        Parameter(group=EVALUATED, name=["-q", "--query"], help="Only skills with this text in name, description or tags"),
     ] = None,
     tag: Annotated[
-        list[str] | None, Parameter(name=["-t", "--tag"], consume_multiple=1, help="Only skills with all of these tags")
+        list[str] | None,
+        Parameter(group=EVALUATED, name=["-t", "--tag"], consume_multiple=1, help="Only skills with all of these tags"),
     ] = None,
-    adapter: Annotated[str | None, Parameter(name=["-a", "--adapter"], help="Only skills behind this adapter")] = None,
+    adapter: Annotated[
+        str | None, Parameter(group=EVALUATED, name=["-a", "--adapter"], help="Only skills behind this adapter")
+    ] = None,
     top_k: Annotated[
-        int | None, Parameter(converter=whole, help="Select at most this many; beats the strategy file [default: all]")
+        int | None,
+        Mark.SHARED,
+        Parameter(group=SELECTED, converter=whole, help="Select at most this many; beats the strategy file [default: all]"),
     ] = None,
     min_completion: Annotated[
         float | None,
-        Parameter(help="Lowest completion rate to select, and for --exit-on-fail [default: the strategy's, else 0.7]"),
+        Parameter(
+            group=SELECTED, help="Lowest completion rate to select, and for --exit-on-fail [default: the strategy's, else 0.7]"
+        ),
     ] = None,
-    strategy: Annotated[Path | None, Parameter(help="YAML or JSON file with filters, sortBy, order and topK")] = None,
+    strategy: Annotated[
+        Path | None, Mark.SHARED, Parameter(group=SELECTED, help="YAML or JSON file with filters, sortBy, order and topK")
+    ] = None,
     what: BenchmarkOptions = BenchmarkOptions(),
     how: ExecutionOptions = ExecutionOptions(),
     reports: ReportOptions = ReportOptions(),
 ) -> int:
     """Find skills, evaluate them, select the best and write reports, in one Prefect flow.
 
+    It does what find, eval and select do one after the other, and shows as one flow run with all its steps in Prefect.
+
     Example: eval-skills run --skills-dir ./examples/skills --runs 3 --top-k 3
+
+    Example: eval-skills run --tag math --strategy strategy.yaml --dry-run
     """
     from eval_skills.cli.find import check_adapter
     from eval_skills.cli.running import run_flow

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from eval_skills.cli.configurable import Mark
 from eval_skills.cli.numbers import whole
+from eval_skills.cli.options import RESULTS, SELECTED
 from eval_skills.cli.session import current
 
 if TYPE_CHECKING:
@@ -17,25 +19,40 @@ if TYPE_CHECKING:
 def select_command(
     *,
     from_: Annotated[
-        Path, Parameter(name="--from", help="Candidates: a folder of skills, or a JSON file with an array of skills")
+        Path,
+        Parameter(group=SELECTED, name="--from", help="Candidates: a folder of skills, or a JSON file with an array of skills"),
     ],
     reports: Annotated[
         list[Path] | None,
         Parameter(
-            consume_multiple=True, help="JSON reports with the candidates' figures [default: each one's last in the store]"
+            group=SELECTED,
+            consume_multiple=True,
+            help="JSON reports with the candidates' figures [default: each one's last in the store]",
         ),
     ] = None,
-    strategy: Annotated[Path | None, Parameter(help="YAML or JSON file with filters, sortBy, order and topK")] = None,
-    min_completion: Annotated[float | None, Parameter(help="Lowest completion rate; beats the strategy file")] = None,
-    top_k: Annotated[
-        int | None, Parameter(converter=whole, help="Select at most this many; beats the strategy file [default: all]")
+    strategy: Annotated[
+        Path | None, Mark.SHARED, Parameter(group=SELECTED, help="YAML or JSON file with filters, sortBy, order and topK")
     ] = None,
-    output: Annotated[Path | None, Parameter(help="Write the selection to this JSON file [default: print it]")] = None,
-    store: Annotated[str | None, Parameter(help="Where past results are [default: ./eval-store]")] = None,
+    min_completion: Annotated[
+        float | None, Parameter(group=SELECTED, help="Lowest completion rate; beats the strategy file")
+    ] = None,
+    top_k: Annotated[
+        int | None,
+        Mark.SHARED,
+        Parameter(group=SELECTED, converter=whole, help="Select at most this many; beats the strategy file [default: all]"),
+    ] = None,
+    output: Annotated[
+        Path | None, Parameter(group=RESULTS, help="Write the selection to this JSON file [default: print it]")
+    ] = None,
+    store: Annotated[
+        str | None, Mark.SHARED, Parameter(group=RESULTS, help="Where past results are [default: ./eval-store]")
+    ] = None,
 ) -> int:
     """Filter and rank skills by their evaluation reports.
 
-    Example: eval-skills select --from ./examples/skills --min-completion 0.8 --top-k 2
+    Their figures are those of the reports that are named, else the last ones in the store. Nothing is evaluated.
+
+    Example: eval-skills select --from ./skills --min-completion 0.8 --top-k 2
     """
     from eval_skills.core.selection import select
     from eval_skills.tasks.candidates import load_candidates, load_reports

@@ -19,7 +19,9 @@ def start(
         int | None, Parameter(converter=whole, help="Port on 127.0.0.1 [default: PREFECT_SERVER_API_PORT, else 4200]")
     ] = None,
 ) -> int:
-    """Start the server in the background and wait until it answers. Starting it twice does nothing.
+    """Start the server in the background and wait until it answers.
+
+    Starting it twice does nothing. Its state is kept below PREFECT_HOME, and its UI shows every run.
 
     Example: eval-skills server start
     """
@@ -41,7 +43,9 @@ def stop() -> int:
 
 @server_app.command
 def status() -> int:
-    """Say whether a server answers, and where. Exit code 0 when it does, 1 when not.
+    """Say whether a server answers, and where.
+
+    The exit code is 0 when one does, and 1 when not.
 
     Example: eval-skills server status
     """

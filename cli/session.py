@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
+from collections.abc import Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -19,12 +21,18 @@ PIPE_WIDTH = 120
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """The global options of one call."""
+    """The global options of one call.
+
+    `typed` are those that the command line named; `configured` are the options of the command that it did not name and the
+    configuration did, with the place that says so.
+    """
 
     config_path: Path | None = None
     json: bool = False
     color: bool = True
     verbose: bool = False
+    typed: frozenset[str] = frozenset()
+    configured: Mapping[str, str] = field(default_factory=dict)
 
     def config(self, flags: dict[str, Any]) -> Config:
         """The layered configuration, with the flags that were given (not None) on top."""
@@ -32,9 +40,19 @@ class Session:
 
     def layers(self, flags: dict[str, Any]) -> LayeredConfig:
         """The same, with the origin of every value."""
+        from eval_skills.cli.configuration import configuration_model
         from eval_skills.core.config import load_config
 
-        return load_config(flags, config_path=self.config_path, environ=os.environ, cwd=Path.cwd(), home=Path.home())
+        cwd, home = Path.cwd(), Path.home()
+        return load_config(
+            flags, config_path=self.config_path, environ=os.environ, cwd=cwd, home=home, model=configuration_model()
+        )
+
+    def placed(self, message: str) -> str:
+        """The message with the place in the configuration for every option that nobody typed: there the mistake can be mended."""
+        for option, place in self.configured.items():
+            message = place.join(re.split(rf"(?<![\w-]){re.escape(option)}(?![\w-])", message))
+        return message
 
     @property
     def plain(self) -> bool:

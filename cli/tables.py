@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from eval_skills.cli.ranking import ranking
 from eval_skills.cli.session import current
-from eval_skills.core.selection import SelectStrategy
 from eval_skills.reporting import figures
 from eval_skills.reporting.ranking import ranked
-from eval_skills.tasks.plan import RunPlan
-from eval_skills.tasks.request import RunOptions
-from eval_skills.tasks.summary import RunSummary
+
+if TYPE_CHECKING:
+    from eval_skills.core.selection import SelectStrategy
+    from eval_skills.tasks.plan import RunPlan
+    from eval_skills.tasks.request import RunOptions
+    from eval_skills.tasks.summary import RunSummary
 
 NO_LIMIT = 10_000
-_COUNTED = frozenset({"runs", "skills", "resume"})
+_COUNTED = frozenset({"runs", "skills", "resume", "origin", "provenance", "at"})
 """What a plan says outside its options."""
 
 

@@ -48,6 +48,8 @@ def _undecided(statistics: PairedStatistics, significance: float) -> str:
         reason = f"cannot decide: {_moved(statistics)}"
     if statistics.smallest_effect is None:
         return f"{reason}; the smallest effect this sample could show is unknown"
+    if statistics.smallest_effect > 1:
+        return f"{reason}; this sample is too small to show any difference"
     return f"{reason}; the smallest effect this sample could show is {statistics.smallest_effect:.4f}"
 
 

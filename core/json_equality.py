@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
+_SCALARS = frozenset({str, int, float, bool})
+
 
 def same_scalar(one: Any, other: Any) -> bool:
     """Equality of JSON scalars: ``1 == 1.0``, while ``true != 1``, ``"1" != 1`` and null equals null alone."""
@@ -21,13 +23,20 @@ def json_equal(one: Any, other: Any, *, scalars: Callable[[Any, Any], bool] = sa
     Objects are equal when they hold the same keys with equal values (null is not absent), arrays when they hold equal values
     in the same order. Tuples count as arrays. `scalars` compares everything else, by default as `same_scalar` says.
     """
+    plain = scalars is same_scalar
     pairs = [(one, other)]
     while pairs:  # a stack of its own: an answer may be nested deeper than Python recurses
         left, right = pairs.pop()
         if isinstance(left, dict) and isinstance(right, dict):
             if left.keys() != right.keys():
                 return False
-            pairs.extend((value, right[key]) for key, value in left.items())
+            for key, value in left.items():
+                other_value = right[key]
+                if plain and value.__class__ is other_value.__class__ and value.__class__ in _SCALARS:
+                    if value != other_value:
+                        return False
+                else:
+                    pairs.append((value, other_value))
         elif isinstance(left, list | tuple) and isinstance(right, list | tuple):
             if len(left) != len(right):
                 return False

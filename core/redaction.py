@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, quote_plus
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,8 +17,9 @@ MIN_SECRET_CHARS = 4
 class Redaction:
     """Replaces the values of named secrets by ``[redacted:NAME]``.
 
-    `secrets` maps a secret's name to its value. A value is found as it is and in its JSON-escaped forms (a skill may answer
-    with JSON inside a text). Of two secrets that overlap, the longer one names the hit; of two equal ones, the first.
+    `secrets` maps a secret's name to its value. A value is found as it is, in its JSON-escaped forms (a skill may answer
+    with JSON inside a text) and as an address would hold it. Of two secrets that overlap, the longer one names the hit; of two
+    equal ones, the first.
     """
 
     def __init__(self, secrets: Mapping[str, str] | None = None) -> None:
@@ -58,7 +60,7 @@ def _forms(secrets: Mapping[str, str]) -> dict[str, str]:
     names: dict[str, str] = {}
     for name, value in secrets.items():
         if len(value) >= MIN_SECRET_CHARS:
-            for form in (value, _escaped(value), json.dumps(value)[1:-1]):
+            for form in (value, _escaped(value), json.dumps(value)[1:-1], quote(value, safe=""), quote_plus(value)):
                 names.setdefault(form, name)
     return names
 

@@ -84,7 +84,7 @@ class TaskPairs:
 
     def _missing(self) -> MissingItems | None:
         before, after = _missing_shares(self.before), _missing_shares(self.after)
-        counts = [sum(_is_missing(run) for runs in side for run in runs) for side in (self.before, self.after)]
+        counts = [sum(is_missing(run) for runs in side for run in runs) for side in (self.before, self.after)]
         if not any(counts):
             return None
         mean = float(self.differences().mean())
@@ -124,10 +124,11 @@ def _rates(side: Sequence[Runs]) -> FloatArray:
 
 
 def _missing_shares(side: Sequence[Runs]) -> FloatArray:
-    return np.array([sum(_is_missing(run) for run in runs) / len(runs) for runs in side], dtype=np.float64)
+    return np.array([sum(is_missing(run) for run in runs) / len(runs) for runs in side], dtype=np.float64)
 
 
-def _is_missing(run: TaskResult) -> bool:
+def is_missing(run: TaskResult) -> bool:
+    """Whether it is open if the skill would have passed."""
     return run.status == "error" and run.error_kind in MISSING_KINDS
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from eval_skills.core.errors import UsageError, nearest
 from eval_skills.core.models import ConfidenceInterval
+from eval_skills.core.store.store import is_of_the_course
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from eval_skills.core.store import Store
 
 METRICS = {
@@ -30,7 +31,10 @@ _INTERVAL = ("ci_lower", "ci_upper", "ci_level", "ci_method")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrendPoint:
-    """The figure in one run. `value` is None where it is unknown; `interval` is that of the completion rate, else None."""
+    """The figure in one run. `value` is None where it is unknown; `interval` is that of the completion rate, else None.
+
+    `tasks` is how many tasks the figure rests on, where that is known.
+    """
 
     timestamp: datetime
     run_id: str
@@ -38,6 +42,7 @@ class TrendPoint:
     benchmark_version: str | None
     value: float | None
     interval: ConfidenceInterval | None = None
+    tasks: int | None = None
 
 
 Trend = dict[str, list[TrendPoint]]
@@ -55,7 +60,8 @@ def trend(
 ) -> Trend:
     """The `metric` (a key of `METRICS`) of a skill in every run that reported it, since ≤ moment of the report < until.
 
-    `skill` and `benchmark` are an ``id`` (every version) or ``id@version``.
+    `skill` and `benchmark` are an ``id`` (every version) or ``id@version``. Runs that are later work on others (scored again,
+    confirming, monitoring) are no part of a trend.
 
     Raises:
         UsageError: the metric is unknown, `since` is not before `until`, or the store has no report of that skill or of that
@@ -78,14 +84,26 @@ def check_metric(metric: str) -> None:
         raise UsageError(f"unknown metric {metric!r}{nearest(metric, METRICS)}; known are {', '.join(METRICS)}")
 
 
-def _reports(store: Store, metric: str) -> pa.Table:
-    names = ["run_id", "timestamp", "skill_id", "skill_version", "benchmark_id", "benchmark_version", METRICS[metric]]
-    table = store.tables.dataset("reports").to_table(columns=[*names, *_INTERVAL])
-    return table.sort_by([("timestamp", "ascending"), ("run_id", "ascending"), ("skill_version", "ascending")])
+def lines(points: Sequence[TrendPoint]) -> list[list[TrendPoint]]:
+    """The points as lines that can be read from left to right.
+
+    It is one line where each version of the skill ended before the next began, else one for each version, in the order in which
+    they first ran: versions that ran side by side did not follow from each other.
+    """
+    turns = [version for version, _ in groupby(points, key=lambda point: point.skill_version)]
+    if len(turns) == len(set(turns)) and len({point.run_id for point in points}) == len(points):
+        return [list(points)] if points else []
+    return [[point for point in points if point.skill_version == version] for version in dict.fromkeys(turns)]
 
 
-def _matching(table: pa.Table, skill: str, benchmark: str | None, place: str) -> list[dict[str, Any]]:
-    rows = table.to_pylist()
+def _reports(store: Store, metric: str) -> list[dict[str, Any]]:
+    names = ["run_id", "timestamp", "skill_id", "skill_version", "benchmark_id", "benchmark_version", METRICS[metric], "tasks"]
+    rows = store.tables.rows("reports", [*names, *_INTERVAL, "origin"])
+    in_course = [row for row in rows if is_of_the_course(row["origin"])]
+    return sorted(in_course, key=lambda row: (row["timestamp"], row["run_id"], row["skill_version"]))
+
+
+def _matching(rows: list[dict[str, Any]], skill: str, benchmark: str | None, place: str) -> list[dict[str, Any]]:
     of_skill = [row for row in rows if skill in (row["skill_id"], f"{row['skill_id']}@{row['skill_version']}")]
     if not of_skill:
         known = sorted({f"{row['skill_id']}@{row['skill_version']}" for row in rows})
@@ -111,5 +129,5 @@ def _point(row: dict[str, Any], metric: str) -> TrendPoint:
         interval = ConfidenceInterval(
             lower=row["ci_lower"], upper=row["ci_upper"], level=row["ci_level"] or 0.95, method=row["ci_method"] or ""
         )
-    names = ("timestamp", "run_id", "skill_version", "benchmark_version")
+    names = ("timestamp", "run_id", "skill_version", "benchmark_version", "tasks")
     return TrendPoint(**{name: row[name] for name in names}, value=row[METRICS[metric]], interval=interval)

@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from eval_skills.flows.backfill import backfill
     from eval_skills.flows.evaluate import evaluate
+    from eval_skills.flows.monitor import monitor
+    from eval_skills.flows.nightly import nightly
     from eval_skills.flows.pipeline import pipeline
 
-__all__ = ["evaluate", "pipeline"]
+__all__ = ["backfill", "evaluate", "monitor", "nightly", "pipeline"]
+
+
+class _Flows(ModuleType):
+    """This package: a flow and its module share a name, and the name stands for the flow, whatever was imported before."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in __all__ and isinstance(value, ModuleType):
+            return  # the import of a submodule binds it here; it would hide the flow
+        super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Flows
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    # The module and its flow share a name: keep the flow, or the module would hide it after its import.
     flow = getattr(import_module(f"{__name__}.{name}"), name)
     globals()[name] = flow
     return flow

@@ -1,6 +1,6 @@
 """Evaluate: every skill × task × run, landed and summed up. The core of all other flows."""
 
-from __future__ import annotations
+# No postponed annotations: a worker gets the flow by value, and then only real types lead to its parameters' models.
 
 from pathlib import Path
 from time import monotonic

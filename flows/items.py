@@ -16,12 +16,14 @@ from prefect.context import FlowRunContext
 
 from eval_skills.core.errors import RunError
 from eval_skills.core.store import Journal
+from eval_skills.core.task_runner import LOCAL
 from eval_skills.tasks.evaluate_item import ItemBatch, evaluate_batch, evaluate_item, retry_delays
 from eval_skills.tasks.plan import RunPlan
 from eval_skills.tasks.progress import observer
 from eval_skills.tasks.resume import rest_of
 from eval_skills.tasks.runner import EventLoopTaskRunner, LoopFuture
 from eval_skills.tasks.session import RunRef, RunSession
+from eval_skills.tasks.workplace import Here, Workplace
 
 PROGRESS_PERIOD_S = 1.0
 PROGRESS_AFTER_S = 5.0
@@ -56,9 +58,17 @@ def open_session(plan: RunPlan) -> Iterator[RunSession]:
     flow_run_id = str(context.flow_run.id) if context.flow_run else None
     context.task_runner.limit(plan.request.concurrency)
     with Journal(plan.store.journal_path(plan.run_id), secrets=plan.secrets()) as journal:
-        session = RunSession(plan, journal, observer(), flow_run_id)
+        session = RunSession(plan, journal, observer(), flow_run_id, _workplace(plan))
         with context.task_runner.holding(session):
             yield session
+
+
+def _workplace(plan: RunPlan) -> Workplace:
+    if plan.request.task_runner == LOCAL:
+        return Here(plan)
+    from eval_skills.tasks.cluster import DaskCluster  # an extra, and a second to import
+
+    return DaskCluster(plan)
 
 
 def task_run_count(plan: RunPlan) -> int:

@@ -1,7 +1,5 @@
 """Find → evaluate → select → report, in one flow."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import cast

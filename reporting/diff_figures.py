@@ -68,13 +68,25 @@ def statistics_lines(found: PairedStatistics) -> list[tuple[str, str]]:
         ("sign test", f"p = {found.sign_test_p:.4g}"),
         ("floor", _floor(found)),
         ("correlation", UNKNOWN if found.correlation is None else f"r = {found.correlation:.2f} between both sides' tasks"),
-        ("sensitivity", _sensitivity(found)),
+        ("sensitivity", sensitivity(found)),
     ]
     if (missing := found.missing) is not None:
         count = plural(missing.before + missing.after, "item")
         bounds = f"the mean difference lies between {points(missing.lower)} and {points(missing.upper)}"
         lines.append(("without a verdict", f"{count} ({missing.before} before, {missing.after} after): {bounds}"))
     return lines
+
+
+def sensitivity(found: PairedStatistics) -> str:
+    """What this sample could have shown at all, and how many tasks would show as little as the equivalence margin."""
+    if found.smallest_effect is None:
+        return "what this sample could have shown is not known: the tasks' differences do not vary"
+    text = f"this sample could only have shown ±{found.smallest_effect * 100:.1f} pp or more"
+    if found.smallest_effect > 1:
+        text = "this sample could not have shown any difference: it is too small even for ±100 pp"
+    if found.tasks_needed is None:
+        return text
+    return f"{text}; ±{found.equivalence_margin * 100:g} pp needs about {plural(found.tasks_needed, 'task')}"
 
 
 def flips_shown(skill: SkillDiff, limit: int) -> tuple[list[Flip], int]:
@@ -100,15 +112,6 @@ def _size(flip: Flip) -> float:
 
 def _floor(found: PairedStatistics) -> str:
     return f"{plural(found.tasks_better + found.tasks_worse, 'differing task')} can give no p below {found.p_floor:.4g}"
-
-
-def _sensitivity(found: PairedStatistics) -> str:
-    if found.smallest_effect is None:
-        return "what this sample could have shown is not known: the tasks' differences do not vary"
-    text = f"this sample could only have shown ±{found.smallest_effect * 100:.1f} pp or more"
-    if found.tasks_needed is None:
-        return text
-    return f"{text}; ±{found.equivalence_margin * 100:g} pp needs about {plural(found.tasks_needed, 'task')}"
 
 
 def _interval(interval: DifferenceInterval) -> str:

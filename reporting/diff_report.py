@@ -1,15 +1,16 @@
-"""A comparison of two evaluations as a document: Markdown for people, JSON for programs."""
+"""A comparison of two evaluations as a document: Markdown and HTML for people, JSON for programs."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from eval_skills.core.errors import UsageError, nearest
 from eval_skills.core.report_diff import ReportDiff
-from eval_skills.reporting import diff_figures
+from eval_skills.reporting import diff_figures, diff_page
 from eval_skills.reporting.escape import encodable
 from eval_skills.reporting.markdown_template import template
 
@@ -57,10 +58,21 @@ def render_markdown(document: DiffDocument) -> str:
     return encodable(template("diff.md.jinja").render(document=document, **functions, **limits))
 
 
+def render_html(document: DiffDocument) -> str:
+    """One page with all flipped tasks, to filter and search; see `diff_page.render`."""
+    return diff_page.render(document)
+
+
 DIFF_FORMATS: dict[str, DiffFormat] = {
     "markdown": DiffFormat("md", render_markdown),
     "json": DiffFormat("json", render_json),
+    "html": DiffFormat("html", render_html),
 }
+
+
+def diff_format_of(output: str) -> str:
+    """The format that the ending of a file asks for: HTML or JSON; Markdown for any other, and for a folder."""
+    return {".html": "html", ".htm": "html", ".json": "json"}.get(Path(output).suffix.lower(), "markdown")
 
 
 def check_diff_formats(names: Iterable[str]) -> None:

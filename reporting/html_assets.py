@@ -1,4 +1,4 @@
-"""The styles and scripts that an HTML report carries in itself, and the policy that lets nothing else in."""
+"""The styles and scripts that a page carries in itself, and the policy that lets nothing else in."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SOURCE_MAP = re.compile(r"^//# sourceMappingURL=.*$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Assets:
-    """What stands between the tags of the page: its style, the chart library, its own script, and the policy of all three."""
+    """What stands between the tags of a page: its style, the chart library (may be empty), its own script, and their policy."""
 
     style: Markup
     library: Markup
@@ -28,24 +28,29 @@ class Assets:
 
     @property
     def policy(self) -> str:
-        """A Content-Security-Policy under which these three texts run, nothing else does, and nothing is fetched or sent.
+        """A Content-Security-Policy under which these texts run, nothing else does, and nothing is fetched or sent.
 
         No string becomes markup or code either (``require-trusted-types-for``), where a browser knows that.
         """
-        scripts = " ".join(_source(text) for text in (self.library, self.script))
+        scripts = " ".join(_source(text) for text in (self.library, self.script) if text)
         return (
             f"default-src 'none'; script-src {scripts}; style-src {_source(self.style)}; img-src data:; "
             "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'"
         )
 
 
-@cache
 def assets() -> Assets:
-    """The page's own files and the vendored library, read once."""
-    script = "\n".join(_read(TEMPLATES / "html" / f"{name}.js") for name in SCRIPTS)
+    """Those of the report."""
+    return page_assets(SCRIPTS)
+
+
+@cache
+def page_assets(scripts: tuple[str, ...], styles: tuple[str, ...] = ("style",), *, charts: bool = True) -> Assets:
+    """A page's own files, by their names in ``templates/html``, and the vendored library where it has `charts`; read once."""
+    script = "\n".join(_read(TEMPLATES / "html" / f"{name}.js") for name in scripts)
     return Assets(
-        style=_inline(_read(TEMPLATES / "html" / "style.css")),
-        library=_inline(_vendored()),
+        style=_inline("\n".join(_read(TEMPLATES / "html" / f"{name}.css") for name in styles)),
+        library=_inline(_vendored()) if charts else Markup(),
         script=_inline(f'(() => {{\n"use strict";\n{script}}})();\n'),
     )
 

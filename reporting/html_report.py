@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
-
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from eval_skills.core.models import SkillCompletionReport
-from eval_skills.reporting import figures
 from eval_skills.reporting.context import ReportContext
-from eval_skills.reporting.escape import script_json, visible
-from eval_skills.reporting.html_assets import TEMPLATES, assets
+from eval_skills.reporting.escape import script_json
+from eval_skills.reporting.html_assets import assets
 from eval_skills.reporting.html_payload import forbidden_calls, payload, skill_names
+from eval_skills.reporting.html_template import html_template
 from eval_skills.reporting.ranking import ranked
-
-FIGURES = (figures.rate, figures.interval, figures.score, figures.milliseconds, figures.usd, figures.count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +33,13 @@ def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> 
     missing, and the JSON report has all of it.
     """
     best_first = ranked(reports)
-    return (
-        _environment()
-        .get_template("report.html.jinja")
-        .render(
-            context=context,
-            rows=_rows(best_first, context),
-            benchmarks=list(dict.fromkeys(report.benchmark_id for report in best_first)),
-            methods=_methods(best_first),
-            data=script_json(payload(best_first, context)),
-            assets=assets(),
-        )
+    return html_template("report.html.jinja").render(
+        context=context,
+        rows=_rows(best_first, context),
+        benchmarks=list(dict.fromkeys(report.benchmark_id for report in best_first)),
+        methods=_methods(best_first),
+        data=script_json(payload(best_first, context)),
+        assets=assets(),
     )
 
 
@@ -63,23 +53,3 @@ def _rows(reports: Sequence[SkillCompletionReport], context: ReportContext) -> l
 def _methods(reports: Sequence[SkillCompletionReport]) -> list[str]:
     intervals = [report.summary.confidence_interval for report in reports]
     return list(dict.fromkeys(f"{each.level * 100:g} %, {each.method or 'method not recorded'}" for each in intervals))
-
-
-@cache
-def _environment() -> Environment:
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        finalize=_shown,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {function.__name__: function for function in FIGURES}
-    return environment
-
-
-def _shown(value: Any) -> Any:
-    if value is None:
-        return figures.UNKNOWN
-    return visible(value) if type(value) is str else value

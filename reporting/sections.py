@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from eval_skills.core.models import SkillCompletionReport, TaskResult
+from eval_skills.core.models.result import Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +55,15 @@ def errors_by_kind(report: SkillCompletionReport) -> list[ErrorKindCount]:
 
 def reasons(item: TaskResult) -> list[str]:
     """Why the item was judged as it was: its reasons in their stored order, then the error where no reason tells it."""
-    said = [f"{reason.code}: {reason.message}" + (f" (at {reason.where})" if reason.where else "") for reason in item.reasons]
+    said = [reason_text(reason) for reason in item.reasons]
     if item.error_message and not any(item.error_message in sentence for sentence in said):
         said.append(f"{item.error_kind or item.status}: {item.error_message}")
     return said or [item.error_kind or "no reason was recorded"]
+
+
+def reason_text(reason: Reason) -> str:
+    """A reason as a sentence: ``NOT_EQUAL: 4 is not 5 (at $.sum)``."""
+    return f"{reason.code}: {reason.message}" + (f" (at {reason.where})" if reason.where else "")
 
 
 def flaky_tasks(report: SkillCompletionReport) -> list[FlakyTask]:

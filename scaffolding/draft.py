@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,22 +27,66 @@ class Draft:
 def write_drafts(drafts: Sequence[Draft], *, force: bool = False) -> list[Path]:
     """Write every file of every draft, each by rename; the paths, in order. Nothing is written if one of them is in the way.
 
+    If a file cannot be written, those that are new are removed again; with `force`, those that were replaced stay replaced.
+
     Raises:
-        UsageError: a file exists and `force` is not given, or a folder stands where a file or a folder should be.
+        UsageError: a file exists and `force` is not given, a folder stands where a file or a folder should be, two drafts have
+            the same file, or the place may not be written.
     """
+    _refuse_twins(drafts)
     for draft in drafts:
         _refuse_what_is_in_the_way(draft, force=force)
-    for draft in drafts:
-        for name, text in draft.files.items():
-            write_whole(draft.folder / name, text.encode())
+    with _all_or_nothing() as new:
+        for draft in drafts:
+            for name, text in draft.files.items():
+                _write(draft.folder / name, text, new)
     return [path for draft in drafts for path in draft.paths()]
+
+
+def _refuse_twins(drafts: Sequence[Draft]) -> None:
+    seen: set[Path] = set()
+    for path in (path for draft in drafts for path in draft.paths()):
+        if path in seen:
+            raise UsageError(f"{path} would be written twice; give the two different names")
+        seen.add(path)
 
 
 def _refuse_what_is_in_the_way(draft: Draft, *, force: bool) -> None:
     for path in draft.paths():
-        if path.is_dir():
+        if os.path.isdir(path):  # which says no, where Path.is_dir raises for a name that is too long
             raise UsageError(f"{path} is a folder; a file of that name would be written")
-        if path.exists() and not force:
+        if os.path.lexists(path) and not force:
             raise UsageError(f"{path} exists; give another name or folder, or --force to overwrite it")
-        if blocking := next((parent for parent in path.parents if parent.exists() and not parent.is_dir()), None):
+        if blocking := next((parent for parent in path.parents if os.path.lexists(parent) and not os.path.isdir(parent)), None):
             raise UsageError(f"{blocking} is a file; a folder of that name would be needed")
+
+
+def _write(path: Path, text: str, new: list[Path]) -> None:
+    """Write one file; what was not there before, its folders too, is added to `new`."""
+    missing = [each for each in (path, *path.parents) if not os.path.lexists(each)]
+    new += reversed(missing)
+    try:
+        write_whole(path, text.encode())
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}") from None
+
+
+@contextmanager
+def _all_or_nothing() -> Iterator[list[Path]]:
+    """The list of what is new; whatever ends the block early, an interrupt too, all of it is removed."""
+    new: list[Path] = []
+    try:
+        yield new
+    except BaseException:
+        for path in reversed(new):
+            _remove(path)
+        raise
+
+
+def _remove(path: Path) -> None:
+    if not os.path.lexists(path):
+        return
+    if not path.is_dir():
+        path.unlink()
+    elif not any(path.iterdir()):  # somebody else may have put something there meanwhile
+        path.rmdir()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +13,10 @@ from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask, Expected, Reason, Thresholds, Verdict
 from eval_skills.scorers.answer import is_long
 from eval_skills.scorers.forbidden_tools import ForbiddenTools
+from eval_skills.scorers.hallucination import Hallucination
 from eval_skills.scorers.options import given_options
 from eval_skills.scorers.output_text import OutputText
+from eval_skills.scorers.reasons import remark
 from eval_skills.scorers.registry import Scorer, find_scorer
 from eval_skills.scorers.score import as_score
 from eval_skills.scorers.sequence import Sequence
@@ -32,7 +35,9 @@ _UNKNOWN_CALLS = Reason(
     message="expected toolCalls or messages that say which tools were called, got neither; report an empty list for none",
     where="toolCalls",
 )
-
+_NO_CLAIMS = remark(
+    Reason(code="NO_CLAIMS", message="the answer claims nothing that could be looked up", where="checks.hallucination")
+)
 
 HUGE_CHARS = 65_536
 """An answer beyond this is judged in a thread, so that other items go on."""
@@ -59,9 +64,12 @@ class TaskScoring:
             self._forbidden = ForbiddenTools(tools=tuple(expected.forbidden_tools)) if expected.forbidden_tools else None
             self._output_text = OutputText.of(expected.output)
             self._dimensions = _dimensions(expected, self.settings)
+            self._sequence_gate = expected.sequence_gate
+        check = task.checks.hallucination if task.checks else None
+        self._hallucination = Hallucination.of(check, task) if check else None
         with _naming(task, ""):
             configured = {*self._dimensions, *(("output_quality",) if self._evaluator or self._output_text else ())}
-            if self._thresholds.min_score and not configured and self._forbidden is None:
+            if self._thresholds.min_score and not configured and self._forbidden is None and self._hallucination is None:
                 raise InputError(
                     "minScore is set and nothing is scored; give an evaluator, or say what is expected",
                     path="thresholds.minScore",
@@ -81,6 +89,7 @@ class TaskScoring:
         await _call(self._check_gates, response, findings, in_thread=huge)
         try:
             self._score_dimensions(response, findings)
+            await self._check_claims(response, findings)
             await self._evaluate(response, findings, huge)
         except Exception as error:  # noqa: BLE001 - scorers are anybody's code: whatever one raises becomes the item's status
             findings.broken = error
@@ -98,8 +107,21 @@ class TaskScoring:
 
     def _score_dimensions(self, response: SkillResponse, findings: Findings) -> None:
         for name, dimension in self._dimensions.items():
-            if (score := dimension.score(response)) is not None:
-                findings.add_dimension(name, score)
+            if (score := dimension.score(response)) is None:
+                continue
+            if name == "sequence_correctness" and self._sequence_gate:
+                findings.output_gates += score.reasons
+                score = replace(score, reasons=())
+            findings.add_dimension(name, score)
+
+    async def _check_claims(self, response: SkillResponse, findings: Findings) -> None:
+        if self._hallucination is None:
+            return
+        score = await self._hallucination.score(response)
+        if score is None:
+            findings.remarks.append(_NO_CLAIMS)
+        else:
+            findings.add_gate("hallucination", score)
 
     async def _evaluate(self, response: SkillResponse, findings: Findings, in_thread: bool) -> None:
         if self._evaluator is None:
@@ -118,14 +140,18 @@ async def _call(function: Callable[..., Any], *args: Any, in_thread: bool) -> An
 
 
 def _evaluator(task: EvalTask, settings: ScoringSettings) -> tuple[str | None, Scorer | None]:
-    if task.evaluator is None and task.expected_output is None:
-        return None, None
     named = task.evaluator_type
+    if named is None and task.expected_output is None:
+        return None, None
     place = "evaluator.type" if task.evaluator is not None else "expectedOutput.type"
     try:
         entry = find_scorer(named or settings.default_evaluator)
     except InputError as error:
         raise InputError(error.message, path=place if named else "the default evaluator") from error
+    if task.expected is not None and task.expected.trajectory is not None and "task" not in entry.options:
+        raise InputError(
+            f"scorer {entry.name!r} does not look at it; name the evaluator trajectory_match", path="expected.trajectory"
+        )
     options = given_options(entry, task, settings)
     try:
         return entry.name, entry.build(options)
@@ -136,6 +162,8 @@ def _evaluator(task: EvalTask, settings: ScoringSettings) -> tuple[str | None, S
 
 
 def _place(task: EvalTask, option: str) -> str:
+    if option.startswith("expected."):
+        return option
     name = option.partition("[")[0].partition(".")[0]
     written = task.evaluator is not None and name in task.evaluator.options
     return f"{'evaluator' if written or task.expected_output is None else 'expectedOutput'}.{option}"
@@ -145,7 +173,9 @@ def _dimensions(expected: Expected, settings: ScoringSettings) -> dict[str, Tool
     dimensions: dict[str, ToolAccuracy | Sequence] = {}
     if expected.tools or expected.tool_categories:
         tools, categories = tuple(expected.tools), tuple(expected.tool_categories)
-        dimensions["tool_accuracy"] = ToolAccuracy(tools=tools, tool_categories=categories, settings=settings)
+        dimensions["tool_accuracy"] = ToolAccuracy(
+            tools=tools, tool_categories=categories, shell_needs_command=expected.shell_needs_command, settings=settings
+        )
     if expected.tool_sequence:
         sequence = tuple(expected.tool_sequence)
         dimensions["sequence_correctness"] = Sequence(expected=sequence, mode=expected.sequence_mode, settings=settings)

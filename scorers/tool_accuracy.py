@@ -12,6 +12,7 @@ from eval_skills.scorers.reasons import excerpt, remark
 from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.score import Score
 from eval_skills.scorers.settings import ScoringSettings
+from eval_skills.scorers.shell_commands import does, programs_of
 from eval_skills.scorers.tool_calls import with_tool_calls
 from eval_skills.scorers.tool_categories import category_table
 from eval_skills.scorers.tool_spelling import same_tool_otherwise_spelled, spelled
@@ -19,7 +20,7 @@ from eval_skills.scorers.tool_spelling import same_tool_otherwise_spelled, spell
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from eval_skills.core.models import SkillResponse
+    from eval_skills.core.models import SkillResponse, ToolCall
 
 
 @scorer("tool_accuracy")
@@ -29,7 +30,9 @@ class ToolAccuracy:
 
     The value is ``(expected tools called + categories satisfied) / (expected tools + categories)``, in [0, 1], each name
     counted once. Order, repetition, arguments and extra calls do not matter; extra calls are remarked upon. A category is
-    satisfied by any call of a tool in its list. An answer that does not say what it called is not judged, never 0.
+    satisfied by any call of a tool in its list. With ``shellNeedsCommand`` the call of a shell satisfies, beside `shell`, only
+    the categories of the programs that its command starts (``cat``: `file_read`). An answer that does not say what it called is
+    not judged, never 0.
 
     Raises:
         InputError: nothing is expected, or a category is unknown.
@@ -37,8 +40,10 @@ class ToolAccuracy:
 
     tools: tuple[str, ...] = ()
     tool_categories: tuple[str, ...] = ()
+    shell_needs_command: bool = False
     settings: ScoringSettings = field(default_factory=ScoringSettings)
     _table: dict[str, frozenset[str]] = field(init=False, repr=False, compare=False)
+    _shells: frozenset[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not self.tools and not self.tool_categories:
@@ -51,6 +56,8 @@ class ToolAccuracy:
                 )
         satisfying = {name: frozenset(map(self._spelled, table[name])) for name in self.tool_categories}
         object.__setattr__(self, "_table", satisfying)
+        shells = frozenset(map(self._spelled, table["shell"])) if self.shell_needs_command else frozenset()
+        object.__setattr__(self, "_shells", shells)
 
     def score(self, response: SkillResponse) -> Score | None:
         """The share, with one reason per missing tool or category in the order expected; None when the calls are unknown."""
@@ -61,7 +68,7 @@ class ToolAccuracy:
         called = {self._spelled(name) for name in names}
         expected = list(dict.fromkeys(self.tools))
         missing = [name for name in expected if self._spelled(name) not in called]
-        unmet = [name for name in self._table if not self._table[name] & called]
+        unmet = [name for name in self._table if not any(self._satisfies(call, name) for call in calls)]
         total = len(expected) + len(self._table)
         share = (total - len(missing) - len(unmet)) / total
         reasons = [_missing(name, names) for name in missing] + [_unmet(name, names) for name in unmet]
@@ -72,6 +79,13 @@ class ToolAccuracy:
     def _extra(self, names: Sequence[str]) -> Counter[str]:
         wanted = {self._spelled(name) for name in self.tools}.union(*self._table.values())
         return Counter(name for name in names if self._spelled(name) not in wanted)
+
+    def _satisfies(self, call: ToolCall, category: str) -> bool:
+        name = self._spelled(call.name)
+        if category == "shell" or name not in self._shells:
+            return name in self._table[category]
+        programs = programs_of(call.arguments)
+        return does(programs, category) or not self._table[category].isdisjoint(map(self._spelled, programs))
 
     def _spelled(self, name: str) -> str:
         return spelled(name, self.settings.tool_names)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from eval_skills.core.models import SkillResponse, ToolCall
+
+NO_ARGUMENTS = object()
+"""Stands for arguments that a call does not mention, which is not the same as null."""
 
 _ASSISTANT = ("assistant", "ai")
 
@@ -27,27 +29,41 @@ def calls_of_messages(messages: list[dict[str, Any]]) -> list[ToolCall]:
     Known notations: OpenAI's nested `function`, flat `name` and `args`, `additional_kwargs.tool_calls`, `function_call`,
     `invalid_tool_calls`, and `tool_use` blocks of the content.
     """
-    raw = (call for message in messages if _is_assistant(message) for call in _calls_of(message))
+    raw = (call for message in messages if _is_assistant(message) for call in raw_calls(message))
     return [call for call in map(_tool_call, raw) if call is not None]
+
+
+def raw_calls(message: dict[str, Any]) -> list[Any]:
+    """The calls of one assistant message as they stand there, whatever the notation and however unreadable.
+
+    Libraries repeat one call in several notations: the first that is filled holds them all.
+    """
+    calls, invalid = _list(message.get("tool_calls")), _list(message.get("invalid_tool_calls"))
+    if calls or invalid:
+        return [*calls, *invalid] if invalid else calls
+    extra = message.get("additional_kwargs")
+    nested = extra if isinstance(extra, dict) else {}
+    if repeated := _list(nested.get("tool_calls")):
+        return repeated
+    content = _list(message.get("content"))
+    if blocks := [each for each in content if isinstance(each, dict) and each.get("type") == "tool_use"]:
+        return blocks
+    legacy = message.get("function_call") or nested.get("function_call")
+    return [legacy] if legacy else []
+
+
+def name_and_arguments(raw: dict[str, Any]) -> tuple[Any, Any]:
+    """What a raw call says it calls, and with which arguments; None where it says nothing, `NO_ARGUMENTS` without such a key."""
+    function = raw.get("function")
+    call = function if isinstance(function, dict) else raw
+    for key in ("arguments", "args", "input"):
+        if key in call:
+            return call.get("name"), call[key]
+    return call.get("name"), NO_ARGUMENTS
 
 
 def _is_assistant(message: Any) -> bool:
     return isinstance(message, dict) and message.get("role", message.get("type")) in _ASSISTANT
-
-
-def _calls_of(message: dict[str, Any]) -> Iterator[Any]:
-    extra = message.get("additional_kwargs")
-    nested = extra if isinstance(extra, dict) else {}
-    content = message.get("content")
-    blocks = (
-        [each for each in content if isinstance(each, dict) and each.get("type") == "tool_use"]
-        if isinstance(content, list)
-        else []
-    )
-    legacy = message.get("function_call") or nested.get("function_call")
-    # libraries repeat one call in several of these notations: the first that is filled holds them all
-    yield from _list(message.get("tool_calls")) or _list(nested.get("tool_calls")) or blocks or ([legacy] if legacy else [])
-    yield from _list(message.get("invalid_tool_calls"))
 
 
 def _list(value: Any) -> list[Any]:
@@ -57,10 +73,9 @@ def _list(value: Any) -> list[Any]:
 def _tool_call(raw: Any) -> ToolCall | None:
     if not isinstance(raw, dict):
         return None
-    function = raw.get("function")
-    call = function if isinstance(function, dict) else raw
-    if not isinstance(call.get("name"), str):
+    name, arguments = name_and_arguments(raw)
+    if not isinstance(name, str):
         return None
-    arguments = next((call[key] for key in ("arguments", "args", "input") if key in call), None)
     identity = raw.get("id")
-    return ToolCall(name=call["name"], arguments=arguments, id=identity if isinstance(identity, str) else None)
+    given = None if arguments is NO_ARGUMENTS else arguments
+    return ToolCall(name=name, arguments=given, id=identity if isinstance(identity, str) else None)

@@ -40,6 +40,7 @@ class Findings:
     remarks: list[Reason] = field(default_factory=list)
     evaluator_passed: bool | None = None
     broken: Exception | None = None
+    gates: dict[str, float] = field(default_factory=dict)
     metadata: dict[str, Any] = field(default_factory=dict)
 
     def add_dimension(self, name: str, score: Score) -> None:
@@ -49,6 +50,15 @@ class Findings:
         self.remarks += [each for each in score.reasons if is_remark(each)]
         if score.metadata:
             self.metadata[name] = dict(score.metadata)
+
+    def add_gate(self, name: str, score: Score) -> None:
+        """A gate with a share of its own, which is shown among the dimensions and weighs nothing."""
+        self.gates[name] = score.value
+        self.metadata[name] = dict(score.metadata)
+        if score.passed:
+            self.remarks += map(remark, score.reasons)
+        else:
+            self.output_gates += score.reasons
 
     def add_evaluation(self, score: Score) -> None:
         """The evaluator's score, which is the dimension `output_quality`; its own dimensions are shown beside it."""
@@ -110,7 +120,7 @@ class Findings:
             score=score,
             passed=status == "pass",
             scorer=self.scorer,
-            dimensions={**self.parts, **self.scores},
+            dimensions={**self.parts, **self.gates, **self.scores},
             reasons=list(reasons),
             error_kind=kind,
             metadata=self.metadata,

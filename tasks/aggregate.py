@@ -23,7 +23,7 @@ def aggregate(plan: RunPlan) -> list[SkillCompletionReport]:
     detailed = plan.planned <= MAX_DETAILED_ITEMS
     items = plan.store.items(run_id=plan.run_id, columns=None if detailed else list(FIGURE_COLUMNS))
     reports = skill_reports(items, plan.benchmark, timeout_ms=plan.request.timeout_ms, task_results=detailed)
-    land_reports(plan.store, plan.run_id, None, reports)
+    land_reports(plan.store, plan.run_id, None, reports, origin=plan.request.origin)
     if plan.store.layout.sqlite is not None:
         mirror_sqlite(plan.store, plan.run_id)
     return reports

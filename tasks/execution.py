@@ -45,28 +45,25 @@ async def execute(item: Item, run: Calls, earlier: Sequence[Attempt] = ()) -> Ou
         response = await adapter.call(task.input_data, run.plan.timeout_s(task))
     except ItemError as error:
         latency_ms = error.latency_ms if error.latency_ms is not None else (perf_counter() - began) * 1000
-        return _no_answer(item, run.plan, task, error, _attempt(started_at, latency_ms, error), earlier)
+        return no_answer(item, run.plan, error, started_at, latency_ms, earlier)
     verdict = await run.plan.scorings[item.task].verdict(response)
     attempts = [*earlier, Attempt(started_at=started_at, latency_ms=response.latency_ms)]
     return Outcome(_result(item, run.plan, task, attempts, **_answered(response, verdict)))
 
 
-def _attempt(started_at: datetime, latency_ms: float, error: ItemError) -> Attempt:
-    return Attempt(started_at=started_at, latency_ms=latency_ms, error_kind=error.kind)
-
-
-def _no_answer(
-    item: Item, plan: RunPlan, task: EvalTask, error: ItemError, attempt: Attempt, earlier: Sequence[Attempt]
+def no_answer(
+    item: Item, plan: RunPlan, error: ItemError, started_at: datetime, latency_ms: float, earlier: Sequence[Attempt]
 ) -> Outcome:
+    """The outcome of an attempt that ended in `error` after `latency_ms`; `earlier` are the attempts made before it."""
     is_timeout = isinstance(error, SkillTimeout)
     result = _result(
         item,
         plan,
-        task,
-        [*earlier, attempt],
+        plan.scorings[item.task].task,
+        [*earlier, Attempt(started_at=started_at, latency_ms=latency_ms, error_kind=error.kind)],
         status="timeout" if is_timeout else "error",
         passed=False,
-        latency_ms=attempt.latency_ms,
+        latency_ms=latency_ms,
         error_kind=error.kind,
         error_message=str(error),
         scorer=plan.scorings[item.task].scorer,
@@ -100,7 +97,7 @@ def _result(item: Item, plan: RunPlan, task: EvalTask, attempts: list[Attempt], 
     skill, benchmark = plan.skills[item.skill], plan.benchmark
     return ItemResult(
         run_id=plan.run_id,
-        started_at=attempts[-1].started_at,
+        started_at=plan.dated(attempts[-1].started_at),
         skill_id=skill.id,
         skill_version=skill.version,
         skill_digest=plan.digests[skill.key],
@@ -115,5 +112,6 @@ def _result(item: Item, plan: RunPlan, task: EvalTask, attempts: list[Attempt], 
         run_index=item.run,
         timeout_ms=plan.timeout_s(task) * 1000,
         attempts=attempts,
+        origin=plan.request.origin,
         **outcome,
     )

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import platform
-from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 
-from eval_skills.core.fingerprint import git_commit
+from eval_skills.core.fingerprint import digest_of_json, git_commit
+from eval_skills.core.models import Skill
 from eval_skills.core.store import Manifest, ManifestBenchmark, ManifestSkill, write_manifest
 from eval_skills.tasks.plan import RunPlan, make_plan
 from eval_skills.tasks.request import EvaluateRequest
 from eval_skills.tasks.resume import resumed_plan
+from eval_skills.tasks.scorer_digests import scorer_digests
 
 _RECORDED_VERSIONS = ("eval-skills", "prefect", "pydantic", "pandas", "pyarrow")
 
@@ -42,9 +43,9 @@ def manifest_of(plan: RunPlan) -> Manifest:
     )
     return Manifest(
         run_id=plan.run_id,
-        created_at=datetime.now(UTC),
+        created_at=plan.began,
         request=request.to_json(),
-        skills=[ManifestSkill(key=key, digest=plan.digests[key], path=str(skill.folder)) for key, skill in plan.skills.items()],
+        skills=[_skill(skill, plan.digests[key]) for key, skill in plan.skills.items()],
         benchmark=ManifestBenchmark(
             id=plan.benchmark.id,
             version=plan.benchmark.version,
@@ -52,10 +53,17 @@ def manifest_of(plan: RunPlan) -> Manifest:
             path=str(plan.benchmark_path) if plan.benchmark_path else None,
         ),
         versions={"python": platform.python_version(), **{name: version(name) for name in _RECORDED_VERSIONS}},
+        scorers=scorer_digests(plan.scorings.values(), plan.benchmark_path),
         git_commit=git_commit(Path.cwd()),
         platform=platform.platform(),
         planned_items=plan.planned,
+        provenance=plan.request.provenance,
     )
+
+
+def _skill(skill: Skill, digest: str) -> ManifestSkill:
+    called = digest_of_json({"entrypoint": skill.entrypoint, "adapterConfig": skill.adapter_config})
+    return ManifestSkill(key=skill.key, digest=digest, path=str(skill.folder), adapter=skill.adapter_type, adapter_digest=called)
 
 
 def _absolute(path: str | None) -> str | None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from eval_skills.adapters import check_skill, secrets_of
 from eval_skills.benchmarks import benchmark_folder, filter_tasks, load_benchmark, load_tasks
-from eval_skills.core.errors import InputError, UsageError, UserError
+from eval_skills.core.errors import InputError, UsageError, UserError, nearest
 from eval_skills.core.fingerprint import digest_of_folder, digest_of_json
 from eval_skills.core.models import Benchmark, EvalTask, Skill
 from eval_skills.core.models.benchmark import Subject
@@ -17,6 +18,7 @@ from eval_skills.core.skills import InvalidSkill, load_skills
 from eval_skills.core.store import Store, new_run_id
 from eval_skills.scorers import ScoringSettings, TaskScoring
 from eval_skills.scorers.registry import find_scorer
+from eval_skills.tasks.cluster_request import check_task_runner
 from eval_skills.tasks.places import check_places
 from eval_skills.tasks.request import EvaluateRequest
 
@@ -42,7 +44,7 @@ class Item:
 class RunPlan:
     """Everything a run needs, checked. `items` are the ones still to do, `finished` counts those that are done.
 
-    `remarks` are things a person should know that stop nothing.
+    `remarks` are things a person should know that stop nothing. `began` is when the run really began, whatever it is dated at.
     """
 
     run_id: str
@@ -57,6 +59,7 @@ class RunPlan:
     finished: int = 0
     remarks: list[str] = field(default_factory=list)
     skipped: int = 0
+    began: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     @property
     def planned(self) -> int:
@@ -72,6 +75,10 @@ class RunPlan:
         named = {name: os.environ[name] for name in self.request.secrets if os.environ.get(name)}
         return named | {name: value for skill in self.skills.values() for name, value in secrets_of(skill).items()}
 
+    def dated(self, moment: datetime) -> datetime:
+        """A moment of the run as its rows tell it: as far from the run's date as it was from its beginning."""
+        return moment if self.request.at is None else self.request.at + (moment - self.began)
+
     def timeout_s(self, task: EvalTask) -> float:
         """The one rule: a task's own `timeoutMs` wins over the run's."""
         return (task.timeout_ms or self.request.timeout_ms) / 1000
@@ -84,6 +91,7 @@ def make_plan(request: EvaluateRequest, *, run_id: str | None = None) -> RunPlan
         UserError: a skill, benchmark, option or the combination of them cannot be used, or there is nothing to do.
     """
     check_places(request)
+    check_task_runner(request.task_runner)
     found = load_skills(request.skills)
     benchmark, folder = benchmark_of(request)
     named = {str(Path(path).resolve()) for path in request.skills}
@@ -94,12 +102,12 @@ def make_plan(request: EvaluateRequest, *, run_id: str | None = None) -> RunPlan
         )
     _check_subject(benchmark, skills)
     return RunPlan(
-        run_id=run_id or new_run_id(),
+        run_id=run_id or new_run_id(request.at),
         request=request,
         store=Store(request.store),
         skills={skill.key: skill for skill in skills},
         benchmark=benchmark,
-        scorings=_scorings(request, benchmark, folder),
+        scorings=scorings_of(request, benchmark, folder),
         digests=digests_of(skills, benchmark),
         items=all_items(skills, benchmark, request.runs),
         benchmark_path=folder,
@@ -150,7 +158,15 @@ def benchmark_of(request: EvaluateRequest) -> tuple[Benchmark, Path | None]:
     else:
         benchmark = load_benchmark(request.benchmark, benchmarks_dir=directory, settings=settings)
         folder = benchmark_folder(request.benchmark, benchmarks_dir=directory)
-    return filter_tasks(benchmark, request.task_tags) if request.task_tags else benchmark, folder
+    tagged = filter_tasks(benchmark, request.task_tags) if request.task_tags else benchmark
+    return _only(tagged, request.task_ids) if request.task_ids else tagged, folder
+
+
+def _only(benchmark: Benchmark, task_ids: list[str]) -> Benchmark:
+    known = [task.id for task in benchmark.tasks]
+    if unknown := next((task_id for task_id in task_ids if task_id not in known), None):
+        raise UsageError(f"benchmark {benchmark.id!r} has no task {unknown!r}{nearest(unknown, known)} to be asked")
+    return benchmark.model_copy(update={"tasks": [task for task in benchmark.tasks if task.id in task_ids]})
 
 
 def _check_evaluator(name: str) -> None:
@@ -161,7 +177,8 @@ def _check_evaluator(name: str) -> None:
         raise UsageError(f"--evaluator: {error}") from None
 
 
-def _scorings(request: EvaluateRequest, benchmark: Benchmark, folder: Path | None) -> dict[str, TaskScoring]:
+def scorings_of(request: EvaluateRequest, benchmark: Benchmark, folder: Path | None) -> dict[str, TaskScoring]:
+    """How the answers to each task are judged, by its id; `folder` holds the benchmark's own files."""
     settings = scoring_settings(request, folder)
     return {task.id: TaskScoring(task, settings) for task in benchmark.tasks}
 
@@ -182,7 +199,8 @@ def _usable(skills: list[Skill], *, named: set[str], subject: Subject) -> tuple[
 
 def _doubts(benchmark: Benchmark, request: EvaluateRequest) -> list[str]:
     """What is allowed and yet probably not meant."""
-    doubts = []
+    imported = benchmark.metadata if benchmark.metadata.get("source") == "EvalView" else {}
+    doubts = [str(warning) for warning in imported.get("warnings", ())]
     if benchmark.k > request.runs:
         doubts.append(
             f"pass@{benchmark.k} and pass^{benchmark.k} stay unknown with {request.runs} runs of each task; raise --runs"

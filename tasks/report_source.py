@@ -71,7 +71,7 @@ def _of_run(store: Store, given: str) -> ReportSource:
     items = store.item_table(run_id).to_pandas(maps_as_pydicts="strict")
     if items.empty:
         raise InputError(f"run {run_id} has no finished item yet; go on with --resume {run_id}", source=store.path)
-    request = _request(manifest)
+    request = recorded_request(manifest)
     benchmark, remarks = _benchmark(manifest, request, items)
     detailed = len(items) <= MAX_DETAILED_ITEMS
     if not detailed:
@@ -86,7 +86,7 @@ def _of_run(store: Store, given: str) -> ReportSource:
     if manifest and len(items) < manifest.planned_items:
         context = replace(context, partial=(len(items), manifest.planned_items))
         remarks.append(f"run {run_id} is unfinished: {len(items):,} of {manifest.planned_items:,} items")
-    reports = skill_reports_of(items, benchmark or _bare_benchmark(items), timeout_ms, detailed=detailed)
+    reports = skill_reports_of(items, benchmark or bare_benchmark(items), timeout_ms, detailed=detailed)
     return ReportSource(run_id, f"eval-result-{run_id}", reports, context, remarks=remarks)
 
 
@@ -110,7 +110,7 @@ def _manifest(store: Store, run_id: str) -> Manifest | None:
     return store.find_manifest(run_id)
 
 
-def _request(manifest: Manifest | None) -> EvaluateRequest | None:
+def recorded_request(manifest: Manifest | None) -> EvaluateRequest | None:
     """What was asked; None where that is not known, or was written by a version with other options."""
     try:
         return validate(EvaluateRequest, manifest.request) if manifest else None
@@ -135,7 +135,8 @@ def _benchmark(
     return benchmark, []
 
 
-def _bare_benchmark(items: pd.DataFrame) -> Benchmark:
+def bare_benchmark(items: pd.DataFrame) -> Benchmark:
+    """What the rows of a run themselves know of their benchmark: its name and version, and no task."""
     name, version = (str(items[column].iloc[0]) for column in ("benchmark_id", "benchmark_version"))
     return Benchmark.model_validate({"id": name, "name": name, "version": version, "tasks": []})
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import AwareDatetime, Field, model_validator
 
 from eval_skills.core.models import AdapterType, Model, Weights
 from eval_skills.core.models.base import Rate, Text
+from eval_skills.core.task_runner import LOCAL, TaskRunnerName
+
+Origin = Literal["run", "rescore", "replay", "monitor", "confirm"]
+"""What wrote a row: a run of its own right, or later work. Only ``run`` and ``replay`` speak of a skill's course over time."""
 
 
 class RunOptions(Model):
@@ -26,6 +30,9 @@ class RunOptions(Model):
     )
     retries: int = Field(default=0, ge=0, le=20, description="Further attempts after transient trouble")
     items_per_task: int = Field(default=1, ge=1, le=100_000, description="Items in one mapped Prefect task run")
+    task_runner: TaskRunnerName = Field(
+        default=LOCAL, description="Where items are executed: local, dask (worker processes), or dask://HOST:PORT (a cluster)"
+    )
     fail_fast: bool = Field(default=False, description="Stop at the first item that does not pass")
     evaluator: Text = Field(default="exact", description="The scorer of tasks that name none")
     allow_custom_code: bool = Field(default=False, description="Let benchmarks run their own scorer code")
@@ -54,6 +61,12 @@ class EvaluateRequest(RunOptions):
 
     skills: list[str] = Field(default_factory=list, description="skill.json files, skill folders, or folders of skills")
     task_tags: list[str] = Field(default_factory=list, description="Only tasks with all of these tags")
+    task_ids: list[str] = Field(default_factory=list, description="Only the tasks with these ids")
+    origin: Origin = Field(default="run", description="What the rows say they come from")
+    provenance: dict[str, Any] = Field(default_factory=dict, description="Where the run comes from, for its manifest; JSON data")
+    at: AwareDatetime | None = Field(
+        default=None, strict=False, description="The moment, with its time zone, that the run is dated at [default: now]"
+    )
 
 
 class PipelineRequest(RunOptions):

@@ -17,7 +17,7 @@ from eval_skills.tasks.request import EvaluateRequest
 
 LATEST = "latest"
 _FOLLOW_THE_NEW_CALL = (
-    "concurrency", "retries", "items_per_task", "fail_fast", "min_completion", "format", "output_dir", "store",
+    "concurrency", "retries", "items_per_task", "task_runner", "fail_fast", "min_completion", "format", "output_dir", "store",
     "allow_custom_code", "secrets", "resume", "retry_errors",
 )  # fmt: skip
 """What a resuming call may set anew; everything else decides results and stays as the run began."""
@@ -37,8 +37,13 @@ def resumed_plan(request: EvaluateRequest) -> RunPlan:
     """
     store = Store(request.store)
     manifest = store.manifest(_run_id(store, request.resume or LATEST))
+    if manifest.origin == "rescore":
+        raise UsageError(
+            f"run {manifest.run_id} is a scoring of run {manifest.provenance.get('of')}, and calls no skill; "
+            f"go on with: eval-skills rescore {manifest.provenance.get('of')}"
+        )
     plan = make_plan(_request(manifest, request), run_id=manifest.run_id)
-    return rest_of(replace(plan, remarks=[*plan.remarks, *_changes(plan, manifest)]))
+    return rest_of(replace(plan, began=manifest.created_at, remarks=[*plan.remarks, *_changes(plan, manifest)]))
 
 
 def rest_of(plan: RunPlan) -> RunPlan:
@@ -67,10 +72,15 @@ def _run_id(store: Store, wanted: str) -> str:
     for run_id in store.unfinished():
         if (store.run_folder(run_id) / "manifest.json").exists():
             store.manifest(run_id)  # a damaged one must not send us on to another run
-    begun = [run_id for run_id in (store.latest_run(), *store.unfinished()) if run_id and store.find_manifest(run_id)]
+    begun = [run_id for run_id in (store.latest_run(), *store.unfinished()) if run_id and _can_go_on(store, run_id)]
     if not begun:
         raise UsageError(f"nothing to resume: the store {store.path} holds no run; start one without --resume")
     return begun[-1]
+
+
+def _can_go_on(store: Store, run_id: str) -> bool:
+    manifest = store.find_manifest(run_id)
+    return manifest is not None and manifest.origin != "rescore"
 
 
 def _request(manifest: Manifest, now: EvaluateRequest) -> EvaluateRequest:

@@ -1,4 +1,4 @@
-"""A run while it works: its open adapters, its journal, and the attempts of items that are not done yet."""
+"""A run while it works: where it does so, its journal, and the attempts of items that are not done yet."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ from time import monotonic
 from types import TracebackType
 from typing import Self
 
-from eval_skills.adapters import Adapter, open_adapter
 from eval_skills.core.errors import RunError
 from eval_skills.core.models import Attempt
 from eval_skills.core.redaction import Redaction
 from eval_skills.core.store import Journal
-from eval_skills.tasks.execution import Outcome, execute
-from eval_skills.tasks.keeper import Keeper
+from eval_skills.tasks.execution import Outcome
 from eval_skills.tasks.plan import Item, RunPlan
 from eval_skills.tasks.progress import RunObserver
+from eval_skills.tasks.workplace import Here, Workplace
 
 MAX_RETRY_AFTER_S = 120.0
 """The longest wait that a skill may ask for with ``Retry-After``: nobody should be able to stall a run for ever."""
@@ -33,19 +32,24 @@ class RunRef:
 class RunSession:
     """One run's live resources, on the event loop of its task runner.
 
-    An adapter is opened when its first item needs it and stays open until the session ends; a failure to open it is remembered,
-    so that a service that does not start costs its waiting time once and not once per item.
+    Items are executed at `workplace`, which is this process unless another one is given; the journal is written here.
     """
 
-    def __init__(self, plan: RunPlan, journal: Journal, watcher: RunObserver, flow_run_id: str | None = None) -> None:
+    def __init__(
+        self,
+        plan: RunPlan,
+        journal: Journal,
+        watcher: RunObserver,
+        flow_run_id: str | None = None,
+        workplace: Workplace | None = None,
+    ) -> None:
         self.plan = plan
         self.counts: Counter[str] = Counter()
         self._journal, self._watcher, self._flow_run_id = journal, watcher, flow_run_id
         self._stopped = False
         self._secrets = plan.secrets()
         self._redaction = Redaction(self._secrets)
-        self._opening: dict[str, asyncio.Task[Adapter]] = {}
-        self._keepers: list[Keeper] = []
+        self._workplace = workplace or Here(plan)
         self._attempts: dict[Item, list[Attempt]] = defaultdict(list)
         self._not_before: dict[Item, float] = {}
 
@@ -67,21 +71,13 @@ class RunSession:
         return self._stopped
 
     async def __aenter__(self) -> Self:
+        await self._workplace.__aenter__()
         _open_sessions[self.plan.run_id] = self
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         del _open_sessions[self.plan.run_id]
-        for opening in self._opening.values():
-            opening.cancel()
-        await asyncio.gather(*self._opening.values(), return_exceptions=True)
-        await asyncio.gather(*(keeper.release() for keeper in self._keepers), return_exceptions=True)
-
-    async def adapter(self, skill_key: str) -> Adapter:
-        """The open adapter of a skill; concurrent callers share one opening."""
-        if skill_key not in self._opening:
-            self._opening[skill_key] = asyncio.create_task(self._open(skill_key))
-        return await asyncio.shield(self._opening[skill_key])
+        await self._workplace.__aexit__(kind, error, trace)
 
     async def not_before(self, item: Item) -> None:
         """Wait as long as the skill asked for after the item's last attempt."""
@@ -89,7 +85,7 @@ class RunSession:
 
     async def attempt(self, item: Item, *, last: bool, task_run_id: str | None = None) -> Outcome:
         """Make one attempt; a final one is in the journal when this returns. `last` says that no other will follow."""
-        outcome = self._without_secrets(await execute(item, self, self._attempts[item]))
+        outcome = self._without_secrets(await self._workplace.execute(item, self._attempts[item]))
         if outcome.transient and not last:
             self._attempts[item] = outcome.result.attempts
             self._not_before[item] = monotonic() + min(outcome.retry_after_s, MAX_RETRY_AFTER_S)
@@ -115,11 +111,6 @@ class RunSession:
         if self.plan.request.fail_fast and not result.passed:
             self._stopped = True
         self._watcher.finished(result)
-
-    async def _open(self, skill_key: str) -> Adapter:
-        keeper = Keeper()
-        self._keepers.append(keeper)
-        return await keeper.hold(open_adapter(self.plan.skills[skill_key], subject=self.plan.benchmark.subject))
 
 
 _open_sessions: dict[str, RunSession] = {}

@@ -8,12 +8,12 @@ from typing import Any
 
 import httpx
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from eval_skills.cli.api_server import prefect_api
 
 # A busy machine is no failure: how long one example takes says nothing about what is right.
-settings.register_profile("patient", deadline=None)
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
 
 
@@ -30,6 +30,7 @@ def prefect_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         environment.delenv("PREFECT_API_URL", raising=False)
         environment.setenv("PREFECT_HOME", str(home))
         environment.setenv("PREFECT_SERVER_API_PORT", "1")  # never the server that a developer keeps running
+        environment.setattr("eval_skills.cli.api_server.START_TIMEOUT_S", 600.0)
         with prefect_api() as server, temporary_settings({PREFECT_API_URL: server.url, PREFECT_HOME: home}):
             server.wait_until_ready()
             yield server.url
@@ -40,7 +41,7 @@ def ask(prefect_url: str) -> Callable[..., Any]:
     """Ask the Prefect API: a path and a JSON body, the JSON answer."""
 
     def post(path: str, **body: Any) -> Any:
-        return httpx.post(f"{prefect_url}/{path}", json=body, timeout=30, trust_env=False).raise_for_status().json()
+        return httpx.post(f"{prefect_url}/{path}", json=body, timeout=120, trust_env=False).raise_for_status().json()
 
     return post
 

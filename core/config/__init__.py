@@ -2,6 +2,6 @@
 
 from eval_skills.core.config.editing import set_in_file
 from eval_skills.core.config.layered import LayeredConfig, load_config
-from eval_skills.core.config.settings import Config, LlmSettings
+from eval_skills.core.config.settings import ID_OR_PATH, PATH, Config, LlmSettings, WrittenPath
 
-__all__ = ["Config", "LayeredConfig", "LlmSettings", "load_config", "set_in_file"]
+__all__ = ["ID_OR_PATH", "PATH", "Config", "LayeredConfig", "LlmSettings", "WrittenPath", "load_config", "set_in_file"]

@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, get_origin
+from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from eval_skills.core.config.keys import Leaf, flatten, is_mapping, is_optional, known_leaves, resolve
+from eval_skills.core.config.keys import Leaf, flatten, is_list, is_mapping, is_optional, known_leaves, resolve
 from eval_skills.core.config.layer import Layer, Setting, checked
+from eval_skills.core.config.settings import Config
 from eval_skills.core.errors import ConfigError, nearest
 
 PREFIX = "EVAL_SKILLS_"
 
 
-def environment_layer(environ: Mapping[str, str], cwd: Path, home: Path) -> tuple[Layer, list[str]]:
+def environment_layer(environ: Mapping[str, str], cwd: Path, home: Path, model: type[Config] = Config) -> tuple[Layer, list[str]]:
     """The layer, and the variables that start with our prefix and name no key.
 
     Two underscores go down a level. A blank variable counts as not set, as a CI system leaves it when an input is empty.
@@ -31,20 +32,20 @@ def environment_layer(environ: Mapping[str, str], cwd: Path, home: Path) -> tupl
         if not (text := environ[name].strip()):
             continue
         try:
-            leaf, annotation = resolve(tuple(name.removeprefix(PREFIX).lower().split("__")))
+            leaf, annotation = resolve(tuple(name.removeprefix(PREFIX).lower().split("__")), model)
         except ConfigError:
             unknown.append(name)
             continue
-        for key, value in _leaves(name, leaf, annotation, text).items():
+        for key, value in _leaves(name, leaf, annotation, text, model).items():
             layer[key] = Setting(value, name, name)
-    return checked(layer, cwd, home), unknown
+    return checked(layer, cwd, home, model), unknown
 
 
-def refuse_unknown(names: Iterable[str]) -> None:
+def refuse_unknown(names: Iterable[str], model: type[Config] = Config) -> None:
     """Raise a ConfigError for the first of these variables, with the nearest one that exists."""
     for name in names:
         # The common prefix is left out of the comparison: it would make every name look alike.
-        hint = nearest(name.removeprefix(PREFIX), [variable_of(leaf).removeprefix(PREFIX) for leaf, _ in known_leaves()])
+        hint = nearest(name.removeprefix(PREFIX), [variable_of(leaf).removeprefix(PREFIX) for leaf, _ in known_leaves(model)])
         hint = hint.replace("'", f"'{PREFIX}", 1) or "; if it holds a secret of your own, name it under 'secrets'"
         raise ConfigError(f"{name}: no configuration key has this name{hint}")
 
@@ -62,9 +63,9 @@ def read_text(annotation: Any, text: str) -> Any:
     """
     if text == "null" and is_optional(annotation):
         return None
-    if get_origin(annotation) is list and not text.startswith("["):
+    if is_list(annotation) and not text.startswith("["):
         return [part.strip() for part in text.split(",") if part.strip()]
-    if get_origin(annotation) is list or is_mapping(annotation):
+    if is_list(annotation) or is_mapping(annotation):
         return _json_or_text(text)
     try:
         return TypeAdapter(annotation).validate_python(text)
@@ -76,14 +77,14 @@ def _is_ours(name: str) -> bool:
     return name.startswith(PREFIX)
 
 
-def _leaves(name: str, leaf: Leaf, annotation: Any, text: str) -> dict[Leaf, Any]:
+def _leaves(name: str, leaf: Leaf, annotation: Any, text: str, model: type[Config]) -> dict[Leaf, Any]:
     value = read_text(annotation, text)
     if not is_mapping(annotation):
         return {leaf: value}
     if not isinstance(value, dict):
         raise ConfigError(f'{name}: {".".join(leaf)}: expected a JSON object such as {{"key": …}}; got {text[:80]!r}')
     try:
-        return flatten(value, leaf)
+        return flatten(value, leaf, model)
     except ConfigError as error:
         raise ConfigError(f"{name}: {error}") from None
 

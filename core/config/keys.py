@@ -29,14 +29,16 @@ def known_leaves(model: type[Model] = Config, prefix: Leaf = ()) -> Iterator[tup
             yield leaf, field.annotation
 
 
-def resolve(parts: Leaf) -> tuple[Leaf, Any]:
+def resolve(parts: Leaf, model: type[Config] = Config) -> tuple[Leaf, Any]:
     """The key that `parts` spell, in snake_case or camelCase, and its type.
+
+    `model` is `Config`, or a subclass of it that knows more keys (as the command line's does).
 
     Raises:
         ConfigError: there is no such key; the nearest known one is named.
     """
     leaf: Leaf = ()
-    annotation: Any = Config
+    annotation: Any = model
     for part in parts:
         if is_model(annotation):
             name, annotation = _field(annotation, part, leaf)
@@ -48,7 +50,7 @@ def resolve(parts: Leaf) -> tuple[Leaf, Any]:
     return leaf, annotation
 
 
-def flatten(data: Mapping[Any, Any], prefix: Leaf = ()) -> dict[Leaf, Any]:
+def flatten(data: Mapping[Any, Any], prefix: Leaf = (), model: type[Config] = Config) -> dict[Leaf, Any]:
     """The leaves of a nested mapping. A null where a mapping belongs says nothing; a null elsewhere is a value.
 
     Raises:
@@ -57,14 +59,14 @@ def flatten(data: Mapping[Any, Any], prefix: Leaf = ()) -> dict[Leaf, Any]:
     leaves: dict[Leaf, Any] = {}
     seen: set[Leaf] = set()
     for key, value in data.items():
-        leaf, annotation = resolve((*prefix, key if isinstance(key, str) else repr(key)))
+        leaf, annotation = resolve((*prefix, key if isinstance(key, str) else repr(key)), model)
         if leaf in seen:
             raise ConfigError(f"{dotted(leaf)!r} is given twice, in two spellings; keep one")
         seen.add(leaf)
         if not is_mapping(annotation):
             leaves[leaf] = value
         elif isinstance(value, Mapping):
-            leaves |= flatten(value, leaf)
+            leaves |= flatten(value, leaf, model)
         elif value is not None:
             leaves[leaf] = value
     return leaves
@@ -94,6 +96,17 @@ def is_mapping(annotation: Any) -> bool:
 def is_optional(annotation: Any) -> bool:
     """Whether the key may hold nothing."""
     return get_origin(annotation) in (Union, UnionType) and type(None) in get_args(annotation)
+
+
+def is_list(annotation: Any) -> bool:
+    """Whether the key holds a list, or a list or nothing."""
+    parts = get_args(annotation) if is_optional(annotation) else (annotation,)
+    return any(get_origin(part) is list for part in parts)
+
+
+def is_known(leaf: Leaf, model: type[Config]) -> bool:
+    """Whether `model` itself names the key's first part."""
+    return any(leaf[0] in (name, field.alias) for name, field in model.model_fields.items())
 
 
 def _field(model: type[Model], spelling: str, parent: Leaf) -> tuple[str, Any]:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
-from eval_skills.core.config.keys import Leaf, dotted, flatten, nest
-from eval_skills.core.config.settings import Config
+from eval_skills.core.config.keys import Leaf, dotted, flatten, nest, resolve
+from eval_skills.core.config.settings import ID_OR_PATH, PATH, Config
 from eval_skills.core.errors import ConfigError, InputError
 from eval_skills.core.loading import read_document, validate
 
-_PATHS = {("outputDir",), ("skillsDir",), ("benchmarksDir",), ("strategy",)}
 _DOCUMENTS = (".json", ".yaml", ".yml")
 
 
@@ -40,16 +39,17 @@ def flag_layer(flags: Mapping[str, Any], cwd: Path, home: Path) -> Layer:
     return checked({leaf: Setting(value, "flag", _option(leaf)) for leaf, value in leaves.items()}, cwd, home)
 
 
-def file_layer(path: Path, home: Path) -> Layer:
+def file_layer(path: Path, home: Path, model: type[Config] = Config) -> Layer:
     """A configuration file.
 
     Raises:
         ConfigError: the file cannot be read, is no mapping, or holds an unknown key or a wrong value.
     """
-    return checked({leaf: Setting(value, str(path), str(path)) for leaf, value in file_leaves(path).items()}, path.parent, home)
+    layer = {leaf: Setting(value, str(path), str(path)) for leaf, value in file_leaves(path, model).items()}
+    return checked(layer, path.parent, home, model)
 
 
-def file_leaves(path: Path) -> dict[Leaf, Any]:
+def file_leaves(path: Path, model: type[Config] = Config) -> dict[Leaf, Any]:
     """What a configuration file says, its values unchecked. An empty file, or one of comments only, says nothing.
 
     Raises:
@@ -62,12 +62,12 @@ def file_leaves(path: Path) -> dict[Leaf, Any]:
     if not isinstance(document, dict | None):
         raise ConfigError(f"{path}: a configuration is a mapping of keys to values; this is a {type(document).__name__}")
     try:
-        return flatten(document or {})
+        return flatten(document or {}, model=model)
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from None
 
 
-def checked(layer: Layer, base: Path, home: Path) -> Layer:
+def checked(layer: Layer, base: Path, home: Path, model: type[Config] = Config) -> Layer:
     """The layer, its values checked and its relative paths made absolute.
 
     Every layer is checked by itself: a wrong value is reported where it stands, even if a higher layer would hide it.
@@ -76,39 +76,46 @@ def checked(layer: Layer, base: Path, home: Path) -> Layer:
         ConfigError: a value is wrong; the message has the place, the key, what is valid and what was given.
     """
     try:
-        validate(Config, nest({leaf: setting.value for leaf, setting in layer.items()}))
+        validate(model, nest({leaf: setting.value for leaf, setting in layer.items()}))
     except InputError as error:
         place = _place(layer, error)
         is_named = place == _option(tuple(error.path.partition("[")[0].split(".")))
         raise ConfigError(": ".join(filter(None, (place, "" if is_named else error.path, error.message)))) from None
-    return located(layer, base, home)
+    return located(layer, base, home, model)
 
 
-def located(layer: Layer, base: Path, home: Path) -> Layer:
+def located(layer: Layer, base: Path, home: Path, model: type[Config] = Config) -> Layer:
     """The layer with its relative paths resolved against `base`, and a leading ``~`` against `home`."""
-    return {
-        leaf: Setting(_absolute(setting.value, base, home), setting.origin, setting.place)
-        if _is_path(leaf, setting.value)
-        else setting
-        for leaf, setting in layer.items()
-    }
+    return {leaf: replace(setting, value=_located(leaf, setting.value, base, home, model)) for leaf, setting in layer.items()}
 
 
-def _is_path(leaf: Leaf, value: Any) -> bool:
-    if value is None:
+def _located(leaf: Leaf, value: Any, base: Path, home: Path, model: type[Config]) -> Any:
+    annotation = resolve(leaf, model)[1]
+    if isinstance(value, list):
+        return [_absolute(part, base, home) if _is_place(annotation, part) else part for part in value]
+    return _absolute(value, base, home) if _is_path(leaf[-1], annotation, value) else value
+
+
+def _is_path(name: str, annotation: Any, value: Any) -> bool:
+    if not isinstance(value, str | Path):
         return False
-    if leaf == ("store",):
-        return "://" not in value
-    if leaf == ("benchmark",):  # an id has neither a slash nor an ending
-        return "/" in value or value.endswith(_DOCUMENTS)
-    return leaf in _PATHS
+    if name == "store":
+        return "://" not in str(value)
+    return _is_place(ID_OR_PATH if name == "benchmark" else annotation, value)
+
+
+def _is_place(annotation: Any, value: Any) -> bool:
+    if annotation is ID_OR_PATH:  # an id has neither a slash nor an ending
+        return "/" in str(value) or str(value).endswith(_DOCUMENTS)
+    inside = (*get_args(annotation), *getattr(annotation, "__metadata__", ()))
+    return annotation in (Path, PATH) or any(_is_place(part, value) for part in inside)
 
 
 def _absolute(value: str | Path, base: Path, home: Path) -> str:
-    path = Path(value)
+    path, folder = Path(value), "/" if str(value).endswith("/") else ""
     if path.parts and path.parts[0] == "~":
-        return str(home.joinpath(*path.parts[1:]))
-    return str(base / path)
+        return str(home.joinpath(*path.parts[1:])) + folder
+    return str(base / path) + folder
 
 
 def _given(flags: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, field_validator
 
 from eval_skills.core.models.base import Model, Rate, Text
 from eval_skills.core.models.task import Weights
+from eval_skills.core.task_runner import LOCAL, TaskRunnerName
 
 
 def _is_variable_name(name: str) -> str:
@@ -33,13 +34,27 @@ WrittenPath = Annotated[Path, BeforeValidator(_as_path)]
 """A path, written as text."""
 
 
+PATH, ID_OR_PATH = "path", "id or path"
+"""Marks in the type of a text that is a path, and of one that is a path where it has a slash or an ending such as ``.json``."""
+
+
 class LlmSettings(Model):
     """The model that judges. `api_key_env` names the variable that holds its key; None: the provider's usual one."""
 
-    model: Text | None = None
-    api_base: Text | None = None
-    api_key_env: VariableName | None = None
-    temperature: float | None = Field(default=None, ge=0, le=2)
+    model: Text | None = Field(default=None, description="The model that judges", examples=["gpt-4o"])
+    api_base: Text | None = Field(
+        default=None,
+        description="Address of the model's API, if it is not the provider's own",
+        examples=["http://127.0.0.1:8000/v1"],
+    )
+    api_key_env: VariableName | None = Field(
+        default=None,
+        description="Name of the environment variable that holds the key, never the key; else the provider's usual one",
+        examples=["OPENAI_API_KEY"],
+    )
+    temperature: float | None = Field(
+        default=None, ge=0, le=2, description="How freely the model words its answer", examples=[0.0]
+    )
 
 
 class Config(Model):
@@ -50,30 +65,64 @@ class Config(Model):
     wherever something is written. `tool_categories` adds to the built-in table: a category's name and the tools in it.
     """
 
-    concurrency: int = Field(default=4, ge=1, le=1024)
-    timeout_ms: int = Field(default=30_000, gt=0, le=86_400_000)
-    retries: int = Field(default=0, ge=0, le=20)
-    runs: int = Field(default=1, ge=1, le=1000)
-    evaluator: Text = "exact"
-    format: list[Text] = Field(default=["json", "markdown"], min_length=1)
-    output_dir: WrittenPath = Path("reports")
-    store: Text = "./eval-store"
-    min_completion: Rate = 0.7
-    exit_on_fail: bool = False
-    fail_fast: bool = False
-    skills_dir: WrittenPath = Path("skills")
-    benchmark: Text = "coding-easy"
-    benchmarks_dir: WrittenPath | None = None
-    items_per_task: int = Field(default=1, ge=1, le=100_000)
-    allow_custom_code: bool = False
-    limit: int = Field(default=20, ge=1)
-    top_k: int | None = Field(default=None, ge=1)
-    strategy: WrittenPath | None = None
-    weights: Weights = Field(default_factory=Weights)
-    tool_categories: dict[str, list[Text]] = Field(default_factory=dict)
-    tool_names: Literal["exact", "normalised"] = "exact"
-    llm: LlmSettings = Field(default_factory=LlmSettings)
-    secrets: list[VariableName] = Field(default_factory=list)
+    concurrency: int = Field(default=4, ge=1, le=1024, description="Items at a time")
+    timeout_ms: int = Field(
+        default=30_000, gt=0, le=86_400_000, description="Time limit of one call in ms; a task's own timeoutMs wins"
+    )
+    retries: int = Field(default=0, ge=0, le=20, description="Further attempts after transient trouble")
+    runs: int = Field(default=1, ge=1, le=1000, description="How often every task is asked")
+    evaluator: Text = Field(default="exact", description="Scorer of tasks that name none")
+    format: list[Text] = Field(
+        default=["json", "markdown"], min_length=1, description="Report formats: json, markdown, html, csv, junit, parquet"
+    )
+    output_dir: WrittenPath = Field(default=Path("reports"), description="Folder of report files")
+    store: Text = Field(
+        default="./eval-store", description="Where all results are kept: a folder, a .db or .sqlite file, or a URL such as s3://…"
+    )
+    min_completion: Rate = Field(default=0.7, description="Lowest completion rate to select, and for exitOnFail")
+    exit_on_fail: bool = Field(default=False, description="Exit with 1 when a skill is below minCompletion")
+    fail_fast: bool = Field(default=False, description="Stop at the first item that does not pass")
+    skills_dir: WrittenPath = Field(default=Path("skills"), description="Folder to search for skills")
+    benchmark: Text = Field(default="coding-easy", description="What is asked: the id of a benchmark, or its path")
+    benchmarks_dir: WrittenPath | None = Field(
+        default=None, description="Folder of benchmarks, searched before the built-in ones", examples=["./benchmarks"]
+    )
+    items_per_task: int = Field(
+        default=1, ge=1, le=100_000, description="Items in one Prefect task run; more of them for sweeps of 10,000 items and more"
+    )
+    task_runner: TaskRunnerName = Field(
+        default=LOCAL,
+        description="Where items are executed: local (this process), dask (worker processes) or dask://HOST:PORT (a cluster)",
+    )
+    allow_custom_code: bool = Field(default=False, description="Let a benchmark run its own scorer code")
+    limit: int = Field(default=20, ge=1, description="How many lines `find` and `history` show at most")
+    top_k: int | None = Field(
+        default=None, ge=1, description="Select at most this many skills; beats the strategy's topK", examples=[3]
+    )
+    strategy: WrittenPath | None = Field(
+        default=None, description="File of a selection strategy: filters, sortBy, order, topK", examples=["./strategy.yaml"]
+    )
+    weights: Weights = Field(
+        default_factory=Weights, description="Weights of the dimensions of agent runs; one that is left out keeps its default"
+    )
+    tool_categories: dict[str, list[Text]] = Field(
+        default_factory=dict,
+        description="Categories of tools beside the built-in ones: a name, and the tools that satisfy it",
+        examples=[{"payment": ["pay", "refund"]}],
+    )
+    tool_names: Literal["exact", "normalised"] = Field(
+        default="exact", description="How names of tools are compared; normalised ignores case, -, _, dots and spaces"
+    )
+    llm: LlmSettings = Field(default_factory=LlmSettings, description="The model that judges")
+    secrets: list[VariableName] = Field(
+        default_factory=list,
+        description="Names of environment variables whose values are replaced wherever something is written",
+        examples=[["OPENAI_API_KEY"]],
+    )
+
+    json_: bool = Field(default=False, alias="json", description="Print one JSON document on stdout and nothing else")
+    color: bool = Field(default=True, description="Print with colour, where the output is a terminal and NO_COLOR is not set")
+    verbose: bool = Field(default=False, description="Show Prefect's logs and tracebacks")
 
     @field_validator("weights")
     @classmethod

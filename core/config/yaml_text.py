@@ -7,6 +7,7 @@ from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 from eval_skills.core.config.keys import Leaf, resolve
+from eval_skills.core.config.settings import Config
 from eval_skills.core.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 _NO_WIDTH = 1_000_000
 
 
-def edited(text: str, changes: Mapping[Leaf, Any]) -> str:
+def edited(text: str, changes: Mapping[Leaf, Any], model: type[Config] = Config) -> str:
     """`text`, a valid configuration, with these keys set. Comments, order, quotes and the spellings of keys stay.
 
     A new key is appended to its group. A list keeps its style, in one line or one entry per line.
@@ -34,7 +35,7 @@ def edited(text: str, changes: Mapping[Leaf, Any]) -> str:
             head = ""
         _indent(editor, document)
         for leaf, value in changes.items():
-            _set(editor, document, leaf, value)
+            _set(editor, document, leaf, value, model)
         return head + _dumped(editor, document)
     except YAMLError as error:
         raise ConfigError(f"cannot be edited with its comments: {' '.join(str(error).split())}; edit it by hand") from None
@@ -59,20 +60,20 @@ def _indent(editor: YAML, document: Any) -> None:
     editor.indent(mapping=min(depths, default=2), sequence=dash + 2, offset=dash)
 
 
-def _set(editor: YAML, document: Any, leaf: Leaf, value: Any) -> None:
+def _set(editor: YAML, document: Any, leaf: Leaf, value: Any, model: type[Config]) -> None:
     level = document
     for depth in range(1, len(leaf)):
-        name = _spelled(level, leaf[:depth])
+        name = _spelled(level, leaf[:depth], model)
         if level.get(name) is None:
             level[name] = editor.map()
         level = level[name]
-    name = _spelled(level, leaf)
+    name = _spelled(level, leaf, model)
     level[name] = _node(editor, value, level.get(name))
 
 
-def _spelled(level: Any, leaf: Leaf) -> str:
+def _spelled(level: Any, leaf: Leaf, model: type[Config]) -> str:
     """How the file spells the last part of `leaf`: keys may be written in snake_case."""
-    return next((name for name in level if resolve((*leaf[:-1], name))[0] == leaf), leaf[-1])
+    return next((name for name in level if resolve((*leaf[:-1], name), model)[0] == leaf), leaf[-1])
 
 
 def _node(editor: YAML, value: Any, old: Any) -> Any:

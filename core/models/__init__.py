@@ -2,6 +2,7 @@
 
 from eval_skills.core.models.base import Model
 from eval_skills.core.models.benchmark import Benchmark
+from eval_skills.core.models.checks import Checks, HallucinationCheck
 from eval_skills.core.models.report import (
     ConfidenceInterval,
     Latency,
@@ -30,12 +31,14 @@ __all__ = [
     "AdapterType",
     "Attempt",
     "Benchmark",
+    "Checks",
     "ConfidenceInterval",
     "EvalTask",
     "Evaluator",
     "Expected",
     "ExpectedOutput",
     "ExpectedText",
+    "HallucinationCheck",
     "ItemResult",
     "Latency",
     "Model",

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import ConfigDict, Field, SerializerFunctionWrapHandler, field_validator, model_serializer, model_validator
 
 from eval_skills.core.models.base import Model, Text
+from eval_skills.core.models.checks import Checks
 from eval_skills.core.tool_names import normalise_tool_name
 
 Complexity = Literal["simple", "medium", "complex", "very_complex"]
@@ -65,14 +66,22 @@ class ExpectedText(Model):
 
 
 class Expected(Model):
-    """What an agent run should have done: tools, their order, forbidden ones, and texts of the answer."""
+    """What an agent run should have done: tools, their order, forbidden ones, texts of the answer, and a whole trajectory.
+
+    `trajectory` is a list of messages, ``{"messages": [...]}`` or one message, which the scorer `trajectory_match` compares with
+    those of the answer; an empty list expects none. `sequence_gate` fails the item when the sequence is not kept in full,
+    whatever its score. `shell_needs_command` lets a call of a shell satisfy only the categories that its command belongs to.
+    """
 
     tools: list[Text] = Field(default_factory=list)
     tool_sequence: list[Text] = Field(default_factory=list)
     sequence_mode: SequenceMode = "subsequence"
+    sequence_gate: bool = False
     tool_categories: list[Text] = Field(default_factory=list)
+    shell_needs_command: bool = False
     forbidden_tools: list[Text] = Field(default_factory=list)
     output: ExpectedText = Field(default_factory=ExpectedText)
+    trajectory: list[dict[str, Any]] | dict[str, Any] | None = None
 
     @model_validator(mode="after")
     def _forbidden_is_not_expected(self) -> Expected:
@@ -82,11 +91,19 @@ class Expected(Model):
                 raise ValueError(f"tool {name!r} is expected and forbidden (as {clash!r}) at once; remove it from one list")
         return self
 
+    @model_validator(mode="after")
+    def _options_have_something_to_act_on(self) -> Expected:
+        if self.sequence_gate and not self.tool_sequence:
+            raise ValueError("sequenceGate is set and toolSequence is empty; name the sequence, or remove the gate")
+        if self.shell_needs_command and not self.tool_categories:
+            raise ValueError("shellNeedsCommand is set and toolCategories is empty; name categories, or remove the option")
+        return self
+
     @property
     def is_empty(self) -> bool:
         """Whether nothing at all is expected."""
         output = self.output
-        return not any(
+        return self.trajectory is None and not any(
             (self.tools, self.tool_sequence, self.tool_categories, self.forbidden_tools, output.contains, output.not_contains)
         )
 
@@ -102,9 +119,15 @@ class Thresholds(Model):
 class Weights(Model):
     """Weights of the dimensions; what is not named keeps the next layer's value. They need not sum to 1."""
 
-    tool_accuracy: float | None = Field(default=None, ge=0)
-    output_quality: float | None = Field(default=None, ge=0)
-    sequence_correctness: float | None = Field(default=None, ge=0)
+    tool_accuracy: float | None = Field(
+        default=None, ge=0, description="Share of the expected tools that were called; 0.3 unless set", examples=[0.3]
+    )
+    output_quality: float | None = Field(
+        default=None, ge=0, description="What the evaluator says of the answer; 0.5 unless set", examples=[0.5]
+    )
+    sequence_correctness: float | None = Field(
+        default=None, ge=0, description="Share of the expected order of tools that was kept; 0.2 unless set", examples=[0.2]
+    )
 
     def named(self) -> dict[str, float]:
         """Only the weights that were given."""
@@ -127,6 +150,7 @@ class EvalTask(Model):
     expected: Expected | None = None
     thresholds: Thresholds | None = None
     weights: Weights | None = None
+    checks: Checks | None = None
 
     @field_validator("evaluator", mode="before")
     @classmethod
@@ -137,13 +161,19 @@ class EvalTask(Model):
     def _expects_something(self) -> EvalTask:
         nothing_expected = self.expected is None or self.expected.is_empty
         nothing_limited = self.thresholds is None or not self.thresholds.model_dump(exclude_none=True)
-        if self.expected_output is None and self.evaluator is None and nothing_expected and nothing_limited:
-            raise ValueError("nothing is expected of the answer; give expectedOutput, evaluator, expected or thresholds")
+        nothing_judged = self.expected_output is None and self.evaluator is None and (self.checks is None or self.checks.is_empty)
+        if nothing_judged and nothing_expected and nothing_limited:
+            raise ValueError("nothing is expected of the answer; give expectedOutput, evaluator, expected, checks or thresholds")
         return self
 
     @property
     def evaluator_type(self) -> str | None:
-        """The scorer named by the task: `evaluator.type`, else `expectedOutput.type`, else None."""
+        """The scorer named by the task: `evaluator.type`, else `expectedOutput.type`, else None.
+
+        Where there is neither an evaluator nor an expected output, an expected trajectory stands for `trajectory_match`.
+        """
         if self.evaluator is not None:
             return self.evaluator.type
-        return self.expected_output.type if self.expected_output is not None else None
+        if self.expected_output is not None:
+            return self.expected_output.type
+        return "trajectory_match" if self.expected is not None and self.expected.trajectory is not None else None

@@ -10,34 +10,54 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from eval_skills.core.store.journal import Journal
-    from eval_skills.core.store.landing import land, land_reports
+    from eval_skills.core.store.landing import (
+        land,
+        land_comparisons,
+        land_items,
+        land_night,
+        land_recomputed,
+        land_reports,
+        land_samples,
+    )
     from eval_skills.core.store.lines import latest, read_journal
     from eval_skills.core.store.manifest import Manifest, ManifestBenchmark, ManifestSkill, read_manifest, write_manifest
     from eval_skills.core.store.past_run import PastRun, past_runs
+    from eval_skills.core.store.retention import Pruned, prune_items
     from eval_skills.core.store.rows import results_of, table_of
-    from eval_skills.core.store.run_id import check_run_id, is_run_id, new_run_id, start_date, started_at
-    from eval_skills.core.store.schema import ITEM_SCHEMA, REPORT_SCHEMA, RUN_SCHEMA
+    from eval_skills.core.store.run_id import check_run_id, derived_run_id, is_run_id, new_run_id, start_date, started_at
+    from eval_skills.core.store.sample_schema import SAMPLE_SCHEMA
+    from eval_skills.core.store.schema import COMPARISON_SCHEMA, ITEM_SCHEMA, REPORT_SCHEMA, RUN_SCHEMA
     from eval_skills.core.store.sqlite_mirror import mirror_sqlite
     from eval_skills.core.store.store import Store
 
 __all__ = [
+    "COMPARISON_SCHEMA",
     "ITEM_SCHEMA",
     "REPORT_SCHEMA",
     "RUN_SCHEMA",
+    "SAMPLE_SCHEMA",
     "Journal",
     "Manifest",
     "ManifestBenchmark",
     "ManifestSkill",
     "PastRun",
+    "Pruned",
     "Store",
     "check_run_id",
+    "derived_run_id",
     "is_run_id",
     "land",
+    "land_comparisons",
+    "land_items",
+    "land_night",
+    "land_recomputed",
     "land_reports",
+    "land_samples",
     "latest",
     "mirror_sqlite",
     "new_run_id",
     "past_runs",
+    "prune_items",
     "read_journal",
     "read_manifest",
     "results_of",
@@ -49,13 +69,15 @@ __all__ = [
 
 _MODULES = {
     "journal": ("Journal",),
-    "landing": ("land", "land_reports"),
+    "landing": ("land", "land_comparisons", "land_items", "land_night", "land_recomputed", "land_reports", "land_samples"),
     "lines": ("latest", "read_journal"),
     "manifest": ("Manifest", "ManifestBenchmark", "ManifestSkill", "read_manifest", "write_manifest"),
     "past_run": ("PastRun", "past_runs"),
+    "retention": ("Pruned", "prune_items"),
     "rows": ("results_of", "table_of"),
-    "run_id": ("check_run_id", "is_run_id", "new_run_id", "start_date", "started_at"),
-    "schema": ("ITEM_SCHEMA", "REPORT_SCHEMA", "RUN_SCHEMA"),
+    "run_id": ("check_run_id", "derived_run_id", "is_run_id", "new_run_id", "start_date", "started_at"),
+    "sample_schema": ("SAMPLE_SCHEMA",),
+    "schema": ("COMPARISON_SCHEMA", "ITEM_SCHEMA", "REPORT_SCHEMA", "RUN_SCHEMA"),
     "sqlite_mirror": ("mirror_sqlite",),
     "store": ("Store",),
 }

@@ -6,7 +6,7 @@ again; only then is the journal deleted. Whatever was cut off, calling `land` ag
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -19,10 +19,11 @@ from eval_skills.core.store.lines import complete_lines, key_of, result_of
 from eval_skills.core.store.lock import RunLock
 from eval_skills.core.store.rows import report_row, table_of
 from eval_skills.core.store.run_id import check_run_id, start_date
-from eval_skills.core.store.schema import ITEM_SCHEMA, REPORT_SCHEMA
+from eval_skills.core.store.sample_schema import SAMPLE_SCHEMA
+from eval_skills.core.store.schema import COMPARISON_SCHEMA, ITEM_SCHEMA, NIGHT_SCHEMA, REPORT_SCHEMA
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import date
     from pathlib import Path
 
@@ -79,11 +80,62 @@ def land_reports(
     if benchmark_version is None and (manifest := store.find_manifest(run_id)) is not None:
         benchmark_version = manifest.benchmark.version
     rows = [report_row(report, run_id=run_id, benchmark_version=benchmark_version, origin=origin) for report in reports]
-    relative = _relative(store, "reports", run_id, date)
-    scratch = store.tables.scratch(relative, run_id)
-    pq.write_table(pa.Table.from_pylist(rows, schema=REPORT_SCHEMA), scratch, compression="zstd")
-    sync_file(scratch)
-    return store.tables.location(store.tables.publish(scratch, relative))
+    return _write_rows(store, run_id, _relative(store, "reports", run_id, date), rows, REPORT_SCHEMA)
+
+
+def land_recomputed(
+    store: Store, file_id: str, run_id: str, reports: Iterable[SkillCompletionReport], *, benchmark_version: str
+) -> str:
+    """Write the reports of a run, made anew, beside those that it has: ``reports/date=…/<file id>.parquet``.
+
+    Their rows carry the id of the run and the origin ``recompute``; `file_id` has the shape of a run id. Returns where it is.
+    """
+    rows = [report_row(report, run_id=run_id, benchmark_version=benchmark_version, origin="recompute") for report in reports]
+    return _write_rows(store, file_id, _relative(store, "reports", file_id, None), rows, REPORT_SCHEMA)
+
+
+def land_items(store: Store, run_id: str, results: Sequence[ItemResult]) -> str:
+    """Write results that are known all at once into ``items/date=…/<run id>.parquet``, without a journal; return where that is.
+
+    Raises:
+        RunError: the file does not read back with exactly these items.
+        UsageError: the run is being written by another process.
+    """
+    with RunLock(store.journal_path(run_id)):
+        relative = _relative(store, "items", run_id, None)
+        scratch = store.tables.scratch(relative, run_id)
+        with pq.ParquetWriter(scratch, ITEM_SCHEMA, compression="zstd") as writer:
+            for start in range(0, len(results), BATCH_ROWS):
+                writer.write_table(table_of(results[start : start + BATCH_ROWS]))
+        sync_file(scratch)
+        _verify(scratch, fs.LocalFileSystem(), len(results))
+        return store.tables.location(store.tables.publish(scratch, relative))
+
+
+def land_comparisons(store: Store, comparison_id: str, rows: Sequence[Mapping[str, Any]]) -> str:
+    """Write the rows of one period, under the names of `COMPARISON_SCHEMA`, into ``comparisons/date=…/<id>.parquet``.
+
+    The id has the shape of a run id, and the day of its period is its partition. Returns where the file is.
+    """
+    relative = _relative(store, "comparisons", comparison_id, None)
+    return _write_rows(store, comparison_id, relative, rows, COMPARISON_SCHEMA)
+
+
+def land_samples(store: Store, batch_id: str, rows: Sequence[Mapping[str, Any]]) -> str:
+    """Write the rows of one batch of a monitor, under the names of `SAMPLE_SCHEMA`, into ``samples/date=…/<batch id>.parquet``.
+
+    The id has the shape of a run id. What was there under it is replaced. Returns where the file is.
+    """
+    relative = _relative(store, "samples", batch_id, None)
+    return _write_rows(store, batch_id, relative, rows, SAMPLE_SCHEMA)
+
+
+def land_night(store: Store, night_id: str, rows: Sequence[Mapping[str, Any]]) -> str:
+    """Write what a night came to, under the names of `NIGHT_SCHEMA`, into ``nights/date=…/<night id>.parquet``, all at once.
+
+    The id has the shape of a run id. Returns where the file is.
+    """
+    return _write_rows(store, night_id, _relative(store, "nights", night_id, None), rows, NIGHT_SCHEMA)
 
 
 def run_batches(store: Store, run_id: str) -> Iterator[pa.RecordBatch]:
@@ -94,6 +146,13 @@ def run_batches(store: Store, run_id: str) -> Iterator[pa.RecordBatch]:
         yield _without(batch, last) if last else batch
     for results in _batches(journal, last):
         yield from table_of(results).combine_chunks().to_batches()
+
+
+def _write_rows(store: Store, run_id: str, relative: str, rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> str:
+    scratch = store.tables.scratch(relative, run_id)
+    pq.write_table(pa.Table.from_pylist([dict(row) for row in rows], schema=schema), scratch, compression="zstd")
+    sync_file(scratch)
+    return store.tables.location(store.tables.publish(scratch, relative))
 
 
 def _landed(store: Store, run_id: str) -> str:

@@ -7,6 +7,10 @@
     <root>/runs/<run id>/journal.lock                 only while it is being written
     <tables>/items/date=YYYY-MM-DD/<run id>.parquet
     <tables>/reports/date=YYYY-MM-DD/<run id>.parquet
+    <tables>/comparisons/date=YYYY-MM-DD/<comparison id>.parquet
+    <tables>/nights/date=YYYY-MM-DD/<night id>.parquet
+    <tables>/samples/date=YYYY-MM-DD/<batch id>.parquet
+    <root>/monitors/<monitor id>/position.json        how far a monitor has read its log
 
 `<tables>` is `<root>`, unless the store's path is a URL: then the tables lie there and `<root>` is a local folder.
 A path that ends in ``.db``, ``.sqlite`` or ``.sqlite3`` is an SQLite file that mirrors the store; `<root>` is then the folder
@@ -25,7 +29,7 @@ from eval_skills.core.store.run_id import check_run_id
 if TYPE_CHECKING:
     from datetime import date
 
-TableName = Literal["items", "reports"]
+TableName = Literal["items", "reports", "comparisons", "samples", "nights"]
 
 SQLITE_SUFFIXES = frozenset({".db", ".sqlite", ".sqlite3"})
 DEFAULT_ROOT = "./eval-store"

@@ -17,15 +17,17 @@ class RunLock:
     """The exclusive right to change a run's journal, for as long as it is open.
 
     It is a lock on a small file beside the journal that holds the owner's process id. The system frees it when the process
-    dies, however it dies; the file itself goes when the lock is released in order.
+    dies, however it dies; the file itself goes when the lock is released in order. `what` names what is locked where it is no
+    run.
 
     Raises:
         UsageError: another writer holds it; the message names its process.
         RunError: the folder cannot be written.
     """
 
-    def __init__(self, journal: Path) -> None:
+    def __init__(self, journal: Path, *, what: str | None = None) -> None:
         self._path = journal.with_suffix(".lock")
+        self._what = what or f"run {self._path.parent.name}"
         self._fd = -1
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -58,7 +60,7 @@ class RunLock:
             owner = os.pread(self._fd, 32, 0).decode(errors="replace") or "unknown"
             self._give_up()
             raise UsageError(
-                f"run {self._path.parent.name} is being written by process {owner}; wait until it ends or stop it, then try again"
+                f"{self._what} is being written by process {owner}; wait until it ends or stop it, then try again"
             ) from None
         if self._is_current():
             return True

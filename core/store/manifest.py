@@ -23,11 +23,16 @@ FILE_NAME = "manifest.json"
 
 
 class ManifestSkill(Model):
-    """A skill as it was: ``id@version``, the digest of its folder, and where it lay."""
+    """A skill as it was: ``id@version``, the digest of its folder, where it lay, and how it was called.
+
+    `adapter` is the type of its adapter, `adapter_digest` stands for its entrypoint and configuration; older manifests lack both.
+    """
 
     key: str
     digest: str | None = None
     path: str | None = None
+    adapter: str | None = None
+    adapter_digest: str | None = None
 
 
 class ManifestBenchmark(Model):
@@ -42,7 +47,9 @@ class ManifestBenchmark(Model):
 class Manifest(Model):
     """What a run was asked to do; written before its first item, and enough to resume it.
 
-    `request` is free: the options of the call. `versions` names what took part (`eval-skills`, `python`, `prefect` …).
+    `request` is free: the options of the call. So is `provenance`: of a run that was made from another one, or is dated in the
+    past, it says from what, how and when. `versions` names what took part (`eval-skills`, `python`, `prefect` …), `scorers` the
+    scorers with a digest of the code of each; None in an older manifest.
     Whether the run is finished is not written here: it is read off the files.
     """
 
@@ -52,10 +59,17 @@ class Manifest(Model):
     skills: list[ManifestSkill]
     benchmark: ManifestBenchmark
     versions: dict[str, str] = Field(default_factory=dict)
+    scorers: dict[str, str] | None = None
     git_commit: str | None = None
     platform: str | None = None
     planned_items: int = Field(ge=0)
     flow_run_id: str | None = None
+    provenance: dict[str, Any] = Field(default_factory=dict)
+
+    @property
+    def origin(self) -> str:
+        """What wrote the run's rows: ``run``, or ``rescore``, ``replay`` …"""
+        return str(self.request.get("origin", "run"))
 
     @field_validator("run_id")
     @classmethod
@@ -69,7 +83,7 @@ def write_manifest(folder: Path, manifest: Manifest, *, secrets: Mapping[str, st
     """Write ``manifest.json`` into the run's folder, whole or not at all; values of `secrets` are redacted in it."""
     path = folder / FILE_NAME
     data = manifest.to_json()
-    free = {"request", "skills", "benchmark", "versions", "platform"}
+    free = {"request", "skills", "benchmark", "versions", "platform", "provenance"}
     data |= {name: Redaction(secrets).data(data[name]) for name in free}
     write_whole(path, to_json(data, indent=2) + b"\n")
     return path

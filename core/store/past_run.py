@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from eval_skills.core.errors import RunError, UsageError
+from eval_skills.core.store.store import is_of_the_course
 
 if TYPE_CHECKING:
     from eval_skills.core.store.store import Store
 
-_REPORT_COLUMNS = ["run_id", "skill_id", "skill_version", "benchmark_id", "benchmark_version", "completion_rate"]
+_REPORT_COLUMNS = (
+    "run_id", "skill_id", "skill_version", "benchmark_id", "benchmark_version", "completion_rate", "items", "origin",
+)  # fmt: skip
+
+_Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PastRun:
-    """One run. `state` is ``finished`` or ``unfinished``.
+    """One run. `state` is ``finished`` or ``unfinished``; `origin` is ``run``, or that of later work on another run.
 
     `items` is how many have a result: landed ones, and of an unfinished run those in its journal; None: its journal is damaged.
     `benchmark` and `planned_items` are None where neither manifest nor reports know them. `best_completion`, in [0, 1], is that
@@ -32,22 +37,42 @@ class PastRun:
     items: int | None
     planned_items: int | None
     best_completion: float | None
+    origin: str = "run"
 
 
-def past_runs(store: Store, *, limit: int | None = None, skill: str | None = None, benchmark: str | None = None) -> list[PastRun]:
+def past_runs(
+    store: Store,
+    *,
+    limit: int | None = None,
+    skill: str | None = None,
+    benchmark: str | None = None,
+    every_origin: bool = False,
+) -> list[PastRun]:
     """The runs of the store, youngest first.
 
-    `skill` and `benchmark` keep the runs that had it, by ``id`` (every version of it) or ``id@version``; None keeps all.
+    `skill` and `benchmark` keep the runs that had it, by ``id`` (every version of it) or ``id@version``; None keeps all. Runs
+    that are later work on others (scored again, confirming, monitoring) are left out unless `every_origin`. What is not shown is
+    not read, but for the manifests that have to be looked into to find so many.
 
     Raises:
         UsageError: `limit` is below 1.
     """
     if limit is not None and limit < 1:
         raise UsageError(f"the limit must be 1 or more; got {limit}")
-    reports = _reports_by_run(store)
-    rows = [_completed(row, reports.get(row["run_id"], [])) for row in reversed(store.run_table().to_pylist())]
-    kept = [row for row in rows if is_meant(skill, row["skills"]) and is_meant(benchmark, [row["benchmark"]])]
-    return [_past_run(store, row) for row in kept[:limit]]
+    kept: list[_Row] = []
+    reports: dict[str, list[_Row]] | None = None
+    for row in store.run_rows():
+        if row["skills"] is None:  # its manifest is gone, or on another machine
+            reports = _reports_by_run(store) if reports is None else reports
+            _identify(row, reports.get(row["run_id"], []))
+        if _is_wanted(row, skill, benchmark, every_origin=every_origin):
+            kept.append(row)
+        if len(kept) == limit:
+            break
+    run_ids = [row["run_id"] for row in kept]
+    reports = _reports_by_run(store, run_ids) if reports is None else reports
+    landed = store.tables.landed_rows(run_ids)
+    return [_past_run(store, row, reports.get(row["run_id"], []), landed) for row in kept]
 
 
 def is_meant(name: str | None, keys: Iterable[str | None]) -> bool:
@@ -55,27 +80,43 @@ def is_meant(name: str | None, keys: Iterable[str | None]) -> bool:
     return name is None or any(key is not None and name in (key, key.partition("@")[0]) for key in keys)
 
 
-def _reports_by_run(store: Store) -> dict[str, list[dict[str, Any]]]:
-    found: dict[str, list[dict[str, Any]]] = {}
-    for row in store.tables.dataset("reports").to_table(columns=_REPORT_COLUMNS).to_pylist():
-        found.setdefault(row["run_id"], []).append(row)
+def _is_wanted(row: _Row, skill: str | None, benchmark: str | None, *, every_origin: bool) -> bool:
+    in_course = every_origin or is_of_the_course(row["origin"])
+    return in_course and is_meant(skill, row["skills"]) and is_meant(benchmark, [row["benchmark"]])
+
+
+def _reports_by_run(store: Store, run_ids: Collection[str] | None = None) -> dict[str, list[_Row]]:
+    found: dict[str, list[_Row]] = {}
+    for row in store.tables.rows("reports", _REPORT_COLUMNS, run_ids):
+        if row["origin"] != "recompute":  # figures of this run that were made later, from the same items
+            found.setdefault(row["run_id"], []).append(row)
     return found
 
 
-def _completed(row: dict[str, Any], reports: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The run with what its reports know: they lie beside the items, where a manifest may be on another machine."""
-    row["best_completion"] = max((report["completion_rate"] for report in reports), default=None)
-    row["skills"] = row["skills"] or sorted(f"{report['skill_id']}@{report['skill_version']}" for report in reports)
-    if row["benchmark"] is None and reports:
+def _identify(row: _Row, reports: list[_Row]) -> None:
+    """What the reports know of a run: they lie beside the items, where a manifest may be on another machine."""
+    row["skills"] = sorted(f"{report['skill_id']}@{report['skill_version']}" for report in reports)
+    if reports:
         parts = (reports[0]["benchmark_id"], reports[0]["benchmark_version"])
         row["benchmark"] = "@".join(part for part in parts if part)
-    return row
+        row["origin"] = reports[0]["origin"]
 
 
-def _past_run(store: Store, row: dict[str, Any]) -> PastRun:
-    names = ("run_id", "started_at", "state", "benchmark", "skills", "planned_items", "best_completion")
-    items = row["landed_items"] if row["state"] == "finished" else _known_items(store, row["run_id"])
-    return PastRun(**{name: row[name] for name in names}, items=items)
+def _past_run(store: Store, row: _Row, reports: list[_Row], landed: Mapping[str, int]) -> PastRun:
+    names = ("run_id", "started_at", "state", "benchmark", "skills", "planned_items")
+    return PastRun(
+        **{name: row[name] for name in names},
+        origin=row["origin"] or "run",
+        items=_items(store, row, reports, landed),
+        best_completion=max((report["completion_rate"] for report in reports), default=None),
+    )
+
+
+def _items(store: Store, row: _Row, reports: list[_Row], landed: Mapping[str, int]) -> int | None:
+    if row["state"] == "unfinished":
+        return _known_items(store, row["run_id"])
+    # items may have been cleared away, and then the reports still say how many there were
+    return landed.get(row["run_id"], sum(report["items"] or 0 for report in reports))
 
 
 def _known_items(store: Store, run_id: str) -> int | None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import secrets
+from collections.abc import Collection
 from datetime import UTC, date, datetime
 
 from eval_skills.core.errors import UsageError
 
 _SHAPE = re.compile(r"([0-9]{8}T[0-9]{6}Z)-[0-9a-f]{4}")
 _MOMENT = "%Y%m%dT%H%M%SZ"
+_SUFFIXES = 0x10000
 
 
 def new_run_id(now: datetime | None = None) -> str:
@@ -24,6 +27,22 @@ def new_run_id(now: datetime | None = None) -> str:
     if moment.tzinfo is None:
         raise ValueError(f"{moment.isoformat()} has no time zone; give an aware datetime, such as datetime.now(UTC)")
     return f"{moment.astimezone(UTC).strftime(_MOMENT)}-{secrets.token_hex(2)}"
+
+
+def derived_run_id(moment: datetime, content: str, taken: Collection[str] = ()) -> str:
+    """The run id of a run at `moment` that `content` alone decides, so that whoever asks again gets the same one.
+
+    Ids that are `taken` are passed over.
+
+    Raises:
+        ValueError: `moment` has no time zone, or every id of that second is taken.
+    """
+    start = new_run_id(moment).rpartition("-")[0]
+    first = int.from_bytes(hashlib.sha256(content.encode()).digest()[:2], "big")
+    for step in range(_SUFFIXES):
+        if (run_id := f"{start}-{(first + step) % _SUFFIXES:04x}") not in taken:
+            return run_id
+    raise ValueError(f"every run id of {start} is taken")
 
 
 def is_run_id(text: str) -> bool:

@@ -123,5 +123,87 @@ RUN_SCHEMA = pa.schema(
 )
 """One row per run; `state` is `finished` or `unfinished`. It is put together from manifests and landed files, never stored."""
 
+COMPARISON_SCHEMA = pa.schema(
+    {
+        "comparison_id": _TEXT,
+        "mode": _TEXT,
+        "period": _TEXT,
+        "period_start": _MOMENT,
+        "period_end": _MOMENT,
+        "skill_id": _TEXT,
+        "skill_version": _TEXT,
+        "before_version": _TEXT,
+        "benchmark_id": _TEXT,
+        "benchmark_version": _TEXT,
+        "run_id": _TEXT,
+        "before_run_id": _TEXT,
+        "revision": _TEXT,
+        "completion_rate": _FLOAT,
+        "ci_lower": _FLOAT,
+        "ci_upper": _FLOAT,
+        "ci_level": _FLOAT,
+        "ci_method": _TEXT,
+        "before_completion_rate": _FLOAT,
+        "completion_delta": _FLOAT,
+        "error_rate": _FLOAT,
+        "before_error_rate": _FLOAT,
+        "p95_ms": _FLOAT,
+        "before_p95_ms": _FLOAT,
+        "composite_score": _FLOAT,
+        "before_composite_score": _FLOAT,
+        "tasks": _COUNT,
+        "mean_difference": _FLOAT,
+        "difference_lower": _FLOAT,
+        "difference_upper": _FLOAT,
+        "p_value": _FLOAT,
+        "adjusted_p": _FLOAT,
+        "verdict": _TEXT,
+        "explanation": _TEXT,
+        "backfilled_at": _MOMENT,
+        "digest": _TEXT,
+    },
+    metadata=_METADATA,
+)
+"""One row per skill and benchmark of a backfilled period: how it stood then, and against the period before in which it ran.
+
+`mode` is that of the backfill. `tasks` are the tasks that both sides ran, paired; `mean_difference`, its interval and p are
+about these alone, where `completion_delta` is the difference of the two completion rates. `revision` is the commit of a replay.
+A period in which nothing could be evaluated has one row without a skill, whose `explanation` says why. `digest` stands for all
+that went into the period.
+"""
+
+NIGHT_SCHEMA = pa.schema(
+    {
+        "night_id": _TEXT,
+        "finished_at": _MOMENT,
+        "suite": _TEXT,
+        "run_id": _TEXT,
+        "benchmark_id": _TEXT,
+        "skill_id": _TEXT,
+        "skill_version": _TEXT,
+        "verdict": _TEXT,
+        "good": pa.bool_(),
+        "completion_rate": _FLOAT,
+        "last_good_run_id": _TEXT,
+        "baseline": _TEXT,
+        "mean_difference": _FLOAT,
+        "adjusted_p": _FLOAT,
+        "moved_tasks": pa.list_(_TEXT),
+        "expected_rate": _FLOAT,
+        "observed_rate": _FLOAT,
+        "since_night_id": _TEXT,
+        "confirm_run_id": _TEXT,
+        "explanation": _TEXT,
+    },
+    metadata=_METADATA,
+)
+"""One row per suite and skill of a night; a suite that could not run has one row without a skill, verdict ``failed``.
+
+`good` is the suite's: no run failed in it, and no skill of it regressed or is suspect. `baseline` is the pinned one as it was
+given. `mean_difference` and `adjusted_p` compare with the run of the last good night. `moved_tasks` are the tasks that speak
+against the skill; `expected_rate` is their completion rate before, `observed_rate` that of their fresh runs, and
+`since_night_id` the night in which they first did. `explanation` is the verdict in a sentence.
+"""
+
 DATE_FIELD = pa.field("date", pa.date32())
 """The partition: the UTC day on which the run began."""

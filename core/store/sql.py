@@ -8,13 +8,14 @@ import duckdb
 
 from eval_skills.core.errors import UsageError
 from eval_skills.core.store.schema import RUN_SCHEMA
+from eval_skills.core.store.tables import SCHEMAS, empty_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from eval_skills.core.store.store import Store
 
-VIEWS = ("items", "reports", "runs")
+VIEWS = ("items", "reports", "runs", "comparisons", "samples", "nights")
 
 # DuckDB opens no file at all: it reads the views through Arrow, so they are all that a statement can reach
 _SETTINGS = (
@@ -26,7 +27,7 @@ _SETTINGS = (
 
 
 def query(store: Store, statement: str) -> pa.Table:
-    """The answer to one SELECT over the views `items`, `reports` and `runs` (`items` and `reports` also have `date`).
+    """The answer to one SELECT over the views named in `VIEWS` (all but `runs` also have `date`).
 
     The statement cannot read or write files, load extensions or change settings. Moments are in UTC.
 
@@ -53,6 +54,7 @@ def _check(connection: duckdb.DuckDBPyConnection, statement: str) -> None:
 
 
 def _views(store: Store, statement: str) -> dict[str, Any]:
-    # every manifest is opened to put `runs` together: only for a statement that can be about it
-    runs = store.run_table() if "runs" in statement.lower() else RUN_SCHEMA.empty_table()
-    return dict(zip(VIEWS, (store.tables.dataset("items"), store.tables.dataset("reports"), runs), strict=True))
+    """What a statement is not about stays empty: listing a year of files takes time, and `runs` opens every manifest."""
+    said = statement.lower()
+    tables: dict[str, Any] = {name: store.tables.dataset(name) if name in said else empty_table(name) for name in SCHEMAS}
+    return {**tables, "runs": store.run_table() if "runs" in said else RUN_SCHEMA.empty_table()}

@@ -12,7 +12,7 @@ from eval_skills.core.store.manifest import Manifest, read_manifest
 from eval_skills.core.store.run_id import is_run_id, started_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Set
     from datetime import datetime
 
     import pandas as pd
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from eval_skills.core.models import SkillCompletionReport
     from eval_skills.core.store.layout import TableName
     from eval_skills.core.store.tables import Tables
+
+
+COURSE = frozenset({"run", "replay"})
+"""The origins that speak of a skill's course over time; other rows are later work on these, and never its last result."""
 
 
 class Store:
@@ -66,31 +70,42 @@ class Store:
         """The landed reports, one row per skill of a run, with the columns of `REPORT_SCHEMA`, oldest run first."""
         return self._frame("reports", run_id, {"benchmark_id": benchmark_id}, None)
 
+    def comparisons(self) -> pd.DataFrame:
+        """What backfills have compared, one row per period and skill, with the columns of `COMPARISON_SCHEMA`."""
+        return self._frame("comparisons", None, {}, None)
+
+    def samples(self) -> pd.DataFrame:
+        """What monitors have drawn from production and judged, with the columns of `SAMPLE_SCHEMA`, in the order it landed."""
+        return self._frame("samples", None, {}, None)
+
+    def nights(self) -> pd.DataFrame:
+        """What every night came to, one row per suite and skill, with the columns of `NIGHT_SCHEMA`."""
+        return self._frame("nights", None, {}, None)
+
     def runs(self) -> pd.DataFrame:
         """All runs, oldest first, with the columns of `RUN_SCHEMA`."""
         return _to_pandas(self.run_table())
 
     def query(self, statement: str) -> pd.DataFrame:
-        """The answer to one SELECT over the views `items`, `reports` and `runs`; see `sql.query`."""
+        """The answer to one SELECT over the views `items`, `reports`, `runs` and `comparisons`; see `sql.query`."""
         from eval_skills.core.store.sql import query
 
         return _to_pandas(query(self, statement))
 
     def history(self) -> dict[str, float]:
         """The last completion rate of every skill, by ``id@version``."""
-        return {key: rate for key, (rate, _) in self._last_reports().items()}
+        return {key: row["completion_rate"] for key, row in self._last_reports(["completion_rate"]).items()}
 
     def last_evaluated(self) -> dict[str, datetime]:
         """When (UTC) every skill was last reported on, by ``id@version``."""
-        return {key: moment for key, (_, moment) in self._last_reports().items()}
+        return {key: row["timestamp"] for key, row in self._last_reports([]).items()}
 
     def last_reports(self) -> list[SkillCompletionReport]:
         """The last report of every skill (``id@version``), without its items, by that key."""
         from eval_skills.core.store.rows import report_of
+        from eval_skills.core.store.schema import REPORT_SCHEMA
 
-        table = self.tables.dataset("reports").to_table()
-        rows = table.sort_by([("timestamp", "ascending"), ("run_id", "ascending")]).to_pylist()
-        last = {f"{row['skill_id']}@{row['skill_version']}": row for row in rows}
+        last = self._last_reports(REPORT_SCHEMA.names)
         return [report_of(last[key]) for key in sorted(last)]
 
     def run_ids(self) -> list[str]:
@@ -100,12 +115,15 @@ class Store:
         return sorted(here | self.tables.files("items").keys())
 
     def latest_run(self) -> str | None:
-        """The id of the run that began last, finished or not; None in an empty store."""
-        return max(self.run_ids(), default=None)
+        """The id of the run that began last, finished or not; None in an empty store.
+
+        A run that is later work on another one (see `COURSE`) is never it.
+        """
+        return next((run_id for run_id in reversed(self.run_ids()) if self._origin(run_id) in COURSE), None)
 
     def unfinished(self) -> list[str]:
         """The ids of the runs that still have a journal or have not landed, oldest first: what can be resumed."""
-        landed = self.tables.files("items")
+        landed = self._landed()
         return [run_id for run_id in self.run_ids() if self._state(run_id, run_id in landed) == "unfinished"]
 
     def run_folder(self, run_id: str) -> Path:
@@ -151,30 +169,44 @@ class Store:
         from eval_skills.core.store.schema import RUN_SCHEMA
 
         landed = self.tables.landed_rows()
-        return pa.Table.from_pylist([self._run_row(run_id, landed.get(run_id)) for run_id in self.run_ids()], schema=RUN_SCHEMA)
+        rows = [{**row, "landed_items": landed.get(row["run_id"], 0)} for row in self.run_rows()]
+        return pa.Table.from_pylist(rows[::-1], schema=RUN_SCHEMA)
 
-    def _run_row(self, run_id: str, landed: int | None) -> dict[str, Any]:
+    def run_rows(self) -> Iterator[dict[str, Any]]:
+        """All runs, youngest first, as rows of `run_table` without `landed_items` and with their `origin`.
+
+        Each manifest is read when its run's turn comes: who needs the youngest runs only does not pay for a year of them.
+        """
+        landed = self._landed()
+        for run_id in reversed(self.run_ids()):
+            yield self._run_row(run_id, run_id in landed)
+
+    def _landed(self) -> Set[str]:
+        return self.tables.files("items").keys() | self.tables.files("reports").keys()  # old items go, reports stay
+
+    def _run_row(self, run_id: str, has_landed: bool) -> dict[str, Any]:
         manifest = self.find_manifest(run_id)
-        row = {
-            "run_id": run_id,
-            "started_at": started_at(run_id),
-            "state": self._state(run_id, landed is not None),
-            "landed_items": landed or 0,
-        }
+        row: dict[str, Any] = dict.fromkeys(("benchmark", "skills", "planned_items", "git_commit", "flow_run_id", "origin"))
+        row |= {"run_id": run_id, "started_at": started_at(run_id), "state": self._state(run_id, has_landed)}
         if manifest is not None:
+            row["origin"] = manifest.origin
             row |= {name: getattr(manifest, name) for name in ("planned_items", "git_commit", "flow_run_id")}
             row["benchmark"] = f"{manifest.benchmark.id}@{manifest.benchmark.version}"
             row["skills"] = [skill.key for skill in manifest.skills]
         return row
 
+    def _origin(self, run_id: str) -> str:
+        manifest = self.find_manifest(run_id)
+        return manifest.origin if manifest is not None else "run"
+
     def _state(self, run_id: str, has_landed: bool) -> str:
         return "finished" if has_landed and not self.journal_path(run_id).exists() else "unfinished"
 
-    def _last_reports(self) -> dict[str, tuple[float, datetime]]:
-        columns = ["timestamp", "run_id", "skill_id", "skill_version", "completion_rate"]
-        table = self.tables.dataset("reports").to_table(columns=columns)
-        rows = table.sort_by([("timestamp", "ascending"), ("run_id", "ascending")]).to_pylist()
-        return {f"{row['skill_id']}@{row['skill_version']}": (row["completion_rate"], row["timestamp"]) for row in rows}
+    def _last_reports(self, columns: Iterable[str]) -> dict[str, dict[str, Any]]:
+        """The row of the last report of every skill in its course, with these columns, its moment, run and identity."""
+        wanted = {*columns, "timestamp", "run_id", "skill_id", "skill_version", "origin"}
+        rows = sorted(self.tables.rows("reports", sorted(wanted)), key=lambda row: (row["timestamp"], row["run_id"]))
+        return {f"{row['skill_id']}@{row['skill_version']}": row for row in rows if is_of_the_course(row["origin"])}
 
     def _frame(
         self, name: TableName, run_id: str | Iterable[str] | None, equal: dict[str, str | None], columns: list[str] | None
@@ -191,6 +223,11 @@ class Store:
             condition = condition if value is None else condition & (ds.field(column) == value)
         dataset = self.tables.dataset(name, run_ids)
         return _to_pandas(dataset.to_table(columns=columns or SCHEMAS[name].names, filter=condition))
+
+
+def is_of_the_course(origin: str | None) -> bool:
+    """Whether rows of this origin are in `COURSE`; those that name none are."""
+    return origin is None or origin in COURSE
 
 
 def _to_pandas(table: pa.Table) -> pd.DataFrame:

@@ -2,25 +2,40 @@
 
 from __future__ import annotations
 
+import hashlib
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 from pyarrow import fs
 
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.store.durable import replace_durably
 from eval_skills.core.store.run_id import is_run_id
-from eval_skills.core.store.schema import DATE_FIELD, ITEM_SCHEMA, REPORT_SCHEMA
+from eval_skills.core.store.sample_schema import SAMPLE_SCHEMA
+from eval_skills.core.store.schema import COMPARISON_SCHEMA, DATE_FIELD, ITEM_SCHEMA, NIGHT_SCHEMA, REPORT_SCHEMA
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Sequence
+
+    import pyarrow.dataset as ds
 
     from eval_skills.core.store.layout import Layout, TableName
 
-SCHEMAS = {"items": ITEM_SCHEMA, "reports": REPORT_SCHEMA}
+SCHEMAS: dict[TableName, pa.Schema] = {
+    "items": ITEM_SCHEMA,
+    "reports": REPORT_SCHEMA,
+    "comparisons": COMPARISON_SCHEMA,
+    "samples": SAMPLE_SCHEMA,
+    "nights": NIGHT_SCHEMA,
+}
+
+
+_CHUNK_BYTES = 1024 * 1024
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Tables:
@@ -43,40 +58,76 @@ class Tables:
 
     def dataset(self, name: TableName, run_ids: Collection[str] | None = None) -> ds.Dataset:
         """The landed rows with the table's schema and a last column `date`; without a file, a dataset without rows."""
-        schema = pa.schema([*SCHEMAS[name], DATE_FIELD])
+        import pyarrow.dataset as ds
+
         files = list(self.files(name, run_ids).values())
         if not files:
-            return ds.dataset(schema.empty_table())
+            return ds.dataset(empty_table(name))
         partitioning = ds.partitioning(pa.schema([DATE_FIELD]), flavor="hive")
         return ds.dataset(
             files,
-            schema=schema,
+            schema=_dated(name),
             format="parquet",
             filesystem=self.filesystem,
             partitioning=partitioning,
             partition_base_dir=f"{self._root}/{name}",
         )
 
+    def rows(self, name: TableName, columns: Sequence[str], run_ids: Collection[str] | None = None) -> list[dict[str, Any]]:
+        """These columns of the landed rows, in the order of the run ids: for a few columns of many small files.
+
+        It is a `dataset` without what that costs: importing it brings pandas along, and it is built for few large files.
+
+        Raises:
+            InputError: a file is not readable.
+        """
+        schema = pa.schema([SCHEMAS[name].field(column) for column in columns])
+        tables = [self._read(path, schema) for path in self.files(name, run_ids).values()]
+        if not tables:
+            return []
+        found = pa.concat_tables(tables)
+        return [dict(zip(columns, row, strict=True)) for row in zip(*map(_values, found.columns), strict=True)]
+
     def batches(self, name: TableName, run_id: str) -> Iterator[pa.RecordBatch]:
         """The landed rows of one run, batch by batch, without the column `date`."""
         return iter(self.dataset(name, [run_id]).to_batches(columns=SCHEMAS[name].names))
 
-    def landed_rows(self) -> dict[str, int]:
-        """How many items have landed, by run id; only the files' footers are read."""
-        files = self.files("items")
+    def landed_rows(self, run_ids: Collection[str] | None = None) -> dict[str, int]:
+        """How many items have landed, by run id, of all runs or of those named; only the files' footers are read."""
+        files = self.files("items", run_ids)
         return {run_id: self._rows_of(path) for run_id, path in files.items()}
 
+    def digest(self, name: TableName, run_id: str) -> str | None:
+        """The digest of the bytes of one landed file, as ``sha256:<16 hex digits>``; None where there is none."""
+        path = self.files(name, [run_id]).get(run_id)
+        if path is None:
+            return None
+        found = hashlib.sha256()
+        with self.filesystem.open_input_stream(path) as stream:
+            while chunk := stream.read(_CHUNK_BYTES):
+                found.update(chunk)
+        return f"sha256:{found.hexdigest()[:16]}"
+
     def _rows_of(self, path: str) -> int:
-        try:
+        with _readable(path):
             rows: int = pq.read_metadata(path, filesystem=self.filesystem).num_rows
-        except (pa.ArrowInvalid, OSError) as error:
-            raise InputError(f"not a readable Parquet file ({error}); restore it, or move it away", source=path) from None
         return rows
+
+    def _read(self, path: str, schema: pa.Schema) -> pa.Table:
+        """A file of an older version has nulls in the columns that it lacks."""
+        with _readable(path), pq.ParquetFile(path, filesystem=self.filesystem) as file:
+            table: pa.Table = file.read(columns=schema.names, use_threads=False).replace_schema_metadata()
+            for each in schema:
+                if each.name not in table.column_names:
+                    table = table.append_column(each, pa.nulls(file.metadata.num_rows, each.type))
+            return table if table.schema.equals(schema) else table.select(schema.names).cast(schema)
 
     def scratch(self, relative: str, run_id: str) -> Path:
         """Where to write a file before it is published; its folder exists. No reader takes it for a landed file."""
         target = Path(self._root, relative)
-        folder = target.parent if self.is_local else self._layout.run_folder(run_id)
+        run_folder = self._layout.run_folder(run_id)
+        # a folder below runs/ is a run: what is none is prepared beside them
+        folder = target.parent if self.is_local else run_folder if run_folder.is_dir() else self._layout.root / "scratch"
         folder.mkdir(parents=True, exist_ok=True)
         return folder / f".{relative.replace('/', '.')}.tmp"
 
@@ -97,6 +148,32 @@ class Tables:
     def location(self, path: str) -> str:
         """A path on `filesystem` as a person would name it: with the URL's protocol."""
         return path if self.is_local else f"{self._layout.tables.split('://', 1)[0]}://{path.lstrip('/')}"
+
+
+def _values(column: pa.ChunkedArray) -> list[Any]:
+    """A moment converted by pyarrow itself costs the import of pandas."""
+    if not pa.types.is_timestamp(column.type):
+        values: list[Any] = column.to_pylist()
+        return values
+    since = column.cast(pa.int64()).to_pylist()
+    return [None if each is None else _EPOCH + timedelta(microseconds=each) for each in since]
+
+
+def empty_table(name: TableName) -> pa.Table:
+    """What a `dataset` without a file holds."""
+    return _dated(name).empty_table()
+
+
+def _dated(name: TableName) -> pa.Schema:
+    return pa.schema([*SCHEMAS[name], DATE_FIELD])
+
+
+@contextmanager
+def _readable(path: str) -> Iterator[None]:
+    try:
+        yield
+    except (pa.ArrowInvalid, OSError) as error:
+        raise InputError(f"not a readable Parquet file ({error}); restore it, or move it away", source=path) from None
 
 
 def _run_id_in(info: fs.FileInfo) -> str | None:

@@ -74,8 +74,11 @@ class _Misbehaving(BaseHTTPRequestHandler):
     def route_packed(self, body: Any) -> None:
         self.answer(200, gzip.compress(b'"' + b"0" * body["input"] + b'"'), Content_Encoding="gzip")
 
+    def route_slow_if_told(self, body: Any) -> None:
+        (self.route_slow if body["input"] == "be slow" else self.route_echo)(body)
+
     def route_slow(self, _: Any) -> None:
-        self.server.stop.wait(5)
+        self.server.stop.wait(600)
         self.close_connection = True
 
     def route_endless(self, _: Any) -> None:
@@ -169,11 +172,25 @@ def program_skill(tmp_path: Path) -> MakeSkill:
 
 
 @pytest.fixture
+def python_skill(tmp_path: Path) -> MakeSkill:
+    """A skill that is a Python object of a module of its own: ``python_skill("def run(value): return value")``."""
+
+    def make(source: str, entrypoint: str = "skill:run", adapter_type: str = "custom", **config: Any) -> Skill:
+        (tmp_path / "skill.py").write_text(textwrap.dedent(source))
+        return make_skill(adapter_type, entrypoint, config, tmp_path)
+
+    return make
+
+
+@pytest.fixture
 def left_running(tmp_path: Path) -> Callable[[], list[str]]:
-    """The command lines of all processes whose working directory is the skill's folder; waits up to 2 s for none."""
+    """The command lines of all processes whose working directory is the skill's folder.
+
+    Waits up to 30 s for none: a killed process needs a moment on a busy machine, and one that was left stays for minutes.
+    """
 
     def running() -> list[str]:
-        end = time.monotonic() + 2
+        end = time.monotonic() + 30
         while (found := _commands_in(tmp_path)) and time.monotonic() < end:
             time.sleep(0.01)
         return found

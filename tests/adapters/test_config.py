@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from eval_skills.adapters.config import AdapterConfig, HttpConfig, SubprocessConfig, read_config
+from eval_skills.adapters.config import AdapterConfig, HttpConfig, McpConfig, SubprocessConfig, read_config
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import Skill
 
-MODELS = [pytest.param(HttpConfig, id="http"), pytest.param(SubprocessConfig, id="subprocess")]
+MODELS = [pytest.param(HttpConfig, id="http"), pytest.param(SubprocessConfig, id="subprocess"), pytest.param(McpConfig, id="mcp")]
 
 
 def skill(config: dict[str, Any]) -> Skill:
@@ -47,7 +47,7 @@ def test_p60_a_misspelt_key_is_refused_with_the_nearest(model: type[AdapterConfi
 
 
 @pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("key", ["tool", "team", "x-internal", "model", "notes"])
+@pytest.mark.parametrize("key", ["owner", "team", "x-internal", "model", "notes"])
 def test_keys_of_ones_own_are_free(model: type[AdapterConfig], key: str) -> None:
     read_config(model, skill({key: {"any": ["thing"]}}))
 

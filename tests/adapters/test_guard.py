@@ -15,10 +15,10 @@ from eval_skills.adapters import guard
 
 RUN = """
 import subprocess, sys, time
-service = "import os, pathlib, sys, time; pathlib.Path(sys.argv[1]).write_text(str(os.getpid())); time.sleep(60)"
+service = "import os, pathlib, sys, time; pathlib.Path(sys.argv[1]).write_text(str(os.getpid())); time.sleep(600)"
 command = [sys.executable, "-I", sys.argv[1], sys.executable, "-c", service, sys.argv[2]]
 subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
-time.sleep(60)
+time.sleep(600)
 """
 
 
@@ -30,7 +30,7 @@ def lives(pid: int) -> bool:
 
 
 def wait_for(condition: object) -> bool:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         if callable(condition) and condition():
             return True
@@ -62,13 +62,32 @@ def test_the_guard_ends_as_its_program_did(program: list[str], code: int) -> Non
     with subprocess.Popen(
         [sys.executable, "-I", guard.__file__, *program], stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
     ) as guarded:
-        assert guarded.wait(10) == code
+        assert guarded.wait(60) == code
 
 
 def test_the_program_can_be_terminated_although_its_guard_waits() -> None:
-    sleeper = [sys.executable, "-I", guard.__file__, sys.executable, "-c", "print('up', flush=True); import time; time.sleep(60)"]
+    sleeper = [
+        sys.executable,
+        "-I",
+        guard.__file__,
+        sys.executable,
+        "-c",
+        "print('up', flush=True); import time; time.sleep(600)",
+    ]
     with subprocess.Popen(sleeper, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True) as guarded:
         assert guarded.stdout is not None
         assert guarded.stdout.readline() == b"up\n"
         os.killpg(guarded.pid, signal.SIGTERM)
-        assert guarded.wait(10) == -signal.SIGTERM
+        assert guarded.wait(60) == -signal.SIGTERM
+
+
+def test_a_program_that_shares_its_input_reads_all_of_it_and_is_ended_when_it_stays() -> None:
+    program = "import sys, time; print(sys.stdin.read(), flush=True); time.sleep(600)"
+    command = guard.guarded([sys.executable, "-c", program], shared_input=True)
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True) as guarded:
+        assert guarded.stdin is not None
+        assert guarded.stdout is not None
+        guarded.stdin.write(b"hello")
+        guarded.stdin.close()
+        assert guarded.stdout.readline() == b"hello\n"
+        assert guarded.wait(60) == -signal.SIGTERM

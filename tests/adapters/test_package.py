@@ -48,7 +48,7 @@ def package(folder: Path, **changes: Any) -> Skill:
 
 async def ask(skill: Skill, aspect: Any) -> dict[str, Any]:
     async with PackageAdapter(skill) as adapter:
-        output: dict[str, Any] = (await adapter.call({"aspect": aspect}, 10)).output
+        output: dict[str, Any] = (await adapter.call({"aspect": aspect}, 60)).output
     return output
 
 
@@ -103,6 +103,8 @@ async def test_a_search_for_codes_finds_only_what_is_there(tmp_path: Path, aspec
         pytest.param({"entrypoint": "python3 lost.py"}, "structure", "has-entrypoint", id="lost-program"),
         pytest.param({"entrypoint": "python3 'skill.py"}, "structure", "has-entrypoint", id="open-quote"),
         pytest.param({"adapterType": "custom", "entrypoint": "lost:run"}, "structure", "has-entrypoint", id="lost-module"),
+        pytest.param({"adapterType": "custom", "entrypoint": "lost.py:run"}, "structure", "has-entrypoint", id="lost-file"),
+        pytest.param({"adapterType": "custom", "entrypoint": "skill"}, "structure", "has-entrypoint", id="no-attribute"),
         pytest.param(
             {"adapterType": "http", "entrypoint": "http://x/", "adapterConfig": {"serve": {"command": "node lost.js"}}},
             "structure",
@@ -131,6 +133,7 @@ async def test_a_description_of_todos_or_tags_is_no_placeholder(tmp_path: Path, 
         pytest.param({"entrypoint": "/usr/bin/env python3 skill.py"}, id="an-absolute-program"),
         pytest.param({"adapterType": "http", "entrypoint": "https://example.org/run"}, id="a-remote-address"),
         pytest.param({"adapterType": "custom", "entrypoint": "skill:run"}, id="a-function"),
+        pytest.param({"adapterType": "langchain", "entrypoint": "skill.py:graph"}, id="an-object-of-a-file"),
         pytest.param(
             {"adapterConfig": {"command": "python3 skill.py"}, "entrypoint": "python3 lost.py"}, id="an-overriding-command"
         ),
@@ -209,7 +212,7 @@ async def test_an_unknown_aspect_is_a_skill_error_that_names_the_known(tmp_path:
 async def test_an_input_that_is_no_object_is_a_skill_error(tmp_path: Path) -> None:
     async with PackageAdapter(package(tmp_path)) as adapter:
         with pytest.raises(SkillError, match="unknown aspect None"):
-            await adapter.call("metadata", 10)
+            await adapter.call("metadata", 60)
 
 
 async def test_a_folder_that_is_gone_is_an_infra_error(tmp_path: Path) -> None:

@@ -49,7 +49,13 @@ def test_the_adapter_follows_from_type_and_subject(http_skill: MakeSkill, progra
 
 
 def test_every_available_adapter_is_documented_and_checks(tmp_path: Path) -> None:
-    entrypoints = {"http": "http://127.0.0.1/x", "subprocess": "python3 skill.py"}
+    entrypoints = {
+        "http": "http://127.0.0.1/x",
+        "subprocess": "python3 skill.py",
+        "mcp": "python3 server.py",
+        "custom": "skill:run",
+        "langchain": "skill:graph",
+    }
     for adapter_type in set(adapter_types()) & set(entrypoints):
         data = {"id": "a", "name": "A", "version": "1.0.0", "adapterType": adapter_type, "entrypoint": entrypoints[adapter_type]}
         skill = Skill.model_validate(data).located_in(tmp_path)
@@ -84,7 +90,7 @@ async def test_a_plug_in_is_found_by_its_entry_point(program_skill: MakeSkill, m
     monkeypatch.setattr(sys.modules[__name__], "Constant", Constant, raising=False)
     assert adapter_types() == ("http", "mcp")
     async with open_adapter(of_type(program_skill(""), "mcp")) as adapter:
-        assert (await adapter.call({}, 1)).output == 42
+        assert (await adapter.call({}, 60)).output == 42
 
 
 @pytest.mark.parametrize(

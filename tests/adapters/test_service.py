@@ -14,6 +14,7 @@ import pytest
 from eval_skills.adapters.http import HttpAdapter
 from eval_skills.core.errors import InfraError, InputError, ItemError, SkillUnavailable
 from eval_skills.core.models import Skill
+from tests.adapters.programs import PATIENCE_S, in_time
 
 MakeSkill = Callable[..., Skill]
 Running = Callable[[], list[str]]
@@ -38,7 +39,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
     def log_message(self, *_): pass
-subprocess.Popen(["sleep", "60"])
+subprocess.Popen(["sleep", "600"])
 http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
 """
 
@@ -51,7 +52,7 @@ def served_skill(http_skill: MakeSkill, tmp_path: Path) -> MakeSkill:
         (tmp_path / "service.py").write_text(textwrap.dedent(source))
         command = f"{shlex.quote(sys.executable)} -S -E service.py {arguments}"
         more = serve.pop("config", {})
-        return http_skill(entrypoint, serve={"command": command, **serve}, **more)
+        return http_skill(entrypoint, serve={"command": command, "readyTimeoutMs": 60_000, **serve}, **more)
 
     return make
 
@@ -59,8 +60,15 @@ def served_skill(http_skill: MakeSkill, tmp_path: Path) -> MakeSkill:
 async def failure(skill: Skill, params: Any = None) -> ItemError:
     async with HttpAdapter(skill) as adapter:
         with pytest.raises(ItemError) as caught:
-            await adapter.call(params, 10)
+            await adapter.call(params, PATIENCE_S)
     return caught.value
+
+
+async def has_died(adapter: HttpAdapter) -> None:
+    """Waits until the end of the service is known: its connections break a moment earlier."""
+    assert adapter._service is not None
+    assert adapter._service._child is not None
+    await asyncio.wait_for(asyncio.shield(adapter._service._child.exited), PATIENCE_S)
 
 
 async def test_p22_the_service_runs_while_the_adapter_is_open(
@@ -69,7 +77,7 @@ async def test_p22_the_service_runs_while_the_adapter_is_open(
     monkeypatch.setenv("OPENAI_API_KEY", "secret")
     skill = served_skill(SERVICE, readyPath="/ready", config={"env": {"MODE": "test"}})
     async with HttpAdapter(skill) as adapter:
-        answers = [(await adapter.call(number, 10)).output for number in range(3)]
+        answers = [(await adapter.call(number, PATIENCE_S)).output for number in range(3)]
     assert len({answer["pid"] for answer in answers}) == 1
     assert answers[0]["cwd"] == str(tmp_path.resolve())
     assert answers[0]["env"]["MODE"] == "test"
@@ -81,13 +89,13 @@ async def test_p22_the_service_runs_while_the_adapter_is_open(
 async def test_two_runs_at_once_do_not_collide(served_skill: MakeSkill) -> None:
     skill = served_skill(SERVICE)
     async with HttpAdapter(skill) as one, HttpAdapter(skill) as other:
-        pids = {(await adapter.call(1, 10)).output["pid"] for adapter in (one, other)}
+        pids = {(await adapter.call(1, PATIENCE_S)).output["pid"] for adapter in (one, other)}
     assert len(pids) == 2
 
 
 async def test_a_service_is_waited_for_until_its_ready_path_answers_2xx(served_skill: MakeSkill) -> None:
     async with HttpAdapter(served_skill(SERVICE, "{port} 3", readyPath="/ready")) as adapter:
-        assert (await adapter.call(1, 10)).output["pid"]
+        assert (await adapter.call(1, PATIENCE_S)).output["pid"]
 
 
 @pytest.mark.parametrize(
@@ -95,16 +103,22 @@ async def test_a_service_is_waited_for_until_its_ready_path_answers_2xx(served_s
     [
         pytest.param({"readyPath": "/never"}, "it answered HTTP 503", id="ready-path-fails"),
         pytest.param(
-            {"source": "import time; print('warming up', flush=True); time.sleep(60)"}, "warming up", id="never-listens"
+            {"source": "import time; print('warming up', flush=True); time.sleep(600)"}, "warming up", id="never-listens"
         ),
     ],
 )
 async def test_a_service_that_is_not_ready_in_time_is_ended_and_quoted(
     served_skill: MakeSkill, left_running: Running, serve: dict[str, Any], seen: str
 ) -> None:
-    error = await failure(served_skill(serve.pop("source", SERVICE), readyTimeoutMs=500, **serve))
-    assert type(error) is InfraError
-    assert "not ready within 0.5 s (serve.readyTimeoutMs)" in str(error)
+    source = serve.pop("source", SERVICE)
+
+    async def late(limit_s: float) -> ItemError:
+        error = await failure(served_skill(source, readyTimeoutMs=int(limit_s * 1000), **serve))
+        assert type(error) is InfraError
+        assert f"not ready within {limit_s:g} s (serve.readyTimeoutMs)" in str(error)
+        return error
+
+    error = await in_time(late, lambda error: seen in str(error))
     assert seen in str(error)
     assert left_running() == []
 
@@ -136,10 +150,11 @@ async def test_a_service_that_dies_in_a_call_is_started_again_before_the_next(
     served_skill: MakeSkill, left_running: Running
 ) -> None:
     async with HttpAdapter(served_skill(SERVICE, readyPath="/ready")) as adapter:
-        first = (await adapter.call(1, 10)).output["pid"]
+        first = (await adapter.call(1, PATIENCE_S)).output["pid"]
         with pytest.raises(SkillUnavailable):
-            await adapter.call("die", 10)
-        answers = await asyncio.gather(*(adapter.call(number, 10) for number in range(3)))
+            await adapter.call("die", PATIENCE_S)
+        await has_died(adapter)
+        answers = await asyncio.gather(*(adapter.call(number, PATIENCE_S) for number in range(3)))
     assert len({answer.output["pid"] for answer in answers}) == 1
     assert answers[0].output["pid"] != first
     assert left_running() == []
@@ -150,15 +165,16 @@ async def test_a_failed_restart_is_not_tried_for_every_item(served_skill: MakeSk
     async with HttpAdapter(skill) as adapter:
         (tmp_path / "service.py").write_text("open('starts', 'a').write('x'); raise SystemExit(4)")
         with pytest.raises(SkillUnavailable):
-            await adapter.call("die", 10)
+            await adapter.call("die", PATIENCE_S)
+        await has_died(adapter)
         for _ in range(3):
             with pytest.raises(InfraError, match="exit code 4"):
-                await adapter.call(1, 10)
+                await adapter.call(1, PATIENCE_S)
     assert (tmp_path / "starts").read_text() == "x"
 
 
 async def test_cancelling_while_the_service_starts_ends_it(served_skill: MakeSkill, left_running: Running) -> None:
-    adapter = HttpAdapter(served_skill("import time; time.sleep(60)"))
+    adapter = HttpAdapter(served_skill("import time; time.sleep(600)"))
     opening = asyncio.create_task(adapter.__aenter__())
     await asyncio.wait([opening], timeout=0.3)
     opening.cancel()

@@ -23,7 +23,7 @@ FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--remote-debugging-pipe", "--hide-scrollbars",
 )  # fmt: skip
-PATIENCE_S = 20.0
+PATIENCE_S = 120.0
 SCREEN = {"width": 1280, "height": 900, "deviceScaleFactor": 1, "mobile": False}
 KEYS = {
     "Enter": 13,

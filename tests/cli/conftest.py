@@ -51,7 +51,7 @@ class Place:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=300,
         )
         return Result(found.returncode, found.stdout, found.stderr)
 

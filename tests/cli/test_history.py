@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -43,7 +44,8 @@ def test_a_run_says_how_far_and_how_well_it_went(run_here: Run) -> None:
     third, second, first = run_here("history", "--json").json
     assert first == {
         "runId": FIRST, "startedAt": "2026-01-01T10:00:00+00:00", "benchmark": "sums@2.0.0", "skills": ["adder@1.0.0"],
-        "items": 4, "plannedItems": 4, "bestCompletion": 1.0, "state": "finished", "resume": None,
+        "items": 4, "plannedItems": 4, "bestCompletion": 1.0, "state": "finished",
+        "origin": "run", "changes": None, "resume": None,
     }  # fmt: skip
     assert second["bestCompletion"] == 0.25
     assert (third["items"], third["plannedItems"], third["bestCompletion"], third["state"]) == (2, 4, None, "unfinished")
@@ -89,3 +91,54 @@ def test_p40_a_limit_that_makes_no_sense_is_refused(run_here: Run, value: str) -
     result = run_here("history", "--limit", value)
     assert (result.code, result.out) == (2, "")
     assert "--limit" in result.err
+
+
+def rewrite_manifest(place: Any, run_id: str, change: Callable[[dict[str, Any]], Any]) -> None:
+    path = place.folder / "eval-store/runs" / run_id / "manifest.json"
+    data = json.loads(path.read_text())
+    change(data)
+    path.write_text(json.dumps(data))
+
+
+def test_each_run_says_what_changed_since_the_one_before_it_of_its_benchmark_and_skill(place: Any, run_here: Run) -> None:
+    rewrite_manifest(place, FIRST, lambda data: data["versions"].update({"python": "3.11.1"}))
+    rewrite_manifest(place, THIRD, lambda data: (data["versions"].update({"python": "3.12.0"}), data.update(platform="Linux")))
+    third, second, first = run_here("history", "--json").json
+    assert third["changes"] == {
+        "since": FIRST,
+        "changed": [{"kind": "environment", "name": "python", "before": "3.11.1", "after": "3.12.0", "skill": None}],
+    }
+    assert (second["changes"], first["changes"]) == (None, None)
+
+
+def test_a_change_of_a_skill_names_it(place: Any, run_here: Run, past: Callable[..., str]) -> None:
+    past("20260104T100000Z-0004", skill_version="1.1.0")
+    entry = run_here("history", "--limit", "1", "--json").json[0]
+    assert entry["changes"]["since"] == THIRD
+    assert entry["changes"]["changed"] == [
+        {"kind": "skill", "name": "version", "before": "1.0.0", "after": "1.1.0", "skill": "adder"}
+    ]
+
+
+def test_the_column_of_changes_is_there_where_it_fits(run_here: Run, past: Callable[..., str]) -> None:
+    past("20260104T100000Z-0004", skill_version="1.1.0")
+    head, fourth, third, *_ = run_here("history").out.splitlines()
+    assert head.split()[-1] == "changed"
+    assert (fourth.split()[-1], third.split()[-1]) == ("skill", "nothing")
+    past("20260105T100000Z-0005", skill_id="a-skill-with-a-name-that-leaves-no-room-for-anything-else-in-a-line")
+    assert "changed" not in run_here("history").out.splitlines()[0]
+
+
+def test_later_work_on_a_run_is_no_run_of_its_own_unless_it_is_asked_for(place: Any, run_here: Run) -> None:
+    rewrite_manifest(place, SECOND, lambda data: data["request"].update(origin="rescore"))
+    assert [entry["runId"] for entry in run_here("history", "--json").json] == [THIRD, FIRST]
+    everything = run_here("history", "--all", "--json").json
+    assert [(entry["runId"], entry["origin"]) for entry in everything] == [(THIRD, "run"), (SECOND, "rescore"), (FIRST, "run")]
+    assert " rescore" in run_here("history", "--all").out
+
+
+def test_runs_whose_items_were_cleared_away_keep_their_counts(place: Any, run_here: Run) -> None:
+    for path in (place.folder / "eval-store/items").rglob(f"{FIRST}.parquet"):
+        path.unlink()
+    entry = run_here("history", "--json").json[-1]
+    assert (entry["runId"], entry["state"], entry["items"]) == (FIRST, "finished", 4)

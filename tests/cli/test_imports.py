@@ -9,10 +9,12 @@ import sys
 import pytest
 
 CORE = ("core", "core.models", "core.metrics", "core.selection", "core.search", "core.diff", "core.store", "core.config")
-PURE = (*CORE, "adapters", "scorers", "benchmarks", "reporting")
+PURE = (*CORE, "adapters", "scorers", "benchmarks", "reporting", "scaffolding")
 PLAIN = (
     "tasks.execution",
     "tasks.matching",
+    "tasks.monitor_request",
+    "tasks.monitoring",
     "tasks.places",
     "tasks.plan",
     "tasks.report_source",

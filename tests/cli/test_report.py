@@ -254,3 +254,19 @@ def test_p61_no_prefect_is_started(here: Any) -> None:
     result = here.call("report", "diff", "a.json", "latest", environ={"PYTHONPROFILEIMPORTTIME": "1"})
     assert result.code == 0
     assert "| prefect" not in result.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "file", "begins"),
+    [
+        pytest.param(["--output", "d.html"], "d.html", "<!doctype html>", id="by-the-ending"),
+        pytest.param(["--output", "d.json"], "d.json", "{", id="json-by-the-ending"),
+        pytest.param(["--output", "d.txt"], "d.txt", "# ", id="any-other-ending-is-markdown"),
+        pytest.param(["--output", "out/", "--format", "html"], "out/eval-diff.html", "<!doctype html>", id="by-name"),
+    ],
+)
+def test_a_comparison_is_written_in_the_format_that_its_file_asks_for(
+    here: Any, run_here: Run, arguments: list[str], file: str, begins: str
+) -> None:
+    assert run_here(*DIFF, *arguments).code == 0
+    assert (here.folder / file).read_text(encoding="utf-8").startswith(begins)

@@ -94,7 +94,7 @@ def on_a_terminal(place: Any, *arguments: str, **environ: str) -> str:
     while chunk := _read(main):
         said += chunk
     os.close(main)
-    process.wait(timeout=60)
+    process.wait(timeout=300)
     return said.decode()
 
 

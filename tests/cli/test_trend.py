@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -82,7 +83,8 @@ def test_the_terminal_shows_a_line_of_bars_and_a_table_per_benchmark(run_here: R
     assert lines[1] == "█"
     at = lines.index("adder on sums, completionRate: 25.0 % → 50.0 %")
     assert lines[at + 1] == "▃▅"
-    assert lines[at + 3].split()[:5] == ["2026-01-01", "10:00", FIRST, "1.0.0", "25.0"]
+    assert lines[at + 2] == "no change point: 2 known values; from 8 on they are tested for a change"
+    assert lines[at + 4].split()[:5] == ["2026-01-01", "10:00", FIRST, "1.0.0", "25.0"]
 
 
 def test_the_page_holds_the_points_and_no_markup_of_others(place: Any, run_here: Run, past: Callable[..., str]) -> None:
@@ -91,21 +93,27 @@ def test_the_page_holds_the_points_and_no_markup_of_others(place: Any, run_here:
     assert result.code == 0
     assert result.out.endswith("written to pages/trend.html\n")
     page = (place.folder / "pages/trend.html").read_text(encoding="utf-8")
-    for text in (FIRST, SECOND, "1.1.0", "3.0.0", "25.0 %", "<h2>differences</h2>"):
+    for text in (FIRST, SECOND, "1.1.0", "3.0.0", "25.0 %", ">differences</h2>"):
         assert text in page
-    assert "<script" not in page
-    assert "http" not in page.replace('http-equiv="Content-Security-Policy"', "")
+    assert "unsafe" not in page
+    assert "src=" not in page
 
 
-def test_p68_names_are_text_on_the_page() -> None:
-    from eval_skills.core.trend import TrendPoint
-    from eval_skills.reporting.trend_page import render
+def test_the_picture_is_a_png_and_is_written_whole(place: Any, run_here: Run) -> None:
+    pytest.importorskip("matplotlib")
+    result = run_here("trend", "--skill", "adder", "--output", "pages/trend.PNG")
+    assert (result.code, result.err) == (0, "")
+    assert (place.folder / "pages/trend.PNG").read_bytes().startswith(b"\x89PNG\r\n")
+    assert [file.name for file in (place.folder / "pages").iterdir()] == ["trend.PNG"]
 
-    point = TrendPoint(timestamp=datetime(2026, 1, 1), run_id="r", skill_version="<i>", benchmark_version=None, value=0.5)
-    page = render({"<b>&": [point]}, skill="<script>x</script>", metric="p95Ms", shown=str)
-    assert "<script>" not in page
-    assert "<h2>&lt;b&gt;&amp;</h2>" in page
-    assert "<td>&lt;i&gt;</td><td>–</td>" in page
+
+def test_p40_a_picture_without_the_extra_names_it(place: Any, run_here: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    before = place.files()
+    result = run_here("trend", "--skill", "adder", "--output", "trend.png")
+    assert (result.code, result.out, result.err.count("\n")) == (2, "", 1)
+    assert "pip install 'eval-skills[plot]'" in result.err
+    assert place.files() == before
 
 
 @pytest.mark.parametrize(
@@ -122,7 +130,7 @@ def test_p68_names_are_text_on_the_page() -> None:
         pytest.param(
             ["--skill", "adder", "--since", "2026-02-01", "--until", "2026-01-01"], "since must come first", id="backwards"
         ),
-        pytest.param(["--skill", "adder", "--output", "t.png"], "--output t.png: a trend is written as HTML", id="png"),
+        pytest.param(["--skill", "adder", "--output", "t.svg"], "--output t.svg: a trend is drawn as HTML or PNG", id="svg"),
         pytest.param(["--skill", "adder", "--output", "skills.html"], "skills.html: this is a folder", id="output-is-a-folder"),
         pytest.param([], "--skill", id="no-skill"),
     ],
@@ -134,3 +142,88 @@ def test_p40_what_cannot_be_used_is_refused_in_one_line(place: Any, run_here: Ru
     assert (result.code, result.out, result.err.count("\n")) == (2, "", 1)
     assert says in result.err
     assert place.files() == before
+
+
+def nights(past: Callable[..., str], *, each: int = 8) -> list[str]:
+    """So many good nights, as many bad ones; from the first bad one on the benchmark is another version."""
+    levels = [(4, "2.0.0")] * each + [(1, "2.1.0")] * each
+    return [
+        past(f"202602{day:02d}T100000Z-0001", passed=passed, benchmark_id="nightly", benchmark_version=version)
+        for day, (passed, version) in enumerate(levels, start=1)
+    ]
+
+
+def test_a_change_of_level_is_marked_with_what_changed_there(run_here: Run, past: Callable[..., str]) -> None:
+    runs = nights(past)
+    result = run_here("trend", "--skill", "adder", "--benchmark", "nightly")
+    lines = result.out.splitlines()
+    assert lines[1:3] == ["████████" + "▃" * 8, " " * 8 + "▼"]
+    assert lines[3].startswith("▼ 2026-02-09  100.0 % → 25.0 %  p < 0.001  changed there: benchmark 2.0.0→2.1.0")
+    marked = [line.split()[2] for line in lines[4:] if line.rstrip().endswith("▼")]
+    assert marked == [runs[8]]
+
+
+def test_change_points_are_in_the_document(run_here: Run, past: Callable[..., str]) -> None:
+    runs = nights(past)
+    [series] = run_here("trend", "--skill", "adder", "--benchmark", "nightly", "--json").json["series"]
+    assert series["untested"] is None
+    [point] = series["changePoints"]
+    assert (point["runId"], point["direction"], point["before"], point["after"]) == (runs[8], "down", 1.0, 0.25)
+    assert point["timestamp"] == series["points"][8]["timestamp"]
+    assert point["changed"] == [{"kind": "benchmark", "name": "version", "before": "2.0.0", "after": "2.1.0"}]
+    assert 0 < point["p"] <= 0.001
+
+
+def test_where_nothing_recorded_changed_it_says_where_to_look(run_here: Run, past: Callable[..., str]) -> None:
+    for day, passed in enumerate([4] * 8 + [1] * 8, start=1):
+        past(f"202602{day:02d}T100000Z-0001", passed=passed, benchmark_id="nightly")
+    said = run_here("trend", "--skill", "adder", "--benchmark", "nightly").out
+    assert "nothing that is recorded changed: look outside (service, model, data)" in said
+
+
+def test_a_missing_manifest_is_no_proof_that_nothing_changed(place: Any, run_here: Run, past: Callable[..., str]) -> None:
+    runs = nights(past)
+    (place.folder / "eval-store/runs" / runs[8] / "manifest.json").unlink()
+    said = run_here("trend", "--skill", "adder", "--benchmark", "nightly").out
+    assert "what changed there is unknown: the manifest of a run is missing" in said
+
+
+@pytest.mark.parametrize(
+    ("passed", "says"),
+    [
+        pytest.param([1, 4, 1], "no change point: 3 known values; from 8 on they are tested for a change", id="too-few"),
+        pytest.param([3] * 9, "no change point: every known value is the same", id="constant"),
+        pytest.param([3, 2] * 6, "no change point: what moved is within what moves by chance", id="noise"),
+    ],
+)
+def test_no_change_point_is_said(run_here: Run, past: Callable[..., str], passed: list[int], says: str) -> None:
+    for day, count in enumerate(passed, start=1):
+        past(f"202602{day:02d}T100000Z-0001", passed=count, benchmark_id="nightly")
+    result = run_here("trend", "--skill", "adder", "--benchmark", "nightly")
+    assert says in result.out
+    [series] = run_here("trend", "--skill", "adder", "--benchmark", "nightly", "--json").json["series"]
+    assert series["changePoints"] == []
+    assert "▼" not in result.out
+
+
+def test_versions_side_by_side_are_lines_of_their_own(run_here: Run, past: Callable[..., str]) -> None:
+    for day in range(1, 13):
+        for number, (version, passed) in enumerate([("1.0.0", 1), ("2.0.0", 4)]):
+            past(f"202602{day:02d}T100000Z-000{number}", passed=passed, benchmark_id="nightly", skill_version=version)
+    [series] = run_here("trend", "--skill", "adder", "--benchmark", "nightly", "--json").json["series"]
+    assert (series["changePoints"], series["untested"]) == ([], "every known value is the same")
+
+
+def test_later_work_on_a_run_is_no_point(place: Any, run_here: Run) -> None:
+    from eval_skills.core.store import Store, land_reports
+
+    store = Store(place.folder / "eval-store")
+    report = store.last_reports()[0]
+    land_reports(store, "20260201T100000Z-0009", None, [report], origin="rescore")
+    assert [run for _, run, _ in points(run_here("trend", "--skill", "adder", "--json"))] == [THIRD, FIRST, SECOND]
+
+
+def test_the_page_has_a_line_where_the_level_changed(place: Any, run_here: Run, past: Callable[..., str]) -> None:
+    nights(past)
+    assert run_here("trend", "--skill", "adder", "--output", "trend.html").code == 0
+    assert "▼ benchmark 2.0.0→2.1.0" in (place.folder / "trend.html").read_text(encoding="utf-8")

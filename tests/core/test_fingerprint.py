@@ -128,7 +128,8 @@ def test_what_is_not_json_has_no_digest() -> None:
         digest_of_json({"a": object()})
 
 
-def test_the_commit_of_a_repository(tmp_path: Path) -> None:
+def test_the_commit_of_a_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("eval_skills.core.fingerprint._GIT_TIMEOUT_S", 60.0)
     git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@example.org"]
     subprocess.run([*git, "init", "-q"], check=True)
     assert git_commit(tmp_path) is None

@@ -20,18 +20,22 @@ import pytest
 from eval_skills.core.store import Store
 
 COMMAND = [sys.executable, "-m", "eval_skills.cli"]
-PATIENCE_S = 60.0
+PATIENCE_S = 180.0
+"""How long anything may take on a busy machine; what hangs takes for ever."""
 
 SKILL = """
-import json, signal, sys, time
+import json, os, signal, sys, time
 if "stubborn" in sys.argv:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+evaluation = os.getppid()
 for line in sys.stdin:
     request = json.loads(line)
     given = request["params"]
     with open(given["log"], "a") as log:
         log.write(given["task"] + "\\n")
     time.sleep(given["seconds"])
+    while given["gate"] and not os.path.exists(given["gate"]) and os.getppid() == evaluation:
+        time.sleep(0.02)
     print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": "ok"}), flush=True)
 """
 """Writes down every call at its beginning, outside its own folder, so that nobody's digest changes."""
@@ -93,14 +97,26 @@ class Workplace:
         self.mark = f"mark-{uuid4().hex}"
         self.store = Store(folder / "store")
         self._calls_log = folder / "calls.log"
+        self._gate = folder / "gate-is-open"
         self._processes: list[Process] = []
 
-    def furnish(self, tasks: int, *, seconds: float = 0.03, persistent: bool = True, stubborn: bool = False) -> None:
-        """Write the skill, which needs so many seconds for an answer (and may ignore SIGTERM), and so many tasks."""
+    def furnish(
+        self, tasks: int, *, seconds: float = 0.03, persistent: bool = True, stubborn: bool = False, free: int | None = None
+    ) -> None:
+        """Write the skill, which needs so many seconds for an answer (and may ignore SIGTERM), and so many tasks.
+
+        All tasks but the first `free` ones are answered once the gate is open, so that a run cannot end before it shall.
+        """
         config = {"persistent": persistent, "args": [self.mark, *(["stubborn"] if stubborn else [])]}
         self.add_skill("logged", SKILL, entrypoint=f"{sys.executable} -ISs skill.py", adapterConfig=config)
-        inputs = [{"task": f"t{n:03d}", "log": str(self._calls_log), "seconds": seconds} for n in range(tasks)]
+        waits = [free is not None and number >= free for number in range(tasks)]
+        common = {"log": str(self._calls_log), "seconds": seconds}
+        inputs = [{"task": f"t{n:03d}", "gate": str(self._gate) if wait else "", **common} for n, wait in enumerate(waits)]
         self.write_tasks(*inputs)
+
+    def open_the_gate(self) -> None:
+        """Let the tasks be answered that are not free."""
+        self._gate.touch()
 
     def add_skill(self, name: str, program: str, **fields: Any) -> Path:
         """A skill of one program, `skill.py`."""
@@ -172,9 +188,9 @@ class Workplace:
     def prefect_home(self) -> Path:
         return Path(self.environment["PREFECT_HOME"])
 
-    def is_deserted(self, within_s: float) -> bool:
+    def is_deserted(self) -> bool:
         """Whether no process of the skill and no private server is left, now or soon."""
-        return none_within(within_s, lambda: self.survivors() + self.servers())
+        return none_within(PATIENCE_S, lambda: self.survivors() + self.servers())
 
     def stop_everything(self) -> None:
         for process in self._processes:
@@ -186,7 +202,8 @@ def server_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dic
     """The environment of calls that find a running server, which `server start` started and `server stop` stops."""
     environment = clean_environment(tmp_path_factory.mktemp("prefect-home"))
     port = free_port()
-    subprocess.run([*COMMAND, "server", "start", "--port", str(port)], env=environment, check=True, capture_output=True)
+    started = subprocess.run([*COMMAND, "server", "start", "--port", str(port)], env=environment, capture_output=True, text=True)
+    assert started.returncode == 0, started.stderr
     try:
         yield environment | {"PREFECT_API_URL": f"http://127.0.0.1:{port}/api"}
     finally:

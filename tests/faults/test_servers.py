@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import time
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,7 @@ import pytest
 if TYPE_CHECKING:
     from tests.faults.conftest import Workplace
 
-pytestmark = [pytest.mark.xdist_group("faults"), pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.xdist_group("faults"), pytest.mark.timeout(900)]
 
 ECHO = """
 import json, sys
@@ -27,10 +26,8 @@ class TestDeadServer:
     def test_a_dead_address_is_one_line_and_exit_3_at_once(self, private_place: Workplace) -> None:
         private_place.furnish(1)
         private_place.environment = private_place.environment | {"PREFECT_API_URL": "http://127.0.0.1:9/api"}
-        began = time.monotonic()
         process = private_place.evaluate()
-        assert process.end() == 3
-        assert time.monotonic() - began < 10
+        assert process.end(within_s=60) == 3  # Prefect's own client would try for minutes
         assert process.err.count("\n") == 1
         assert process.last_word == (
             "eval-skills: the Prefect API at http://127.0.0.1:9/api does not answer; start it, or unset PREFECT_API_URL"
@@ -41,9 +38,10 @@ class TestDeadServer:
 
 class TestPrivateServer:
     def test_two_calls_at_once_share_a_brand_new_home_and_leave_no_process_and_no_log(self, private_place: Workplace) -> None:
-        private_place.furnish(3)
+        private_place.furnish(3, free=0)
         both = [private_place.evaluate("--output-dir", "reports") for _ in range(2)]
         assert both[0].wait_until(lambda: len(private_place.servers()) == 2), both[0].err
+        private_place.open_the_gate()
         assert [process.end() for process in both] == [0, 0], [process.err for process in both]
         assert set(private_place.landed().values()) == {2}
         assert private_place.servers() == []
@@ -54,7 +52,7 @@ class TestPrivateServer:
         process = private_place.evaluate()
         assert process.wait_until(lambda: len(private_place.journal()) >= 1), process.err
         process.kill()
-        assert private_place.is_deserted(within_s=20)
+        assert private_place.is_deserted()
 
     @pytest.mark.slow
     def test_it_leaves_when_its_client_is_killed_before_it_serves(self, private_place: Workplace) -> None:
@@ -62,7 +60,7 @@ class TestPrivateServer:
         process = private_place.evaluate()
         assert process.wait_until(lambda: len(private_place.servers()) == 1), process.err
         process.kill()
-        assert private_place.is_deserted(within_s=20)
+        assert private_place.is_deserted()
 
     def test_one_that_cannot_start_names_its_log(self, private_place: Workplace) -> None:
         private_place.furnish(1)
@@ -75,15 +73,16 @@ class TestPrivateServer:
 
 
 @pytest.mark.slow  # Prefect's client tries for minutes to reach a server that it has reached before
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1800)
 def test_a_server_that_dies_in_the_middle_loses_no_item(private_place: Workplace) -> None:
-    private_place.furnish(60, seconds=0.2)
+    private_place.furnish(60, free=30)
     process = private_place.evaluate("--output-dir", "reports")
     assert process.wait_until(lambda: len(private_place.journal()) >= 4), process.err
     [server] = private_place.servers()
     os.kill(server, signal.SIGKILL)
+    private_place.open_the_gate()
     every = Counter(f"t{n:03d}" for n in range(60))
-    process.wait_until(lambda: private_place.landed() == every, within_s=200)
+    process.wait_until(lambda: private_place.landed() == every, within_s=600)
     process.kill()
     resumed = private_place.resume("--output-dir", "reports")
     assert resumed.end() == 0, resumed.err

@@ -20,6 +20,7 @@ from eval_skills.tasks.summary import RunSummary
 pytestmark = pytest.mark.xdist_group("prefect")
 Ask = Callable[..., Any]
 
+HANG_MS = 1000
 SKILL = """
 import json, os, pathlib, sys, time
 request = json.loads(sys.stdin.readline())
@@ -27,7 +28,7 @@ what = request["params"]["what"]
 tries = pathlib.Path("tries-" + what)
 tries.write_text(str(int(tries.read_text()) + 1) if tries.exists() else "1")
 if what == "hang":
-    time.sleep(60)
+    time.sleep(600)
 if what == "die" or (what == "die-once" and tries.read_text() == "1"):
     os._exit(9)
 if what == "garbage":
@@ -53,7 +54,10 @@ def describe(folder: Path, name: str, entrypoint: str, **more: Any) -> None:
 
 
 def tasks_file(folder: Path, *whats: str, **more: Any) -> str:
-    tasks = [{"id": what, "inputData": {"what": what}, "expectedOutput": {"value": "ok"}, **more} for what in whats]
+    """A file of tasks, one for each thing to tell the skill; only what hangs has a small limit."""
+    limits = {what: {"timeoutMs": HANG_MS if what == "hang" else 120_000} for what in whats}
+    common = {"expectedOutput": {"value": "ok"}, **more}
+    tasks = [{"id": what, "inputData": {"what": what}, **limits[what], **common} for what in whats]
     path = folder / "tasks.json"
     path.write_text(json.dumps(tasks))
     return str(path)
@@ -69,7 +73,7 @@ def task_runs(ask: Ask, summary: RunSummary) -> dict[str, dict[str, Any]]:
     """The mapped task runs of a run by name, as soon as the server has recorded all of them in a final state."""
     import time
 
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while True:
         found = ask("task_runs/filter", flow_runs={"id": {"any_": list(summary.flow_runs)}}, limit=200)
         mapped = {each["name"]: each for each in found if "#" in each["name"] or "+" in each["name"]}
@@ -83,7 +87,7 @@ def task_runs(ask: Ask, summary: RunSummary) -> dict[str, dict[str, Any]]:
 @pytest.mark.usefixtures("prefect_url")
 class TestStates:
     def test_one_task_run_per_item_whose_state_says_what_happened(self, tmp_path: Path, skill: Path, ask: Ask) -> None:
-        tasks = tasks_file(tmp_path, "ok", "wrong", "refuse", "die", "garbage", "hang", timeoutMs=1500)
+        tasks = tasks_file(tmp_path, "ok", "wrong", "refuse", "die", "garbage", "hang")
         summary = run(tmp_path, skill, tasks=tasks, runs=2)
         states = {name: (each["state_type"], each["state_name"]) for name, each in task_runs(ask, summary).items()}
         expected = {
@@ -104,7 +108,7 @@ class TestStates:
         assert flow_run["name"] == f"tasks · 1 skills · {summary.run_id}"
 
     def test_every_item_lands_classified(self, tmp_path: Path, skill: Path) -> None:
-        tasks = tasks_file(tmp_path, "ok", "wrong", "refuse", "die", "garbage", "hang", timeoutMs=1000)
+        tasks = tasks_file(tmp_path, "ok", "wrong", "refuse", "die", "garbage", "hang")
         summary = run(tmp_path, skill, tasks=tasks)
         items = Store(tmp_path / "store").items(run_id=summary.run_id).set_index("task_id")
         assert items["status"].to_dict() == {
@@ -112,7 +116,7 @@ class TestStates:
         }  # fmt: skip
         kinds = items["error_kind"].dropna().to_dict()
         assert kinds == {"refuse": "skill", "die": "infra", "garbage": "contract", "hang": "timeout"}
-        assert items["latency_ms"].to_dict()["hang"] >= 1000
+        assert items["latency_ms"].to_dict()["hang"] >= HANG_MS
         assert all(items["task_run_id"].notna())
         assert all(items["flow_run_id"] == summary.flow_runs[0])
         assert all(len(reasons) for status, reasons in zip(items["status"], items["reasons"], strict=True) if status != "pass")
@@ -218,7 +222,9 @@ class TestRefusals:
 
     def test_an_evaluator_that_needs_permission_is_refused_without_it(self, tmp_path: Path, skill: Path) -> None:
         (tmp_path / "score.py").write_text("def score(output, expected, task):\n    return 1.0\n")
-        tasks = tasks_file(tmp_path, "ok", evaluator={"type": "custom"}, expectedOutput={"customScorerPath": "score.py"})
+        tasks = tasks_file(
+            tmp_path, "ok", evaluator={"type": "custom", "timeoutMs": 60_000}, expectedOutput={"customScorerPath": "score.py"}
+        )
         with pytest.raises(InputError, match="allow"):
             run(tmp_path, skill, tasks=tasks)
         assert run(tmp_path, skill, tasks=tasks, allow_custom_code=True).reports[0].summary.completion_rate == 1.0

@@ -38,6 +38,8 @@ ROWS = {
         Row("sweep", 300),
         Row("startup", 180),
         Row("aggregation", 300),
+        Row("trajectory", 600),
+        Row("year", 300),
     )
 }
 """In the order in which they are measured and printed."""

@@ -17,15 +17,22 @@ from eval_skills.scorers.registry import ScorerEntry, find_scorer
 # the options of each scorer, an answer that passes and one that does not
 EXAMPLES: dict[str, tuple[dict[str, Any], Any, Any]] = {
     "contains": ({"keywords": ["owl"]}, {"answer": ["An owl"]}, ["fox"]),
-    "custom": ({"customScorerPath": "own.py"}, "yes", "no"),
+    "custom": ({"customScorerPath": "own.py", "timeoutMs": 60_000}, "yes", "no"),
     "exact_match": ({"value": {"a": [1]}}, {"a": [1.0]}, {"a": ["1"]}),
     "forbidden_tools": ({"tools": ["rm"]}, ["ls"], ["RM"]),
+    "gaia": ({"value": "1,000; b", "finalAnswer": True}, "so: FINAL ANSWER: 1; 0; B", "1000; b"),
+    "hallucination": ({"threshold": 0.5, "kinds": ["number"], "failedTools": False}, {"answer": "42.0 owls"}, "43 owls"),
     "json_schema": ({"schema": {"type": "object"}}, '{"a": 1}', [1]),
     "regex": ({"patterns": ["^a"]}, {"result": "ab"}, "ba"),
     "sequence": ({"expected": ["ls", "cat"]}, ["ls", "cat"], ["cat"]),
     "tool_accuracy": ({"tools": ["ls"], "toolCategories": ["git"]}, ["ls", "git"], ["ls"]),
+    "trajectory_match": ({"mode": "unordered", "overrides": {"ls": ["a.b"]}, "deep": True}, ["git"], ["ls"]),
 }
-JUDGES_CALLS = {"forbidden_tools", "sequence", "tool_accuracy"}
+# what the task expects of the agent's run, where a scorer reads it there
+EXPECTED: dict[str, dict[str, Any]] = {
+    "trajectory_match": {"trajectory": [{"role": "assistant", "tool_calls": [{"name": "git"}]}]},
+}
+JUDGES_CALLS = {"forbidden_tools", "sequence", "tool_accuracy", "trajectory_match"}
 OWN = [name for name in scorer_names() if find_scorer(name).target.__module__.startswith("eval_skills.scorers.")]
 
 
@@ -40,14 +47,16 @@ def folder(tmp_path: Path) -> Path:
 
 
 def scoring(name: str, folder: Path, **more: Any) -> TaskScoring:
-    task = EvalTask.model_validate({"id": "t", "evaluator": {"type": name, **EXAMPLES[name][0], **more}})
+    evaluator = {"type": name, **EXAMPLES[name][0], **more}
+    task = EvalTask.model_validate({"id": "t", "evaluator": evaluator, "expected": EXPECTED.get(name)})
     return TaskScoring(task, {"allow_custom_code": True, "benchmark_folder": folder})
 
 
 def response(name: str, output: Any) -> SkillResponse:
     if name in JUDGES_CALLS:
         return SkillResponse(output="done", tool_calls=[ToolCall(name=each) for each in output])
-    return SkillResponse(output=output)
+    seen = [ToolCall(name="count", result="42 owls")] if name == "hallucination" else None
+    return SkillResponse(output=output, tool_calls=seen)
 
 
 def test_every_scorer_has_an_example() -> None:

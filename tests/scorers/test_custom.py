@@ -22,7 +22,7 @@ def scoring(folder: Path, source: str, *, path: str = "mine.py", allow: bool = T
         {
             "id": "t",
             "inputData": {"q": 1},
-            "evaluator": {"type": "custom", **options},
+            "evaluator": {"type": "custom", "timeoutMs": 60_000, **options},
             "expectedOutput": {"type": "custom", "customScorerPath": path, "value": "Bern"},
         }
     )
@@ -139,27 +139,30 @@ async def test_p11_a_timeout_kills_the_whole_process_tree(tmp_path: Path, own_se
     source = (
         "import os, subprocess, sys, time\n"
         "def score(output, expected, task):\n"
-        "    sleep = [sys.executable, '-c', 'import time; time.sleep(60)']\n"
+        "    sleep = [sys.executable, '-c', 'import time; time.sleep(600)']\n"
         f"    child = subprocess.Popen(sleep, start_new_session={own_session})\n"
         "    open('pids', 'w').write(f'{os.getpid()} {child.pid}')\n"
-        "    time.sleep(60)\n"
+        "    time.sleep(600)\n"
     )
-    began = time.monotonic()
-    found = await verdict(tmp_path, source, timeoutMs=1500)
-    assert time.monotonic() - began < 10
-    assert "did not answer within 1500 ms" in found.reasons[0].message
+    for limit_ms in (1500, 6000, 24_000):  # until the interpreter has started within it
+        found = await verdict(tmp_path, source, timeoutMs=limit_ms)
+        assert f"did not answer within {limit_ms} ms" in found.reasons[0].message
+        if (tmp_path / "pids").exists():
+            break
     pids = [int(pid) for pid in (tmp_path / "pids").read_text().split()]
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while any(map(is_alive, pids)) and time.monotonic() < deadline:
         await asyncio.sleep(0.01)
     assert [pid for pid in pids if is_alive(pid)] == []
 
 
 async def test_a_process_left_behind_does_not_hold_up_the_verdict(tmp_path: Path) -> None:
-    source = "import os, time\ndef score(output, expected, task):\n    if os.fork() == 0:\n        time.sleep(60)\n    return 1\n"
+    source = (
+        "import os, time\ndef score(output, expected, task):\n    if os.fork() == 0:\n        time.sleep(600)\n    return 1\n"
+    )
     began = time.monotonic()
-    assert (await verdict(tmp_path, source, timeoutMs=20_000)).status == "pass"
-    assert time.monotonic() - began < 10
+    assert (await verdict(tmp_path, source, timeoutMs=120_000)).status == "pass"
+    assert time.monotonic() - began < 120
 
 
 async def test_p71_it_sees_an_allow_list_of_variables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import time
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -275,20 +277,24 @@ async def test_one_scoring_judges_many_answers_independently() -> None:
     assert (good, bad) == before
 
 
-async def test_p100_the_plain_path_takes_microseconds() -> None:
+async def test_p100_the_plain_path_costs_less_than_25_turns_of_the_event_loop() -> None:
     judge, response = TaskScoring(task(expectedOutput=EXACT)), answer({"result": "42"})
-    best = float("inf")
-    for _ in range(20):
-        began = time.perf_counter()
-        for _ in range(50):
-            await judge.verdict(response)
-        best = min(best, (time.perf_counter() - began) / 50)
-    assert best < 60e-6
+
+    async def cpu_s(work: Callable[[], Awaitable[Any]]) -> float:
+        """The processor's time, in the best of some rounds: what else runs does not count, nor how fast the machine is."""
+        rounds = []
+        for _ in range(20):
+            began = time.process_time()
+            for _ in range(100):
+                await work()
+            rounds.append(time.process_time() - began)
+        return min(rounds)
+
+    # a hop to a thread costs more than that
+    assert await cpu_s(lambda: judge.verdict(response)) < 25 * await cpu_s(lambda: asyncio.sleep(0))
 
 
 async def test_p100_a_huge_answer_is_searched_off_the_event_loop() -> None:
-    import asyncio
-
     huge = [{"name": f"item {index}"} for index in range(60_000)]
     judging = asyncio.create_task(verdict(answer(huge), expectedOutput={"type": "contains", "keywords": ["item 59999"]}))
     turns = 0

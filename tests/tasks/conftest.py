@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from eval_skills.core.store import Journal
+from eval_skills.core.metrics import skill_reports
+from eval_skills.core.models import Attempt, ItemResult
+from eval_skills.core.store import Journal, land, land_reports, started_at, write_manifest
+from eval_skills.tasks.opening import manifest_of
 from eval_skills.tasks.plan import RunPlan, make_plan
 from eval_skills.tasks.progress import NobodyWatches
 from eval_skills.tasks.request import EvaluateRequest
@@ -24,7 +28,7 @@ for line in sys.stdin:
     if what == "die":
         os._exit(9)
     if what == "hang":
-        time.sleep(60)
+        time.sleep(600)
     result = {"output": "ok", "usage": {"promptTokens": 3, "completionTokens": 4}, "costUsd": 0.5} if what == "dear" else what
     reply = {"error": {"code": 1, "message": "cannot"}} if what == "refuse" else {"result": result}
     print(json.dumps({"jsonrpc": "2.0", "id": request["id"], **reply}), flush=True)
@@ -32,6 +36,8 @@ for line in sys.stdin:
 
 MakeRequest = Callable[..., EvaluateRequest]
 MakePlan = Callable[..., RunPlan]
+LandedRun = Callable[..., str]
+WriteExpectations = Callable[..., str]
 
 
 @pytest.fixture
@@ -96,3 +102,64 @@ def open_run() -> Callable[..., RunSession]:
         return RunSession(plan, Journal(plan.store.journal_path(plan.run_id)), watcher or NobodyWatches(), "flow-run")
 
     return make
+
+
+@pytest.fixture
+def write_expectations(tmp_path: Path) -> Callable[..., str]:
+    """Writes the file of tasks anew: for each the answer that is the right one."""
+
+    def write(**answers: Any) -> str:
+        tasks = [{"id": task, "inputData": {}, "expectedOutput": {"value": answer}} for task, answer in answers.items()]
+        path = tmp_path / "tasks.json"
+        path.write_text(json.dumps(tasks))
+        return str(path)
+
+    return write
+
+
+@pytest.fixture
+def landed_run(tmp_path: Path, make_request: MakeRequest, write_expectations: Callable[..., str]) -> LandedRun:
+    """Lands a run of the skill without calling it: its answers by task, of which "right" is the right one.
+
+    Keyword arguments named like a task are fields of its result, others those of every result.
+    """
+
+    def landed(answers: dict[str, Any], *, at: datetime | None = None, **fields: Any) -> str:
+        if not (tmp_path / "tasks.json").exists():
+            write_expectations(**dict.fromkeys(answers, "right"))
+        plan = make_plan(make_request(tasks=str(tmp_path / "tasks.json"), at=at))
+        write_manifest(plan.store.run_folder(plan.run_id), manifest_of(plan))
+        common = {name: value for name, value in fields.items() if name not in answers}
+        with Journal(plan.store.journal_path(plan.run_id)) as journal:
+            for task, answer in answers.items():
+                passed = answer == "right"
+                own = {"status": "pass" if passed else "fail", "passed": passed, "score": float(passed), "output": answer}
+                journal.append(_result(plan, task, **(own | common | fields.get(task, {}))))
+        land(plan.store, plan.run_id)
+        reports = skill_reports(plan.store.items(run_id=plan.run_id), plan.benchmark, plan.request.timeout_ms)
+        land_reports(plan.store, plan.run_id, None, reports)
+        return plan.run_id
+
+    return landed
+
+
+def _result(plan: RunPlan, task: str, **fields: Any) -> ItemResult:
+    began = started_at(plan.run_id)
+    known: dict[str, Any] = {
+        "run_id": plan.run_id,
+        "started_at": began,
+        "skill_id": "moody",
+        "skill_version": "1.0.0",
+        "skill_digest": plan.digests["moody@1.0.0"],
+        "benchmark_id": plan.benchmark.id,
+        "benchmark_version": plan.benchmark.version,
+        "benchmark_digest": plan.digests["benchmark"],
+        "task_id": task,
+        "task_digest": plan.digests.get(f"task/{task}"),
+        "run_index": 0,
+        "latency_ms": 10.0,
+        "timeout_ms": 30_000.0,
+        "attempts": [Attempt(started_at=began, latency_ms=10.0)],
+        "scorer": "exact_match",
+    }
+    return ItemResult(**(known | fields))

@@ -60,7 +60,7 @@ async def outcome_of(plan: RunPlan, *earlier: Attempt) -> Outcome:
 async def test_p12_status_and_kind_come_from_the_event(
     make_plan_of: MakePlan, what: str, status: str, kind: str | None, transient: bool
 ) -> None:
-    outcome = await outcome_of(make_plan_of(what, timeout_ms=300 if what == "hang" else 20_000))
+    outcome = await outcome_of(make_plan_of(what, timeout_ms=300 if what == "hang" else 60_000))
     result = outcome.result
     assert (result.status, result.error_kind, outcome.transient) == (status, kind, transient)
     assert result.passed is (status == "pass")
@@ -70,8 +70,17 @@ async def test_p12_status_and_kind_come_from_the_event(
     assert result.scorer == "exact_match"
 
 
+async def test_a_dated_run_s_result_tells_its_date_and_origin_and_its_attempts_the_real_time(make_plan_of: MakePlan) -> None:
+    at = datetime(2025, 3, 1, tzinfo=UTC)
+    plan = make_plan_of(at=at, origin="replay")
+    result = (await outcome_of(plan)).result
+    assert result.origin == "replay"
+    assert result.started_at - at == result.attempts[0].started_at - plan.began
+    assert result.attempts[0].started_at >= plan.began
+
+
 async def test_the_result_carries_everything_that_the_answer_brought_and_what_identifies_it(make_plan_of: MakePlan) -> None:
-    plan = make_plan_of("dear", timeout_ms=20_000)
+    plan = make_plan_of("dear", timeout_ms=60_000)
     result = (await outcome_of(plan)).result
     assert (result.output, result.prompt_tokens, result.completion_tokens, result.cost_usd) == ("ok", 3, 4, 0.5)
     assert result.key == plan.items[0].key
@@ -80,12 +89,12 @@ async def test_the_result_carries_everything_that_the_answer_brought_and_what_id
 
 
 @pytest.mark.parametrize(
-    ("own", "expected_ms"), [pytest.param({}, 20_000, id="the-run's"), pytest.param({"timeoutMs": 15_000}, 15_000, id="own")]
+    ("own", "expected_ms"), [pytest.param({}, 60_000, id="the-run's"), pytest.param({"timeoutMs": 15_000}, 15_000, id="own")]
 )
 async def test_p17_the_limit_that_was_in_force_is_in_the_result(
     make_request: MakeRequest, write_tasks: Callable[..., str], own: dict[str, int], expected_ms: float
 ) -> None:
-    plan = make_plan(make_request(tasks=write_tasks("ok", **own), timeout_ms=20_000))
+    plan = make_plan(make_request(tasks=write_tasks("ok", **own), timeout_ms=60_000))
     assert (await outcome_of(plan)).result.timeout_ms == expected_ms
 
 
@@ -93,13 +102,15 @@ async def test_p16_a_task_s_own_limit_cuts_its_call(make_request: MakeRequest, w
     plan = make_plan(make_request(tasks=write_tasks("hang", timeoutMs=200), timeout_ms=600_000))
     result = (await outcome_of(plan)).result
     assert result.status == "timeout"
+    assert result.error_message is not None
+    assert "no answer within 0.2 s" in result.error_message
     assert result.latency_ms is not None
-    assert 100 <= result.latency_ms < 5000  # the start of the worker counts against the limit, not as latency
+    assert 0 < result.latency_ms < 60_000  # the start of the worker counts against the limit, not as latency
 
 
 async def test_p29_earlier_attempts_are_kept_and_a_failure_keeps_the_time_it_took(make_plan_of: MakePlan) -> None:
     before = Attempt(started_at=datetime(2026, 11, 21, tzinfo=UTC), latency_ms=12.0, error_kind="infra")
-    failed = (await outcome_of(make_plan_of("die", timeout_ms=20_000), before)).result
+    failed = (await outcome_of(make_plan_of("die", timeout_ms=60_000), before)).result
     assert [attempt.error_kind for attempt in failed.attempts] == ["infra", "infra"]
     assert failed.attempts[0] == before
     assert failed.latency_ms == failed.attempts[-1].latency_ms
@@ -119,8 +130,8 @@ async def test_p09_a_scorer_that_breaks_keeps_the_answer_and_its_latency(
     make_request: MakeRequest, write_tasks: Callable[..., str], tmp_path: Path
 ) -> None:
     (tmp_path / "score.py").write_text("def score(output, expected, task):\n    raise KeyError('oops')\n")
-    tasks = write_tasks("ok", evaluator={"type": "custom"}, expectedOutput={"customScorerPath": "score.py"})
-    result = (await outcome_of(make_plan(make_request(tasks=tasks, allow_custom_code=True, timeout_ms=20_000)))).result
+    tasks = write_tasks("ok", evaluator={"type": "custom", "timeoutMs": 60_000}, expectedOutput={"customScorerPath": "score.py"})
+    result = (await outcome_of(make_plan(make_request(tasks=tasks, allow_custom_code=True, timeout_ms=60_000)))).result
     assert (result.status, result.error_kind, result.output, result.scorer) == ("error", "scorer", "ok", "custom")
     assert result.latency_ms is not None
     assert "oops" in str(result.error_message)

@@ -95,7 +95,7 @@ async def test_a_resource_that_is_still_being_entered_is_interrupted_and_cleans_
     holding = asyncio.create_task(keeper.hold(slow()))
     while not seen:
         await asyncio.sleep(0)
-    await asyncio.wait_for(keeper.release(), timeout=5)
+    await asyncio.wait_for(keeper.release(), timeout=60)
     assert seen == ["entering", "cleaned up"]
     with pytest.raises(RuntimeError, match="closed before it was open"):
         await holding
@@ -116,5 +116,5 @@ async def test_who_is_cancelled_while_holding_leaves_the_resource_to_be_released
     holding.cancel()
     await asyncio.wait([holding])
     gate.set()
-    await asyncio.wait_for(keeper.release(), timeout=5)
+    await asyncio.wait_for(keeper.release(), timeout=60)
     assert len(diary.tasks) == 2

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from eval_skills.core.errors import InputError, UsageError
+from eval_skills.core.store import started_at
 from eval_skills.tasks.plan import Item, make_plan
 
 if TYPE_CHECKING:
@@ -120,3 +122,17 @@ def test_a_benchmark_that_inspects_folders_takes_skills_that_cannot_be_called(
     plan = make_plan(request)
     assert plan.benchmark.subject == "package"
     assert list(plan.skills) == ["quoted@1.0.0"]
+
+
+class TestDate:
+    AT = datetime(2025, 3, 1, 12, 0, 0, 250_000, tzinfo=UTC)
+
+    def test_a_run_that_is_dated_has_its_id_and_its_moments_from_that_date(self, make_plan_of: MakePlan) -> None:
+        plan = make_plan_of(at=self.AT)
+        assert plan.run_id.startswith("20250301T120000Z-")
+        assert plan.dated(plan.began + timedelta(seconds=3)) == self.AT + timedelta(seconds=3)
+
+    def test_any_other_run_has_the_real_moments(self, make_plan_of: MakePlan) -> None:
+        plan = make_plan_of()
+        assert plan.dated(self.AT) == self.AT
+        assert started_at(plan.run_id) <= datetime.now(UTC)

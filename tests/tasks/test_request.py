@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -27,6 +28,9 @@ REQUESTS = [
             format=[],
             resume="latest",
             retry_errors=True,
+            origin="replay",
+            provenance={"commit": "abc", "period": {"every": "day"}},
+            at=datetime(2025, 3, 1, tzinfo=UTC),
         ),
         id="evaluate-everything",
     ),
@@ -74,6 +78,8 @@ def test_every_field_of_the_form_in_the_prefect_ui_has_a_description(flow: str) 
         ("runs", "3"),
         ("tool_names", "fuzzy"),
         ("benchmark", " "),
+        ("origin", "somewhere"),
+        ("at", "2025-03-01T00:00:00"),
     ],
 )
 def test_p40_a_value_out_of_range_is_refused(field: str, value: Any) -> None:

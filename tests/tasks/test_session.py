@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from collections.abc import Callable
-from pathlib import Path
-from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -50,47 +47,6 @@ class TestFinding:
             assert RunSession.of(RunRef(plan.run_id)) is session
         with pytest.raises(RunError, match="not open in this process"):
             RunSession.of(RunRef(plan.run_id))
-
-
-class TestAdapters:
-    async def test_p18_one_opening_for_all_callers(self, make_plan_of: MakePlan, open_run: OpenRun) -> None:
-        async with open_run(make_plan_of()) as session:
-            adapters = await asyncio.gather(*(session.adapter("moody@1.0.0") for _ in range(5)))
-        assert len({id(adapter) for adapter in adapters}) == 1
-
-    async def test_a_caller_that_is_cancelled_does_not_cancel_the_opening_for_others(
-        self, make_plan_of: MakePlan, open_run: OpenRun
-    ) -> None:
-        async with open_run(make_plan_of()) as session:
-            first = asyncio.create_task(session.adapter("moody@1.0.0"))
-            second = asyncio.create_task(session.adapter("moody@1.0.0"))
-            await asyncio.sleep(0)
-            first.cancel()
-            assert await second is await session.adapter("moody@1.0.0")
-
-    async def test_a_service_that_does_not_start_costs_its_wait_once(
-        self, make_plan_of: MakePlan, open_run: OpenRun, write_skill: Callable[..., Path]
-    ) -> None:
-        sleeper = {"serve": {"command": f"{sys.executable} -ISs -c 'import time; time.sleep(60)'", "readyTimeoutMs": 400}}
-        mute = write_skill("mute", adapterType="http", entrypoint=UNUSED, adapterConfig=sleeper)
-        plan = make_plan_of("a", "b", "c", skills=[str(mute)])
-        async with open_run(plan) as session:
-            began = monotonic()
-            outcomes = [await session.attempt(item, last=True) for item in plan.items]
-            assert monotonic() - began < 2 * 0.4 + 0.4
-        assert {outcome.result.error_kind for outcome in outcomes} == {"infra"}
-
-    async def test_leaving_does_not_wait_for_a_service_that_nobody_will_use(
-        self, make_plan_of: MakePlan, open_run: OpenRun, write_skill: Callable[..., Path]
-    ) -> None:
-        sleeper = {"serve": {"command": f"{sys.executable} -ISs -c 'import time; time.sleep(60)'", "readyTimeoutMs": 60_000}}
-        mute = write_skill("mute", adapterType="http", entrypoint=UNUSED, adapterConfig=sleeper)
-        began = monotonic()
-        async with open_run(make_plan_of(skills=[str(mute)])) as session:
-            waiting = asyncio.create_task(session.adapter("mute@1.0.0"))
-            await asyncio.wait([waiting], timeout=0.2)
-            waiting.cancel()
-        assert monotonic() - began < 10
 
 
 class TestAttempts:
@@ -140,4 +96,4 @@ class TestAttempts:
     async def test_an_item_that_nobody_asked_to_wait_for_does_not_wait(self, make_plan_of: MakePlan, open_run: OpenRun) -> None:
         plan = make_plan_of()
         async with open_run(plan) as session:
-            await asyncio.wait_for(session.not_before(plan.items[0]), timeout=1)
+            await asyncio.wait_for(session.not_before(plan.items[0]), timeout=60)

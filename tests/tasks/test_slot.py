@@ -25,12 +25,12 @@ async def test_a_slot_that_was_given_back_lets_another_in_and_waits_for_its_turn
     first, second = Slot(semaphore), Slot(semaphore)
     await first.take()
     first.give_back()
-    await asyncio.wait_for(second.take(), timeout=1)
+    await asyncio.wait_for(second.take(), timeout=60)
     again = asyncio.create_task(first.take())
     await asyncio.sleep(0)
     assert not again.done()
     second.give_back()
-    await asyncio.wait_for(again, timeout=1)
+    await asyncio.wait_for(again, timeout=60)
 
 
 async def test_a_wait_that_is_cancelled_holds_nothing() -> None:

@@ -70,12 +70,3 @@ function latencySettings(items, edges) {
     },
   };
 }
-
-/** A colour of the style sheet as it looks in the present theme. */
-function colour(name) {
-  const probe = byId("latency-note");
-  probe.style.color = `var(${name})`;
-  const { color } = getComputedStyle(probe);
-  probe.style.color = "";
-  return color;
-}

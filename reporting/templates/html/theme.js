@@ -37,3 +37,12 @@ function rememberTheme(theme) {
     // Storage is off: the choice lasts as long as the page.
   }
 }
+
+/** A colour of the style sheet as it looks in the present theme; a canvas does not know the names of the sheet. */
+function colour(name) {
+  const probe = document.documentElement;
+  probe.style.color = `var(${name})`;
+  const { color } = getComputedStyle(probe);
+  probe.style.color = "";
+  return color;
+}

@@ -31,6 +31,7 @@ KEYS: dict[str, tuple[Any, Any]] = {
     "benchmark": ("web-search-basic", "/b/benchmark.json"),
     "benchmarksDir": ("/a/benchmarks", "/b/benchmarks"),
     "itemsPerTask": (100, 10),
+    "taskRunner": ("dask", "dask://127.0.0.1:8786"),
     "allowCustomCode": (True, True),
     "limit": (5, 6),
     "topK": (3, 1),
@@ -45,6 +46,9 @@ KEYS: dict[str, tuple[Any, Any]] = {
     "llm.apiKeyEnv": ("MY_KEY", "OTHER_KEY"),
     "llm.temperature": (0.5, 1.0),
     "secrets": (["TOKEN"], ["TOKEN", "MY_KEY"]),
+    "json": (True, True),
+    "color": (False, False),
+    "verbose": (True, True),
 }
 LAYERS = ("flag", "variable", "project", "home")
 

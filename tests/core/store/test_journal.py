@@ -211,23 +211,25 @@ def test_p56_lines_are_synced_in_batches(path: Path, make_result: MakeResult, mo
     assert len(synced) <= took / 0.2 + 3
 
 
-def test_p56_a_line_is_synced_within_a_quarter_of_a_second(
+def test_p56_a_line_is_synced_within_a_quarter_of_a_second_though_none_follows(
     path: Path, make_result: MakeResult, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    synced = threading.Event()
-    moments: list[float] = []
+    synced, delays = threading.Event(), list[float | None]()
 
-    def watched(fd: int) -> None:
-        moments.append(time.monotonic())
-        synced.set()
+    class Watched(threading.Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            delays.append(timeout)
+            return super().wait(timeout)
 
     with Journal(path) as journal:
-        monkeypatch.setattr(os, "fsync", watched)
-        appended = time.monotonic()
+        monkeypatch.setattr(os, "fsync", lambda _: synced.set())
+        monkeypatch.setattr(journal, "_closing", Watched())
         journal.append(make_result())
-        assert synced.wait(5)
-    # half a second of slack: the machine that tests may be busy
-    assert moments[0] - appended < 0.25 + 0.5
+        assert synced.wait(60)
+        monkeypatch.undo()
+    # what was asked for: how long it took says how busy the machine is
+    assert delays[0] is not None
+    assert delays[0] < 0.25
 
 
 def test_a_failed_sync_is_told(path: Path, make_result: MakeResult, monkeypatch: pytest.MonkeyPatch) -> None:

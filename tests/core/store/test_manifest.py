@@ -22,6 +22,15 @@ def test_a_manifest_reads_back(tmp_path: Path, run_id: str, make_manifest: MakeM
     assert [entry.name for entry in path.parent.iterdir()] == ["manifest.json"]
 
 
+def test_a_manifest_says_where_its_run_comes_from(tmp_path: Path, run_id: str, make_manifest: MakeManifest) -> None:
+    assert (make_manifest().origin, make_manifest().provenance) == ("run", {})
+    provenance = {"of": "20261120T000000Z-0001", "digest": "sha256:0", "by": "hunter2"}
+    manifest = make_manifest(request={"origin": "rescore"}, provenance=provenance)
+    write_manifest(tmp_path / run_id, manifest, secrets={"TOKEN": "hunter2"})
+    read = read_manifest(tmp_path / run_id)
+    assert (read.origin, read.provenance) == ("rescore", provenance | {"by": "[redacted:TOKEN]"})
+
+
 def test_secrets_are_redacted(tmp_path: Path, run_id: str, make_manifest: MakeManifest) -> None:
     manifest = make_manifest(request={"config": {"headers": ["Bearer hunter2"]}})
     path = write_manifest(tmp_path / run_id, manifest, secrets={"TOKEN": "hunter2", "DAY": "20261121"})

@@ -66,6 +66,18 @@ def test_filters_narrow_the_items(store: Store, land_run: LandRun, filters: dict
     assert list(store.items(**filters).task_id) == tasks  # type: ignore[arg-type]
 
 
+def test_later_work_on_a_run_is_never_the_last_run_nor_the_last_report(
+    store: Store, land_run: LandRun, make_manifest: Callable[..., Manifest], make_report: MakeReport
+) -> None:
+    for run_id, origin, rate in ((OLDER, "replay", 0.5), (NEWER, "rescore", 0.9)):
+        write_manifest(store.run_folder(run_id), make_manifest(run_id=run_id, request={"origin": origin}))
+        land_run(run_id, "a", origin=origin)
+        land_reports(store, run_id, None, [make_report(rate)], origin=origin)
+    assert store.latest_run() == OLDER
+    assert store.history() == {"adder@1.0.0": 0.5}
+    assert [report.summary.completion_rate for report in store.last_reports()] == [0.5]
+
+
 def test_columns_are_chosen_in_order(store: Store, land_run: LandRun) -> None:
     land_run(OLDER, "a")
     assert list(store.items(columns=["status", "run_id"]).columns) == ["status", "run_id"]

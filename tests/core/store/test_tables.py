@@ -4,11 +4,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import fsspec
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from eval_skills.core.errors import UsageError
+from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import ItemResult, SkillCompletionReport
-from eval_skills.core.store import Journal, Store, land, land_reports, results_of
+from eval_skills.core.store import Journal, Store, land, land_reports, results_of, start_date
 from eval_skills.core.store.layout import Layout
 
 MakeResult = Callable[..., ItemResult]
@@ -85,3 +87,31 @@ def test_where_a_store_lies(path: str, root: str, tables: str, sqlite: str | Non
 def test_a_local_folder_goes_with_a_url_only(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is local already"):
         Layout.of("x", local=tmp_path)
+
+
+def test_rows_are_those_of_the_dataset(store: Store, run_id: str, make_report: Callable[..., SkillCompletionReport]) -> None:
+    land_reports(store, run_id, None, [make_report(0.25), make_report(0.75, skill_version="1.1.0")])
+    land_reports(store, "20261122T000000Z-0001", None, [make_report(1.0)])
+    names = ["timestamp", "run_id", "skill_version", "completion_rate", "pass_hat_k"]
+    expected = store.tables.dataset("reports").to_table(columns=names).to_pylist()
+    assert store.tables.rows("reports", names) == expected
+    assert store.tables.rows("reports", names, [run_id]) == expected[:2]
+    assert store.tables.rows("reports", names, []) == []
+
+
+def test_rows_of_an_older_file_have_nulls_in_the_columns_that_it_lacks(store: Store) -> None:
+    run_id = "20261121T233824Z-3f9a"
+    path = Path(store.path, Layout.table_file("reports", start_date(run_id), run_id))
+    path.parent.mkdir(parents=True)
+    pq.write_table(pa.table({"skill_id": ["adder"], "tasks": pa.array([3], pa.int32())}), path)
+    assert store.tables.rows("reports", ["tasks", "throughput", "skill_id"]) == [
+        {"tasks": 3, "throughput": None, "skill_id": "adder"}
+    ]
+
+
+def test_a_damaged_file_is_named(store: Store, run_id: str) -> None:
+    path = Path(store.path, Layout.table_file("reports", start_date(run_id), run_id))
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"no parquet")
+    with pytest.raises(InputError, match=f"{run_id}.parquet.*not a readable Parquet file"):
+        store.tables.rows("reports", ["run_id"])

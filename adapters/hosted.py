@@ -1,0 +1,102 @@
+"""What skills have in common that are Python objects: a host program of ours loads each into warm workers and calls it there."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import sys
+from abc import abstractmethod
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, ClassVar, Generic, TypeVar, cast
+
+from eval_skills.adapters import host
+from eval_skills.adapters.base import Adapter, Call
+from eval_skills.adapters.config import AdapterConfig, HostedConfig, read_config
+from eval_skills.adapters.jsonrpc import Reply
+from eval_skills.adapters.launch import launch_of
+from eval_skills.adapters.pool import WorkerPool
+from eval_skills.adapters.python_entrypoint import python_entrypoint
+from eval_skills.adapters.tail import excerpt
+from eval_skills.adapters.worker import Worker
+from eval_skills.core.errors import ContractError, InfraError, SkillError, SkillUnavailable
+from eval_skills.core.models import Skill, SkillResponse
+
+C = TypeVar("C", bound=HostedConfig)
+
+_LOAD_ID = 0
+"""The id of the request that loads; calls count from 1."""
+
+
+class HostedAdapter(Adapter, Generic[C]):
+    """Calls a Python object in the interpreter of the skill's choice, one item at a time in each warm worker.
+
+    The first worker loads the object when the adapter is opened: what cannot be loaded is found once, and every call says so.
+    Loading has a limit of its own (`startTimeoutMs`) and is no part of any item's time.
+    """
+
+    config_model: ClassVar[type[AdapterConfig]] = HostedConfig
+
+    def __init__(self, skill: Skill) -> None:
+        super().__init__(skill)
+        self._entrypoint = python_entrypoint(skill)
+        self._config = config = cast(C, read_config(self.config_model, skill))
+        launch = launch_of(skill, (config.python or sys.executable, "-I", str(Path(host.__file__).resolve())), config)
+        self._pool = WorkerPool(launch, config.max_output_bytes, prepare=self._load)
+        self._start_s = config.start_timeout_ms / 1000
+        self._ids = itertools.count(_LOAD_ID + 1)
+        self._loaded: dict[str, Any] = {}
+
+    @classmethod
+    def check(cls, skill: Skill) -> None:
+        """The configuration, the entrypoint's form, and the folder it runs in; nothing of the skill's code is run."""
+        cls(skill)
+
+    @abstractmethod
+    def _setup(self) -> dict[str, Any]:
+        """What the host has to know beside the entrypoint."""
+
+    @abstractmethod
+    def _read(self, answer: Any) -> SkillResponse:
+        """The host's answer as a response."""
+
+    def _input(self, input_data: Any) -> Any:
+        """The task's input as the object takes it."""
+        return input_data
+
+    async def _open(self) -> None:
+        with suppress(SkillUnavailable):  # another attempt, by the first call, may succeed
+            self._pool.give_back(await self._pool.take())
+
+    async def _close(self) -> None:
+        await self._pool.close()
+
+    async def _invoke(self, input_data: Any, call: Call) -> SkillResponse:
+        call.suspend()
+        worker = await self._pool.take()
+        try:
+            reply = await self._pool.ask(worker, next(self._ids), self._input(input_data), call)
+        finally:
+            call.seen = ""  # a host prints nothing but answers
+        return self._read(_result(reply))
+
+    async def _load(self, worker: Worker) -> None:
+        where = {"place": self._entrypoint.place, "attribute": self._entrypoint.attribute}
+        try:
+            async with asyncio.timeout(self._start_s):
+                reply = await worker.ask(_LOAD_ID, where | self._setup())
+        except TimeoutError:
+            late = f"{self._entrypoint} was not loaded within {self._start_s:g} s (adapterConfig.startTimeoutMs)"
+            raise InfraError(f"{late}; import less, or raise the limit", logs=worker.take_logs()) from None
+        except InfraError as error:
+            raise type(error)(f"loading {self._entrypoint}: {error}", logs=worker.take_logs()) from None
+        if reply.failed:
+            raise InfraError(reply.content["message"], logs=worker.take_logs())
+        self._loaded = reply.content
+
+
+def _result(reply: Reply) -> Any:
+    if not reply.failed:
+        return reply.content
+    message = excerpt(reply.content["message"])
+    raise ContractError(message) if reply.content["code"] == host.NOT_JSON else SkillError(message)

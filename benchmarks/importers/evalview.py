@@ -1,0 +1,137 @@
+"""A folder of EvalView test cases, or one of them, as a benchmark."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from eval_skills.benchmarks.importers.evalview_case import Case
+from eval_skills.benchmarks.importers.evalview_task import doubts, task_of
+from eval_skills.benchmarks.importers.yaml_lines import with_line
+from eval_skills.core.errors import InputError
+from eval_skills.core.fingerprint import IGNORED_FOLDERS, digest_of_json
+from eval_skills.core.loading import read_document, validate
+from eval_skills.core.models import Benchmark, EvalTask
+
+SUFFIXES = (".yaml", ".yml", ".toml")
+_VERSION_DIGITS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedSuite:
+    """A benchmark, and for each of its tasks the file that it stands in."""
+
+    benchmark: Benchmark
+    files: tuple[Path, ...]
+
+    def refusal(self, error: InputError, index: int) -> InputError:
+        """An error about the task of that index, with the file and line of its case."""
+        return with_line(error, self.files[index])
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    file: Path
+    document: dict[str, Any]
+    case: Case
+    task: EvalTask
+
+
+def is_case(document: Any) -> bool:
+    """Whether a document is a test case rather than a benchmark of ours."""
+    return isinstance(document, dict) and not document.keys() & {"tasks", "id"} and bool(document.keys() & {"input", "turns"})
+
+
+def holds_cases(folder: Path) -> bool:
+    """Whether a folder holds files that `read_suite` would read."""
+    return next(_files(folder), None) is not None
+
+
+def read_suite(path: Path) -> ImportedSuite:
+    """The test case in a file, or all of them in a folder and its subfolders, in the order of their paths.
+
+    Read are ``*.yaml``, ``*.yml`` and ``*.toml``, except hidden ones and ``config.*``; a file with a key `skill` is EvalView's
+    test of something else and is skipped. The benchmark's id is the folder's name; its version is ``0.0.N``, where N changes with
+    whatever a case says (but for comments); `metadata` says what was read, skipped and will not be heeded.
+
+    Raises:
+        InputError: a file cannot be read, a key is unknown, a value is invalid, something cannot be done here, two cases have
+            one id, or there is no case at all. The message names the file and, in YAML, the line.
+    """
+    documents = {file: _document(file) for file in (sorted(_files(path)) if path.is_dir() else [path])}
+    skipped = [file for file, document in documents.items() if isinstance(document, dict) and "skill" in document]
+    read = [_read(file, document) for file, document in documents.items() if file not in skipped]
+    if not read:
+        raise InputError(f"no EvalView test case here; {len(skipped)} files with a key 'skill' were skipped", source=path)
+    _refuse_same_ids(read)
+    return ImportedSuite(_benchmark(path, read, skipped), tuple(each.file for each in read))
+
+
+def _benchmark(path: Path, read: list[_Read], skipped: list[Path]) -> Benchmark:
+    name = path.resolve().name if path.is_dir() else path.stem
+    folder = path if path.is_dir() else path.parent
+    digest = digest_of_json({_relative(each.file, folder): each.document for each in read})
+    metadata = {
+        "source": "EvalView",
+        "digest": digest,
+        "imported": len(read),
+        "skipped": [_relative(file, folder) for file in skipped],
+        "warnings": [f"{_relative(each.file, folder)}: {doubt}" for each in read for doubt in doubts(each.case, each.document)],
+    }
+    return Benchmark(
+        id=re.sub(r"[^a-z0-9_-]+", "-", name.lower()).strip("-") or "evalview",
+        name=name,
+        version=f"0.0.{int(digest.removeprefix('sha256:')[:_VERSION_DIGITS], 16)}",
+        description=f"{len(read)} EvalView test cases",
+        metadata=metadata,
+        tasks=[each.task for each in read],
+    )
+
+
+def _read(file: Path, document: Any) -> _Read:
+    if not isinstance(document, dict):
+        raise InputError("this is no EvalView test case: its top is not a mapping with name and input", source=file)
+    try:
+        case = validate(Case, document)
+        return _Read(file, document, case, validate(EvalTask, task_of(case)))
+    except InputError as error:
+        raise with_line(error, file) from None
+
+
+def _document(file: Path) -> Any:
+    if file.suffix.lower() != ".toml":
+        return read_document(file)
+    try:
+        return json.loads(json.dumps(tomllib.loads(file.read_text(encoding="utf-8")), default=str))  # a date stays text
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", source=file) from None
+    except ValueError as error:
+        raise InputError(f"not valid TOML: {error}", source=file) from None
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for here, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in IGNORED_FOLDERS)
+        for name in sorted(files):
+            hidden = name.startswith((".", "config."))
+            if not hidden and Path(name).suffix.lower() in SUFFIXES:
+                yield Path(here, name)
+
+
+def _refuse_same_ids(read: list[_Read]) -> None:
+    first: dict[str, _Read] = {}
+    for each in read:
+        before = first.setdefault(each.task.id, each)
+        if before is not each:
+            both = f"{each.case.name!r} becomes the id {each.task.id!r}, and so does {before.case.name!r} in {before.file}"
+            raise with_line(InputError(f"{both}; rename one", path="name"), each.file)
+
+
+def _relative(file: Path, folder: Path) -> str:
+    return file.relative_to(folder).as_posix()

@@ -1,0 +1,147 @@
+"""An EvalView test case as a task."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from eval_skills.benchmarks.importers.evalview_case import Case, CaseExpected, CaseOutput, Difficulty
+from eval_skills.core.errors import InputError
+from eval_skills.core.models import HallucinationCheck
+from eval_skills.core.models.task import Complexity
+
+COMPLEXITIES: dict[Difficulty, Complexity] = {
+    "trivial": "simple",
+    "easy": "simple",
+    "medium": "medium",
+    "hard": "complex",
+    "expert": "very_complex",
+}
+KEPT = ("meta", "gate", "generated", "mocks")
+"""What means nothing here and is kept in the task's metadata. Nothing that says how to call the agent is: it may hold secrets."""
+
+
+def task_of(case: Case) -> dict[str, Any]:
+    """The task's data.
+
+    Raises:
+        InputError: the case asks for something that cannot be done here, or contradicts itself; `path` names the place.
+    """
+    _refuse_contradictions(case)
+    kept = {name: getattr(case, name) for name in KEPT if getattr(case, name) is not None}
+    variance = {"variance": case.thresholds.variance} if case.thresholds.variance else {}
+    check = _hallucination(case)
+    task = {
+        "id": task_id(case.name),
+        "description": case.description or case.name,
+        "input_data": case.input.model_dump(exclude_none=True) if case.input else {},
+        "evaluator": _evaluator(case.expected.output),
+        "expected": _expected(case),
+        "thresholds": case.thresholds.model_dump(include={"min_score", "max_cost", "max_latency"}, exclude_none=True),
+        "weights": _weights(case),
+        "checks": {"hallucination": check.model_dump()} if check else None,
+        "timeout_ms": round(case.adapter_config.timeout * 1000) or 1 if case.adapter_config.timeout else None,
+        "tags": _tags(case),
+        "complexity": COMPLEXITIES[case.difficulty] if case.difficulty else None,
+        "metadata": {"name": case.name, **kept, **variance},
+    }
+    return {name: value for name, value in task.items() if value is not None}
+
+
+def task_id(name: str) -> str:
+    """The id of a case: its name in lower case, other characters as ``-``."""
+    return re.sub(r"[^a-z0-9_-]+", "-", name.lower()).strip("-") or "case"
+
+
+def doubts(case: Case, raw: dict[str, Any]) -> list[str]:
+    """What the case says and nobody heeds here, one sentence each; `raw` is the case as written."""
+    expected, output = case.expected, case.expected.output
+    unheeded = {
+        "checks.safety": bool(case.checks and case.checks.safety),
+        "checks.pii": bool(case.checks and case.checks.pii),
+        "expected.safety": bool(expected.safety),
+        "expected.metrics": bool(expected.metrics),
+        "expected.output.no_pii": output.no_pii,
+        "expected.output.must_acknowledge_uncertainty": output.must_acknowledge_uncertainty,
+        "gate": case.gate is not None,
+        "mocks": bool(case.mocks),
+        "adapter": case.adapter is not None,
+        "endpoint": case.endpoint is not None,
+        "model": case.model is not None,
+        "tools": bool(case.tools),
+    }
+    said = [f"{name} is not checked here" for name, is_set in unheeded.items() if is_set and name.startswith(("checks", "exp"))]
+    said += [f"{name} has no effect here: the skill under test is what --skills names" for name in _target(unheeded)]
+    said += [f"{name} has no effect here; it is kept in the task's metadata" for name in ("gate", "mocks") if unheeded[name]]
+    if case.thresholds.variance:
+        said.append("thresholds.variance has no effect here: --runs repeats a task, and reports show how its runs differ")
+    if expected.categories:
+        said.append("expected.categories is read as expected.tool_categories, which is what EvalView itself reads")
+    if case.weights:
+        said.append("weights is read as thresholds.weights, which is what EvalView itself reads")
+    return said + [f"expected.output.{name} is one text and read as a list of it" for name in _single_texts(raw)]
+
+
+def _target(unheeded: dict[str, bool]) -> list[str]:
+    return [name for name in ("adapter", "endpoint", "model", "tools") if unheeded[name]]
+
+
+def _single_texts(raw: dict[str, Any]) -> list[str]:
+    output = (raw.get("expected") or {}).get("output") or {}
+    return [name for name in ("contains", "not_contains", "regex_patterns") if isinstance(output.get(name), str)]
+
+
+def _refuse_contradictions(case: Case) -> None:
+    if case.turns is not None:
+        message = "conversations of several turns cannot be evaluated yet; write each turn as a test case of its own"
+        raise InputError(message, path="turns")
+    if case.input is None:
+        raise InputError("this key is required and missing", path="input")
+    if case.weights and case.thresholds.weights:
+        raise InputError("given here and in thresholds.weights; keep one", path="weights")
+    if case.expected.categories and case.expected.tool_categories:
+        raise InputError("given as tool_categories too; keep that one", path="expected.categories")
+    if case.expected.output.regex_patterns and case.expected.output.json_schema is not None:
+        raise InputError(
+            "given beside json_schema, and a task has one evaluator; keep one", path="expected.output.regex_patterns"
+        )
+    if (key := case.adapter_config.misspelled()) is not None:
+        raise InputError(f"unknown key {key!r} (did you mean 'sequence_mode'?)", path="adapter_config")
+
+
+def _expected(case: Case) -> dict[str, Any] | None:
+    expected: CaseExpected = case.expected
+    sequence = expected.tool_sequence or expected.sequence
+    given = {
+        "tools": expected.tools,
+        "tool_categories": expected.tool_categories or expected.categories,
+        "tool_sequence": sequence,
+        "forbidden_tools": expected.forbidden_tools,
+        "output": expected.output.model_dump(include={"contains", "not_contains"}, exclude_defaults=True),
+    }
+    filled = {name: value for name, value in given.items() if value}
+    return filled | ({"sequence_mode": case.adapter_config.sequence_mode} if sequence else {}) if filled else None
+
+
+def _evaluator(output: CaseOutput) -> dict[str, Any] | None:
+    if output.regex_patterns:  # there, a dot matches a line's end as well
+        patterns = [f"(?s){pattern}" for pattern in output.regex_patterns]
+        return {"type": "regex", "patterns": patterns, "caseSensitive": False}
+    return {"type": "json_schema", "schema": output.json_schema} if output.json_schema is not None else None
+
+
+def _weights(case: Case) -> dict[str, Any] | None:
+    weights = case.weights or case.thresholds.weights
+    return weights.to_weights().named() if weights else None
+
+
+def _hallucination(case: Case) -> HallucinationCheck | None:
+    own = case.expected.hallucination
+    if own is not None:
+        return HallucinationCheck(threshold=own.confidence_threshold) if own.check and not own.allow else None
+    return case.checks.hallucination if case.checks else None
+
+
+def _tags(case: Case) -> list[str]:
+    tags = [*case.tags, *filter(None, (case.difficulty, case.suite_type))]
+    return sorted({tag.strip().lower() for tag in tags})

@@ -1,0 +1,222 @@
+"""``eval-skills backfill``."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Group, Parameter
+
+from eval_skills.cli.configurable import Mark
+from eval_skills.cli.moments import from_moment, to_moment
+from eval_skills.cli.numbers import whole
+from eval_skills.cli.options import EVALUATED, HOW, RESULTS
+from eval_skills.cli.session import current
+
+if TYPE_CHECKING:
+    from eval_skills.core.models import ItemResult
+    from eval_skills.tasks.backfill_request import BackfillRequest
+    from eval_skills.tasks.backfill_summary import BackfillSummary
+    from eval_skills.tasks.plan import RunPlan
+
+Mode = Literal["recompute", "rescore", "replay"]
+Every = Literal["day", "week", "run", "tag"]
+REBUILT = Group("What is rebuilt", sort_key=1)
+PAGES = frozenset({".html", ".htm"})
+
+
+def backfill_command(
+    *,
+    mode: Annotated[
+        Mode,
+        Parameter(
+            group=REBUILT,
+            help="recompute: reports from stored items; rescore: stored answers judged again; replay: past revisions evaluated",
+        ),
+    ],
+    since: Annotated[
+        datetime | None,
+        Parameter(
+            group=REBUILT,
+            converter=from_moment,
+            help="Begin with this day (2026-01-01), or this long ago (12h, 30d, 4w) [default: the first]",
+        ),
+    ] = None,
+    until: Annotated[
+        datetime | None,
+        Parameter(
+            group=REBUILT,
+            converter=to_moment,
+            help="End with this day (2026-01-31), or this long ago (12h, 30d, 4w) [default: now]",
+        ),
+    ] = None,
+    every: Annotated[
+        Every, Parameter(group=REBUILT, help="What a period is: day, week (ISO, UTC), run, or tag (of the repository)")
+    ] = "day",
+    skills_repo: Annotated[
+        str | None, Mark.PATH, Parameter(group=REBUILT, help="replay: the git repository that holds the skills")
+    ] = None,
+    skills_path: Annotated[str, Parameter(group=REBUILT, help="replay: the folder of skills inside the repository")] = ".",
+    benchmark: Annotated[
+        str | None,
+        Mark.ID_OR_PATH,
+        Parameter(
+            group=EVALUATED, help="Benchmark id or path [default: each run's own, as it is today; of a replay coding-easy]"
+        ),
+    ] = None,
+    tasks: Annotated[
+        Path | None, Parameter(group=EVALUATED, help="JSON or YAML file with a task array or a benchmark; replaces --benchmark")
+    ] = None,
+    benchmarks_dir: Annotated[
+        Path | None, Mark.SHARED, Parameter(group=EVALUATED, help="Folder of benchmarks, searched before the built-in ones")
+    ] = None,
+    runs: Annotated[
+        int | None, Mark.SHARED, Parameter(group=HOW, converter=whole, help="replay: repeat every task N times [default: 1]")
+    ] = None,
+    concurrency: Annotated[
+        int | None, Mark.SHARED, Parameter(group=HOW, converter=whole, help="Items at a time [default: 4]")
+    ] = None,
+    timeout: Annotated[
+        int | None, Mark.SHARED, Parameter(group=HOW, converter=whole, help="replay: time limit of a call in ms [default: 30000]")
+    ] = None,
+    retries: Annotated[
+        int | None,
+        Mark.SHARED,
+        Parameter(group=HOW, converter=whole, help="replay: attempts after transient trouble [default: 0]"),
+    ] = None,
+    evaluator: Annotated[
+        str | None, Parameter(group=HOW, help="Scorer of tasks that name none [default: each run's own; of a replay exact]")
+    ] = None,
+    allow_custom_code: Annotated[
+        bool | None, Mark.SHARED, Parameter(group=HOW, help="Let the benchmark run its own scorer code", show_default=False)
+    ] = None,
+    force: Annotated[bool, Parameter(group=HOW, help="Also the periods that are up to date", show_default=False)] = False,
+    output: Annotated[
+        Path | None, Mark.PATH, Parameter(group=RESULTS, help="Draw the trend of every skill in this .html file, too")
+    ] = None,
+    store: Annotated[
+        str | None, Mark.SHARED, Parameter(group=RESULTS, help="Where past results are [default: ./eval-store]")
+    ] = None,
+) -> int:
+    """Rebuild past results period by period, and compare each period with the one before.
+
+    What lands is new: no stored row is changed. A period that is up to date is left alone, so that the same call goes on after an
+    interruption, and does nothing the second time.
+
+    Example: eval-skills backfill --mode recompute --since 30d
+
+    Example: eval-skills backfill --mode rescore --every week --output t.html
+
+    Example: eval-skills backfill --mode replay --skills-repo . --every tag
+    """
+    from eval_skills.cli.backfill_tables import show_backfill
+    from eval_skills.cli.evaluate import request_of
+    from eval_skills.cli.rescore import given, todays_settings
+    from eval_skills.tasks.backfill_request import BackfillRequest
+
+    shared = given(
+        benchmarks_dir=benchmarks_dir, runs=runs, concurrency=concurrency, timeout_ms=timeout, retries=retries,
+        allow_custom_code=allow_custom_code, store=store,
+    )  # fmt: skip
+    own = given(since=since, until=until, skills_repo=skills_repo, benchmark=benchmark, tasks=tasks, evaluator=evaluator)
+    options = {name: str(value) if isinstance(value, Path) else value for name, value in (_shared(shared) | own).items()}
+    always = {"mode": mode, "every": every, "skills_path": skills_path, "force": force}
+    request = request_of(BackfillRequest, options | always | todays_settings())
+    _check_output(output)
+    summary = _run(request)
+    if output is not None:
+        _draw(summary, output)
+    show_backfill(summary, output)
+    return 0
+
+
+def _shared(flags: dict[str, Any]) -> dict[str, Any]:
+    """What the configuration's top level says of the options that a backfill shares with an evaluation."""
+    config = current().config(flags)
+    names = (
+        "benchmarks_dir",
+        "runs",
+        "concurrency",
+        "timeout_ms",
+        "retries",
+        "items_per_task",
+        "allow_custom_code",
+        "store",
+        "secrets",
+    )
+    return {name: value for name in names if (value := getattr(config, name)) is not None}
+
+
+def _check_output(output: Path | None) -> None:
+    from eval_skills.core.errors import UsageError
+    from eval_skills.tasks.places import check_file
+
+    if output is None:
+        return
+    if output.suffix.lower() not in PAGES:
+        raise UsageError(f"--output {output}: the trend is drawn as HTML; give a file that ends in .html")
+    check_file(output, "--output", "the trend")
+
+
+def _run(request: BackfillRequest) -> BackfillSummary:
+    from eval_skills.cli.api_server import prefect_api
+    from eval_skills.tasks.backfill_plan import plan_backfill
+    from eval_skills.tasks.backfill_summary import backfill_summary
+
+    plan = plan_backfill(request)
+    if not plan.pending:
+        return backfill_summary(plan, {})
+    current().remark(_announced(len(plan.works), len(plan.pending)), style="")
+    with prefect_api(verbose=current().verbose) as server:
+        from eval_skills import flows
+
+        server.wait_until_ready()
+        summary = _called(flows.backfill, request)
+        if not server.wait_until_recorded(summary.flow_runs, summary.task_runs):
+            current().remark("Prefect had not recorded every task run before its server stopped; results are safe")
+    return summary
+
+
+def _announced(periods: int, pending: int) -> str:
+    from eval_skills.reporting.figures import plural
+
+    return f"{plural(periods, 'period')}: {pending} to do, {periods - pending} up to date"
+
+
+def _called(flow: Any, request: BackfillRequest) -> BackfillSummary:
+    from eval_skills.flows.calling import call_flow
+    from eval_skills.tasks.progress import observed_by
+
+    try:
+        with observed_by(_RunsAnnounced()):
+            summary: BackfillSummary = call_flow(flow, request)
+    except KeyboardInterrupt as interrupt:
+        raise type(interrupt)("interrupted; what is done is kept: make the same call again to go on") from None
+    return summary
+
+
+class _RunsAnnounced:
+    """Tells of every evaluation of a replay when it begins."""
+
+    def planned(self, plan: RunPlan) -> None:
+        """A revision is evaluated, or goes on."""
+        commit = str(plan.request.provenance.get("commit", ""))[:12]
+        current().remark(f"run {plan.run_id}: {plan.planned} items of commit {commit}, {plan.finished} of them done", style="")
+
+    def retrying(self, item: str, reason: str) -> None:
+        """Nothing to show."""
+
+    def finished(self, result: ItemResult) -> None:
+        """Nothing to show."""
+
+
+def _draw(summary: BackfillSummary, output: Path) -> None:
+    from eval_skills.core.store.durable import write_whole
+    from eval_skills.reporting import trend_page
+    from eval_skills.reporting.figures import plural
+    from eval_skills.reporting.trend_figures import shown
+
+    trend, metric = summary.trend(), "completionRate"
+    name = next(iter(trend)).partition(" on ")[0] if len(trend) == 1 else f"{plural(len(trend), 'trend')} of a backfill"
+    write_whole(output, trend_page.render(trend, skill=name, metric=metric, shown=shown(metric)).encode())

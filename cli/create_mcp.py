@@ -1,0 +1,46 @@
+"""``eval-skills create --from-mcp``: a skill for each tool of a server."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from eval_skills.cli.session import current, printable
+
+if TYPE_CHECKING:
+    from eval_skills.scaffolding.draft import Draft
+
+
+def create_from_mcp(server: str, folder: Path, *, name: str | None, pass_env: Sequence[str] | None, force: bool) -> int:
+    """Write a ``skill.json`` for each tool of `server` into `folder`, or for the one tool `name`."""
+    from eval_skills.cli.mcp_offer import offered_skills
+    from eval_skills.core.errors import UsageError, nearest
+    from eval_skills.scaffolding.draft import write_drafts
+    from eval_skills.scaffolding.mcp_tools import draft_tool_skills
+
+    skills = offered_skills("--from-mcp", server, pass_env)
+    chosen = [skill for skill in skills if name in {None, skill.id, skill.adapter_config.get("tool")}]
+    if not chosen:
+        ids = [skill.id for skill in skills]
+        raise UsageError(f"--name {name!r} is no tool of the server{nearest(str(name), ids)}; it offers {', '.join(ids)}")
+    drafts = draft_tool_skills(chosen, folder)
+    write_drafts(drafts, force=force)
+    _show(drafts)
+    return 0
+
+
+def _show(drafts: Sequence[Draft]) -> None:
+    from eval_skills.cli.tables import print_json
+    from eval_skills.scaffolding.skill_templates import shown_path
+
+    if current().json:
+        entries = [{"id": draft.folder.name, "folder": str(draft.folder), "files": _files(draft)} for draft in drafts]
+        print_json({"skills": entries})
+        return
+    for draft in drafts:
+        current().say(printable(f"created {draft.folder.name}  {shown_path(draft.folder)}"))
+
+
+def _files(draft: Draft) -> list[str]:
+    return [str(path) for path in draft.paths()]

@@ -1,0 +1,142 @@
+"""The health of a skill in production: a window that rolls over sampled interactions, and a status with hysteresis.
+
+The status is what the window says now: ``insufficient_data`` below `min_sample`, else ``critical`` where the pass rate is under
+`critical`, ``warning`` where it is under `warning`, else ``healthy``; equality is on the better side. It has no memory.
+
+What is *announced* has one, so that a rate that trembles about a threshold makes one event and not hundreds. Worse is announced
+at once. Better is announced only when the rate is `hysteresis` above the threshold that has to be left behind (or is 1).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import fsum
+from typing import Literal
+
+from eval_skills.core.models import ConfidenceInterval
+from eval_skills.core.statistics import wilson
+
+HealthStatus = Literal["insufficient_data", "healthy", "warning", "critical"]
+SEVERITY: dict[HealthStatus, int] = {"healthy": 0, "warning": 1, "critical": 2}
+LEVEL = 0.95
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HealthRule:
+    """When a window is healthy. Rates lie in [0, 1]; `critical` is at most `warning`, `min_sample` at most the window."""
+
+    window: int = 200
+    min_sample: int = 30
+    warning: float = 0.85
+    critical: float = 0.70
+    hysteresis: float = 0.02
+
+    def status(self, passed: int, size: int) -> HealthStatus:
+        """What `passed` of `size` samples say."""
+        return self._level(passed / size, 0.0) if size >= self.min_sample else "insufficient_data"
+
+    def announced(self, before: HealthStatus, passed: int, size: int) -> HealthStatus:
+        """What is announced after `before`."""
+        now = self.status(passed, size)
+        if "insufficient_data" in (now, before) or SEVERITY[now] >= SEVERITY[before]:
+            return now
+        recovered = self._level(passed / size, self.hysteresis)
+        return min(recovered, before, key=SEVERITY.__getitem__)
+
+    def _level(self, rate: float, margin: float) -> HealthStatus:
+        if rate < min(1.0, self.critical + margin):
+            return "critical"
+        return "warning" if rate < min(1.0, self.warning + margin) else "healthy"
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What the window keeps of a sample: `score` is None, and `error` true, where there was nothing to score."""
+
+    interaction_id: str
+    passed: bool
+    score: float | None = None
+    error: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowFigures:
+    """The window at one moment. Errors count as not passed; `pass_rate` is None, and the interval [0, 1], of no samples."""
+
+    size: int
+    passed: int
+    errors: int
+    pass_rate: float | None
+    interval: ConfidenceInterval
+    mean_score: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusChange:
+    """An announced change, with the window that brought it about; `interaction_id` is its last sample."""
+
+    before: HealthStatus
+    after: HealthStatus
+    figures: WindowFigures
+    interaction_id: str
+
+
+class HealthMonitor:
+    """The last samples of one log and the status they amount to; its memory is that of one window.
+
+    `samples` are those of an earlier window, oldest first, and `announced` what was announced then.
+    """
+
+    def __init__(self, rule: HealthRule, samples: Iterable[Judged] = (), announced: HealthStatus = "insufficient_data") -> None:
+        self.rule, self.announced = rule, announced
+        self._samples: deque[Judged] = deque(maxlen=rule.window)
+        self._ids: set[str] = set()
+        self._passed = 0
+        for sample in samples:
+            self._take(sample)
+
+    def __contains__(self, interaction_id: str) -> bool:
+        return interaction_id in self._ids
+
+    @property
+    def samples(self) -> list[Judged]:
+        """The window, oldest first."""
+        return list(self._samples)
+
+    @property
+    def status(self) -> HealthStatus:
+        """What the window says now."""
+        return self.rule.status(self._passed, len(self._samples))
+
+    def add(self, sample: Judged) -> StatusChange | None:
+        """Let a sample into the window (and the oldest out of a full one); what is to be announced, if anything is."""
+        self._take(sample)
+        before, self.announced = self.announced, self.rule.announced(self.announced, self._passed, len(self._samples))
+        if self.announced == before:
+            return None
+        return StatusChange(before=before, after=self.announced, figures=self.figures(), interaction_id=sample.interaction_id)
+
+    def figures(self) -> WindowFigures:
+        """The window's figures; the interval is Wilson's, of the pass rate."""
+        size, scores = len(self._samples), [sample.score for sample in self._samples if sample.score is not None]
+        rate = self._passed / size if size else None
+        lower, upper = wilson(rate or 0.0, size, level=LEVEL)
+        return WindowFigures(
+            size=size,
+            passed=self._passed,
+            errors=sum(sample.error for sample in self._samples),
+            pass_rate=rate,
+            interval=ConfidenceInterval(lower=lower, upper=upper, level=LEVEL, method="wilson"),
+            mean_score=fsum(scores) / len(scores) if scores else None,
+        )
+
+    def _take(self, sample: Judged) -> None:
+        if len(self._samples) == self.rule.window:
+            oldest = self._samples[0]
+            self._passed -= oldest.passed
+            self._ids.discard(oldest.interaction_id)
+        self._samples.append(sample)
+        self._ids.add(sample.interaction_id)
+        self._passed += sample.passed

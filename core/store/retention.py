@@ -1,0 +1,60 @@
+"""Old items go, so that a store does not grow for ever; reports, manifests and nights stay."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from eval_skills.core.store.run_id import started_at
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from datetime import datetime
+    from pathlib import Path
+
+    from eval_skills.core.store.store import Store
+
+_BUSY_TIMEOUT_S = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """The runs whose items were deleted, oldest first, and the size of their files in bytes."""
+
+    run_ids: list[str] = field(default_factory=list)
+    size: int = 0
+
+
+def prune_items(store: Store, *, before: datetime, keep: Collection[str]) -> Pruned:
+    """Delete the items of every run that was made before this moment, but for the runs to `keep`.
+
+    A run counts from when it was really made, whatever it is dated at. One without reports keeps its items, for nothing else is
+    known of it; so does one with a journal, which is being written. Somebody else who prunes at the same time is no trouble.
+    """
+    reported = store.tables.files("reports")
+    pruned, size = [], 0
+    for run_id, path in store.tables.files("items").items():
+        if run_id in keep or run_id not in reported or store.journal_path(run_id).exists() or _made(store, run_id) >= before:
+            continue
+        try:
+            bytes_ = store.tables.filesystem.get_file_info(path).size or 0
+            store.tables.filesystem.delete_file(path)
+        except FileNotFoundError:
+            continue
+        pruned.append(run_id)
+        size += bytes_
+    if pruned and store.layout.sqlite is not None and store.layout.sqlite.exists():
+        _prune_mirror(store.layout.sqlite, pruned)
+    return Pruned(pruned, size)
+
+
+def _made(store: Store, run_id: str) -> datetime:
+    manifest = store.find_manifest(run_id)
+    return started_at(run_id) if manifest is None else max(started_at(run_id), manifest.created_at)
+
+
+def _prune_mirror(path: Path, run_ids: list[str]) -> None:
+    with closing(sqlite3.connect(path, timeout=_BUSY_TIMEOUT_S)) as connection, connection:
+        connection.executemany('DELETE FROM "items" WHERE "run_id" = ?', [(run_id,) for run_id in run_ids])

@@ -1,0 +1,1 @@
+"""Automations that notify of our events, and the program that applies them to a server."""

@@ -1,0 +1,75 @@
+"""Backfill: a past time rebuilt period by period, each in a flow run of its own, and compared with the one before."""
+
+from typing import Any, cast
+
+from prefect import flow
+from prefect.artifacts import create_table_artifact
+from prefect.states import Completed
+
+from eval_skills.flows.evaluate import evaluate, name_flow_run
+from eval_skills.reporting import figures
+from eval_skills.tasks.backfill_plan import PeriodWork
+from eval_skills.tasks.backfill_request import BackfillRequest
+from eval_skills.tasks.backfill_summary import BackfillSummary, backfill_summary
+from eval_skills.tasks.backfilling import Backfilling, PeriodOutcome
+
+MAX_ARTIFACT_ROWS = 1_000
+
+
+@flow(persist_result=False)
+def backfill(request: BackfillRequest) -> BackfillSummary:
+    """Rebuild every period of the request that is not up to date.
+
+    A period lands whole or not at all; whoever calls again goes on where the last call ended.
+
+    Raises:
+        UserError: the request cannot be carried out.
+        RunError: the evaluation of a revision could not finish.
+    """
+    with Backfilling.begin(request, evaluate) as backfilling:
+        plan = backfilling.plan
+        name_flow_run(f"backfill {request.mode} · {figures.plural(len(plan.works), 'period')}")
+        outcomes = {work.digest: _in_a_flow_run_of_its_own(backfilling, work) for work in plan.pending}
+    summary = backfill_summary(plan, outcomes)
+    _publish(summary)
+    return cast("BackfillSummary", Completed(message=summary.line, data=summary))
+
+
+def _in_a_flow_run_of_its_own(backfilling: Backfilling, work: PeriodWork) -> PeriodOutcome:
+    @flow(name="backfill-period", flow_run_name="{period}", persist_result=False)
+    def carry_out(period: str, mode: str, sources: list[str]) -> PeriodOutcome:
+        outcome = backfilling.carry_out(work)
+        return cast("PeriodOutcome", Completed(message=_told(outcome), data=outcome))
+
+    return carry_out(work.period.name, backfilling.plan.request.mode, [source.name for source in work.sources])
+
+
+def _told(outcome: PeriodOutcome) -> str:
+    known = [row for row in outcome.rows if row.get("skill_id")]
+    if not known:
+        return str(outcome.rows[0]["explanation"])
+    return ", ".join(
+        f"{row['skill_id']} {figures.rate(row['completion_rate'])} {row.get('verdict') or ''}".strip() for row in known
+    )
+
+
+def _publish(summary: BackfillSummary) -> None:
+    """The comparisons as an artifact whose key stays the same from backfill to backfill of a mode."""
+    create_table_artifact(
+        key=f"eval-skills-backfill-{summary.request.mode}",
+        table=[_cells(row) for row in summary.rows[-MAX_ARTIFACT_ROWS:]],
+        description=summary.line,
+    )
+
+
+def _cells(row: dict[str, Any]) -> dict[str, str]:
+    known = bool(row.get("skill_id"))
+    return {
+        "period": row["period"],
+        "skill": f"{row['skill_id']}@{row['skill_version']}" if known else figures.UNKNOWN,
+        "benchmark": row["benchmark_id"] if known else figures.UNKNOWN,
+        "completion": figures.rate(row.get("completion_rate")),
+        "p": figures.score(row.get("adjusted_p")),
+        "verdict": row.get("verdict") or figures.UNKNOWN,
+        "why": row.get("explanation") or "",
+    }

@@ -1,0 +1,95 @@
+"""Every night: evaluate the suites, compare them with what was, and tell people what changed, once it is confirmed."""
+
+# No postponed annotations: a worker gets the flow by value, and then only real types lead to its parameters' models.
+
+from collections.abc import Sequence
+from typing import cast
+
+from prefect import flow
+from prefect.runtime import flow_run
+from prefect.states import Completed, Failed
+
+from eval_skills.core.night import Fresh
+from eval_skills.flows.evaluate import name_flow_run
+from eval_skills.flows.opaque import opaque
+from eval_skills.flows.suite_runs import Asked, Evaluated, evaluate_all
+from eval_skills.tasks.night_evidence import SuiteEvidence, SuiteRun, suite_run
+from eval_skills.tasks.night_plan import NightPlan
+from eval_skills.tasks.night_stages import announce, compare_suites, conclude, open_night, prune, publish_suite
+from eval_skills.tasks.night_summary import NightSummary, NoSuiteRan
+from eval_skills.tasks.nightly_request import NightlyRequest
+from eval_skills.tasks.runner import EventLoopTaskRunner
+
+STAGES = 4
+"""Task runs of every night besides those per suite: open_night, compare_suites, conclude, announce."""
+
+
+@flow(task_runner=EventLoopTaskRunner(), persist_result=False)
+def nightly(request: NightlyRequest) -> NightSummary:
+    """Evaluate every suite as a subflow, compare, confirm what moved, record, publish, tell, and delete what is old.
+
+    What regressed, or a suite that could not run, fails the flow run only if no suite could run at all.
+
+    Raises:
+        UserError: the file of suites, or the store, cannot be used.
+        NoSuiteRan: not one suite could run.
+    """
+    night = open_night(request)
+    name_flow_run(f"night · {len(night.suites)} suites · {night.night_id}")
+    evaluated = _evaluated(night, [Asked(night.evaluation(suite), suite.via) for suite in night.suites])
+    evidence = compare_suites(opaque(night), opaque(_runs(night, evaluated)))
+    fresh, confirming = _confirmed(night, evidence)
+    summary: NightSummary = conclude(
+        opaque(night), opaque(evidence), opaque(fresh), _recorded([*evaluated, *confirming], request, len(night.suites))
+    )
+    for suite, past in zip(summary.suites, night.pasts, strict=True):
+        publish_suite.with_options(task_run_name=f"publish {suite.name}")(opaque(suite), opaque(past), summary.night_id)
+    announce(opaque(summary))
+    if request.keep_days is not None:
+        summary = prune(opaque(night), opaque(summary), request.keep_days)
+    if summary.nothing_ran:
+        return cast("NightSummary", Failed(message=summary.line, data=NoSuiteRan(summary)))
+    return cast("NightSummary", Completed(message=summary.line, data=summary))
+
+
+def _evaluated(night: NightPlan, asked: Sequence[Asked]) -> list[Evaluated]:
+    return evaluate_all(asked, timeout_s=60.0 * night.request.via_timeout_minutes)
+
+
+def _runs(night: NightPlan, evaluated: Sequence[Evaluated]) -> list[SuiteRun]:
+    return [
+        SuiteRun(suite=suite, failures=done.problems)
+        if done.run_id is None
+        else suite_run(suite, done.run_id, done.reports, done.problems)
+        for suite, done in zip(night.suites, evaluated, strict=True)
+    ]
+
+
+def _confirmed(night: NightPlan, evidence: Sequence[SuiteEvidence]) -> tuple[dict[int, Fresh], list[Evaluated]]:
+    """Fresh runs of every skill with tasks that moved, by the skill's position in the night."""
+    skills = [(each, skill) for each in evidence for skill in each.skills]
+    moved = {index: tasks for index, (_, skill) in enumerate(skills) if (tasks := skill.moved())}
+    asked = [
+        Asked(night.confirmation(of.run.suite, of.run.run_id or "", skill.report, moved[index]), of.run.suite.via)
+        for index, (of, skill) in enumerate(skills)
+        if index in moved
+    ]
+    done = _evaluated(night, asked)
+    return {
+        index: _fresh(skills[index][0], skills[index][1].report.skill_key, each) for index, each in zip(moved, done, strict=True)
+    }, done
+
+
+def _fresh(of: SuiteEvidence, skill_key: str, done: Evaluated) -> Fresh:
+    run = suite_run(of.run.suite, done.run_id or "", [report for report in done.reports if report.skill_key == skill_key])
+    if run.reports:
+        return Fresh(report=run.reports[0], run_id=done.run_id)
+    return Fresh(
+        report=None, run_id=done.run_id, problem="; ".join([*done.problems, *run.failures]) or f"{skill_key} did not run"
+    )
+
+
+def _recorded(evaluated: Sequence[Evaluated], request: NightlyRequest, suites: int) -> tuple[tuple[str, ...], int]:
+    """What Prefect should have recorded of the whole night."""
+    flow_runs = [str(flow_run.id), *(name for each in evaluated for name in each.flow_runs)]
+    return tuple(flow_runs), STAGES + suites + (request.keep_days is not None) + sum(each.task_runs for each in evaluated)

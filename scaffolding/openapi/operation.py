@@ -1,0 +1,116 @@
+"""The operations of a document: what can be called, and which skill it becomes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from eval_skills.core.errors import UsageError, nearest
+from eval_skills.scaffolding.openapi.document import Document, mapping
+from eval_skills.scaffolding.openapi.text import plain
+
+METHODS = ("get", "post", "put", "patch", "delete")
+OTHER_METHODS = ("head", "options", "trace")
+MAX_ID = 80
+"""Characters of an id that is made from a document; it names a folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One method of one path. `skill_id` is unique among the document's; `shared` is what its path says for all methods."""
+
+    method: str
+    path: str
+    skill_id: str
+    node: dict[str, Any]
+    shared: dict[str, Any]
+
+    @property
+    def title(self) -> str:
+        """``GET /pets``."""
+        return f"{self.method.upper()} {self.path}"
+
+    @property
+    def operation_id(self) -> str | None:
+        """Its own id in the document, if it has one."""
+        given = self.node.get("operationId")
+        return given if isinstance(given, str) and given.strip() else None
+
+    @property
+    def where(self) -> str:
+        """Its place in the document."""
+        return f"paths.{self.path}.{self.method}"
+
+
+def operations_of(document: Document) -> tuple[list[Operation], list[str]]:
+    """Every operation, in the document's order, and remarks about those that no skill can call.
+
+    Ids are the operation ids in lower case (``listPets`` is ``list-pets``), or method and path; equal ones are numbered.
+    """
+    found: list[Operation] = []
+    remarks: list[str] = []
+    taken: set[str] = set()
+    for path, method, node, shared in _nodes(document, remarks):
+        given = node.get("operationId")
+        name = given if isinstance(given, str) and _slug(given) else f"{method}-{path}"
+        found.append(Operation(method, path, unique(_slug(name) or method, taken), node, shared))
+    return found, remarks
+
+
+def chosen(operations: list[Operation], wanted: str) -> Operation:
+    """The operation called `wanted`: its operationId, its skill's id, or ``GET /pets``.
+
+    Raises:
+        UsageError: there is none, or several; the message names what there is.
+    """
+    for name in ("operation_id", "skill_id", "title"):
+        hits = [each for each in operations if getattr(each, name) == wanted]
+        if len(hits) > 1:
+            raise UsageError(f"--operation {wanted!r} is {' and '.join(each.title for each in hits)}; name one of them so")
+        if hits:
+            return hits[0]
+    known = [each.operation_id or each.title for each in operations]
+    shown = ", ".join(known[:20]) + (f" and {len(known) - 20} more" if len(known) > 20 else "")
+    raise UsageError(f"--operation {wanted!r} is not in the document{nearest(wanted, known)}; it has {shown or 'none'}")
+
+
+def _nodes(document: Document, remarks: list[str]) -> Iterator[tuple[str, str, dict[str, Any], dict[str, Any]]]:
+    for path, item in mapping(document.data.get("paths")).items():
+        if path.startswith("x-"):
+            continue
+        shared = document.object_at(item, f"paths.{path}")
+        for method in (*METHODS, *OTHER_METHODS):
+            node = shared.get(method)
+            if node is None:
+                continue
+            if (problem := _problem(path, method, node)) is not None:
+                remarks.append(f"left out {plain(f'{method.upper()} {path}', 200)}: {problem}")
+            else:
+                yield path, method, node, shared
+
+
+def _problem(path: str, method: str, node: Any) -> str | None:
+    if method in OTHER_METHODS:
+        return f"no skill answers with what {method.upper()} gives"
+    if not isinstance(node, dict):
+        return "it is no object"
+    if not path.startswith("/") or re.search(r"[?#\\\s]|//|[^\x20-\x7e]", path) or not path.isprintable():
+        return "its path is none: it must start with / and hold no blank, ?, #, \\ or //, and signs beyond ASCII percent-encoded"
+    return None
+
+
+def _slug(text: str) -> str:
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", text[:1000])
+    return re.sub(r"[^a-z0-9_]+", "-", words.lower())[:MAX_ID].strip("-_")
+
+
+def unique(slug: str, taken: set[str]) -> str:
+    """`slug`, numbered if it is among `taken`, to which it is added."""
+    name, number = slug, 1
+    while name in taken:
+        number += 1
+        name = f"{slug}-{number}"
+    taken.add(name)
+    return name

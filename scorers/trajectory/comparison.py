@@ -1,0 +1,76 @@
+"""Whether a trajectory matches a reference, how far, and what would have to change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, cast, get_args
+
+from eval_skills.core.errors import InputError, nearest
+from eval_skills.scorers.trajectory.edits import Edit, call_edits
+from eval_skills.scorers.trajectory.figures import agreement
+from eval_skills.scorers.trajectory.matching import Pairing
+from eval_skills.scorers.trajectory.message_edits import message_edits, messages_match
+from eval_skills.scorers.trajectory.messages import Trajectory
+from eval_skills.scorers.trajectory.rules import ArgumentsRules
+
+TrajectoryMode = Literal["strict", "unordered", "subset", "superset"]
+TRAJECTORY_MODES: tuple[str, ...] = get_args(TrajectoryMode)
+
+
+class Comparison(NamedTuple):
+    """The outcome: whether it matches, the smallest edit (empty where it does), and the figures of `figures.agreement`."""
+
+    matches: bool
+    edits: list[Edit]
+    figures: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class TrajectoryComparison:
+    """Compares an output with a reference.
+
+    `strict`: as many messages, the same role at each place, and per message a one-to-one match of its calls. The others look at
+    calls alone, wherever they stand: `unordered` is a one-to-one match of all; `superset` pairs every reference call with an
+    output call of its own, `subset` every output call with a reference call of its own.
+    """
+
+    mode: TrajectoryMode
+    rules: ArgumentsRules
+
+    def compare(self, output: Trajectory, reference: Trajectory) -> Comparison:
+        """The comparison of two trajectories, which may be empty.
+
+        Raises:
+            ScorerError: a matcher function of the caller's broke.
+        """
+        pairing = Pairing(output.calls, reference.calls, self.rules)
+        outputs, references = range(len(output.calls)), range(len(reference.calls))
+        strictly = self.mode == "strict" and messages_match(output, reference, pairing)
+        matched = len(outputs) if strictly else len(pairing.matched(outputs, references))
+        figures = agreement(matched, [call.name for call in output.calls], [call.name for call in reference.calls])
+        if strictly or self._matches(figures):
+            return Comparison(True, [], figures)
+        if self.mode == "strict":
+            return Comparison(False, message_edits(output, reference, pairing), figures)
+        edits = call_edits(pairing, outputs, references, missing=self.mode != "subset", extra=self.mode != "superset")
+        return Comparison(False, edits, figures)
+
+    def _matches(self, figures: dict[str, Any]) -> bool:
+        unmatched = {
+            "unordered": figures["missing"] + figures["extra"],
+            "superset": figures["missing"],
+            "subset": figures["extra"],
+        }
+        return self.mode != "strict" and not unmatched[self.mode]
+
+
+def trajectory_mode(mode: Any) -> TrajectoryMode:
+    """The mode of that name.
+
+    Raises:
+        InputError: there is none.
+    """
+    if not isinstance(mode, str) or mode not in TRAJECTORY_MODES:
+        hint = nearest(mode, TRAJECTORY_MODES) if isinstance(mode, str) else ""
+        raise InputError(f"the trajectory mode is {mode!r}{hint}; valid are {', '.join(TRAJECTORY_MODES)}")
+    return cast("TrajectoryMode", mode)

@@ -1,0 +1,120 @@
+"""What would have to change for the calls of two trajectories to match: as few changes as there can be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Sequence
+from typing import NamedTuple
+
+from eval_skills.core.tool_names import normalise_tool_name
+from eval_skills.scorers.trajectory.calls import Call
+from eval_skills.scorers.trajectory.matching import Pairing
+
+MAX_SHOWN = 20
+"""How many edits a comment shows."""
+
+_MAX_PAIRS_COMPARED = 2_500
+_SHOWN_DIFFERENCES = 5
+
+
+class Edit(NamedTuple):
+    """One change: its code (as of a reason), the words for it, and where it lies."""
+
+    code: str
+    text: str
+    where: str = "messages"
+
+
+def comment_of(edits: Sequence[Edit]) -> str | None:
+    """The edits as one line, None without any; of very many the first, and how many more there are."""
+    if not edits:
+        return None
+    more = [f"and {len(edits) - MAX_SHOWN} more"] if len(edits) > MAX_SHOWN else []
+    return "; ".join([edit.text for edit in edits[:MAX_SHOWN]] + more)
+
+
+def call_edits(
+    pairing: Pairing, outputs: Sequence[int], references: Sequence[int], *, missing: bool = True, extra: bool = True
+) -> list[Edit]:
+    """The smallest edit between the calls at these places: by the order of the reference, then what is extra.
+
+    A match costs 0; other arguments for the same tool, another spelling of its name, a missing call and an extra call cost 1
+    each, unless `missing` or `extra` are allowed. Within one tool any call can be changed into any other, so that a largest
+    matching, with the rest of the tool's calls paired off, is a cheapest assignment.
+    """
+    matching = pairing.matched(outputs, references)
+    lacking = _without(references, set(matching.values()))
+    unasked = _without(outputs, matching)
+    changed = _paired(pairing, unasked, lacking, lambda call: call.name, _distance)
+    lacking, unasked = _without(lacking, changed), _without(unasked, set(changed.values()))
+    renamed = _paired(pairing, unasked, lacking, lambda call: normalise_tool_name(call.written), lambda *_: 0)
+    lacking, unasked = _without(lacking, renamed), _without(unasked, set(renamed.values()))
+    found = [(place, _changed(pairing, output, place)) for place, output in changed.items()]
+    found += [(place, _renamed(pairing, output, place)) for place, output in renamed.items()]
+    found += [(place, _missing(pairing.references[place])) for place in lacking if missing]
+    ordered = [edit for _, edit in sorted(found, key=lambda each: each[0])]
+    return ordered + [_extra(pairing.outputs[place]) for place in unasked if extra]
+
+
+def _without(places: Iterable[int], others: Container[int]) -> list[int]:
+    return [place for place in places if place not in others]
+
+
+def _paired(
+    pairing: Pairing,
+    outputs: list[int],
+    references: list[int],
+    kind: Callable[[Call], str],
+    distance: Callable[[Pairing, int, int], int],
+) -> dict[int, int]:
+    """References with an output of the same kind each, the nearest first; as many as there can be."""
+    if not outputs or not references:
+        return {}
+    of_kind: dict[str, list[int]] = {}
+    for place in outputs:
+        of_kind.setdefault(kind(pairing.outputs[place]), []).append(place)
+    candidates = [(each, place) for place in references for each in of_kind.get(kind(pairing.references[place]), ())]
+    if 1 < len(candidates) <= _MAX_PAIRS_COMPARED:
+        candidates.sort(key=lambda pair: distance(pairing, *pair))
+    pairs: dict[int, int] = {}
+    used: set[int] = set()
+    for output, reference in candidates:
+        if reference not in pairs and output not in used:
+            pairs[reference] = output
+            used.add(output)
+    return pairs
+
+
+def _differences(pairing: Pairing, output: int, reference: int) -> list[str]:
+    one, other = pairing.outputs[output].arguments, pairing.references[reference].arguments
+    if one is None or other is None:
+        return []
+    return pairing.rules.of(pairing.references[reference].name).differences(one, other)
+
+
+def _distance(pairing: Pairing, output: int, reference: int) -> int:
+    malformed = pairing.outputs[output].arguments is None
+    return 1_000_000 if malformed else len(_differences(pairing, output, reference))
+
+
+def _changed(pairing: Pairing, output: int, reference: int) -> Edit:
+    call = pairing.outputs[output]
+    if call.arguments is None:
+        return Edit("MALFORMED_TOOL_CALL", f"{call.shown_name}: the arguments are no JSON object: {call}")
+    differences = _differences(pairing, output, reference)
+    more = ", …" if len(differences) > _SHOWN_DIFFERENCES else ""
+    return Edit("TRAJECTORY_ARGUMENTS", f"{call.shown_name}: {', '.join(differences[:_SHOWN_DIFFERENCES])}{more}")
+
+
+def _renamed(pairing: Pairing, output: int, reference: int) -> Edit:
+    written, expected = pairing.outputs[output].shown_name, pairing.references[reference].shown_name
+    return Edit("TOOL_NAME_MISMATCH", f"{expected}: called as {written!r}, which is spelled otherwise")
+
+
+def _missing(call: Call) -> Edit:
+    return Edit("TRAJECTORY_MISSING_CALL", f"missing: {call}", "expected.trajectory")
+
+
+def _extra(call: Call) -> Edit:
+    if call.arguments is None:
+        return Edit("MALFORMED_TOOL_CALL", f"extra: {call}, whose arguments are no JSON object")
+    return Edit("TRAJECTORY_EXTRA_CALL", f"extra: {call}")

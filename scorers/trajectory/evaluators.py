@@ -1,0 +1,133 @@
+"""Evaluators of trajectories: functions of an output and a reference, for scripts, for pytest and for LangSmith."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from eval_skills.scorers.answer import is_long
+from eval_skills.scorers.trajectory.arguments import ArgumentsMode
+from eval_skills.scorers.trajectory.comparison import TrajectoryComparison, TrajectoryMode, trajectory_mode
+from eval_skills.scorers.trajectory.graph import GraphComparison, read_steps
+from eval_skills.scorers.trajectory.messages import OUTPUT, REFERENCE, read_reference, read_trajectory
+from eval_skills.scorers.trajectory.results import EvaluatorResult, recorded, result_of
+from eval_skills.scorers.trajectory.rules import Overrides, rules_of
+
+LONG_CHARS = 65_536
+"""Asynchronous evaluators compare trajectories beyond this in a thread."""
+
+
+class Evaluator(Protocol):
+    """Judges an output by a reference; further keyword arguments (LangSmith's `inputs`) are ignored."""
+
+    def __call__(self, *, outputs: Any, reference_outputs: Any, **ignored: Any) -> EvaluatorResult:
+        """The result for one run; neither argument is changed."""
+        ...
+
+
+class AsyncEvaluator(Protocol):
+    """An `Evaluator` to await."""
+
+    async def __call__(self, *, outputs: Any, reference_outputs: Any, **ignored: Any) -> EvaluatorResult:
+        """The result for one run; neither argument is changed."""
+        ...
+
+
+def create_trajectory_match_evaluator(
+    *,
+    trajectory_match_mode: TrajectoryMode = "strict",
+    tool_args_match_mode: ArgumentsMode = "exact",
+    tool_args_match_overrides: Overrides | None = None,
+    deep: bool = False,
+) -> Evaluator:
+    """An evaluator that compares the messages of an agent's run with a reference.
+
+    `trajectory_match_mode` is that of `TrajectoryComparison`, `tool_args_match_mode` how arguments are compared (`ByMode`), and
+    `tool_args_match_overrides` rules single tools by name: a mode, a list of key paths that alone count, or a function of
+    (output's arguments, reference's arguments). With `deep` the modes subset and superset reach into nested objects. What the
+    evaluator takes as `outputs` and `reference_outputs` says `read_trajectory`; its result is an `EvaluatorResult` under the key
+    ``trajectory_<mode>_match``. An output's call whose arguments are no JSON object matches only where arguments are ignored.
+
+    Raises:
+        ValueError: here for an unknown mode or a useless override; from the evaluator for what is no trajectory, and for a
+            reference that holds unreadable arguments.
+        ScorerError: from the evaluator, when a function of the overrides broke.
+    """
+    comparison = TrajectoryComparison(
+        trajectory_mode(trajectory_match_mode), rules_of(tool_args_match_mode, tool_args_match_overrides, deep=deep)
+    )
+
+    def compared(outputs: Any, reference_outputs: Any) -> EvaluatorResult:
+        reference = read_reference(reference_outputs)
+        return result_of(key, comparison.compare(read_trajectory(outputs), reference))
+
+    key = f"trajectory_{comparison.mode}_match"
+    return _evaluator(key, compared)
+
+
+def create_async_trajectory_match_evaluator(
+    *,
+    trajectory_match_mode: TrajectoryMode = "strict",
+    tool_args_match_mode: ArgumentsMode = "exact",
+    tool_args_match_overrides: Overrides | None = None,
+    deep: bool = False,
+) -> AsyncEvaluator:
+    """`create_trajectory_match_evaluator` for asynchronous callers.
+
+    Raises:
+        ValueError, ScorerError: as there.
+    """
+    return _asynchronous(
+        create_trajectory_match_evaluator(
+            trajectory_match_mode=trajectory_match_mode,
+            tool_args_match_mode=tool_args_match_mode,
+            tool_args_match_overrides=tool_args_match_overrides,
+            deep=deep,
+        )
+    )
+
+
+def create_graph_trajectory_match_evaluator(*, trajectory_match_mode: TrajectoryMode = "strict") -> Evaluator:
+    """An evaluator that compares the nodes that a graph visited with a reference; see `GraphComparison` and `read_steps`.
+
+    The key is ``graph_trajectory_<mode>_match``.
+
+    Raises:
+        ValueError: here for an unknown mode; from the evaluator for what is no list of steps.
+    """
+    comparison = GraphComparison(trajectory_mode(trajectory_match_mode))
+
+    def compared(outputs: Any, reference_outputs: Any) -> EvaluatorResult:
+        reference = read_steps(reference_outputs, REFERENCE)
+        return result_of(key, comparison.compare(read_steps(outputs, OUTPUT), reference))
+
+    key = f"graph_trajectory_{comparison.mode}_match"
+    return _evaluator(key, compared)
+
+
+def create_async_graph_trajectory_match_evaluator(*, trajectory_match_mode: TrajectoryMode = "strict") -> AsyncEvaluator:
+    """`create_graph_trajectory_match_evaluator` for asynchronous callers.
+
+    Raises:
+        ValueError: as there.
+    """
+    return _asynchronous(create_graph_trajectory_match_evaluator(trajectory_match_mode=trajectory_match_mode))
+
+
+def _evaluator(key: str, compared: Callable[[Any, Any], EvaluatorResult]) -> Evaluator:
+    def evaluate(*, outputs: Any, reference_outputs: Any, **ignored: Any) -> EvaluatorResult:
+        return recorded(key, lambda: compared(outputs, reference_outputs))
+
+    evaluate.__name__ = evaluate.__qualname__ = key  # how LangSmith names its column
+    return evaluate
+
+
+def _asynchronous(evaluator: Evaluator) -> AsyncEvaluator:
+    async def evaluate(*, outputs: Any, reference_outputs: Any, **ignored: Any) -> EvaluatorResult:
+        if is_long((outputs, reference_outputs), LONG_CHARS):  # it would hold up everything else on the loop
+            return await asyncio.to_thread(evaluator, outputs=outputs, reference_outputs=reference_outputs)
+        return evaluator(outputs=outputs, reference_outputs=reference_outputs)
+
+    evaluate.__name__ = evaluate.__qualname__ = getattr(evaluator, "__name__", "trajectory_match")
+    return evaluate

@@ -1,0 +1,84 @@
+"""A trajectory: its messages by role, and its tool calls."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from eval_skills.scorers.tool_calls import raw_calls
+from eval_skills.scorers.trajectory.calls import Call, Spelling, read_call
+from eval_skills.scorers.trajectory.message_shapes import ROLES, UnreadableTrajectory, message_of, messages_in, role_of
+
+OUTPUT, REFERENCE = "outputs", "reference_outputs"
+"""How errors name the two sides."""
+
+
+class Message(NamedTuple):
+    """A message by its role; its calls are ``trajectory.calls[start:stop]``. Texts, ids and results do not count."""
+
+    role: str
+    start: int
+    stop: int
+
+    @property
+    def calls(self) -> range:
+        """The places of its calls in the trajectory."""
+        return range(self.start, self.stop)
+
+
+class Trajectory(NamedTuple):
+    """The messages of a run in order, and all their tool calls in order."""
+
+    messages: list[Message]
+    calls: list[Call]
+
+
+def read_trajectory(given: Any, side: str = OUTPUT, spelling: Spelling | None = None) -> Trajectory:
+    """The trajectory in `given`, which is left as it was; see `message_shapes` for what may be given. `side` names it in errors.
+
+    A message with several tool results counts as several. Calls on messages of anybody but the assistant do not count.
+
+    Raises:
+        UnreadableTrajectory: it is no trajectory, or a role is unknown.
+    """
+    messages: list[Message] = []
+    calls: list[Call] = []
+    for number, raw in enumerate(messages_in(given, side), start=1):
+        message = raw
+        # the common case, without a call of a function
+        role = ROLES.get(named) if raw.__class__ is dict and (named := raw.get("role")).__class__ is str else None
+        if role is None:
+            where = f"{side}: message {number}"
+            message = message_of(raw, where)
+            role = role_of(message, where)
+        start = len(calls)
+        if role == "assistant":
+            if found := raw_calls(message):
+                calls += [read_call(each, spelling) for each in found]
+        elif role == "user" and (results := _results_in(message.get("content"))):
+            messages += [Message("tool", start, start)] * results
+            if results == len(message["content"]):
+                continue
+        messages.append(Message(role, start, len(calls)))
+    return Trajectory(messages, calls)
+
+
+def read_reference(given: Any, side: str = REFERENCE, spelling: Spelling | None = None) -> Trajectory:
+    """`read_trajectory` of what is expected, which must be readable throughout.
+
+    Raises:
+        UnreadableTrajectory: as there, or a call has no name or its arguments are no JSON object.
+    """
+    trajectory = read_trajectory(given, side, spelling)
+    for place, call in enumerate(trajectory.calls):
+        if call.arguments is None:
+            number = next(number for number, each in enumerate(trajectory.messages, start=1) if place in each.calls)
+            what = "arguments that are no JSON object" if call.name else "no name"
+            raise UnreadableTrajectory(f"message {number} has a call with {what}: {call}; mend it", source=side)
+    return trajectory
+
+
+def _results_in(content: Any) -> int:
+    """How many tool results stand in a message's content, as Anthropic's API has them."""
+    if content.__class__ is not list:
+        return 0
+    return sum(isinstance(part, dict) and part.get("type") == "tool_result" for part in content)

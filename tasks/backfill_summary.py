@@ -1,0 +1,98 @@
+"""What a backfill came to, as its flow returns it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from eval_skills.core.models import ConfidenceInterval
+from eval_skills.core.store import Store
+from eval_skills.core.trend import Trend, TrendPoint
+from eval_skills.reporting.figures import plural
+from eval_skills.tasks.backfill_plan import BackfillPlan
+from eval_skills.tasks.backfill_request import BackfillRequest
+from eval_skills.tasks.backfilling import PeriodOutcome
+
+
+@dataclass(frozen=True, slots=True)
+class BackfillSummary:
+    """The rows of all periods, oldest first, under the names of `COMPARISON_SCHEMA`.
+
+    `done` are the names of the periods that were worked on, `up_to_date` those that had landed before. `flow_runs` and
+    `task_runs` say what Prefect should have recorded.
+    """
+
+    request: BackfillRequest
+    rows: list[dict[str, Any]]
+    done: list[str]
+    up_to_date: list[str]
+    remarks: list[str] = field(default_factory=list)
+    flow_runs: tuple[str, ...] = ()
+    task_runs: int = 0
+
+    @property
+    def line(self) -> str:
+        """The summary in one line."""
+        if not self.done:
+            return f"nothing to do: {plural(len(self.up_to_date), 'period')} up to date; do it again with --force"
+        verdicts = Counter(row["verdict"] for row in self.rows if row.get("verdict") and row["period"] in set(self.done))
+        judged = ", ".join(
+            f"{verdicts[name]} {name}" for name in ("better", "worse", "equivalent", "inconclusive") if verdicts[name]
+        )
+        rest = f", {len(self.up_to_date)} up to date" if self.up_to_date else ""
+        return f"{self.request.mode}: {plural(len(self.done), 'period')}{rest}{'; ' + judged if judged else ''}"
+
+    def trend(self) -> Trend:
+        """The completion rates as a trend for every skill and benchmark, under ``skill on benchmark``."""
+        found: Trend = {}
+        for row in self.rows:
+            if row.get("skill_id"):
+                found.setdefault(f"{row['skill_id']} on {row['benchmark_id']}", []).append(_point(row))
+        return dict(sorted(found.items()))
+
+
+def backfill_summary(plan: BackfillPlan, outcomes: Mapping[str, PeriodOutcome]) -> BackfillSummary:
+    """What a plan came to: `outcomes` of the periods that were worked on, by digest, and the landed rows of the others."""
+    runs = [run for outcome in outcomes.values() for run in outcome.runs]
+    landed = _landed_rows(plan.store, {work.digest for work in plan.works} - outcomes.keys())
+    return BackfillSummary(
+        request=plan.request,
+        rows=[
+            row for work in plan.works for row in (outcomes[work.digest].rows if work.digest in outcomes else landed[work.digest])
+        ],
+        done=[work.period.name for work in plan.works if work.digest in outcomes],
+        up_to_date=[work.period.name for work in plan.works if work.digest not in outcomes],
+        remarks=[*plan.remarks, *(remark for outcome in outcomes.values() for remark in outcome.remarks)],
+        flow_runs=tuple(flow_run for run in runs for flow_run in run.flow_runs),
+        task_runs=sum(run.task_runs for run in runs),
+    )
+
+
+def _landed_rows(store: Store, digests: set[str]) -> dict[str, list[dict[str, Any]]]:
+    """The rows of periods that have landed, by digest; of several backfills of one period those of the last."""
+    if not digests:
+        return {}
+    import pyarrow.dataset as ds
+
+    table = store.tables.dataset("comparisons").to_table(filter=ds.field("digest").isin(sorted(digests)))
+    found: dict[str, list[dict[str, Any]]] = {digest: [] for digest in digests}
+    for row in table.to_pylist():
+        same = found[row["digest"]]
+        if same and same[0]["backfilled_at"] < row["backfilled_at"]:
+            same.clear()
+        if not same or same[0]["comparison_id"] == row["comparison_id"]:
+            same.append(row)
+    return found
+
+
+def _point(row: dict[str, Any]) -> TrendPoint:
+    return TrendPoint(
+        timestamp=row["period_start"],
+        run_id=row["run_id"],
+        skill_version=row["skill_version"],
+        benchmark_version=row["benchmark_version"],
+        value=row["completion_rate"],
+        interval=ConfidenceInterval(**{name: row[f"ci_{name}"] for name in ("lower", "upper", "level", "method")}),
+    )

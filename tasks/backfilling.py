@@ -1,0 +1,183 @@
+"""Carrying out a backfill: the work of one period, and what it is compared with. Plain: no Prefect."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Self
+
+from eval_skills.core.errors import InputError, RunError, UserError
+from eval_skills.core.models import SkillCompletionReport
+from eval_skills.core.store import Store, derived_run_id, land_comparisons
+from eval_skills.core.store.lock import RunLock
+from eval_skills.tasks.backfill_plan import BackfillPlan, PeriodWork, Source, plan_backfill
+from eval_skills.tasks.backfill_request import BackfillRequest
+from eval_skills.tasks.plan import make_plan
+from eval_skills.tasks.request import EvaluateRequest
+from eval_skills.tasks.rescore_request import ScoringOptions
+from eval_skills.tasks.rescoring import find_scored, plan_rescoring, rescore
+from eval_skills.tasks.revisions import Repository, remove_leftovers
+from eval_skills.tasks.run_figures import land_if_changed, run_reports
+from eval_skills.tasks.standing import Key, Standing, comparison_rows, standings
+from eval_skills.tasks.summary import RunSummary
+
+WORKTREES = "worktrees"
+
+Evaluate = Callable[[EvaluateRequest], RunSummary]
+
+
+@dataclass(frozen=True, slots=True)
+class PeriodOutcome:
+    """What one period came to: its rows as they landed, and the evaluations that it took."""
+
+    rows: list[dict[str, Any]]
+    remarks: list[str] = field(default_factory=list)
+    runs: list[RunSummary] = field(default_factory=list)
+
+
+class Backfilling:
+    """A backfill while it works. `evaluate` is whoever evaluates the revisions of a replay."""
+
+    def __init__(self, plan: BackfillPlan, evaluate: Evaluate) -> None:
+        self.plan = plan
+        self._store, self._request, self._evaluate = plan.store, plan.request, evaluate
+        self._known: dict[str, dict[Key, Standing]] = {}
+
+    @classmethod
+    @contextmanager
+    def begin(cls, request: BackfillRequest, evaluate: Evaluate) -> Iterator[Self]:
+        """The backfill of a request, with the store to itself; what a killed one left behind is removed.
+
+        Raises:
+            UserError: it cannot be done, or another backfill works on this store.
+        """
+        plan_backfill(request)  # a wrong request leaves no trace in the store
+        store = Store(request.store)
+        with RunLock(store.layout.root / "backfill.jsonl", what=f"the store {store.path}"):
+            remove_leftovers(store.layout.root / WORKTREES)
+            yield cls(plan_backfill(request), evaluate)
+
+    def carry_out(self, work: PeriodWork) -> PeriodOutcome:
+        """Do the work of one period and land its comparisons, which is what makes it up to date.
+
+        Raises:
+            RunError: an evaluation could not finish; it goes on when the backfill is called again.
+        """
+        place = self.plan.works.index(work)
+        found: list[tuple[str, Sequence[SkillCompletionReport]]] = []
+        remarks: list[str] = []
+        unusable: list[str] = []
+        runs: list[RunSummary] = []
+        for source in work.sources:
+            try:
+                run_id = self._made(source, work, remarks, runs)
+            except UserError as error:
+                unusable.append(str(error))
+                continue
+            found.append((run_id, self._reports(run_id)))
+        now = self._known[work.digest] = standings(found)
+        rows = comparison_rows(self._before(now, place), now) if now else [{"explanation": "; ".join(unusable) or "nothing ran"}]
+        remarks += [f"{work.period.name}: {reason}" for reason in unusable]
+        return PeriodOutcome(self._land(work, rows), remarks, runs)
+
+    def _made(self, source: Source, work: PeriodWork, remarks: list[str], runs: list[RunSummary]) -> str:
+        """The run that comes of a source; it is made unless it is there."""
+        if self._request.mode == "rescore":
+            plan = plan_rescoring(self._request.rescoring(source.name))
+            remarks += [f"{source.name}: {remark}" for remark in plan.remarks]
+            rescore(plan, concurrency=self._request.concurrency)
+            return plan.run_id
+        if self._request.mode == "recompute":
+            changed = land_if_changed(self._store, source.name, self._reports(source.name), source.digest)
+            if changed:
+                remarks.append(f"run {source.name} has other figures today; they landed beside its own")
+            return source.name
+        return self._replayed(source, work, runs)
+
+    def _replayed(self, source: Source, work: PeriodWork, runs: list[RunSummary]) -> str:
+        run_id = None if self._request.force else find_scored(self._store, source.moment, "replay", source.digest)
+        if run_id is not None and run_id not in self._store.unfinished():
+            return run_id
+        repository = Repository(Path(self._request.skills_repo or ""))
+        with repository.checked_out(source.name, self._store.layout.root / WORKTREES) as tree:
+            try:
+                summary = self._evaluate(self._evaluation(source, work, tree, run_id))
+            except UserError as error:
+                raise InputError(str(error).replace(str(tree), f"{repository.path}@{source.name[:12]}")) from None
+        runs.append(summary)
+        if summary.is_partial:
+            raise RunError(f"run {summary.run_id} stopped early; make the same call again to go on")
+        return summary.run_id
+
+    def _evaluation(self, source: Source, work: PeriodWork, tree: Path, run_id: str | None) -> EvaluateRequest:
+        if run_id is not None:
+            kept = {
+                name: getattr(self._request, name) for name in ("store", "concurrency", "retries", "secrets", "allow_custom_code")
+            }
+            return EvaluateRequest(**kept, resume=run_id, format=[])
+        provenance = {
+            "mode": "replay",
+            "repository": str(Path(self._request.skills_repo or "").resolve()),
+            "commit": source.name,
+            "period": work.period.name,
+            "digest": source.digest,
+            "backfilledAt": datetime.now(UTC).isoformat(),
+        }
+        skills = [str(tree / self._request.skills_path)]
+        request = self._request.evaluation(skills=skills, origin="replay", provenance=provenance, at=source.moment)
+        make_plan(request)  # a revision that cannot be evaluated is no failed flow run
+        return request
+
+    def _before(self, now: dict[Key, Standing], place: int) -> dict[Key, Standing]:
+        """For every skill and benchmark of a period, where it stood in the last period before that had it."""
+        wanted = {standing.line for standing in now.values()}
+        found: dict[Key, Standing] = {}
+        for then in self._past(place):
+            here = {key: standing for key, standing in then.items() if standing.line in wanted}
+            found |= here
+            wanted -= {standing.line for standing in here.values()}
+            if not wanted:
+                break
+        return found
+
+    def _past(self, place: int) -> Iterator[dict[Key, Standing]]:
+        for work in reversed(self.plan.works[:place]):
+            if work.digest not in self._known:
+                self._known[work.digest] = standings(
+                    (run_id, self._reports(run_id)) for source in work.sources if (run_id := self._there(source))
+                )
+            yield self._known[work.digest]
+        for source in reversed(self.plan.earlier):
+            yield standings([(source.name, self._reports(source.name))])
+
+    def _there(self, source: Source) -> str | None:
+        """The run that came of a source before; None where none did."""
+        mode = self._request.mode
+        if mode == "recompute":
+            return source.name
+        return find_scored(self._store, source.moment, mode, source.digest)
+
+    def _reports(self, run_id: str) -> list[SkillCompletionReport]:
+        return run_reports(
+            self._store, run_id, self._request.scoring() if self._request.mode == "recompute" else ScoringOptions()
+        )
+
+    def _land(self, work: PeriodWork, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        taken = set(self._store.tables.files("comparisons"))
+        comparison_id = derived_run_id(work.period.start, work.digest, taken)
+        common = {
+            "comparison_id": comparison_id,
+            "mode": self._request.mode,
+            "period": work.period.name,
+            "period_start": work.period.start,
+            "period_end": work.period.end,
+            "revision": work.sources[-1].name if self._request.mode == "replay" else None,
+            "backfilled_at": datetime.now(UTC),
+            "digest": work.digest,
+        }
+        complete = [row | common for row in rows]
+        land_comparisons(self._store, comparison_id, complete)
+        return complete

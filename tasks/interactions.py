@@ -1,0 +1,236 @@
+"""One interaction of a production log, whatever its log calls things. Plain: no Prefect."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from functools import cached_property
+from hashlib import sha256
+from math import isfinite
+from typing import Any
+
+from pydantic import ValidationError
+
+from eval_skills.adapters.langchain_messages import final_text, text_of
+from eval_skills.core.errors import nearest
+from eval_skills.core.models import ExpectedOutput, SkillResponse
+from eval_skills.tasks.monitor_request import LogFields
+
+USUAL = {
+    "id": ("id", "interactionId", "interaction_id"),
+    "input": ("input", "query"),
+    "output": ("output", "response"),
+    "messages": ("messages",),
+    "tool_calls": ("toolCalls", "tool_calls"),
+    "expected": ("expected",),
+    "error": ("error",),
+    "latency_ms": ("latencyMs", "latency_ms"),
+    "cost_usd": ("costUsd", "cost_usd"),
+    "timestamp": ("timestamp", "time", "ts"),
+    "skill": ("skillId", "skill_id", "agentId", "agent_id"),
+}
+"""The spellings that are tried, in this order, where nobody says which key it is."""
+
+MAX_ID_CHARS = 200
+"""A longer id is replaced by its digest, so that a window of ids stays small."""
+
+_EXPECTATIONS = frozenset({"value", "keywords", "patterns", "schema"})
+"""What a log may say about its own answers: never which scorer or whose code judges them."""
+
+_ABSENT = object()
+_MILLISECONDS = 1e11
+"""A Unix time beyond this counts milliseconds: in seconds it would be the year 5138."""
+
+
+class BadRecord(ValueError):
+    """A record of the log is no interaction; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interaction:
+    """What was asked and answered. `error` is why nothing was answered; `expected` what the log says the answer should be."""
+
+    id: str
+    response: SkillResponse
+    query: Any = None
+    expected: ExpectedOutput | None = None
+    error: str | None = None
+    skill: str | None = None
+    timestamp: datetime | None = None
+    source: str = ""
+
+
+class RecordReader:
+    """Makes interactions of records, by the keys that `fields` names or their usual spellings.
+
+    `unseen` are the keys that were named and that no record so far had. `lacking` says what an interaction needs to be judged
+    that only its log can say; empty: nothing.
+    """
+
+    def __init__(self, fields: LogFields, *, lacking: str = "") -> None:
+        self._lacking = lacking
+        self._named: dict[str, str] = fields.model_dump(exclude_none=True)
+        self.unseen = dict(self._named)
+
+    def interaction(self, record: Any, source: str) -> Interaction:
+        """The interaction in a record.
+
+        Raises:
+            BadRecord: it is no object, holds no answer, cannot be judged, lacks an id under the key that was named for it, or
+                holds something of another type than it must be.
+        """
+        if not isinstance(record, dict):
+            raise BadRecord(f"expected an object with an answer, got {_kind(record)}")
+        found = {name: value for name in USUAL if (value := self._value(record, name)) is not _ABSENT}
+        error = _error_text(found.get("error"))
+        messages = _parsed(found.get("messages"))
+        if error is None and "output" not in found and not messages:
+            raise BadRecord(f"no answer: {self._missing(record, 'output')}")
+        if error is None and self._lacking and found.get("expected") is None:
+            raise BadRecord(f"{self._lacking}, and {self._missing(record, 'expected')}")
+        return Interaction(
+            id=self._id(record, found),
+            response=_response(found, messages),
+            query=found["input"] if "input" in found else _asked(messages),
+            expected=_expectation(found["expected"]) if found.get("expected") is not None else None,
+            error=error,
+            skill=None if found.get("skill") is None else _plain(str(found["skill"])),
+            timestamp=_moment(found.get("timestamp")),
+            source=source,
+        )
+
+    @cached_property
+    def _keys(self) -> dict[str, tuple[str, ...]]:
+        return {name: (self._named[name],) if name in self._named else usual for name, usual in USUAL.items()}
+
+    def _value(self, record: Mapping[str, Any], name: str) -> Any:
+        for key in self._keys[name]:
+            if (value := _at(record, key)) is not _ABSENT:
+                self.unseen.pop(name, None)
+                return value
+        return _ABSENT
+
+    def _id(self, record: Mapping[str, Any], found: Mapping[str, Any]) -> str:
+        value = found.get("id")
+        if value is not None:
+            text = _plain(value if isinstance(value, str) else json.dumps(value, default=str))
+            return text if len(text) <= MAX_ID_CHARS else f"sha256:{_digest(text)}"
+        if "id" in self._named:
+            raise BadRecord(f"no id: {self._missing(record, 'id')}")
+        return f"sha256:{_digest(json.dumps(record, sort_keys=True, default=str))}"
+
+    def _missing(self, record: Mapping[str, Any], name: str) -> str:
+        keys = self._keys[name]
+        return f"there is no key {' or '.join(map(repr, keys))}{nearest(keys[0], record)}"
+
+
+def _response(found: Mapping[str, Any], messages: Any) -> SkillResponse:
+    parts = {
+        "output": _plain(found.get("output")),
+        "messages": _plain(messages),
+        "tool_calls": _plain(_parsed(found.get("tool_calls"))),
+        "cost_usd": _known(found.get("cost_usd")),
+        "latency_ms": _known(found.get("latency_ms")),
+    }
+    try:
+        response = SkillResponse.model_validate(parts)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        raise BadRecord(f"{place}: {first['msg'][0].lower()}{first['msg'][1:]}, got {_kind(first['input'])}") from None
+    if "output" not in found and response.messages:
+        return response.model_copy(update={"output": final_text(response.messages)})
+    return response
+
+
+def _expectation(value: Any) -> ExpectedOutput:
+    """An object of nothing but `value`, `keywords`, `patterns` and `schema` says these; anything else is the expected value."""
+    value = _plain(value)
+    said = value if isinstance(value, dict) and value and value.keys() <= _EXPECTATIONS else {"value": value}
+    try:
+        return ExpectedOutput.model_validate(said)
+    except ValidationError as error:
+        raise BadRecord(f"expected: {error.errors(include_url=False)[0]['msg']}") from None
+
+
+def _at(record: Mapping[str, Any], key: str) -> Any:
+    if key in record:
+        return record[key]
+    value: Any = record
+    for part in key.split("."):
+        if not isinstance(value, dict) or part not in value:
+            return _ABSENT
+        value = value[part]
+    return value
+
+
+def _asked(messages: Any) -> Any:
+    """The content of the last message of the user."""
+    if not isinstance(messages, list):
+        return None
+    said = [each for each in messages if isinstance(each, dict) and each.get("role", each.get("type")) in ("user", "human")]
+    return text_of(said[-1].get("content")) if said else None
+
+
+def _error_text(value: Any) -> str | None:
+    if value in (None, False, "", [], {}):
+        return None
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return str(_plain(text))
+
+
+def _parsed(value: Any) -> Any:
+    """Lists that a table holds as JSON text, as lists."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+
+
+def _known(value: Any) -> Any:
+    return _plain(float(value) if isinstance(value, Decimal) else value)
+
+
+def _moment(value: Any) -> datetime | None:
+    """A moment in UTC; None where the log's is unreadable. One without a time zone is taken as UTC."""
+    try:
+        if isinstance(value, str):
+            value = datetime.fromisoformat(value.strip())
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            value = datetime.fromtimestamp(value / 1000 if abs(value) > _MILLISECONDS else value, UTC)
+        if not isinstance(value, datetime):
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def _plain(value: Any) -> Any:
+    """JSON data that can be written down: a lone surrogate becomes U+FFFD, NaN null, what JSON does not know its text."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, dict):
+        return {_plain(str(key)): _plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    return value if value is None or isinstance(value, bool | int) else _plain(str(value))
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode(errors="surrogatepass")).hexdigest()[:32]
+
+
+def _kind(value: Any) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, dict | list):
+        return "an object" if isinstance(value, dict) else "a list"
+    text = json.dumps(value, default=str)
+    return text if len(text) <= 60 else f"{text[:60]}…"

@@ -1,0 +1,215 @@
+"""An MCP server of protocol 2025-06-18, written without any SDK: one JSON-RPC message a line, and every way to misbehave.
+
+Words on its command line change how it begins: ``mute``, ``strict`` (ends at anything before the handshake), ``crash``,
+``empty``, ``pages`` (one tool a page), ``endless`` (of pages), ``stubborn`` (ignores the end of its input and SIGTERM).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+WORDS = sys.argv[1:]
+ANY = {"type": "object"}
+NUMBER = {"type": "object", "properties": {"number": {"type": "integer"}}, "required": ["number"]}
+STATE: dict[str, Any] = {"handshakes": 0, "cancelled": [], "ready": False}
+LOCK = threading.Lock()
+
+
+def send(message: Any) -> Any:
+    with LOCK:
+        sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+        sys.stdout.flush()
+
+
+def write(line: Any) -> Any:
+    with LOCK:
+        sys.stdout.write(line + "\n")
+        sys.stdout.flush()
+
+
+def text(value: str, **more: Any) -> Any:
+    return {"content": [{"type": "text", "text": value}], **more}
+
+
+def echo(given: Any, _: Any) -> Any:
+    return text(json.dumps(given))
+
+
+def structured(given: Any, _: Any) -> Any:
+    return text("this is not what counts", structuredContent=given)
+
+
+def parts(given: Any, _: Any) -> Any:
+    return {"content": given["parts"]}
+
+
+def fail(given: Any, _: Any) -> Any:
+    return text(given["text"], isError=True)
+
+
+def rpc_error(given: Any, _: Any) -> Any:
+    raise LookupError(given["text"])
+
+
+def broken_schema(given: Any, _: Any) -> Any:
+    return text("{}", structuredContent={"number": "not one"})
+
+
+def unstructured(given: Any, _: Any) -> Any:
+    return text("no structure")
+
+
+def invalid(given: Any, _: Any) -> Any:
+    return {"content": "not a list"}
+
+
+def state(given: Any, _: Any) -> Any:
+    return text(json.dumps({**STATE, "pid": os.getpid(), "cwd": os.getcwd(), "env": dict(os.environ)}))
+
+
+def slow(given: Any, _: Any) -> Any:
+    time.sleep(given["seconds"])
+    return text("late")
+
+
+def die(given: Any, _: Any) -> Any:
+    print("going down", file=sys.stderr, flush=True)
+    os._exit(given.get("code", 3))
+
+
+def die_once(given: Any, _: Any) -> Any:
+    note = Path(given["note"])
+    if note.exists():
+        return text("alive")
+    note.write_text("died")
+    os.kill(os.getpid(), signal.SIGKILL)
+    return None
+
+
+def big(given: Any, _: Any) -> Any:
+    return text("x" * given["size"])
+
+
+def noisy(given: Any, _: Any) -> Any:
+    write("a stray print")
+    write('{"level": "info", "message": "a log line that is JSON"}')
+    print("on stderr", file=sys.stderr, flush=True)
+    send({"method": "notifications/message", "params": {"level": "warning", "data": "a log message"}})
+    return text("quiet")
+
+
+def progress(given: Any, message: Any) -> Any:
+    token = message["params"]["_meta"]["progressToken"]
+    told = {"progressToken": token, "progress": 1, "total": 2, "message": "half way"}
+    send({"method": "notifications/progress", "params": told})
+    return text("done")
+
+
+def sampling(given: Any, _: Any) -> Any:
+    asked = {"messages": [], "maxTokens": 1}
+    send({"id": "mine", "method": "sampling/createMessage", "params": asked})
+    return text("Error executing tool sampling", isError=True)
+
+
+def garbled(given: Any, message: Any) -> Any:
+    write(given["line"].replace("ID", str(message["id"])))
+
+
+TOOLS = {
+    tool.__name__: tool
+    for tool in (
+        echo, structured, parts, fail, rpc_error, broken_schema, unstructured, invalid, state, slow, die, die_once, big, noisy,
+        progress, sampling, garbled,
+    )
+}  # fmt: skip
+IN_THREADS = {"slow"}
+
+
+def block(given: Any, _: Any) -> Any:
+    """Answers nothing to anybody for as long as it takes."""
+    time.sleep(given["seconds"])
+    return text("late")
+
+
+TOOLS["block"] = block
+
+
+def listed(name: Any) -> Any:
+    schema = {"outputSchema": NUMBER} if name in {"broken_schema", "unstructured"} else {}
+    return {"name": name, "description": f"Does {name}.", "inputSchema": ANY, **schema}
+
+
+def page(cursor: Any) -> Any:
+    names = sorted(TOOLS)
+    if "empty" in WORDS:
+        return {"tools": []}
+    if "pages" not in WORDS and "endless" not in WORDS:
+        return {"tools": [listed(name) for name in names]}
+    at = int(cursor or 0)
+    more = {"nextCursor": str(at + 1)} if at + 1 < len(names) or "endless" in WORDS else {}
+    return {"tools": [listed(names[at % len(names)])], **more}
+
+
+def call(message: Any) -> Any:
+    try:
+        tool = TOOLS[message["params"]["name"]]
+        result = tool(message["params"].get("arguments", {}), message)
+    except LookupError as error:
+        send({"id": message["id"], "error": {"code": -32050, "message": str(error.args[0]), "data": {"hint": "try less"}}})
+        return
+    if result is not None:
+        send({"id": message["id"], "result": result})
+
+
+def initialize(message: Any) -> Any:
+    STATE["handshakes"] += 1
+    info = {"name": "by-hand", "version": "0.9.0"}
+    send(
+        {
+            "id": message["id"],
+            "result": {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}, "logging": {}}, "serverInfo": info},
+        }
+    )
+
+
+def on_request(message: Any) -> Any:
+    method = message["method"]
+    if method == "initialize":
+        initialize(message)
+    elif method == "tools/list":
+        send({"id": message["id"], "result": page(message.get("params", {}).get("cursor"))})
+    elif method == "tools/call" and message["params"]["name"] in IN_THREADS:
+        threading.Thread(target=call, args=(message,), daemon=True).start()
+    elif method == "tools/call":
+        call(message)
+    else:
+        send({"id": message["id"], "error": {"code": -32601, "message": f"Method not found: {method}"}})
+
+
+def main() -> None:
+    if "crash" in WORDS:
+        sys.exit("no configuration found")
+    if "stubborn" in WORDS:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    for line in sys.stdin:
+        message = json.loads(line)
+        if "mute" in WORDS:
+            continue
+        if "strict" in WORDS and not STATE["handshakes"] and message.get("method") != "initialize":
+            sys.exit("expected the handshake")
+        if message.get("method") == "notifications/cancelled":
+            STATE["cancelled"].append(message["params"]["requestId"])
+        elif "id" in message and "method" in message:
+            on_request(message)
+    while "stubborn" in WORDS:
+        time.sleep(60)
+
+
+main()

@@ -1,0 +1,314 @@
+"""A service with a shape of its own: method, path, query, headers and body by template; the output by its path."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from eval_skills.adapters import secrets_of
+from eval_skills.adapters.http import HttpAdapter
+from eval_skills.core.errors import ContractError, InfraError, InputError, ItemError
+from eval_skills.core.models import Skill
+from eval_skills.core.redaction import Redaction
+
+Ask = Callable[..., Any]
+
+
+@dataclass
+class Wire:
+    """A server that keeps the bytes of every request, and answers with the bytes it is given."""
+
+    port: int = 0
+    requests: list[bytes] = field(default_factory=list)
+    answer: bytes = b'{"ok": true}'
+    head: str = "HTTP/1.1 200 OK\r\nContent-Type: application/json"
+
+    @property
+    def url(self) -> str:
+        """Its address."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def line(self) -> str:
+        """The first line of the last request."""
+        return self.requests[-1].split(b"\r\n", 1)[0].decode()
+
+    def headers(self) -> dict[str, str]:
+        """Its headers, by their names in lower case; none may be there twice."""
+        lines = self.requests[-1].split(b"\r\n\r\n", 1)[0].decode().split("\r\n")[1:]
+        pairs = [(name.lower(), value) for name, _, value in (line.partition(": ") for line in lines)]
+        assert len(dict(pairs)) == len(pairs)
+        return dict(pairs)
+
+    def body(self) -> bytes:
+        """Its body."""
+        return self.requests[-1].split(b"\r\n\r\n", 1)[1]
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Read one request, answer it, hang up."""
+        head = await reader.readuntil(b"\r\n\r\n")
+        length = next((int(line[15:]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:")), 0)
+        self.requests.append(head + await reader.readexactly(length))
+        writer.write(f"{self.head}\r\nContent-Length: {len(self.answer)}\r\nConnection: close\r\n\r\n".encode() + self.answer)
+        await writer.drain()
+        writer.close()
+
+
+@pytest.fixture
+async def wire() -> AsyncIterator[Wire]:
+    wire = Wire()
+    server = await asyncio.start_server(wire.serve, "127.0.0.1", 0)
+    wire.port = server.sockets[0].getsockname()[1]
+    yield wire
+    server.close()
+    await server.wait_closed()
+
+
+def skill(url: str, **config: Any) -> Skill:
+    data = {"id": "probe", "name": "P", "version": "1.2.3", "adapterType": "http", "entrypoint": url, "adapterConfig": config}
+    return Skill.model_validate(data)
+
+
+@pytest.fixture
+def ask(wire: Wire) -> Ask:
+    async def asked(path: str, input_data: Any, **config: Any) -> Any:
+        probe = skill(wire.url + path, **config)
+        async with HttpAdapter(probe) as adapter:
+            return (await adapter.call(input_data, 60)).output
+
+    return asked
+
+
+async def failure(ask: Ask, *arguments: Any, **config: Any) -> ItemError:
+    with pytest.raises(ItemError) as caught:
+        await ask(*arguments, **config)
+    return caught.value
+
+
+async def test_without_options_every_byte_is_as_it_always_was(wire: Wire, ask: Ask) -> None:
+    await ask("/run?x=1", {"q": "é"}, headers={"X-Team": "a"})
+    assert wire.line() == "POST /run?x=1 HTTP/1.1"
+    assert wire.headers() | {"user-agent": ""} == {
+        "host": f"127.0.0.1:{wire.port}",
+        "accept-encoding": "identity",
+        "accept": "application/json",
+        "connection": "keep-alive",
+        "user-agent": "",
+        "content-type": "application/json",
+        "x-team": "a",
+        "content-length": str(len(wire.body())),
+    }
+    assert wire.body() == b'{"skillId": "probe", "version": "1.2.3", "input": {"q": "\\u00e9"}}'
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH"])
+async def test_a_method_alone_sends_the_usual_body(wire: Wire, ask: Ask, method: str) -> None:
+    await ask("/run/{id}", {"id": 7}, method=method)
+    assert wire.line() == f"{method} /run/7 HTTP/1.1"
+    assert json.loads(wire.body()) == {"skillId": "probe", "version": "1.2.3", "input": {"id": 7}}
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+async def test_get_and_delete_send_the_input_as_the_query(wire: Wire, ask: Ask, method: str) -> None:
+    await ask("/p/{id}?v=1", {"id": "a b", "tags": ["x", "y&z"], "on": True, "none": None, "f[a.b]": 1.5}, method=method)
+    assert wire.line() == f"{method} /p/a%20b?v=1&tags=x&tags=y%26z&on=true&f%5Ba.b%5D=1.5 HTTP/1.1"
+    assert wire.body() == b""
+    assert "content-type" not in wire.headers()
+
+
+async def test_a_template_by_hand(wire: Wire, ask: Ask) -> None:
+    template = {
+        "path": {"petId": "{{input.pet.id}}"},
+        "query": {"q": "{{input.q}}", "page": "{{input.page}}", "all": True},
+        "headers": {"X-Lang": "{{input.lang}}", "accept": "application/vnd.a+json", "X-No": "{{input.absent}}"},
+        "body": {"text": "Say {{input.q}}", "n": "{{input.n}}", "tags": ["{{input.tag}}", "x"], "opt": "{{input.absent}}"},
+    }
+    given = {"pet": {"id": 7}, "q": "hi", "n": [1, {"a": None}], "lang": ["de", "en"], "tag": "t"}
+    await ask("/pets/{petId}", given, method="PATCH", requestTemplate=template)
+    assert wire.line() == "PATCH /pets/7?q=hi&all=true HTTP/1.1"
+    assert json.loads(wire.body()) == {"text": "Say hi", "n": [1, {"a": None}], "tags": ["t", "x"]}
+    assert wire.headers()["x-lang"] == "de,en"
+    assert wire.headers()["accept"] == "application/vnd.a+json"
+    assert "x-no" not in wire.headers()
+
+
+@pytest.mark.parametrize(
+    ("template", "given", "body", "kind"),
+    [
+        pytest.param(
+            {"form": {"a": "{{input.a}}", "b": "{{input.b}}"}}, {"a": ["1", "ü &"]}, b"a=1&a=%C3%BC+%26", "form", id="form"
+        ),
+        pytest.param({"form": "{{input}}"}, {"x": 1}, b"x=1", "form", id="whole-form"),
+        pytest.param({"body": "{{input.body}}"}, {}, b"", None, id="body-left-out"),
+        pytest.param({"body": "{{input.body}}"}, {"body": None}, b"null", "json", id="body-null"),
+        pytest.param({"body": None}, {}, b"null", "json", id="template-null"),
+        pytest.param({"body": "{{input}}"}, 5, b"5", "json", id="bare-input"),
+        pytest.param({}, {"x": 1}, b"", None, id="empty-template"),
+    ],
+)
+async def test_bodies(wire: Wire, ask: Ask, template: dict[str, Any], given: Any, body: bytes, kind: str | None) -> None:
+    await ask("/run", given, requestTemplate=template)
+    assert wire.line() == "POST /run HTTP/1.1"
+    assert wire.body() == body
+    types = {"json": "application/json", "form": "application/x-www-form-urlencoded", None: None}
+    assert wire.headers().get("content-type") == types[kind]
+
+
+@pytest.mark.parametrize(
+    ("answer", "path", "output"),
+    [
+        pytest.param(b'{"data": {"items": [1, 2]}}', "/data/items/1", 2, id="deep"),
+        pytest.param(b'{"a/b": null}', "/a~1b", None, id="null"),
+        pytest.param(b'{"output": 1}', "", {"output": 1}, id="whole-and-no-envelope"),
+    ],
+)
+async def test_output_path(wire: Wire, ask: Ask, answer: bytes, path: str, output: Any) -> None:
+    wire.answer = answer
+    assert await ask("/run", {}, outputPath=path) == output
+    assert json.loads(wire.body())["skillId"] == "probe"
+
+
+async def test_an_answer_of_its_own_shape_is_never_an_envelope(wire: Wire, ask: Ask) -> None:
+    wire.answer = b'{"output": [1], "usage": "high"}'
+    assert await ask("/run", {}, method="GET") == {"output": [1], "usage": "high"}
+
+
+@pytest.mark.parametrize(
+    ("head", "answer", "output"),
+    [
+        pytest.param("HTTP/1.1 204 No Content", b"", None, id="204"),
+        pytest.param("HTTP/1.1 201 Created", b"", None, id="201-empty"),
+        pytest.param("HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8", "é 5".encode(), "é 5", id="text"),
+    ],
+)
+async def test_answers_without_json(wire: Wire, ask: Ask, head: str, answer: bytes, output: Any) -> None:
+    wire.head, wire.answer = head, answer
+    assert await ask("/run", {}, method="DELETE") == output
+
+
+@pytest.mark.parametrize(
+    ("answer", "path", "message"),
+    [
+        pytest.param(
+            b'{"data": []}', "/data/0", "outputPath '/data/0' leads to nothing: there is no '0'; it was", id="p23-not-there"
+        ),
+        pytest.param(b"<html>", "", "not JSON", id="html"),
+        pytest.param(b"[" * 300 + b"]" * 300, "", "deeper than 200", id="too-deep"),
+    ],
+)
+async def test_an_answer_that_cannot_be_read(wire: Wire, ask: Ask, answer: bytes, path: str, message: str) -> None:
+    wire.answer = answer
+    error = await failure(ask, "/run", {}, method="GET", outputPath=path)
+    assert type(error) is ContractError
+    assert message in str(error)
+
+
+@pytest.mark.parametrize(
+    ("path", "given", "config", "message"),
+    [
+        pytest.param("/p/{id}", {}, {"method": "GET"}, "{id} in the path has no value", id="path-absent"),
+        pytest.param("/p/{id}", {"id": None}, {"method": "GET"}, "{id} in the path has no value", id="path-null"),
+        pytest.param("/p/{id}", {"id": ""}, {"method": "GET"}, "{id} in the path has no value", id="path-empty"),
+        pytest.param("/p/{id}", {"id": ".."}, {"method": "GET"}, "would lead elsewhere", id="p72-climbing"),
+        pytest.param("/p/{id}", "text", {}, "{id} in the path has no value", id="no-object"),
+        pytest.param("/p", [1], {"method": "GET"}, "it is no object", id="query-of-a-list"),
+        pytest.param("/p", {"a": 1}, {"requestTemplate": {"form": "{{input.a}}"}}, "form is no object", id="form-of-a-number"),
+        pytest.param(
+            "/p",
+            {"a": "x\r\nX-Evil: 1"},
+            {"requestTemplate": {"headers": {"X-A": "{{input.a}}"}}},
+            "the header X-A would",
+            id="injection",
+        ),
+        pytest.param(
+            "/p", {"a": "x\ny"}, {"requestTemplate": {"headers": {"X-A": "b {{input.a}}"}}}, "the header X-A would", id="inside"
+        ),
+        pytest.param(
+            "/p", {"a": "ü"}, {"requestTemplate": {"headers": {"X-A": "{{input.a}}"}}}, "the header X-A would", id="not-ascii"
+        ),
+        pytest.param("/p", {"a": "\ud800"}, {"method": "GET"}, "the input cannot be sent", id="surrogate"),
+        pytest.param(
+            "/p", {"a": [float("nan")]}, {"requestTemplate": {"query": {"a": "x{{input.a}}"}}}, "cannot be sent", id="nan"
+        ),
+    ],
+)
+async def test_an_input_that_cannot_be_sent(
+    wire: Wire, ask: Ask, path: str, given: Any, config: dict[str, Any], message: str
+) -> None:
+    error = await failure(ask, path, given, **config)
+    assert type(error) is InfraError
+    assert message in str(error)
+    assert wire.requests == []
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        pytest.param({"method": "get"}, "adapterConfig.method: .*'GET'", id="method"),
+        pytest.param({"outputPath": "data"}, "adapterConfig.outputPath", id="pointer"),
+        pytest.param(
+            {"requestTemplate": {"params": {}}}, "adapterConfig.requestTemplate: unknown key 'params'", id="unknown-part"
+        ),
+        pytest.param({"requestTemplate": {"query": {"a": "{{a}}"}}}, "'{{a}}' is no placeholder", id="placeholder"),
+        pytest.param({"requestTemplate": {"body": {}, "form": {}}}, "two bodies", id="two-bodies"),
+        pytest.param({"requestTemplate": {"headers": {"Content-Length": "1"}}}, "set by the transport", id="framing"),
+        pytest.param({"requestTemplate": {"headers": {"X": "a\nb"}}}, "requestTemplate.headers.X", id="line-break"),
+        pytest.param(
+            {"requestTemplate": {"path": {"idd": "{{input}}"}}}, "no {idd} in its path .did you mean 'id'", id="lost-mark"
+        ),
+        pytest.param(
+            {"authType": "bearer", "authTokenEnvKey": "T", "authQuery": "k"}, "authQuery is for authType api-key", id="query"
+        ),
+        pytest.param(
+            {"authType": "api-key", "authTokenEnvKey": "T", "authQuery": "k", "authHeader": "X"}, "instead of", id="both"
+        ),
+        pytest.param({"authQuery": "k"}, "need an authType", id="no-type"),
+    ],
+)
+def test_a_wrong_option_is_refused_before_the_run(config: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        HttpAdapter.check(skill("http://127.0.0.1/p/{id}", **config))
+
+
+SECRET = "k3y +/=s"
+
+
+@pytest.fixture
+def keyed(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    monkeypatch.setenv("PROBE_KEY", SECRET)
+    return {"method": "GET", "authType": "api-key", "authTokenEnvKey": "PROBE_KEY"}
+
+
+async def test_a_key_in_the_query_is_sent_and_never_logged(
+    wire: Wire, ask: Ask, keyed: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.DEBUG):
+        await ask("/p?v=1", {"q": "ü"}, **keyed, authQuery="api key")
+    assert wire.line() == "GET /p?v=1&q=%C3%BC&api%20key=k3y%20%2B%2F%3Ds HTTP/1.1"
+    assert "HTTP Request: GET" in caplog.text
+    assert "k3y" not in caplog.text
+
+
+async def test_a_key_in_the_query_is_in_no_error(wire: Wire, ask: Ask, keyed: dict[str, Any]) -> None:
+    wire.head, wire.answer = "HTTP/1.1 400 Bad", b"bad: ?key=k3y%20%2B%2F%3Ds or k3y+%2B%2F%3Ds"
+    error = await failure(ask, "/p", {}, **keyed, authQuery="key")
+    shown = Redaction(secrets_of(skill("http://h", **keyed, authQuery="key"))).text(str(error))
+    assert shown.count("[redacted:PROBE_KEY]") == 2
+    assert "k3y" not in shown
+
+
+async def test_a_template_cannot_replace_the_secret(wire: Wire, ask: Ask, keyed: dict[str, Any]) -> None:
+    template = {"headers": {"x-api-key": "{{input.key}}"}}
+    await ask("/p", {"key": "other"}, **keyed, requestTemplate=template)
+    assert wire.headers()["x-api-key"] == SECRET
+
+
+async def test_basic_credentials_come_as_they_are(wire: Wire, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PROBE_KEY", "Basic dTpw")
+    await ask("/p", {}, method="GET", authType="api-key", authTokenEnvKey="PROBE_KEY", authHeader="Authorization")
+    assert wire.headers()["authorization"] == "Basic dTpw"

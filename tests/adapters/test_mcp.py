@@ -1,0 +1,227 @@
+"""An MCP tool as a skill: what its answers and errors mean, over standard input and output."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval_skills.adapters import check_skill, open_adapter
+from eval_skills.adapters.mcp import McpAdapter
+from eval_skills.core.errors import ContractError, InfraError, InputError, ItemError, SkillError, SkillTimeout
+from tests.adapters.mcp_probe import ask, by_hand, failure, mcp_skill, modern
+
+TEXT = {"type": "text", "text": "a"}
+IMAGE = {"type": "image", "mimeType": "image/png", "data": "iVBO"}
+NOTE = {"type": "resource", "resource": {"uri": "memo://1", "mimeType": "text/plain", "text": "held"}}
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "output"),
+    [
+        pytest.param("structured", {"x": [1, "é"]}, {"x": [1, "é"]}, id="structured-content-comes-first"),
+        pytest.param("echo", {"x": 1}, {"x": 1}, id="text-that-is-json"),
+        pytest.param("parts", {"parts": [{"type": "text", "text": "plain"}]}, "plain", id="text"),
+        pytest.param("parts", {"parts": [{"type": "text", "text": "NaN"}]}, "NaN", id="no-json-number"),
+        pytest.param("parts", {"parts": [TEXT, IMAGE, TEXT]}, "a\na", id="text-parts-are-lines"),
+        pytest.param("parts", {"parts": [IMAGE]}, [{"type": "image", "mimeType": "image/png", "bytes": 3}], id="image"),
+        pytest.param(
+            "parts",
+            {"parts": [NOTE]},
+            [{"type": "resource", "uri": "memo://1", "mimeType": "text/plain", "text": "held"}],
+            id="resource",
+        ),
+        pytest.param("parts", {"parts": []}, None, id="nothing"),
+        pytest.param("echo", None, {}, id="no-input-is-no-arguments"),
+    ],
+)
+async def test_the_output_is_what_the_tool_answered(tmp_path: Path, tool: str, given: Any, output: Any) -> None:
+    response = await ask(mcp_skill(tmp_path, by_hand(), tool), given)
+    assert response.output == output
+    assert response.latency_ms is not None
+    assert response.metadata["mcp"]["server"] == "by-hand 0.9.0"
+
+
+async def test_an_envelope_is_read_as_from_every_skill(tmp_path: Path) -> None:
+    response = await ask(mcp_skill(tmp_path, by_hand(), "structured"), {"output": 4, "costUsd": 0.5})
+    assert (response.output, response.cost_usd) == (4, 0.5)
+
+
+@pytest.mark.parametrize("protocol", ["auto", "legacy"])
+async def test_a_server_of_before_2026_is_met_by_its_handshake(tmp_path: Path, protocol: str) -> None:
+    response = await ask(mcp_skill(tmp_path, by_hand(), "state", protocol=protocol))
+    assert response.output["handshakes"] == 1
+    assert response.metadata["mcp"]["protocol"] == "2025-06-18"
+
+
+async def test_a_server_that_ends_at_anything_but_the_handshake_is_started_again_with_it(tmp_path: Path) -> None:
+    assert (await ask(mcp_skill(tmp_path, by_hand("strict"), "state"))).output["handshakes"] == 1
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "kind", "message"),
+    [
+        pytest.param("fail", {"text": "no such\ncity"}, SkillError, "^no such city$", id="p15-is-error"),
+        pytest.param("rpc_error", {"text": "busy"}, SkillError, r"error -32050: busy \(.*try less", id="json-rpc-error"),
+        pytest.param("broken_schema", {}, ContractError, "Invalid structured content .*'not one'", id="schema-broken"),
+        pytest.param("unstructured", {}, ContractError, "did not return structured content", id="schema-ignored"),
+        pytest.param("invalid", {}, ContractError, "not what protocol 2025-06-18 allows: content", id="invalid-for-protocol"),
+        pytest.param("big", {"size": 5000}, ContractError, r"more than 1,000 bytes \(maxOutputBytes\)", id="too-large"),
+        pytest.param("big", {"size": 500_000}, ContractError, r"more than 1,000 bytes \(maxOutputBytes\)", id="line-too-long"),
+        pytest.param(
+            "garbled",
+            {"line": '{"jsonrpc":"2.0","result":{"content":"' + "x" * 500_000 + '"},"id":ID}'},
+            ContractError,
+            r"more than 1,000 bytes \(maxOutputBytes\)",
+            id="long-line-with-the-id-last",
+        ),
+        pytest.param(
+            "garbled", {"line": '{"jsonrpc":"2.0","id":ID,"result":NaN}'}, ContractError, "no JSON-RPC message", id="no-message"
+        ),
+        pytest.param(
+            "garbled",
+            {"line": '{"jsonrpc":"2.0","id":ID,"result":{"content":[],"structuredContent":{"x":NaN}}}'},
+            ContractError,
+            "unreadable answer",
+            id="nan-inside",
+        ),
+        pytest.param(
+            "garbled",
+            {"line": '{"jsonrpc":"2.0","id":ID,"result":{"content":[],"structuredContent":{"x":' + "[" * 300 + "]" * 300 + "}}}"},
+            ContractError,
+            "deeper than 200|no JSON-RPC message",
+            id="too-deep",
+        ),
+        pytest.param(
+            "sampling",
+            {},
+            SkillError,
+            "asked us for sampling/createMessage, which an evaluation does not offer",
+            id="sampling-is-not-offered",
+        ),
+        pytest.param("die", {"code": 4}, ItemError, r"ended before it answered \(exit code 4\); stderr: going down", id="death"),
+        pytest.param(
+            "ecko", {}, InfraError, r"no tool 'ecko' \(did you mean 'echo'\?\); it offers big, block", id="unknown-tool"
+        ),
+        pytest.param("echo", [1], InfraError, "arguments are an object, and the task's inputData is a list", id="no-object"),
+    ],
+)
+async def test_what_is_no_answer_is_an_error_of_its_kind(
+    tmp_path: Path, tool: str, given: Any, kind: type[ItemError], message: str
+) -> None:
+    error = await failure(mcp_skill(tmp_path, by_hand(), tool, maxOutputBytes=1000), given)
+    with pytest.raises(kind, match=message):
+        raise error
+
+
+@pytest.mark.parametrize(
+    ("entrypoint", "kind", "message"),
+    [
+        pytest.param("no-such-server", InfraError, "ended at its start .*cannot start 'no-such-server': No such", id="missing"),
+        pytest.param(by_hand("crash"), InfraError, r"ended at its start \(exit code 1\); stderr: no configuration", id="crash"),
+        pytest.param(by_hand("mute"), InfraError, r"not ready within 0.8 s \(connectTimeoutMs\)", id="mute"),
+        pytest.param(by_hand("empty"), InfraError, "offers no tools; 'echo' was asked for", id="no-tools"),
+        pytest.param(f"{sys.executable} -c 'print(1)'", InfraError, "ended at its start", id="no-server"),
+    ],
+)
+async def test_a_server_that_does_not_start_fails_its_items(
+    tmp_path: Path, entrypoint: str, kind: type[ItemError], message: str
+) -> None:
+    limit = {"connectTimeoutMs": 800} if "mute" in entrypoint else {}
+    async with McpAdapter(mcp_skill(tmp_path, entrypoint, "echo", **limit)) as adapter:
+        for _ in range(2):
+            with pytest.raises(kind, match=message) as caught:
+                await adapter.call({}, 60)
+            assert not caught.value.transient
+
+
+async def test_all_pages_of_the_tools_are_read_up_to_a_limit(tmp_path: Path) -> None:
+    assert (await ask(mcp_skill(tmp_path, by_hand("pages"), "structured"), {"x": 1})).output == {"x": 1}
+    assert "more than 100 pages" in str(await failure(mcp_skill(tmp_path, by_hand("endless"), "echo")))
+
+
+async def test_noise_is_survived_and_kept_as_logs(tmp_path: Path) -> None:
+    response = await ask(mcp_skill(tmp_path, by_hand(), "noisy"))
+    assert response.output == "quiet"
+    for said in ("a stray print", "a log line that is JSON", "on stderr", "warning: a log message"):
+        assert said in response.logs
+
+
+async def test_progress_is_kept_as_logs(tmp_path: Path) -> None:
+    assert (await ask(mcp_skill(tmp_path, by_hand(), "progress"))).logs == "progress 1/2: half way"
+
+
+async def test_p71_the_server_sees_the_allow_list_its_folder_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("SOME_API_KEY", "PASSED", "USER", "SHELL", "TERM", "LOGNAME"):
+        monkeypatch.setenv(name, "ours")
+    monkeypatch.setenv("LC_ALL", "C.UTF-8")
+    skill = mcp_skill(tmp_path, by_hand(), "state", env={"MODE": "test"}, passEnv=["PASSED"])
+    seen = (await ask(skill)).output
+    assert set(seen["env"]) - {"LC_CTYPE"} <= {"PATH", "HOME", "LANG", "TZ", "TMPDIR", "LC_ALL", "MODE", "PASSED"}
+    assert {"MODE", "PASSED", "LC_ALL"} <= set(seen["env"])
+    assert seen["cwd"] == str(tmp_path.resolve())
+
+
+async def test_p26_words_are_split_and_nothing_is_expanded(tmp_path: Path) -> None:
+    config = {"args": ["$(touch pwned)", "a b"]}
+    assert (await ask(mcp_skill(tmp_path, by_hand(), "echo", **config), {"x": 1})).output == {"x": 1}
+    assert not (tmp_path / "pwned").exists()
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits are enforced on Linux only")
+async def test_limits_hold_for_the_server(tmp_path: Path) -> None:
+    skill = mcp_skill(tmp_path, by_hand(), "big", limits={"memoryMb": 200})
+    assert (await ask(skill, {"size": 10})).output == "x" * 10
+    assert not isinstance(await failure(skill, {"size": 400_000_000}), SkillTimeout)
+
+
+@pytest.mark.parametrize(
+    ("entrypoint", "config", "message"),
+    [
+        pytest.param("http://", {}, "entrypoint: 'http://' is no URL: it names no host", id="no-host"),
+        pytest.param("http://h:port/", {}, "entrypoint: .* is no URL", id="no-port"),
+        pytest.param("python 'x", {}, "entrypoint: .*check its quotes", id="quotes"),
+        pytest.param("server", {"headers": {"A": "b"}}, "a program gets its secrets through passEnv", id="headers-for-a-program"),
+        pytest.param("server", {"protocol": "2024"}, "adapterConfig.protocol", id="protocol"),
+        pytest.param("server", {"connectTimeout": 1}, "did you mean 'connectTimeoutMs'", id="misspelt"),
+        pytest.param(
+            "http://127.0.0.1/mcp",
+            {"authType": "bearer", "authTokenEnvKey": "PROBE_TOKEN_ABSENT"},
+            "PROBE_TOKEN_ABSENT is not set",
+            id="secret",
+        ),
+    ],
+)
+def test_p22_a_wrong_configuration_is_found_before_the_run(
+    tmp_path: Path, entrypoint: str, config: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        check_skill(mcp_skill(tmp_path, entrypoint, "echo", **config))
+
+
+async def test_a_server_of_the_current_sdk_speaks_the_current_protocol(tmp_path: Path) -> None:
+    async with open_adapter(mcp_skill(tmp_path, modern(), "add")) as adapter:
+        response = await adapter.call({"a": 1, "b": 2}, 60)
+    assert response.output == {"result": 3}
+    assert response.metadata["mcp"]["server"] == "modern 2.1.0"
+    assert response.metadata["mcp"]["protocol"] >= "2026"
+
+
+async def test_what_a_server_masks_is_read_from_its_standard_error(tmp_path: Path) -> None:
+    error = await failure(mcp_skill(tmp_path, modern(), "boom"))
+    assert isinstance(error, SkillError)
+    assert str(error) == "Error executing tool boom; stderr: ValueError: the real reason"
+
+
+def test_mcp_is_loaded_when_a_skill_opens_and_not_before() -> None:
+    source = (
+        "import json, sys, eval_skills.adapters.mcp; print(json.dumps([n in sys.modules for n in ('mcp', 'httpx2', 'anyio')]))"
+    )
+    run = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
+    assert json.loads(run.stdout) == [False, False, False]

@@ -1,0 +1,288 @@
+"""An MCP server behind a URL: one of the SDK as it should be, and one by hand that fails in every way HTTP knows."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shlex
+import signal
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval_skills.core.errors import ContractError, InfraError, ItemError, SkillError, SkillTimeout, SkillUnavailable
+from tests.adapters.mcp_probe import Tools, ask, failure, mcp_skill, modern
+
+
+@dataclass
+class Told:
+    """What the server was sent, and which sessions it knows."""
+
+    headers: list[dict[str, str]] = field(default_factory=list)
+    sessions: set[str] = field(default_factory=set)
+    methods: list[str] = field(default_factory=list)
+
+
+class _ByHand(BaseHTTPRequestHandler):
+    """Protocol 2025-06-18 with sessions and JSON answers; the tool `answer` answers as its arguments say."""
+
+    protocol_version = "HTTP/1.1"
+    told: Told
+    over: threading.Event
+
+    def do_POST(self) -> None:
+        message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.told.headers.append({name.lower(): value for name, value in self.headers.items()})
+        self.told.methods.append(message["method"])
+        if self.path == "/closed":
+            self.reply(401, b"who are you", Content_Type="text/plain")
+        elif message["method"] == "initialize":
+            session = f"s{len(self.told.methods)}"
+            self.told.sessions.add(session)
+            about = {
+                "protocolVersion": "2025-06-18",
+                "capabilities": {"tools": {}},
+                "serverInfo": {"name": "raw", "version": "1"},
+            }
+            self.result(message, about, Mcp_Session_Id=session)
+        elif self.headers.get("Mcp-Session-Id") not in self.told.sessions:
+            gone = {"jsonrpc": "2.0", "id": "server-error", "error": {"code": -32600, "message": "Session not found"}}
+            self.reply(404, json.dumps(gone).encode(), Content_Type="application/json")
+        elif "id" not in message:
+            self.reply(202, b"")
+        elif message["method"] == "tools/list":
+            self.result(message, {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in ("answer", "hang")]})
+        else:
+            self.answer(message, message["params"]["arguments"])
+
+    def do_GET(self) -> None:
+        self.reply(405, b"")
+
+    def do_DELETE(self) -> None:
+        self.told.methods.append("DELETE")
+        self.reply(200, b"")
+
+    def answer(self, message: Any, given: Any) -> None:
+        if message["params"]["name"] == "hang":
+            self.over.wait(600)
+            self.close_connection = True
+        elif given.get("reset"):
+            self.close_connection = True
+        elif "status" in given:
+            self.reply(given["status"], given.get("body", "").encode(), **given.get("headers", {}))
+        else:
+            self.result(message, {"content": [{"type": "text", "text": json.dumps(given)}]})
+
+    def result(self, message: Any, result: Any, **headers: str) -> None:
+        body = json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}).encode()
+        self.reply(200, body, Content_Type="application/json", **headers)
+
+    def reply(self, status: int, body: bytes, **headers: str) -> None:
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: Any) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def told() -> Told:
+    return Told()
+
+
+@pytest.fixture
+def raw_url(told: Told) -> Iterator[str]:
+    over = threading.Event()
+    handler = type("Handler", (_ByHand,), {"told": told, "over": over})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    over.set()
+    server.shutdown()
+    server.server_close()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@contextmanager
+def running(port: int, words: str = "") -> Iterator[subprocess.Popen[bytes]]:
+    """The SDK's server on `port`, once it takes connections."""
+    process = subprocess.Popen(shlex.split(modern(f"{port} {words}")), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        end = time.monotonic() + 60
+        while not accepts(port):
+            assert process.poll() is None
+            assert time.monotonic() < end
+            time.sleep(0.02)
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def accepts(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+@pytest.fixture(scope="module", params=["", "json stateless"], ids=["events", "json"])
+def modern_url(request: pytest.FixtureRequest) -> Iterator[str]:
+    port = free_port()
+    with running(port, request.param):
+        yield f"http://127.0.0.1:{port}/mcp"
+
+
+@pytest.mark.parametrize("protocol", ["auto", "legacy"])
+async def test_a_server_of_the_sdk_is_called(modern_url: str, tmp_path: Path, protocol: str) -> None:
+    async with Tools(mcp_skill(tmp_path, modern_url, "add", protocol=protocol)) as tools:
+        assert await asyncio.gather(*(tools.use("add", {"a": n, "b": 1}) for n in range(20))) == [
+            {"result": n + 1} for n in range(20)
+        ]
+        assert await tools.use("table") == {"result": [{"n": 1}, {"n": 2}]}
+        assert await tools.use("picture") == [{"type": "image", "mimeType": "image/png", "bytes": 4}]
+        with pytest.raises(SkillTimeout, match="the server still answers other requests"):
+            await tools.use("slow", {"seconds": 600}, 0.5)
+        with pytest.raises(SkillError, match="Error executing tool boom"):
+            await tools.use("boom")
+        with pytest.raises(ContractError, match="maxOutputBytes"):
+            await tools.use("big", {"size": 6_000_000})
+        with pytest.raises(ContractError, match="maxOutputBytes"):
+            await tools.use("big", {"size": 40_000_000})
+        assert await tools.use("add", {"a": 1, "b": 1}) == {"result": 2}
+
+
+@pytest.mark.parametrize("protocol", ["auto", "legacy"])
+async def test_p19_a_server_that_dies_and_comes_back_costs_one_item(tmp_path: Path, protocol: str) -> None:
+    port = free_port()
+    async with Tools(mcp_skill(tmp_path, f"http://127.0.0.1:{port}/mcp", "add", protocol=protocol)) as tools:
+        for _ in range(2):
+            with pytest.raises(SkillUnavailable, match="Connection refused"):  # not there yet
+                await tools.use("add", {"a": 1, "b": 1})
+        with running(port):
+            assert await tools.use("add", {"a": 1, "b": 1}) == {"result": 2}
+            with pytest.raises(SkillUnavailable) as caught:
+                await tools.use("die")
+            assert caught.value.transient
+        with pytest.raises(SkillUnavailable, match="Connection refused"):
+            await tools.use("add", {"a": 1, "b": 1})
+        with running(port) as server:
+            assert await tools.use("add", {"a": 1, "b": 1}) == {"result": 2}
+            os.kill(server.pid, signal.SIGKILL)
+            server.wait()
+        with running(port):
+            assert await tools.use("add", {"a": 1, "b": 1}) == {"result": 2}
+        task = asyncio.current_task()
+        assert task is not None
+        assert task.cancelling() == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "kind", "message"),
+    [
+        pytest.param({"status": 429, "headers": {"Retry-After": "7"}}, SkillUnavailable, "HTTP 429", id="p20-429"),
+        pytest.param({"status": 503, "body": "busy"}, SkillUnavailable, "HTTP 503 from .*: busy", id="p20-503"),
+        pytest.param({"status": 500, "body": "<html>oops"}, SkillUnavailable, "HTTP 500 .*<html>oops", id="p21-html"),
+        pytest.param({"status": 401, "body": "no"}, InfraError, "HTTP 401 .*: no", id="401"),
+        pytest.param({"status": 403}, InfraError, "HTTP 403", id="403"),
+        pytest.param({"status": 422, "body": "eh"}, SkillError, "HTTP 422 .*: eh", id="422"),
+        pytest.param(
+            {"status": 302, "headers": {"Location": "http://127.0.0.2:9/"}},
+            InfraError,
+            "redirected to .*127.0.0.2",
+            id="redirect",
+        ),
+        pytest.param({"status": 200, "body": "<html>"}, ContractError, "Unexpected content type", id="no-json"),
+        pytest.param(
+            {"status": 200, "body": "{", "headers": {"Content-Type": "application/json"}}, ContractError, "parse", id="bad-json"
+        ),
+        pytest.param(
+            {"status": 200, "body": "x", "headers": {"Content-Type": "application/json", "Content-Encoding": "gzip"}},
+            ContractError,
+            "asked for identity",
+            id="encoded",
+        ),
+        pytest.param({"status": 202}, ContractError, "202", id="accepted-and-nothing-more"),
+        pytest.param({"reset": True}, SkillUnavailable, "connection to http://127.0.0.1:.* failed", id="reset"),
+    ],
+)
+async def test_what_http_says_becomes_the_error_and_the_session_lives(
+    raw_url: str, told: Told, tmp_path: Path, given: Any, kind: type[ItemError], message: str
+) -> None:
+    async with Tools(mcp_skill(tmp_path, f"{raw_url}/mcp", "answer")) as tools:
+        with pytest.raises(kind, match=message) as caught:
+            await tools.use("answer", given)
+        assert caught.value.retry_after_s == (7.0 if given.get("status") == 429 else None)
+        assert await tools.use("answer", {"x": 1}) == {"x": 1}
+    assert told.methods.count("initialize") == 1
+    assert told.methods[-1] == "DELETE"
+
+
+async def test_a_session_that_the_server_forgot_is_begun_again_for_the_same_item(
+    raw_url: str, told: Told, tmp_path: Path
+) -> None:
+    async with Tools(mcp_skill(tmp_path, f"{raw_url}/mcp", "answer")) as tools:
+        assert await tools.use("answer", {"x": 1}) == {"x": 1}
+        told.sessions.clear()
+        assert await tools.use("answer", {"x": 2}) == {"x": 2}
+    assert told.methods.count("initialize") == 2
+
+
+async def test_a_call_that_hangs_is_cut_and_the_next_works(raw_url: str, tmp_path: Path) -> None:
+    async with Tools(mcp_skill(tmp_path, f"{raw_url}/mcp", "answer")) as tools:
+        with pytest.raises(SkillTimeout):
+            await tools.use("hang", {}, 0.3)
+        assert await tools.use("answer", {"x": 1}) == {"x": 1}
+
+
+async def test_a_refusal_to_connect_says_the_status(raw_url: str, tmp_path: Path) -> None:
+    error = await failure(mcp_skill(tmp_path, f"{raw_url}/closed", "answer"))
+    assert type(error) is InfraError
+    assert "HTTP 401 from" in str(error)
+    assert "who are you" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("config", "header", "value"),
+    [
+        pytest.param({"authType": "bearer", "authTokenEnvKey": "PROBE_TOKEN"}, "authorization", "Bearer s3cret", id="bearer"),
+        pytest.param({"authType": "api-key", "authTokenEnvKey": "PROBE_TOKEN"}, "x-api-key", "s3cret", id="api-key"),
+        pytest.param({"headers": {"X-Team": "search"}}, "x-team", "search", id="static"),
+    ],
+)
+async def test_p22_every_request_carries_the_headers(
+    raw_url: str, told: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, config: dict[str, Any], header: str, value: str
+) -> None:
+    monkeypatch.setenv("PROBE_TOKEN", "s3cret")
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    await ask(mcp_skill(tmp_path, f"{raw_url}/mcp", "answer", **config), {"x": 1})
+    assert {sent.get(header) for sent in told.headers} == {value}
+
+
+async def test_a_missing_secret_fails_the_items_and_nothing_is_sent(raw_url: str, told: Told, tmp_path: Path) -> None:
+    skill = mcp_skill(tmp_path, f"{raw_url}/mcp", "answer", authType="bearer", authTokenEnvKey="PROBE_TOKEN_ABSENT")
+    error = await failure(skill)
+    assert type(error) is InfraError
+    assert "PROBE_TOKEN_ABSENT is not set" in str(error)
+    assert told.methods == []

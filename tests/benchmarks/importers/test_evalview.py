@@ -1,0 +1,335 @@
+"""EvalView test cases become a benchmark, and nothing in them is dropped without a word."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval_skills.benchmarks import benchmark_folder, load_benchmark
+from eval_skills.core.errors import InputError
+from eval_skills.core.models import EvalTask, SkillResponse, ToolCall
+from eval_skills.scorers import score_response
+
+STOCKS = """\
+name: Stock Analysis Test
+description: Apple
+input:
+  query: Analyze Apple stock performance
+  context: {year: 2026}
+
+expected:
+  tools:
+    - fetch_stock_data
+    - analyze_metrics
+  tool_categories: [web]
+  tool_sequence: [fetch_stock_data, analyze_metrics]
+  forbidden_tools: [edit_file]
+  output:
+    contains: [revenue]
+    not_contains: [I don't know]
+thresholds:
+  min_score: 80
+  max_cost: 0.50
+  max_latency: 5000
+weights:
+  tool_accuracy: 0.5
+checks:
+  hallucination: true
+adapter_config:
+  sequence_mode: unordered
+tags: [Finance, " us ", finance]
+difficulty: hard
+"""
+SMALL: dict[str, Any] = {"name": "small", "input": {"query": "q"}, "expected": {"tools": ["a"]}}
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    folder = tmp_path / "My Suite"
+    (folder / "sub").mkdir(parents=True)
+    (folder / "stocks.yaml").write_text(STOCKS)
+    (folder / "sub" / "more.yml").write_text("name: More_1.2\ninput: {query: q}\nexpected: {tools: [a]}\n")
+    return folder
+
+
+def case(folder: Path, **fields: Any) -> EvalTask:
+    """The task of one case, written as JSON, which is YAML."""
+    (folder / "case.yaml").write_text(json.dumps({**SMALL, **fields}))
+    return load_benchmark(folder / "case.yaml").tasks[0]
+
+
+def warnings_of(folder: Path, **fields: Any) -> list[str]:
+    case(folder, **fields)
+    found: list[str] = load_benchmark(folder / "case.yaml").metadata["warnings"]
+    return found
+
+
+def refused(path: Path) -> str:
+    with pytest.raises(InputError) as caught:
+        load_benchmark(path)
+    return str(caught.value)
+
+
+# --- what is read ---
+
+
+def test_everything_of_a_case_reaches_its_task(suite: Path) -> None:
+    task = load_benchmark(suite).tasks[0].to_json()
+    assert {name: task[name] for name in ("id", "description", "inputData", "tags", "complexity", "weights", "thresholds")} == {
+        "id": "stock-analysis-test",
+        "description": "Apple",
+        "inputData": {"query": "Analyze Apple stock performance", "context": {"year": 2026}},
+        "tags": ["finance", "hard", "us"],
+        "complexity": "complex",
+        "weights": {"toolAccuracy": 0.5, "outputQuality": None, "sequenceCorrectness": None},
+        "thresholds": {"minScore": 80, "maxCost": 0.5, "maxLatency": 5000},
+    }
+    assert task["checks"]["hallucination"]["threshold"] == 0.8
+    assert {name: value for name, value in task["expected"].items() if value} == {
+        "tools": ["fetch_stock_data", "analyze_metrics"],
+        "toolCategories": ["web"],
+        "toolSequence": ["fetch_stock_data", "analyze_metrics"],
+        "sequenceMode": "unordered",
+        "forbiddenTools": ["edit_file"],
+        "output": {"contains": ["revenue"], "notContains": ["I don't know"]},
+    }
+
+
+async def test_the_task_judges_as_the_case_says(suite: Path) -> None:
+    task = load_benchmark(suite).tasks[0]
+    calls = [ToolCall(name=name, result="revenue 7") for name in ("analyze_metrics", "fetch_stock_data", "curl")]
+    good = SkillResponse(output="Revenue: 7", tool_calls=calls, cost_usd=0.5, latency_ms=5000)
+    verdict = await score_response(task, good)
+    assert (verdict.status, verdict.score) == ("pass", 1)
+    for spoilt, code in (
+        ({"output": "Revenue: 8"}, "CLAIM_UNSUPPORTED"),
+        ({"output": "7"}, "OUTPUT_MISSING_TEXT"),
+        ({"cost_usd": 0.51}, "COST_ABOVE_MAX"),
+        ({"latency_ms": 5001.0}, "LATENCY_ABOVE_MAX"),
+        ({"tool_calls": [*calls, ToolCall(name="EditFile")]}, "FORBIDDEN_TOOL_CALLED"),
+        ({"tool_calls": [ToolCall(name="x", result="7")]}, "SCORE_BELOW_MIN"),
+    ):
+        verdict = await score_response(task, good.model_copy(update=spoilt))
+        assert verdict.status == "fail"
+        assert code in {each.code for each in verdict.reasons}
+
+
+def test_a_folder_is_a_benchmark_of_all_its_cases(suite: Path) -> None:
+    (suite / "config.yaml").write_text("weights: {}")
+    (suite / ".evalview").mkdir()
+    (suite / ".evalview" / "results.yaml").write_text("x: 1")
+    (suite / "agent.yaml").write_text("skill: other\nname: x\n")
+    (suite / "third.toml").write_text('name = "third"\n[input]\nquery = "q"\n[expected]\ntools = ["a"]\n')
+    (suite / "README.md").write_text("# suite")
+    benchmark = load_benchmark(str(suite))
+    assert (benchmark.id, benchmark.name) == ("my-suite", "My Suite")
+    assert [task.id for task in benchmark.tasks] == ["stock-analysis-test", "more_1-2", "third"]
+    assert (benchmark.metadata["imported"], benchmark.metadata["skipped"]) == (3, ["agent.yaml"])
+    assert benchmark_folder(suite) == suite
+
+
+def test_one_file_is_a_benchmark_of_one_case(suite: Path) -> None:
+    benchmark = load_benchmark(suite / "stocks.yaml")
+    assert (benchmark.id, len(benchmark.tasks)) == ("stocks", 1)
+    assert benchmark_folder(suite / "stocks.yaml") == suite
+
+
+def test_the_version_tells_contents_apart_wherever_they_lie(suite: Path, tmp_path: Path) -> None:
+    before = load_benchmark(suite)
+    moved = suite.rename(tmp_path / "elsewhere")
+    assert load_benchmark(moved).version == before.version
+    (moved / "stocks.yaml").write_text(f"# a comment\n{STOCKS}")
+    assert load_benchmark(moved).version == before.version
+    (moved / "stocks.yaml").write_text(STOCKS.replace("min_score: 80", "min_score: 81"))
+    assert load_benchmark(moved).version != before.version
+    assert re.fullmatch(r"0\.0\.\d+", before.version)
+
+
+def test_a_benchmark_of_ours_beats_cases_beside_it(suite: Path) -> None:
+    ours = {"id": "ours", "name": "n", "version": "1.0.0", "tasks": [{"id": "t", "expected": {"tools": ["a"]}}]}
+    (suite / "benchmark.json").write_text(json.dumps(ours))
+    assert load_benchmark(suite).id == "ours"
+
+
+def test_a_folder_in_the_way_does_not_shadow_a_built_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "coding-easy").mkdir()
+    (tmp_path / "coding-easy" / "a.yaml").write_text(json.dumps(SMALL))
+    monkeypatch.chdir(tmp_path)
+    assert len(load_benchmark("coding-easy").tasks) == 20
+    assert len(load_benchmark("./coding-easy").tasks) == 1
+
+
+@pytest.mark.parametrize(
+    ("difficulty", "complexity"),
+    [("trivial", "simple"), ("easy", "simple"), ("medium", "medium"), ("hard", "complex"), ("expert", "very_complex")],
+)
+def test_difficulties(tmp_path: Path, difficulty: str, complexity: str) -> None:
+    task = case(tmp_path, difficulty=difficulty, suite_type="regression")
+    assert (task.complexity, task.tags) == (complexity, sorted([difficulty, "regression"]))
+
+
+@pytest.mark.parametrize(
+    ("fields", "threshold"),
+    [
+        ({"checks": {"hallucination": True}}, 0.8),
+        ({"checks": {}}, 0.8),
+        ({"checks": {"hallucination": {"threshold": 0.5, "failed_tools": False}}}, 0.5),
+        ({"checks": {"hallucination": False}}, None),
+        ({"expected": {"tools": ["a"], "hallucination": {"confidence_threshold": 0.6}}}, 0.6),
+        ({"expected": {"tools": ["a"], "hallucination": {"check": False}}}, None),
+        ({"expected": {"tools": ["a"], "hallucination": {"allow": True}}}, None),
+        ({}, None),
+    ],
+)
+def test_p87_hallucination_is_on_where_its_block_is(tmp_path: Path, fields: dict[str, Any], threshold: float | None) -> None:
+    checks = case(tmp_path, **fields).checks
+    assert (checks.hallucination.threshold if checks and checks.hallucination else None) == threshold
+
+
+async def test_patterns_are_searched_without_case_across_lines(tmp_path: Path) -> None:
+    task = case(tmp_path, expected={"output": {"regex_patterns": ["a.*b", "(?i)C"]}})
+    assert (await score_response(task, SkillResponse(output="A\nB c"))).passed
+    assert not (await score_response(task, SkillResponse(output="A c"))).passed
+
+
+async def test_a_schema_is_checked(tmp_path: Path) -> None:
+    task = case(tmp_path, expected={"output": {"json_schema": {"type": "object", "required": ["a"]}}})
+    assert (await score_response(task, SkillResponse(output='{"a": 1}'))).passed
+    assert not (await score_response(task, SkillResponse(output="{}"))).passed
+
+
+def test_the_timeout_is_in_seconds(tmp_path: Path) -> None:
+    assert case(tmp_path, adapter_config={"timeout": 2.5}).timeout_ms == 2500
+
+
+def test_how_the_agent_is_called_is_not_kept_since_it_may_hold_secrets(tmp_path: Path) -> None:
+    secret = {"headers": {"Authorization": "Bearer abc123"}}
+    task = case(tmp_path, adapter="http", endpoint="http://abc123", adapter_config=secret, model="abc123")
+    assert "abc123" not in json.dumps(task.to_json())
+
+
+# --- what is not heeded is said ---
+
+
+@pytest.mark.parametrize(
+    ("fields", "name"),
+    [
+        ({"checks": {"safety": True}}, "checks.safety"),
+        ({"checks": {"pii": True}}, "checks.pii"),
+        ({"expected": {"tools": ["a"], "safety": {"check": True}}}, "expected.safety"),
+        ({"expected": {"tools": ["a"], "metrics": {"x": {"value": 1}}}}, "expected.metrics"),
+        ({"expected": {"output": {"contains": ["a"], "no_pii": True}}}, "expected.output.no_pii"),
+        ({"expected": {"output": {"contains": "a"}}}, "expected.output.contains"),
+        ({"expected": {"categories": ["web"]}}, "expected.categories"),
+        ({"thresholds": {"variance": {"runs": 5}}}, "thresholds.variance"),
+        ({"weights": {"tool_accuracy": 1}}, "weights"),
+        ({"adapter": "http"}, "adapter"),
+        ({"endpoint": "x"}, "endpoint"),
+        ({"gate": "strict"}, "gate"),
+        ({"mocks": {"seed": 1}}, "mocks"),
+    ],
+)
+def test_p60_a_warning_names_the_key(tmp_path: Path, fields: dict[str, Any], name: str) -> None:
+    [warning] = warnings_of(tmp_path, **fields)
+    assert warning.startswith(f"case.yaml: {name} ")
+
+
+def test_a_plain_case_warns_of_nothing(tmp_path: Path) -> None:
+    assert warnings_of(tmp_path) == []
+
+
+# --- what is refused, with its line ---
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "line", "message"),
+    [
+        ("min_score", "min_scor", 18, "thresholds: unknown key 'min_scor' (did you mean 'min_score'?)"),
+        ("  tools:", "  tool:", 8, "expected: unknown key 'tool' (did you mean 'tools'?)"),
+        ("difficulty: hard", "dificulty: hard", 28, "unknown key 'dificulty' (did you mean 'difficulty'?)"),
+        ("sequence_mode", "sequenceMode", 26, "adapter_config: unknown key 'sequenceMode' (did you mean 'sequence_mode'?)"),
+        ("unordered", "any", 26, "adapter_config.sequence_mode: input should be"),
+        ("difficulty: hard", "difficulty: huge", 28, "difficulty: input should be"),
+        ("min_score: 80", "min_score: 101", 18, "thresholds.min_score: input should be less than or equal to 100"),
+        ("max_latency: 5000", "max_latency: .nan", None, ".nan (line 20) is not JSON"),
+        ("- analyze_metrics", "- 7", 10, "expected.tools[1]: input should be a valid string"),
+        ("[web]", "[wob]", 11, "expected.toolCategories[0]: unknown category 'wob' (did you mean 'web'?)"),
+        ("[edit_file]", "[Fetch-Stock-Data]", 7, "is expected and forbidden"),
+        ("name: Stock", "name: Stock/", 1, "name: "),
+        ("query: Analyze", "question: Analyze", 4, "input: unknown key 'question'"),
+        ("  hallucination: true", '  hallucination: "true"', 24, "checks.hallucination: "),
+        ("tool_accuracy: 0.5", "tool_accuracy: 5", 22, "weights.tool_accuracy: "),
+        ("tool_accuracy: 0.5", "tool_acuracy: 0.5", 22, "weights: unknown key 'tool_acuracy' (did you mean 'tool_accuracy'?)"),
+        ("max_latency: 5000", "weights: {}", 21, "weights: given here and in thresholds.weights"),
+        ("difficulty: hard", "name: again", None, "given twice (line 28)"),
+        ("  tools:", "  tools: [", None, "not valid YAML at line"),
+    ],
+)
+def test_p60_refusals_name_file_line_and_nearest_key(
+    suite: Path, before: str, after: str, line: int | None, message: str
+) -> None:
+    file = suite / "stocks.yaml"
+    text = STOCKS.replace(before, after, 1)
+    if "weights: {}" in after:
+        text = text.replace("weights: {}", "weights: {tool_accuracy: 1}")
+    file.write_text(text)
+    said = refused(suite)
+    assert said.startswith(f"{file}:{line}: " if line else f"{file}: ")
+    assert message in said
+    assert "\n" not in said
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"turns": [{"query": "a"}, {"query": "b"}]}, "turns: conversations of several turns cannot be evaluated yet"),
+        ({"input": None}, "input: this key is required"),
+        ({"expected": {"categories": ["web"], "tool_categories": ["web"]}}, "expected.categories: given as tool_categories too"),
+        ({"expected": {"output": {"regex_patterns": ["a"], "json_schema": {}}}}, "regex_patterns: given beside json_schema"),
+        ({"expected": {"output": {"regex_patterns": ["("]}}}, "is no valid pattern"),
+        ({"expected": {}}, "nothing is expected of the answer"),
+        ({"expected": {}, "thresholds": {"min_score": 50}}, "minScore is set and nothing is scored"),
+        ({"name": " . "}, "name: "),
+        ({"gate": "loose"}, "gate: "),
+    ],
+)
+def test_what_cannot_be_done_is_refused(tmp_path: Path, fields: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)) as caught:
+        case(tmp_path, **fields)
+    assert str(caught.value).startswith(f"{tmp_path / 'case.yaml'}:1: ")
+
+
+def test_two_names_that_become_one_id_are_refused(suite: Path) -> None:
+    (suite / "twin.yaml").write_text(STOCKS.replace("Stock Analysis Test", "stock analysis-TEST"))
+    said = refused(suite)
+    assert said.startswith(f"{suite / 'twin.yaml'}:1: name: ")
+    assert "'Stock Analysis Test'" in said
+    assert str(suite / "stocks.yaml") in said
+
+
+@pytest.mark.parametrize("content", ["", "- 1\n", "text\n", "null\n"])
+def test_a_file_that_is_no_case_is_refused(tmp_path: Path, content: str) -> None:
+    (tmp_path / "a.yaml").write_text(content)
+    assert "no EvalView test case" in refused(tmp_path)
+
+
+def test_p40_a_suite_without_a_case_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("skill: x\n")
+    assert "1 files with a key 'skill' were skipped" in refused(tmp_path)
+    assert "no EvalView test cases" in refused(_empty(tmp_path / "b"))
+
+
+def test_bad_toml_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text("name = ")
+    assert "not valid TOML" in refused(tmp_path)
+    (tmp_path / "a.toml").write_text('name = "a"\nwhen = 2026-01-01\n[input]\nquery = "q"\n')
+    assert refused(tmp_path).startswith(f"{tmp_path / 'a.toml'}: unknown key 'when'")
+
+
+def _empty(folder: Path) -> Path:
+    folder.mkdir()
+    return folder

@@ -1,0 +1,97 @@
+"""``eval-skills monitor``: what is refused, what is printed, the gate."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+LINE = json.dumps({"id": "a", "output": "ok", "expected": "ok"}) + "\n"
+
+
+def answers(good: int, bad: int) -> str:
+    said = ["your order"] * good + ["no idea"] * bad
+    return "".join(json.dumps({"trace": f"t{n}", "reply": {"text": each}}) + "\n" for n, each in enumerate(said))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        pytest.param(["--rate", "0"], "--rate: input should be greater than 0; got 0.0", id="p94-rate-0"),
+        pytest.param(["--rate", "1.5"], "--rate: input should be less than or equal to 1", id="rate-above-1"),
+        pytest.param(["--rate", "nan"], "--rate: input should be a finite number", id="p40-nan"),
+        pytest.param(["--seed", "1.5"], "give a whole number; got '1.5'", id="seed"),
+        pytest.param(["--window", "0"], "--window: input should be greater than or equal to 1", id="window"),
+        pytest.param(["--window", "20"], "--min-sample 30 exceeds --window 20", id="min-sample"),
+        pytest.param(["--critical", "0.9"], "--critical 0.9 lies above --warning 0.85", id="thresholds"),
+        pytest.param(["--idle-stop", "5"], "--idle-stop is about waiting for more; give --follow, too", id="idle"),
+        pytest.param(["--follow", "--interval", "0"], "--interval: input should be greater than 0", id="interval"),
+        pytest.param(["--field", "output"], "--field output: give each field once, as NAME=KEY", id="field"),
+        pytest.param(["--field", "outptu=a"], "--field: unknown key 'outptu' (did you mean 'output'?)", id="unknown-field"),
+        pytest.param(["--expect", "{"], "--expect: not valid JSON", id="expect-json"),
+        pytest.param(["--expect", "[1]"], "--expect [1]: give an object", id="expect-list"),
+        pytest.param(
+            ["--expect", '{"keyword": []}'], "--expect: unknown key 'keyword' (did you mean 'keywords'?)", id="expect-key"
+        ),
+        pytest.param(["--expect", "{}", "--task", "a:b"], "--task and --expect exclude each other", id="both"),
+        pytest.param(["--evaluator", "exakt"], "unknown scorer 'exakt'", id="scorer"),
+        pytest.param(["--task", "none.yaml"], "--task none.yaml: no such file", id="task"),
+        pytest.param(["--skill", ""], "--skill has a blank value", id="blank-skill"),
+        pytest.param(["--fail-on", "healthy"], "fail-on", id="fail-on"),
+        pytest.param(["--store", "log.jsonl"], "log.jsonl' is a file; name a folder", id="store"),
+    ],
+)
+def test_p40_what_cannot_be_used_is_refused_in_one_line(place: Any, run_here: Run, arguments: list[str], says: str) -> None:
+    place.write("log.jsonl", LINE)
+    before = place.files()
+    result = run_here("monitor", "log.jsonl", *arguments)
+    assert (result.code, result.out, result.err.count("\n")) == (2, "", 1)
+    assert says in result.err
+    assert place.files() == before
+
+
+@pytest.mark.parametrize("log", ["none.jsonl", "none/log.jsonl", ""])
+def test_p40_a_log_that_is_not_there_is_refused(run_here: Run, log: str) -> None:
+    result = run_here("monitor", log)
+    assert (result.code, result.out, result.err.count("\n")) == (2, "", 1)
+
+
+@pytest.mark.xdist_group("cli")
+def test_it_samples_tells_goes_on_and_gates(served: Any) -> None:
+    served.write("log.jsonl", answers(60, 0) + "{broken\n")
+    command = [
+        "monitor", "log.jsonl", "--rate", "1", "--evaluator", "contains", "--expect", '{"keywords": ["order"]}',
+        "--field", "id=trace", "output=reply.text", "--fail-on", "critical",
+    ]  # fmt: skip
+    first = served.call(*command)
+    assert first.code == 0, first.err
+    assert "healthy: 100.0 % of 60 samples in the window pass" in first.out
+    assert "gate passed: the status is healthy, and --fail-on critical" in first.out
+    assert "insufficient_data → healthy" in first.err
+    assert "log.jsonl:61: not valid JSON" in first.err
+    with Path(served.folder, "log.jsonl").open("a") as file:
+        file.write(answers(0, 40).replace('"trace": "t', '"trace": "u'))
+    second = served.call(*command, "--json")
+    assert second.code == 1, second.err
+    document = second.json
+    assert (document["status"], document["read"], document["sampled"]) == ("critical", 40, 40)
+    assert document["window"]["passRate"] == 0.6
+    assert [each["after"] for each in document["changes"]] == ["warning", "critical"]
+    assert document["gate"] == {"failOn": "critical", "passed": False}
+    asked = served.call("query", "SELECT count(*) AS n FROM samples WHERE passed", "--json")
+    assert asked.json == [{"n": 60}]
+    broken = served.call("monitor", "log.jsonl", "--rate", "1", "--field", "output=replay")
+    assert (broken.code, broken.out) == (2, "")
+    assert "none of 101 records can be used; the first: log.jsonl:1: no answer: there is no key 'replay'" in broken.err
+
+
+@pytest.mark.xdist_group("cli")
+def test_p40_too_few_samples_pass_no_gate(served: Any) -> None:
+    served.write("log.jsonl", LINE)
+    result = served.call("monitor", "log.jsonl", "--rate", "1", "--fail-on", "critical")
+    assert result.code == 1, result.err
+    assert "insufficient_data" in result.out

@@ -1,0 +1,98 @@
+"""``rescore``: stored answers judged again from the command line, without a skill and without Prefect."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval_skills.core.store import Store
+
+Run = Callable[..., Any]
+RUN_ID = "20260301T120000Z-0001"
+
+
+@pytest.fixture
+def sums(place: Any) -> str:
+    """A benchmark for the run of `past`, whose tasks expect what the skill never answered."""
+    return write_sums(place, "17")
+
+
+def write_sums(place: Any, value: str) -> str:
+    tasks = [{"id": f"t{number}", "expectedOutput": {"value": value}} for number in range(4)]
+    document = {"id": "sums", "name": "Sums", "version": "2.0.0", "tasks": tasks}
+    return str(place.write("sums.json", document))
+
+
+def test_what_changed_is_compared_and_kept_apart(run_here: Run, past: Callable[..., str], place: Any, sums: str) -> None:
+    past(RUN_ID, passed=4)
+    result = run_here("rescore", RUN_ID, "--benchmark", sums)
+    assert result.code == 0, result.err
+    assert "adder@1.0.0 on sums: ✘ worse" in result.out or "adder@1.0.0 on sums: inconclusive" in result.out
+    assert "completion  100.0 %" in result.out
+    store = Store(place.folder / "eval-store")
+    [scored] = [run_id for run_id in store.run_ids() if run_id != RUN_ID]
+    assert f"store   {store.path}   run {scored}" in result.out or f"run {scored}" in result.out
+    assert list(store.items(run_id=scored)["passed"]) == [False] * 4
+    assert list(store.items(run_id=RUN_ID)["passed"]) == [True] * 4
+
+
+def test_p62_json_is_one_document(run_here: Run, past: Callable[..., str], sums: str) -> None:
+    past(RUN_ID)
+    document = run_here("rescore", "latest", "--benchmark", sums, "--json").json
+    assert (document["of"], document["new"], document["items"]) == (RUN_ID, True, 4)
+    assert document["diff"]["skills"][0]["skillId"] == "adder"
+    again = run_here("rescore", "latest", "--benchmark", sums, "--json")
+    assert (again.json["runId"], again.json["new"]) == (document["runId"], False)
+    assert "nothing to do: this scoring of run" in again.err
+    forced = run_here("rescore", RUN_ID, "--benchmark", sums, "--json", "--force")
+    assert (forced.json["new"], forced.json["digest"]) == (True, document["digest"])
+
+
+def test_p58_today_s_weights_come_from_the_configuration(run_here: Run, past: Callable[..., str], place: Any, sums: str) -> None:
+    past(RUN_ID)
+    before = run_here("rescore", RUN_ID, "--benchmark", sums, "--json").json
+    place.write("eval-skills.config.yaml", "weights:\n  toolAccuracy: 0.9\n")
+    assert run_here("rescore", RUN_ID, "--benchmark", sums, "--json").json["digest"] != before["digest"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        pytest.param(["nonsense"], "'nonsense' is not a run id", id="no-run-id"),
+        pytest.param(["../../etc"], "is not a run id", id="a-path"),
+        pytest.param(["20200101T000000Z-0000"], "no run 20200101T000000Z-0000", id="unknown-run"),
+        pytest.param([RUN_ID], "say what judges its answers, as with --benchmark sums", id="benchmark-unknown"),
+        pytest.param([RUN_ID, "--benchmark", "nope"], "unknown benchmark 'nope'", id="unknown-benchmark"),
+        pytest.param([RUN_ID, "--benchmark", "coding-easy"], "nothing of run", id="no-task-in-common"),
+        pytest.param([RUN_ID, "--benchmark", "sums.json", "--evaluator", "nope"], "--evaluator", id="unknown-evaluator"),
+        pytest.param([RUN_ID, "--benchmark", "sums.json", "--concurrency", "0"], "oncurrency", id="nobody-judges"),
+        pytest.param([RUN_ID, "--store", "nowhere"], "no such store", id="no-store"),
+    ],
+)
+def test_p40_what_cannot_be_done_is_refused(
+    run_here: Run, past: Callable[..., str], place: Any, sums: str, arguments: list[str], message: str
+) -> None:
+    past(RUN_ID)
+    manifest = place.folder / "eval-store" / "runs" / RUN_ID / "manifest.json"
+    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"request": {"unheardOf": 1}}))
+    before = place.files()
+    result = run_here("rescore", *arguments)
+    assert (result.code, result.out) == (2, "")
+    assert message in result.err
+    assert len(result.err.strip().splitlines()) == 1
+    assert place.files() == before
+
+
+def test_a_benchmark_is_found_again_from_another_folder(
+    run_here: Run, past: Callable[..., str], place: Any, sums: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    past(RUN_ID)
+    run_id = run_here("rescore", RUN_ID, "--benchmark", "sums.json", "--json").json["runId"]
+    monkeypatch.chdir(tmp_path)
+    result = run_here("report", "convert", "--input", run_id, "--store", str(place.folder / "eval-store"), "--format", "json",
+                      "--output", "r.json", "--json")  # fmt: skip
+    assert result.json["remarks"] == []

@@ -1,0 +1,41 @@
+"""How people name the place where items are executed."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import TypeAdapter, ValidationError
+
+from eval_skills.core.task_runner import TaskRunnerName, dask_address, scheduler_of
+
+NAME: TypeAdapter[str] = TypeAdapter(TaskRunnerName)
+
+
+@pytest.mark.parametrize(
+    ("name", "scheduler", "address"),
+    [
+        ("local", None, None),
+        ("dask", None, None),
+        ("dask://10.0.0.7:8786", ("10.0.0.7", 8786), "tcp://10.0.0.7:8786"),
+        ("dask://scheduler.cluster.local:1", ("scheduler.cluster.local", 1), "tcp://scheduler.cluster.local:1"),
+        ("dask://[::1]:8786", ("::1", 8786), "tcp://[::1]:8786"),
+        ("dask+tls://scheduler:65535", ("scheduler", 65535), "tls://scheduler:65535"),
+    ],
+)
+def test_a_known_name_says_where(name: str, scheduler: tuple[str, int] | None, address: str | None) -> None:
+    assert NAME.validate_python(name) == name
+    assert (scheduler_of(name), dask_address(name)) == (scheduler, address)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", " dask", "Dask", "ray", "dask://", "dask://host", "dask://host:", "dask://host:0", "dask://host:65536",
+     "dask://host:8786/", "dask://user@host:1", "dask://a b:1", "tcp://host:8786", "dask://host:8786\n"],
+)  # fmt: skip
+def test_any_other_name_is_refused_with_what_would_be_valid(name: str) -> None:
+    with pytest.raises(ValidationError, match=r"unknown task runner .*; give local .*, dask .* or dask://HOST:PORT"):
+        NAME.validate_python(name)
+
+
+def test_a_slip_of_the_pen_is_recognised() -> None:
+    with pytest.raises(ValidationError, match=r"unknown task runner 'dusk' \(did you mean 'dask'\?\)"):
+        NAME.validate_python("dusk")

@@ -1,0 +1,98 @@
+"""What the tests of the deployments share: a Prefect server that stays, and a folder of skills to deploy from."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any, TypeVar
+
+import httpx
+import pytest
+
+T = TypeVar("T")
+ROOT = Path(__file__).parents[2]
+PATIENCE_S = 120.0
+"""How long anything may take on a busy machine; what hangs takes for ever."""
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A folder with skills, and a Prefect server of its own."""
+
+    folder: Path
+    url: str
+    environ: dict[str, str]
+
+    def run(self, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """A command, to its end; nothing can be typed into it."""
+        command = [str(Path(sys.executable).with_name(program)), *arguments]
+        return subprocess.run(
+            command, cwd=self.folder, env=self.environ, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300
+        )
+
+    @contextmanager
+    def running(self, program: str, *arguments: str, log: Path) -> Iterator[subprocess.Popen[bytes]]:
+        """A command that goes on until it is stopped; both its streams go to `log`."""
+        command = [str(Path(sys.executable).with_name(program)), *arguments]
+        with log.open("wb") as stream:
+            process = subprocess.Popen(
+                command, cwd=self.folder, env=self.environ, stdin=subprocess.DEVNULL, stdout=stream, stderr=stream
+            )
+        try:
+            yield process
+        finally:
+            process.terminate()
+            try:
+                process.wait(timeout=60)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+    def ask(self, path: str, **body: Any) -> Any:
+        """The API's answer to a path and a JSON body."""
+        return httpx.post(f"{self.url}/{path}", json=body, timeout=60, trust_env=False).raise_for_status().json()
+
+    def deployment(self, name: str) -> Any:
+        """What the API knows of a deployment: ``evaluate/evaluate``."""
+        return httpx.get(f"{self.url}/deployments/name/{name}", timeout=60, trust_env=False).raise_for_status().json()
+
+
+def until(look: Callable[[], T], *, what: str, log: Path | None = None) -> T:
+    """What `look` finds, as soon as it finds something; a wait that does not end says what it waited for."""
+    deadline = monotonic() + PATIENCE_S
+    while not (found := look()):
+        said = log.read_text(encoding="utf-8", errors="replace")[-3000:] if log else ""
+        assert monotonic() < deadline, f"in vain: {what}\n{said}"
+        sleep(0.2)
+    return found
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """A server as `server start` leaves it running, with its own home and port."""
+    folder = tmp_path_factory.mktemp("site")
+    shutil.copytree(ROOT / "examples" / "skills" / "calculator", folder / "skills" / "calculator")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PREFECT", "EVAL_SKILLS"))}
+    home = {
+        "PREFECT_HOME": str(tmp_path_factory.mktemp("home")),
+        "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+        "DO_NOT_TRACK": "1",
+    }
+    place = Site(folder, f"http://127.0.0.1:{port}/api", kept | home | {"SKILLS_FOLDER": str(folder), "COLUMNS": "200"})
+    started = place.run("eval-skills", "server", "start", "--port", str(port))
+    assert started.returncode == 0, started.stderr
+    place.environ["PREFECT_API_URL"] = place.url
+    yield place
+    stopped = place.run("eval-skills", "server", "stop")
+    assert stopped.returncode == 0, stopped.stderr

@@ -1,0 +1,100 @@
+"""The automations: each file is one that Prefect takes, and an event of ours ends as a message at a webhook."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.deployments.conftest import ROOT, Site, until
+
+FOLDER = ROOT / "deployments" / "automations"
+FILES = sorted(FOLDER.glob("*.yaml"))
+OURS = {"regression", "recovered", "flaky", "run-failed", "monitor-status"}
+
+RESOURCE = {
+    "prefect.resource.id": "eval-skills.skill.arithmetic.calculator",
+    "prefect.resource.name": "calculator@1.0.0 in arithmetic",
+}
+
+EMIT = """
+import json, sys
+from prefect.events import emit_event
+name, resource, payload = sys.argv[1:]
+emit_event(name, resource=json.loads(resource), payload=json.loads(payload))
+"""
+
+
+@pytest.fixture
+def posted() -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """A webhook: its address, and what was posted to it."""
+    texts: list[dict[str, Any]] = []
+
+    class Hook(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            texts.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Hook) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/hook", texts
+        server.shutdown()
+
+
+def test_there_is_one_for_every_event_of_ours() -> None:
+    expected = {event for file in FILES for event in yaml.safe_load(file.read_text())["trigger"]["expect"]}
+    assert {f"eval-skills.{name}" for name in OURS} <= expected
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_prefect_takes_the_file(file: Path) -> None:
+    from prefect.server.events.schemas.automations import AutomationCore
+
+    said = yaml.safe_load(file.read_text(encoding="utf-8"))
+    assert [action["type"] for action in said["actions"]] == ["send-notification"]
+    said["actions"][0]["block_document_id"] = "00000000-0000-0000-0000-000000000000"
+    automation = AutomationCore.model_validate(said)  # the server's own model: it compiles the templates, too
+    assert automation.name == f"eval-skills {file.stem}"
+    assert automation.description
+    assert automation.enabled
+
+
+@pytest.mark.xdist_group("deployments")
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_an_event_becomes_a_message(site: Site, posted: tuple[str, list[dict[str, Any]]]) -> None:
+    url, texts = posted
+    for done in ("created", "updated"):
+        applied = _python(site, str(FOLDER / "apply.py"), NOTIFY_URL=url)
+        assert applied.stdout.splitlines() == [f"{done}: {file.stem}" for file in FILES], applied.stderr
+    payload = json.dumps({"suite": "arithmetic", "explanation": "92 % → 71 %"})
+    sent = _python(site, "-c", EMIT, "eval-skills.regression", json.dumps(RESOURCE), payload)
+    assert sent.returncode == 0, sent.stderr
+    [message] = until(lambda: texts, what="a message")
+    assert message["text"].startswith("eval-skills: regression of calculator@1.0.0 in arithmetic\n")
+    assert "explanation: 92 % → 71 %" in message["text"]
+
+
+@pytest.mark.xdist_group("deployments")
+@pytest.mark.slow
+def test_without_a_block_nothing_is_created(site: Site) -> None:
+    refused = _python(site, str(FOLDER / "apply.py"), "--block", "slack-webhook/none")
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert "there is no block slack-webhook/none" in refused.stderr
+
+
+def _python(site: Site, *arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, env=site.environ | environ, capture_output=True, text=True, timeout=300)

@@ -1,0 +1,108 @@
+"""``eval-skills serve``: what the file says is what Prefect shows, runs happen in the folder, and bad files are refused."""
+
+from __future__ import annotations
+
+import json
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval_skills.cli.main import call
+from eval_skills.core.errors import InputError
+from eval_skills.flows.deployment_file import DeploymentEntry
+from eval_skills.flows.serving import prepared
+from tests.deployments.conftest import Site, until
+
+pytestmark = pytest.mark.xdist_group("deployments")
+
+PIPELINE = "eval_skills.flows.pipeline.pipeline"
+
+
+@pytest.fixture
+def write(site: Site, request: pytest.FixtureRequest) -> Any:
+    """Write a file with one deployment of the pipeline under the test's name."""
+
+    def file(**fields: Any) -> Path:
+        path = site.folder / f"{request.node.name}.yaml"
+        path.write_text(json.dumps({"deployments": [{"name": "mine", "entrypoint": PIPELINE, **fields}]}), encoding="utf-8")
+        return path
+
+    return file
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_served_deployment_is_as_the_file_says_and_runs_in_this_folder(site: Site, write: Any, tmp_path: Path) -> None:
+    request = {"skillsDir": "./skills", "format": []}
+    file = write(
+        tags=["mine"],
+        parameters={"request": request},
+        schedules=[{"slug": "night", "cron": "0 2 * * *", "timezone": "Europe/Berlin"}],
+        concurrency_limit={"limit": 3, "collision_strategy": "CANCEL_NEW"},
+    )
+    log = tmp_path / "serve.log"
+    with site.running("eval-skills", "serve", "--file", str(file), log=log) as process:
+        until(lambda: site.ask("deployments/filter", deployments={"name": {"any_": ["mine"]}}), what="registration", log=log)
+        known = site.deployment("pipeline/mine")
+        assert (known["work_pool_name"], known["entrypoint"], known["tags"]) == (None, PIPELINE, ["mine"])
+        assert known["parameters"] == {"request": request}
+        assert "skillsDir" in known["parameter_openapi_schema"]["definitions"]["PipelineRequest"]["properties"]
+        assert known["concurrency_options"]["collision_strategy"] == "CANCEL_NEW"
+        assert known["global_concurrency_limit"]["limit"] == 3
+        [schedule] = known["schedules"]
+        assert (schedule["active"], schedule["schedule"]["cron"], schedule["schedule"]["timezone"]) == (
+            True, "0 2 * * *", "Europe/Berlin",
+        )  # fmt: skip
+        asked = site.run("prefect", "deployment", "run", "pipeline/mine", "--watch")
+        assert asked.returncode == 0, asked.stdout + asked.stderr
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=120) == 0
+    assert list(site.folder.glob("eval-store/reports/*/*.parquet"))
+    assert site.deployment("pipeline/mine")["paused"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        pytest.param({"schedules": [{"cron": "61 2 * * *"}]}, "schedules: Invalid cron", id="cron"),
+        pytest.param({"schedules": [{"cron": "0 2 * * *", "timezone": "Mars"}]}, "schedules: Invalid timezone", id="zone"),
+        pytest.param({"parameters": {"request": {"topk": 3}}}, "parameters: Validation failed", id="parameter"),
+        pytest.param({"entrypoint": "eval_skills.flows.pipeline.STAGES"}, "is no flow", id="no-flow"),
+        pytest.param({"entrypoint": "eval_skills.flows.nothing.nothing"}, "No module named", id="no-module"),
+    ],
+)
+def test_what_cannot_be_served_is_refused_in_a_line(fields: dict[str, Any], said: str) -> None:
+    entry = DeploymentEntry.model_validate({"name": "mine", "entrypoint": PIPELINE} | fields)
+    with pytest.raises(InputError) as refused:
+        prepared([entry], Path("my.yaml"))
+    assert str(refused.value).startswith("my.yaml: deployment 'mine': ")
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_limit_that_would_run_nothing_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(["serve", "--limit", "0"]) == 2
+    assert "--limit 0 would run nothing" in capsys.readouterr().err
+
+
+def test_without_a_server_that_stays_nothing_is_served(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("PREFECT_API_URL", raising=False)
+    monkeypatch.setenv("PREFECT_HOME", str(tmp_path))
+    monkeypatch.setenv("PREFECT_SERVER_API_PORT", "1")
+    assert call(["serve"]) == 2
+    assert "server start" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_deployment_of_a_pool_is_not_taken_from_its_workers(site: Site, write: Any) -> None:
+    assert site.run("prefect", "--no-prompt", "work-pool", "create", "other", "--type", "process").returncode == 0
+    flow = site.ask("flows/", name="pipeline")["id"]
+    site.ask("deployments/", name="mine", flow_id=flow, work_pool_name="other", entrypoint=PIPELINE)
+    done = site.run("eval-skills", "serve", "--file", str(write()))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "work pool 'other'" in done.stderr

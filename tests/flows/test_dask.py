@@ -1,0 +1,204 @@
+"""The core flow with its items on a real Dask cluster of two worker processes: the same results, states and journal."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from distributed import LocalCluster
+
+from eval_skills.core.errors import RunError
+from eval_skills.core.store import Store
+from eval_skills.flows import evaluate
+from eval_skills.tasks.request import EvaluateRequest
+from eval_skills.tasks.summary import RunSummary
+
+pytestmark = [pytest.mark.xdist_group("dask"), pytest.mark.timeout(600), pytest.mark.usefixtures("prefect_url")]
+
+Ask = Callable[..., Any]
+PATIENCE_S = 180.0
+
+SKILL = """
+import json, os, pathlib, sys, time
+seen = pathlib.Path(__file__).parent.parent / "seen"
+seen.mkdir(exist_ok=True)
+for line in sys.stdin:
+    request = json.loads(line)
+    what = request["params"]["what"]
+    tries = len(list(seen.glob(f"{what}:*")))
+    (seen / f"{what}:{os.getppid()}:{time.time_ns()}").touch()
+    if what == "hang":
+        time.sleep(600)
+    if what == "die" or (what == "die-once" and not tries):
+        os._exit(9)
+    while what.startswith("wait") and not (seen / "gate").exists() and os.getppid() != 1:
+        time.sleep(0.01)
+    reply = {"error": {"code": 1, "message": "cannot"}} if what == "refuse" else {"result": "ok" if what != "wrong" else what}
+    print(json.dumps({"jsonrpc": "2.0", "id": request["id"], **reply}), flush=True)
+"""
+"""Does what it is told, and writes down every call with the worker that made it."""
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[LocalCluster]:
+    options: dict[str, Any] = {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0", "worker_dashboard_address": "127.0.0.1:0"}
+    with LocalCluster(n_workers=2, threads_per_worker=2, silence_logs=logging.CRITICAL, **options) as started:  # type: ignore[no-untyped-call]
+        yield started
+
+
+class Scene:
+    """A skill that does what it is told, and evaluations of it."""
+
+    def __init__(self, folder: Path, task_runner: str) -> None:
+        self.folder, self.task_runner, self.store = folder, task_runner, Store(folder / "store")
+        self._seen = folder / "skills" / "seen"
+        skill = folder / "skills" / "moody"
+        skill.mkdir(parents=True)
+        described: dict[str, Any] = {"id": "moody", "name": "moody", "version": "1.0.0", "adapterType": "subprocess"}
+        described |= {"entrypoint": f"{sys.executable} -ISs skill.py", "adapterConfig": {"persistent": True}}
+        (skill / "skill.json").write_text(json.dumps(described))
+        (skill / "skill.py").write_text(SKILL)
+
+    def run(self, *whats: str, **options: Any) -> RunSummary:
+        limit = {"hang": 1000}
+        tasks = [
+            {"id": what, "inputData": {"what": what}, "expectedOutput": {"value": "ok"}, "timeoutMs": limit.get(what, 120_000)}
+            for what in whats
+        ]
+        (self.folder / "tasks.json").write_text(json.dumps(tasks))
+        what = {"skills": [str(self.folder / "skills" / "moody")], "tasks": str(self.folder / "tasks.json")}
+        where = {"store": str(self.folder / "store"), "format": [], "task_runner": self.task_runner}
+        return evaluate(EvaluateRequest(**{**what, **where, **options}))
+
+    def rows(self, summary: RunSummary) -> list[dict[str, Any]]:
+        rows = self.store.items(run_id=summary.run_id).iterrows()
+        return [{str(name): value for name, value in row.items()} for _, row in rows]
+
+    def calls(self) -> Counter[str]:
+        return Counter(path.name.split(":")[0] for path in self._seen.glob("*:*"))
+
+    def workers(self) -> set[int]:
+        """The processes that have called the skill."""
+        return {int(path.name.split(":")[1]) for path in self._seen.glob("*:*")}
+
+    def journal(self) -> list[str]:
+        """The task ids in the journal of the unfinished run."""
+        lines = [line for path in (self.folder / "store").glob("runs/*/journal.jsonl") for line in path.read_text().splitlines()]
+        return [json.loads(line)["task_id"] for line in lines]
+
+    def open_the_gate(self) -> None:
+        (self._seen / "gate").touch()
+
+
+@pytest.fixture
+def scene(tmp_path: Path, cluster: LocalCluster) -> Scene:
+    return Scene(tmp_path, cluster.scheduler_address.replace("tcp", "dask"))
+
+
+def until(condition: Callable[[], Any]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < deadline, "it did not come about"
+        time.sleep(0.02)
+
+
+def said(row: dict[str, Any]) -> str:
+    """What a row tells of its item, whenever and wherever that was executed."""
+    kinds = tuple(attempt["error_kind"] for attempt in row["attempts"])
+    codes = tuple(reason["code"] for reason in row["reasons"])
+    told = (row["run_index"], row["status"], row["score"], row["passed"], row["error_kind"], row["output"], kinds, codes)
+    return repr(told)  # a NaN equals itself here
+
+
+def test_results_and_states_are_those_of_a_run_in_this_process(scene: Scene, tmp_path: Path, ask: Ask) -> None:
+    whats = ("ok", "wrong", "refuse", "die", "die-once", "hang")
+    here = Scene(tmp_path / "here", "local")
+    rows = [{row["task_id"]: said(row) for row in each.rows(each.run(*whats, retries=1))} for each in (scene, here)]
+    assert rows[0] == rows[1]
+    assert scene.calls() == here.calls() == {"ok": 1, "wrong": 1, "refuse": 1, "die": 2, "die-once": 2, "hang": 2}
+    assert here.workers() == {os.getpid()}
+    assert os.getpid() not in scene.workers()
+    assert final_states(scene, ask) == final_states(here, ask)
+
+
+def final_states(scene: Scene, ask: Ask) -> dict[str, tuple[str, str, int]]:
+    """Name, state and attempts of the mapped task runs of the scene's run, once all are recorded."""
+    [flow_run] = set(scene.store.items()["flow_run_id"])
+    found: list[dict[str, Any]] = []
+
+    def recorded() -> bool:
+        found[:] = ask("task_runs/filter", flow_runs={"id": {"any_": [flow_run]}})
+        return len(found) == 9 and all(each["state_type"] in {"COMPLETED", "FAILED"} for each in found)
+
+    until(recorded)
+    return {each["name"]: (each["state_type"], each["state_name"], each["run_count"]) for each in found if "#" in each["name"]}
+
+
+def test_batches_keep_a_journal_line_for_each_item(scene: Scene) -> None:
+    summary = scene.run("ok", "wrong", "die-once", runs=5, retries=1, items_per_task=4)
+    assert Counter(row["status"] for row in scene.rows(summary)) == {"pass": 10, "fail": 5}
+    assert scene.calls() == {"ok": 5, "wrong": 5, "die-once": 6}
+
+
+def test_a_worker_that_is_killed_in_the_middle_costs_no_item_and_doubles_none(scene: Scene, cluster: LocalCluster) -> None:
+    whats = [f"wait-{number}" if number % 3 == 0 else f"free-{number}" for number in range(30)]
+    on_record: list[str] = []
+
+    def kill_one() -> None:
+        until(lambda: len(scene.journal()) >= 1 and len(scene.workers()) == 2)
+        until(lambda: sum(count for what, count in scene.calls().items() if what.startswith("wait")) >= 4)  # every place is taken
+        on_record.extend(scene.journal())
+        os.kill(cluster.workers[0].pid, signal.SIGKILL)
+        scene.open_the_gate()
+
+    killer = threading.Thread(target=kill_one)
+    killer.start()
+    summary = scene.run(*whats, concurrency=8)
+    killer.join()
+    assert Counter(row["task_id"] for row in scene.rows(summary)) == Counter(whats)
+    assert {row["status"] for row in scene.rows(summary)} == {"pass"}
+    assert on_record
+    assert {scene.calls()[what] for what in on_record} == {1}
+    assert scene.calls().total() > len(whats)  # what the dead worker had begun was begun again
+
+
+@pytest.mark.slow
+def test_dask_alone_starts_workers_of_its_own_for_the_length_of_the_run(tmp_path: Path) -> None:
+    scene = Scene(tmp_path, "dask")
+    summary = scene.run("ok", "wrong", runs=4)
+    assert Counter(row["status"] for row in scene.rows(summary)) == {"pass": 4, "fail": 4}
+    assert os.getpid() not in scene.workers()
+    until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in scene.workers()))
+
+
+@pytest.mark.slow
+def test_a_cluster_that_goes_away_leaves_a_run_that_can_be_resumed_elsewhere(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0", "worker_dashboard_address": "127.0.0.1:0"}
+    with LocalCluster(n_workers=1, threads_per_worker=2, silence_logs=logging.CRITICAL, **options) as doomed:  # type: ignore[no-untyped-call]
+        scene = Scene(tmp_path, doomed.scheduler_address.replace("tcp", "dask"))
+
+        def close() -> None:
+            until(lambda: scene.journal() and scene.calls()["wait"])
+            doomed.close()
+
+        closer = threading.Thread(target=close)
+        closer.start()
+        with pytest.raises(RunError, match=r"1 of 2 items have no result \(.*Dask cluster.*\); go on with: --resume"):
+            scene.run("ok", "wait")
+        closer.join()
+    assert scene.journal() == ["ok"]
+    scene.open_the_gate()
+    store = str(tmp_path / "store")
+    summary = evaluate(EvaluateRequest(resume="latest", store=store, format=[], task_runner="local"))
+    assert {row["task_id"]: row["status"] for row in scene.rows(summary)} == {"ok": "pass", "wait": "pass"}
+    assert scene.calls()["ok"] == 1

@@ -1,0 +1,21 @@
+"""The flows as the package gives them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+FLOWS = ("evaluate", "pipeline", "nightly", "backfill", "monitor")
+
+
+@pytest.mark.parametrize("first", [f"eval_skills.flows.{name}" for name in FLOWS])
+def test_a_flows_name_is_the_flow_whatever_was_imported_before(first: str) -> None:
+    program = (
+        f"import {first}\n"
+        f"from eval_skills.flows import {', '.join(reversed(FLOWS))}\n"
+        "from prefect import Flow\n"
+        f"assert all(isinstance(flow, Flow) for flow in ({', '.join(FLOWS)}))"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)

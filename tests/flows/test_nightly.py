@@ -1,0 +1,200 @@
+"""Nights against a real Prefect server, with a skill whose mood a file decides."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+import pytest
+
+from eval_skills.core.errors import InputError
+from eval_skills.core.store import Store
+from eval_skills.flows import nightly
+from eval_skills.tasks.night_summary import NightSummary, NoSuiteRan
+from eval_skills.tasks.nightly_request import NightlyRequest
+
+pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_url")]
+Ask = Callable[..., Any]
+
+SKILL = """
+import json, pathlib, sys
+mood = pathlib.Path("mood.json")
+for line in sys.stdin:
+    request = json.loads(line)
+    what, moods = request["params"]["what"], json.loads(mood.read_text())
+    answer = moods.get(what, "ok")
+    if answer == "once":
+        mood.write_text(json.dumps({**moods, what: "ok"}))
+    print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": "ok" if answer == "ok" else "wrong"}), flush=True)
+"""
+
+
+class Project:
+    """A folder with a skill, eight tasks and a file of suites; `nights` are its nights so far."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.skill = self.make_skill("moody")
+        tasks = [{"id": f"t{n}", "inputData": {"what": f"t{n}"}, "expectedOutput": {"value": "ok"}} for n in range(8)]
+        (folder / "tasks.json").write_text(json.dumps(tasks))
+        self.suites([self.suite("moods", "moody")])
+
+    def make_skill(self, name: str, program: str = f"{sys.executable} -ISs skill.py") -> Path:
+        path = self.folder / name
+        path.mkdir()
+        described = {"id": name, "name": name, "version": "1.0.0", "adapterType": "subprocess", "entrypoint": program}
+        (path / "skill.json").write_text(json.dumps({**described, "adapterConfig": {"persistent": True}}))
+        (path / "skill.py").write_text(SKILL)
+        (path / "mood.json").write_text("{}")
+        return path
+
+    def suite(self, name: str, *skills: str, **more: Any) -> dict[str, Any]:
+        options = {"tasks": "tasks.json", "concurrency": 1, "timeoutMs": 120_000}
+        return {"name": name, "skills": list(skills), "benchmark": "coding-easy", "options": options, **more}
+
+    def suites(self, suites: list[dict[str, Any]]) -> None:
+        (self.folder / "suites.json").write_text(json.dumps({"suites": suites}))
+
+    def mood(self, **moods: str) -> None:
+        (self.skill / "mood.json").write_text(json.dumps(moods))
+
+    @property
+    def store(self) -> Store:
+        return Store(self.folder / "store")
+
+    def night(self, **options: Any) -> NightSummary:
+        where = {"suites": str(self.folder / "suites.json"), "store": str(self.folder / "store")}
+        found: NightSummary = nightly(NightlyRequest(**{**where, **options}))
+        return found
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path)
+
+
+def verdicts(summary: NightSummary) -> dict[str, str]:
+    return {f"{suite.name}/{skill.report.skill_id}": skill.ruling.verdict for suite in summary.suites for skill in suite.skills}
+
+
+def state_of(ask: Ask, summary: NightSummary) -> dict[str, Any]:
+    [flow_run] = ask("flow_runs/filter", flow_runs={"id": {"any_": [summary.flow_runs[0]]}})
+    found: dict[str, Any] = flow_run["state"]
+    return found
+
+
+def test_the_first_night_has_nothing_to_compare_with_and_is_recorded(project: Project, ask: Ask) -> None:
+    summary = project.night()
+    assert verdicts(summary) == {"moods/moody": "new"}
+    assert summary.line == "1 of 1 suite ran, 1 skill: nothing to compare with yet"
+    state = state_of(ask, summary)
+    assert (state["type"], state["message"]) == ("COMPLETED", summary.line)
+    (row,) = project.store.nights().to_dict("records")
+    assert (row["night_id"], row["suite"], row["verdict"], row["good"]) == (summary.night_id, "moods", "new", True)
+    assert project.store.manifest(row["run_id"]).provenance == {"suite": "moods", "night": summary.night_id}
+    for key in ("ranking", "diff", "trend"):
+        [artifact] = ask("artifacts/filter", artifacts={"key": {"any_": [f"eval-skills-{key}-moods"]}}, limit=1)
+        assert artifact["flow_run_id"] == summary.flow_runs[0]
+
+
+def test_a_task_that_breaks_is_confirmed_told_and_stays_until_it_is_back(project: Project, ask: Ask) -> None:
+    good = project.night()
+    project.mood(t3="wrong")
+    bad = project.night()
+    assert verdicts(bad) == {"moods/moody": "regressed"}
+    assert bad.line == "1 of 1 suite ran, 1 skill: 1 regressed"
+    assert not bad.gate_passed
+    confirming = bad.suites[0].skills[0].confirm_run_id
+    assert confirming is not None
+    items = project.store.items(run_id=confirming)
+    assert (set(items["task_id"]), len(items), set(items["origin"])) == ({"t3"}, 6, {"confirm"})
+    assert project.store.manifest(confirming).provenance["of"] == bad.suites[0].run_id
+    project.mood()
+    back = project.night()
+    assert verdicts(back) == {"moods/moody": "recovered"}
+    assert back.suites[0].last_good == good.suites[0].run_id
+    assert state_of(ask, bad)["type"] == "COMPLETED"
+
+
+def test_what_fresh_runs_do_not_confirm_is_flaky_and_no_alarm(project: Project) -> None:
+    project.night()
+    project.mood(t3="once")
+    summary = project.night()
+    assert verdicts(summary) == {"moods/moody": "flaky"}
+    assert summary.gate_passed
+    assert summary.suites[0].good
+
+
+def test_a_suite_that_cannot_run_stops_no_other(project: Project, ask: Ask) -> None:
+    project.make_skill("down", "no-such-interpreter skill.py")
+    missing = project.suite("missing", "nowhere")
+    project.suites([missing, project.suite("down", "down"), project.suite("moods", "moody")])
+    summary = project.night()
+    assert verdicts(summary) == {"down/down": "failed", "moods/moody": "new"}
+    assert [suite.good for suite in summary.suites] == [False, False, True]
+    assert summary.line.startswith("1 of 3 suites ran, 2 skills: run failed in missing, down")
+    assert "nowhere" in summary.suites[0].failures[0]
+    assert "down@1.0.0 could not be reached" in summary.suites[1].failures[0]
+    assert state_of(ask, summary)["type"] == "COMPLETED"
+    assert not summary.gate_passed
+
+
+def test_p54_the_flow_run_fails_only_if_nothing_ran_at_all(project: Project, ask: Ask) -> None:
+    project.suites([project.suite("missing", "nowhere")])
+    with pytest.raises(NoSuiteRan, match=r"no suite could run: .*nowhere") as caught:
+        project.night()
+    state = state_of(ask, caught.value.summary)
+    assert (state["type"], state["message"]) == ("FAILED", "0 of 1 suite ran, 0 skills: run failed in missing")
+    assert list(project.store.nights()["verdict"]) == ["failed"]
+
+
+def test_a_wrong_file_of_suites_is_refused(project: Project) -> None:
+    project.suites([{"name": "a"}])
+    with pytest.raises(InputError, match=r"suites\[0\].skills"):
+        project.night()
+    assert not (project.folder / "store").exists()
+
+
+SERVE = """
+from eval_skills.flows import evaluate
+evaluate.serve(name="worker", limit=2)
+"""
+
+
+@pytest.mark.slow
+def test_a_suite_can_run_on_another_worker_and_its_results_land_in_the_shared_store(
+    project: Project, prefect_url: str, ask: Ask
+) -> None:
+    project.suites(
+        [project.suite("there", "moody", via="evaluate/worker"), project.suite("nobody", "moody", via="evaluate/none")]
+    )
+    environ = {**os.environ, "PREFECT_API_URL": prefect_url}
+    with subprocess.Popen([sys.executable, "-c", SERVE], cwd=project.folder, env=environ) as worker:
+        try:
+            wait_for(lambda: ask("deployments/count", deployments={"name": {"any_": ["worker"]}}) == 1)
+            summary = project.night()
+            assert summary.suites[0].failures == []
+            project.mood(t1="wrong")
+            broken = project.night()
+        finally:
+            worker.terminate()
+    assert verdicts(summary) == {"there/moody": "new"}
+    assert "deployment evaluate/none could not be started" in summary.suites[1].failures[0]
+    run_id = summary.suites[0].run_id
+    assert run_id is not None
+    assert len(project.store.items(run_id=run_id)) == 8
+    assert verdicts(broken) == {"there/moody": "regressed"}
+    assert broken.suites[0].skills[0].confirm_run_id is not None
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    deadline = monotonic() + 120
+    while not condition():
+        assert monotonic() < deadline, "it did not happen"
+        sleep(0.2)

@@ -1,0 +1,150 @@
+"""One record of a log as an interaction, and what is none."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from eval_skills.tasks.interactions import BadRecord, Interaction, RecordReader
+from eval_skills.tasks.monitor_request import LogFields
+
+
+def read(record: Any, **fields: str) -> Interaction:
+    return RecordReader(LogFields(**fields)).interaction(record, "log:1")
+
+
+def test_the_usual_keys_need_no_naming() -> None:
+    found = read(
+        {"id": 7, "query": "q", "output": {"a": 1}, "toolCalls": [{"name": "search"}], "latencyMs": 3, "cost_usd": 0.5,
+         "time": "2026-01-31T10:00:00+01:00", "agentId": "support", "expected": "x"}
+    )  # fmt: skip
+    assert (found.id, found.query, found.response.output, found.skill) == ("7", "q", {"a": 1}, "support")
+    assert (found.response.latency_ms, found.response.cost_usd) == (3, 0.5)
+    assert found.response.tool_calls is not None
+    assert found.response.tool_calls[0].name == "search"
+    assert found.timestamp == datetime(2026, 1, 31, 9, tzinfo=UTC)
+    assert found.expected is not None
+    assert found.expected.value == "x"
+
+
+def test_p59_every_field_can_be_read_from_another_key() -> None:
+    record = {
+        "meta": {"trace": "t1", "who": "s", "when": 1_769_853_600, "took": 12.5, "usd": 0.1},
+        "in.put": "dots in a key", "reply": [1], "chat": [{"role": "user", "content": "hi"}],
+        "calls": [], "gold": [1], "oops": None,
+    }  # fmt: skip
+    fields = {
+        "id": "meta.trace", "skill": "meta.who", "timestamp": "meta.when", "latency_ms": "meta.took", "cost_usd": "meta.usd",
+        "input": "in.put", "output": "reply", "messages": "chat", "tool_calls": "calls", "expected": "gold", "error": "oops",
+    }  # fmt: skip
+    assert set(fields) == set(LogFields.model_fields)
+    reader = RecordReader(LogFields(**fields))
+    found = reader.interaction(record, "log:1")
+    assert (found.id, found.skill, found.query, found.response.output) == ("t1", "s", "dots in a key", [1])
+    assert (found.response.latency_ms, found.response.cost_usd, found.response.tool_calls) == (12.5, 0.1, [])
+    assert found.timestamp == datetime(2026, 1, 31, 10, tzinfo=UTC)
+    assert reader.unseen == {}
+
+
+def test_a_named_key_that_no_record_has_is_remembered() -> None:
+    reader = RecordReader(LogFields(latency_ms="took"))
+    reader.interaction({"output": 1, "latencyMs": 5}, "log:1")
+    assert reader.unseen == {"latency_ms": "took"}
+
+
+def test_without_an_output_the_last_message_of_the_agent_is_the_answer() -> None:
+    messages = [
+        {"role": "user", "content": "first"}, {"role": "assistant", "content": "a"}, {"role": "user", "content": "second"},
+        {"role": "assistant", "content": "b"}, {"role": "tool", "content": "c"},
+    ]  # fmt: skip
+    found = read({"messages": messages})
+    assert (found.query, found.response.output) == ("second", "b")
+
+
+def test_lists_that_a_table_holds_as_text_are_read() -> None:
+    found = read({"output": 1, "messages": '[{"role": "user", "content": "q"}]', "tool_calls": '[{"name": "t"}]'})
+    assert found.query == "q"
+    assert found.response.tool_calls is not None
+
+
+def test_without_an_id_equal_records_have_equal_ids_whatever_the_order_of_their_keys() -> None:
+    one, same, other = read({"output": 1, "ts": 5}), read({"ts": 5, "output": 1}), read({"output": 1, "ts": 6})
+    assert one.id == same.id != other.id
+
+
+def test_an_endless_id_is_kept_as_its_digest() -> None:
+    assert read({"id": "x" * 10_000, "output": 1}).id.startswith("sha256:")
+    assert len(read({"id": "x" * 10_000, "output": 1}).id) < 50
+
+
+@pytest.mark.parametrize("nothing", [None, False, "", [], {}])
+def test_an_empty_error_is_none(nothing: Any) -> None:
+    assert read({"output": 1, "error": nothing}).error is None
+
+
+def test_p14_an_interaction_that_ended_in_an_error_is_one() -> None:
+    found = read({"id": "a", "error": {"code": 500}})
+    assert (found.error, found.response.output) == ('{"code": 500}', None)
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        pytest.param({"keywords": ["a"]}, {"keywords": ["a"]}, id="an-expectation"),
+        pytest.param({"total": 3}, {"value": {"total": 3}}, id="an-object-is-a-value"),
+        pytest.param({"value": 1, "type": "custom"}, {"value": {"value": 1, "type": "custom"}}, id="a-log-names-no-scorer"),
+        pytest.param({"customScorerPath": "x.py"}, {"value": {"customScorerPath": "x.py"}}, id="a-log-names-no-code"),
+        pytest.param({}, {"value": {}}, id="empty"),
+        pytest.param(False, {"value": False}, id="false"),
+    ],
+)
+def test_what_a_log_may_expect(said: Any, expected: dict[str, Any]) -> None:
+    found = read({"output": 1, "expected": said}).expected
+    assert found is not None
+    assert found.model_dump(by_alias=True, exclude_unset=True) == expected
+
+
+@pytest.mark.parametrize(
+    ("record", "fields", "says"),
+    [
+        pytest.param([], {}, "expected an object with an answer, got a list", id="list"),
+        pytest.param("text", {}, 'got "text"', id="text"),
+        pytest.param({"outptu": 1}, {}, "no answer: there is no key 'output' or 'response' (did you mean 'outptu'?)", id="typo"),
+        pytest.param({"output": 1}, {"output": "reply"}, "there is no key 'reply'", id="named-output"),
+        pytest.param({"output": 1}, {"id": "trace"}, "no id: there is no key 'trace'", id="named-id"),
+        pytest.param({"messages": []}, {}, "no answer", id="no-message"),
+        pytest.param({"output": 1, "messages": "no list"}, {}, "messages: input should be a valid list", id="messages"),
+        pytest.param({"output": 1, "toolCalls": [{}]}, {}, "tool_calls.0.name", id="tool-call"),
+        pytest.param({"output": 1, "costUsd": -1}, {}, "cost_usd: input should be greater than or equal to 0, got -1", id="cost"),
+        pytest.param({"output": 1, "latencyMs": "5"}, {}, 'latency_ms: input should be a valid number, got "5"', id="latency"),
+        pytest.param({"output": 1, "expected": {"keywords": 3}}, {}, "expected: ", id="expectation"),
+    ],
+)
+def test_what_is_no_interaction_says_why(record: Any, fields: dict[str, str], says: str) -> None:
+    with pytest.raises(BadRecord) as caught:
+        read(record, **fields)
+    assert says in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("value", "moment"),
+    [
+        pytest.param("2026-01-31T10:00:00", datetime(2026, 1, 31, 10, tzinfo=UTC), id="no-zone-is-utc"),
+        pytest.param(1_769_853_600_000, datetime(2026, 1, 31, 10, tzinfo=UTC), id="milliseconds"),
+        pytest.param(datetime(2026, 1, 31, 10), datetime(2026, 1, 31, 10, tzinfo=UTC), id="of-parquet"),
+        pytest.param("yesterday", None, id="unreadable"),
+        pytest.param(1e300, None, id="beyond-time"),
+        pytest.param(True, None, id="true"),
+    ],
+)
+def test_moments(value: Any, moment: datetime | None) -> None:
+    assert read({"output": 1, "timestamp": value}).timestamp == moment
+
+
+def test_what_json_does_not_know_becomes_what_can_be_written() -> None:
+    found = read({"output": ["\ud83d", float("nan"), Decimal("1.5"), b"x"], "costUsd": Decimal("0.5"), "latencyMs": float("inf")})
+    assert found.response.output == ["\ufffd", None, "1.5", "b'x'"]
+    assert (found.response.cost_usd, found.response.latency_ms) == (0.5, None)

@@ -1,0 +1,268 @@
+"""Reading a log that grows, is rotated, and is anybody's."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from eval_skills.core.errors import InputError
+from eval_skills.tasks import log_reader
+from eval_skills.tasks.interactions import RecordReader
+from eval_skills.tasks.log_files import check_log, list_files
+from eval_skills.tasks.log_reader import LogReader
+from eval_skills.tasks.monitor_request import LogFields
+
+
+def line(number: int, **more: Any) -> str:
+    return json.dumps({"id": str(number), "output": f"answer {number}", **more}) + "\n"
+
+
+def lines(*numbers: int) -> str:
+    return "".join(map(line, numbers))
+
+
+def append(path: Path, text: str) -> None:
+    with path.open("a", encoding="utf-8") as file:
+        file.write(text)
+
+
+class Log:
+    """A log and whoever reads it, over restarts."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.reader = self._reader([])
+
+    def _reader(self, marks: list[Any]) -> LogReader:
+        return LogReader(self.path, RecordReader(LogFields()), marks)
+
+    def new(self, *, restarted: bool = False) -> list[str]:
+        """The ids of what is new; `restarted`: as another process sees it, that knows the marks alone."""
+        if restarted:
+            self.reader = self._reader(self.reader.marks())
+        return [interaction.id for interaction in self.reader.look()]
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Log:
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    return Log(folder / "app.jsonl")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Log:
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    return Log(folder)
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+def test_it_goes_on_where_it_stopped(log: Log, restarted: bool) -> None:
+    log.path.write_text(lines(1, 2))
+    assert log.new() == ["1", "2"]
+    assert log.new(restarted=restarted) == []
+    append(log.path, lines(3))
+    assert log.new(restarted=restarted) == ["3"]
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+def test_a_line_that_is_cut_anywhere_waits_for_its_rest(log: Log, restarted: bool) -> None:
+    text = line(2, input="ü🙂") + line(3)
+    content = (line(1) + text).encode()
+    for cut in range(len(line(1)), len(content)):
+        log.path.write_bytes(content[:cut])
+        log = Log(log.path)
+        first = log.new()
+        log.path.write_bytes(content)
+        assert first + log.new(restarted=restarted) == ["1", "2", "3"], cut
+        assert log.reader.bad == 0
+
+
+def test_what_waits_is_said(log: Log) -> None:
+    log.path.write_text(line(1) + '{"id": "2", "outp')
+    assert log.new() == ["1"]
+    assert log.reader.waiting == [f"{log.path}:2"]
+
+
+def test_lines_are_numbered_through_over_looks_and_line_ends_that_came_late(log: Log) -> None:
+    log.path.write_text(line(1).rstrip("\n"))
+    assert log.new() == ["1"]
+    append(log.path, "\n\nbroken\n")
+    assert log.new(restarted=True) == []
+    assert log.reader.bad_lines == [f"{log.path}:3: not valid JSON at column 1: Expecting value"]
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+def test_a_log_that_was_rotated_by_renaming_is_read_to_its_end_first(log: Log, restarted: bool) -> None:
+    log.path.write_text(lines(1, 2))
+    log.new()
+    append(log.path, lines(3))
+    log.path.rename(log.path.with_name("app.jsonl.1"))
+    log.path.write_text(lines(4))
+    assert log.new(restarted=restarted) == ["3", "4"]
+    assert log.new(restarted=restarted) == []
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+@pytest.mark.parametrize("kind", ["file", "folder"])
+def test_a_log_that_was_copied_and_emptied_is_not_read_twice(log: Log, kind: str, restarted: bool) -> None:
+    path = log.path
+    path.write_text(lines(*range(1, 60)))
+    reader = log if kind == "file" else Log(path.parent)
+    assert len(reader.new()) == 59
+    append(path, lines(60))
+    shutil.copy(path, path.with_name("app.jsonl.1"))
+    os.truncate(path, 0)
+    append(path, lines(61))
+    assert reader.new(restarted=restarted) == ["60", "61"]
+    assert reader.reader.remarks == []
+
+
+def test_a_log_that_was_emptied_is_read_from_its_start_and_that_is_said(log: Log) -> None:
+    log.path.write_text(lines(1, 2, 3))
+    log.new()
+    log.path.write_text(lines(4))
+    assert log.new(restarted=True) == ["4"]
+    assert log.reader.remarks == [f"{log.path} was emptied or replaced; it is read from its start"]
+
+
+def test_a_log_that_was_emptied_and_has_outgrown_its_old_length_is_another_one(log: Log) -> None:
+    log.path.write_text(lines(1))
+    log.new()
+    log.path.write_text(lines(2, 3, 4))
+    assert log.new() == ["2", "3", "4"]
+
+
+def test_a_log_that_is_gone_for_a_moment_is_waited_for(log: Log) -> None:
+    log.path.write_text(lines(1))
+    log.new()
+    log.path.unlink()
+    assert log.new() == []
+    log.path.write_text(lines(2))
+    assert log.new() == ["2"]
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+def test_a_folder_is_read_in_the_order_of_names_and_known_files_first(folder: Log, restarted: bool) -> None:
+    for name, number in {"b.jsonl": 4, "a.jsonl": 3, "a.jsonl.1": 2, "a.jsonl.10": 1, "sub/c.ndjson": 5}.items():
+        (folder.path / name).parent.mkdir(exist_ok=True)
+        (folder.path / name).write_text(line(number))
+    assert folder.new() == ["1", "2", "3", "4", "5"]
+    (folder.path / "a0.jsonl").write_text(lines(7))
+    append(folder.path / "b.jsonl", lines(6))
+    assert folder.new(restarted=restarted) == ["6", "7"]
+
+
+def test_what_is_no_log_is_left_out_and_named(folder: Log) -> None:
+    for name in ("a.jsonl.2.gz", "notes.txt", ".hidden.jsonl"):
+        (folder.path / name).write_text(lines(1))
+    assert folder.new() == []
+    assert [remark.split(" is ")[0] for remark in folder.reader.remarks] == [
+        str(folder.path / "a.jsonl.2.gz"), str(folder.path / "notes.txt"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        pytest.param(b"{broken\n", "not valid JSON at column 2", id="json"),
+        pytest.param(b'{"id": "\xff", "output": 1}\n', "not UTF-8 text (byte 8 of the line)", id="latin-1"),
+        pytest.param(b"[" * 100_000 + b"\n", "nested too deeply to read", id="deep"),
+        pytest.param(
+            b'{"output": ' + b'{"a":' * 5_000 + b"1" + b"}" * 5_001 + b"\n", "nested too deeply to read", id="deep-object"
+        ),
+        pytest.param(b'{"output": ' + b"9" * 10_000 + b"}\n", "4300 digits", id="endless-number"),
+        pytest.param(b'"text"\n', 'expected an object with an answer, got "text"', id="no-object"),
+        pytest.param(b"\x00\x01\x02\n", "not valid JSON", id="binary"),
+    ],
+)
+def test_a_hostile_line_is_counted_and_hides_no_neighbour(log: Log, text: bytes, says: str) -> None:
+    log.path.write_bytes(line(1).encode() + text + line(2).encode())
+    assert log.new() == ["1", "2"]
+    assert (log.reader.read, log.reader.bad) == (3, 1)
+    assert log.reader.bad_lines[0].startswith(f"{log.path}:2: ")
+    assert says in log.reader.bad_lines[0]
+
+
+def test_a_line_longer_than_the_limit_is_passed_over(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_reader, "MAX_LINE_BYTES", 2000)
+    log.path.write_text(line(1) + line(2, input="x" * 10_000) + line(3) + line(4, input="x" * 10_000).rstrip("\n"))
+    assert log.new() == ["1", "3"]
+    assert log.reader.bad_lines == [f"{log.path}:2: the line is longer than 2,000 bytes"]
+    append(log.path, "\n" + line(5))
+    assert log.new(restarted=True) == ["5"]
+
+
+def test_only_the_first_bad_lines_are_kept_and_all_are_counted(log: Log) -> None:
+    log.path.write_text("x\n" * 1000)
+    assert log.new() == []
+    assert (log.reader.bad, len(log.reader.bad_lines)) == (1000, log_reader.BAD_SHOWN)
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_line(log: Log) -> None:
+    log.path.write_bytes(b"\xef\xbb\xbf" + line(1).encode())
+    assert log.new() == ["1"]
+
+
+def test_a_compressed_log_says_so(log: Log) -> None:
+    log.path.write_bytes(b"\x1f\x8b\x08rest")
+    with pytest.raises(InputError, match="compressed; unpack it first"):
+        log.new()
+
+
+class TestParquet:
+    def write(self, path: Path, numbers: range, group: int = 50) -> None:
+        rows = [{"id": str(number), "output": {"n": number}, "latencyMs": float(number)} for number in numbers]
+        pq.write_table(pa.Table.from_pylist(rows), path, row_group_size=group)
+
+    def test_a_file_is_read_once_and_in_order(self, tmp_path: Path) -> None:
+        self.write(tmp_path / "log.parquet", range(1000))
+        log = Log(tmp_path / "log.parquet")
+        assert log.new() == [str(number) for number in range(1000)]
+        assert log.new(restarted=True) == []
+
+    @pytest.mark.parametrize("taken", [1, 49, 50, 51, 260, 999])
+    def test_it_goes_on_within_a_file(self, tmp_path: Path, taken: int) -> None:
+        self.write(tmp_path / "log.parquet", range(1000))
+        log = Log(tmp_path / "log.parquet")
+        look = log.reader.look()
+        for _ in range(taken):
+            next(look)
+        found = list(Log._reader(log, log.reader.marks()).look())
+        assert [each.id for each in found] == [str(number) for number in range(taken, 1000)]
+        assert found[0].source == f"{log.path}:{taken + 1}"
+
+    def test_a_folder_of_partitions_with_a_file_that_is_being_written(self, folder: Log) -> None:
+        (folder.path / "date=2026-01-01").mkdir()
+        self.write(folder.path / "date=2026-01-01" / "a.parquet", range(3))
+        (folder.path / "b.parquet").write_bytes(b"PAR1 not yet")
+        assert folder.new() == ["0", "1", "2"]
+        assert folder.reader.waiting == [str(folder.path / "b.parquet")]
+        self.write(folder.path / "b.parquet", range(3, 5))
+        assert folder.new(restarted=True) == ["3", "4"]
+
+    def test_one_broken_file_is_refused(self, tmp_path: Path) -> None:
+        (tmp_path / "log.parquet").write_bytes(b"PAR1 not at all PAR1")
+        with pytest.raises(InputError, match="not a whole Parquet file"):
+            Log(tmp_path / "log.parquet").new()
+
+
+def test_a_log_that_is_not_there_or_no_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such file or folder"):
+        check_log(tmp_path / "none" / "app.jsonl")
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="neither a file nor a folder"):
+        check_log(tmp_path / "pipe")
+
+
+def test_a_pipe_in_a_folder_is_left_out(folder: Log) -> None:
+    os.mkfifo(folder.path / "a.jsonl")
+    assert list_files(folder.path, []).files == []

@@ -1,0 +1,200 @@
+"""Nights over a store whose runs are written by hand: what is compared with what, and what later nights need."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from eval_skills.core.metrics import skill_reports
+from eval_skills.core.models import Benchmark, ItemResult
+from eval_skills.core.night import Fresh, rule
+from eval_skills.core.store import Store, land_items, land_reports, table_of
+from eval_skills.tasks.night_evidence import SuiteEvidence, SuiteRun, gather, suite_run
+from eval_skills.tasks.night_past import last_good_runs, past_of
+from eval_skills.tasks.night_record import prune_old_items, record_night
+from eval_skills.tasks.night_summary import NightSummary, SkillOutcome, SuiteOutcome
+from eval_skills.tasks.suites import Suite
+
+Outcome = dict[str, str]
+SUITE = Suite(name="sums", skills=["s"], benchmark="sums")
+BENCHMARK = Benchmark.model_validate({"id": "sums", "name": "Sums", "version": "1.0.0", "tasks": []})
+STATUS: dict[str, dict[str, Any]] = {
+    "p": {"status": "pass", "passed": True, "score": 1.0},
+    "f": {"status": "fail", "passed": False, "score": 0.0},
+    "i": {"status": "error", "passed": False, "error_kind": "infra", "error_message": "connection refused"},
+}
+TASKS = [f"t{number}" for number in range(20)]
+FINE = dict.fromkeys(TASKS, "p")
+BROKEN = FINE | {"t3": "f"}
+
+
+class Nights:
+    """Makes nights of a suite, one day after the other."""
+
+    def __init__(self, store: Store) -> None:
+        self.store, self.days = store, count(1)
+
+    def run(self, outcome: Outcome, day: int, suite: Suite = SUITE, *, number: int = 1, **more: Any) -> SuiteRun:
+        """A landed run of adder on the day."""
+        run_id = f"202601{day:02}T000000Z-{number:04}"
+        skill = {"skill_id": "adder", "skill_version": "1.0.0", "benchmark_id": "sums", "benchmark_version": "1.0.0"}
+        digests = more.pop("digests", {})
+        results = [
+            ItemResult(
+                **{
+                    **skill, **STATUS[letter], **more, "run_id": run_id, "task_id": task, "run_index": index, "latency_ms": 1.0,
+                    "started_at": datetime(2026, 1, day, tzinfo=UTC), "task_digest": digests.get(task, "same"),
+                }
+            )
+            for task, letters in outcome.items()
+            for index, letter in enumerate(letters)
+        ]  # fmt: skip
+        land_items(self.store, run_id, results)
+        frame: pd.DataFrame = table_of(results).to_pandas(maps_as_pydicts="strict")
+        reports = skill_reports(frame, BENCHMARK, timeout_ms=1000)
+        land_reports(self.store, run_id, None, reports, benchmark_version="1.0.0")
+        return suite_run(suite, run_id, reports)
+
+    def evidence(self, *runs: SuiteRun, baseline: str | None = None) -> list[SuiteEvidence]:
+        return gather(self.store, runs, [past_of(self.store, run.suite.name) for run in runs], baseline)
+
+    def night(self, outcome: Outcome, fresh: Outcome | None = None, **more: Any) -> SuiteOutcome:
+        """A whole night of one suite, recorded."""
+        day = next(self.days)
+        (evidence,) = self.evidence(self.run(outcome, day, **more))
+        again = self.run(fresh, day, number=2, **more) if fresh else None
+        found = {0: Fresh(report=again.reports[0], run_id=again.run_id)} if again else {}
+        night_id = f"202601{day:02}T000000Z-9999"
+        rulings = rule(night_id, evidence.skills, found)
+        skills = [
+            SkillOutcome(
+                report=skill.report, ruling=ruling, against=skill.against, confirm_run_id=again.run_id if again else None
+            )
+            for skill, ruling in zip(evidence.skills, rulings, strict=True)
+        ]
+        past = evidence.past.last_good
+        suite = SuiteOutcome(
+            name="sums", run_id=evidence.run.run_id, skills=skills, failures=evidence.run.failures, last_good=past
+        )
+        record_night(self.store, NightSummary(night_id=night_id, store=self.store.path, suites=[suite]))
+        return suite
+
+
+@pytest.fixture
+def nights(tmp_path: Path) -> Nights:
+    return Nights(Store(tmp_path / "store"))
+
+
+def verdicts(*suites: SuiteOutcome) -> list[str]:
+    return [skill.ruling.verdict for suite in suites for skill in suite.skills]
+
+
+def test_a_week_of_nights(nights: Nights) -> None:
+    first, second = nights.night(FINE), nights.night(FINE)
+    third = nights.night(BROKEN, {"t3": "ffffff"})
+    fourth = nights.night(BROKEN, {"t3": "ffffff"})
+    fifth, sixth = nights.night(FINE), nights.night(FINE)
+    assert verdicts(first, second, third, fourth, fifth, sixth) == [
+        "new", "steady", "regressed", "regressed", "recovered", "steady",
+    ]  # fmt: skip
+    assert [suite.last_good for suite in (third, fourth, fifth)] == [second.run_id] * 3
+    assert sixth.last_good == fifth.run_id
+    since = {skill.ruling.lost.since for suite in (third, fourth) for skill in suite.skills if skill.ruling.lost}
+    assert since == {"20260103T000000Z-9999"}
+
+
+def test_a_suspect_night_is_no_reference_and_its_runs_add_to_the_evidence(nights: Nights) -> None:
+    flipping = {f"x{number}": "pf" for number in range(3)}
+    found = [nights.night(FINE | flipping)]
+    found += [nights.night(BROKEN | flipping, {"t3": "ffffff"}) for _ in range(5)]
+    assert verdicts(*found) == ["new", "suspect", "suspect", "suspect", "suspect", "regressed"]
+
+
+def test_another_version_of_the_skill_has_the_same_past(nights: Nights) -> None:
+    nights.night(FINE)
+    bad = nights.night(BROKEN, {"t3": "ffffff"}, skill_version="1.1.0")
+    back = nights.night(FINE, skill_version="1.1.1")
+    assert verdicts(bad, back) == ["regressed", "recovered"]
+
+
+def test_a_task_that_was_changed_is_another_task(nights: Nights) -> None:
+    nights.night(FINE)
+    (evidence,) = nights.evidence(nights.run(BROKEN, 2, digests={"t3": "changed"}))
+    assert evidence.skills[0].moved() == []
+    ((reference, diff),) = evidence.diffs
+    assert any("changed since" in remark and "t3" in remark for remark in reference.remarks)
+    assert diff.skills[0].statistics is not None
+    assert diff.skills[0].statistics.tasks == 19
+
+
+def test_p14_a_skill_that_nobody_reaches_failed_and_did_not_regress(nights: Nights) -> None:
+    nights.night(FINE)
+    run = nights.run(dict.fromkeys(TASKS, "i"), 2)
+    assert (run.reports, len(run.unreachable)) == ([], 1)
+    assert run.failures == ["adder@1.0.0 could not be reached: connection refused"]
+    (evidence,) = nights.evidence(run)
+    assert (evidence.diffs, evidence.skills) == ([], [])
+
+
+def test_a_few_items_that_nobody_reached_are_no_newly_failing_tasks(nights: Nights) -> None:
+    nights.night(FINE)
+    (evidence,) = nights.evidence(nights.run(FINE | {"t3": "i"}, 2))
+    assert evidence.skills[0].moved() == []
+
+
+def test_a_pinned_baseline_is_compared_beside_the_last_good_night_and_both_are_adjusted_together(nights: Nights) -> None:
+    pinned = nights.run(FINE, 1, number=7).run_id
+    nights.night(FINE)
+    (evidence,) = nights.evidence(nights.run(dict.fromkeys(TASKS, "f"), 2), baseline=pinned)
+    assert [reference.kind for reference, _ in evidence.diffs] == ["last good", "baseline"]
+    statistics = [skill.statistics for _, diff in evidence.diffs for skill in diff.skills]
+    assert all(each is not None and each.adjusted_p == pytest.approx(min(1.0, 2 * each.p_value)) for each in statistics)
+
+
+@pytest.mark.parametrize("missing", ["20250101T000000Z-0001", "nowhere.json"])
+def test_a_baseline_that_is_not_there_is_a_failure_of_the_suite_and_hides_nothing_else(nights: Nights, missing: str) -> None:
+    nights.night(FINE)
+    (evidence,) = nights.evidence(nights.run(FINE, 2), baseline=missing)
+    assert evidence.run.failures[0].startswith("baseline: ")
+    assert [reference.kind for reference, _ in evidence.diffs] == ["last good"]
+
+
+def test_suites_have_pasts_of_their_own(nights: Nights) -> None:
+    nights.night(FINE)
+    other = SUITE.model_copy(update={"name": "others"})
+    (evidence,) = nights.evidence(nights.run(FINE, 2, other))
+    assert evidence.diffs == []
+
+
+def test_what_later_nights_need_survives_pruning(nights: Nights) -> None:
+    found = [nights.night(FINE), nights.night(FINE), nights.night(BROKEN, {"t3": "ffffff"})]
+    kept = nights.run(FINE, 1, number=7).run_id
+    assert kept is not None
+    needed = {found[1].run_id, found[2].run_id, found[2].skills[0].confirm_run_id}
+    assert last_good_runs(nights.store) == needed
+    pruned = prune_old_items(nights.store, 1, {kept})
+    assert pruned.run_ids == [found[0].run_id]
+    again = nights.night(BROKEN, {"t3": "ffffff"})
+    assert (verdicts(again), again.last_good) == (["regressed"], found[1].run_id)
+
+
+def test_a_last_good_run_whose_items_somebody_deleted_gives_way_to_the_one_before(nights: Nights) -> None:
+    found = [nights.night(FINE), nights.night(FINE)]
+    path = nights.store.tables.files("items")[str(found[1].run_id)]
+    Path(path).unlink()
+    assert past_of(nights.store, "sums").last_good == found[0].run_id
+
+
+def test_p57_nights_answer_sql(nights: Nights) -> None:
+    nights.night(FINE)
+    nights.night(BROKEN, {"t3": "ffffff"})
+    answer = nights.store.query("SELECT suite, verdict, good, moved_tasks FROM nights ORDER BY night_id DESC LIMIT 1")
+    row = answer.to_dict("records")[0]
+    assert (row["suite"], row["verdict"], row["good"], list(row["moved_tasks"])) == ("sums", "regressed", False, ["t3"])
+    assert replace(past_of(nights.store, "sums"), points={}).lost["adder"].tasks == ["t3"]

@@ -1,0 +1,56 @@
+"""Which code judged a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval_skills.core.models import EvalTask
+from eval_skills.scorers import TaskScoring, scorer, scorer_names
+from eval_skills.scorers.registry import _entries
+from eval_skills.tasks.scorer_digests import scorer_digests
+
+Make = Callable[..., TaskScoring]
+
+
+@pytest.fixture
+def make() -> Make:
+    def scoring(kind: str, **expected: Any) -> TaskScoring:
+        task = EvalTask.model_validate({"id": "t0", "expectedOutput": {"type": kind, **expected}})
+        return TaskScoring(
+            task, {"allowCustomCode": True, **({"benchmarkFolder": expected["folder"]} if "folder" in expected else {})}
+        )
+
+    return scoring
+
+
+def test_every_scorer_that_is_used_has_its_own_digest(make: Make) -> None:
+    found = scorer_digests([make("exact", value=1), make("exact", value=2), make("contains", keywords=["a"])], None)
+    assert list(found) == ["contains", "exact_match"]
+    assert len(set(found.values())) == 2
+    assert set(found) <= set(scorer_names())
+
+
+def test_the_digest_is_the_same_from_run_to_run(make: Make) -> None:
+    assert scorer_digests([make("exact", value=1)], None) == scorer_digests([make("exact", value=3)], None)
+
+
+def test_a_scorer_that_is_written_in_no_file_has_a_digest_too(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("eval_skills.scorers.registry._entries", dict(_entries))
+    scorer("half")(partial(lambda response: 0.5))
+    assert scorer_digests([make("half", value=1)], None)["half"].startswith("sha256:")
+
+
+def test_a_benchmarks_own_code_counts(make: Make, tmp_path: Path) -> None:
+    class Custom:
+        scorer = "custom"
+
+    own: Any = [Custom()]
+    (tmp_path / "score.py").write_text("def score(): return 1\n")
+    first = scorer_digests(own, tmp_path)
+    (tmp_path / "helper.py").write_text("x = 1\n")
+    assert scorer_digests(own, tmp_path) != first
