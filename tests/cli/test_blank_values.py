@@ -14,6 +14,7 @@ from eval_skills.cli.main import call
         pytest.param(["eval", "--skills", " ", "--dry-run"], id="skills"),
         pytest.param(["run", "--output-dir", ""], id="output-dir"),
         pytest.param(["select", "--from", ""], id="from"),
+        pytest.param(["find", "--tag", ""], id="tag"),
     ],
 )
 def test_p40_a_blank_value_is_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -126,6 +126,7 @@ def test_the_values_of_secrets_are_never_printed(
         pytest.param(["set", "runs.x", "3"], "'runs' holds one value and has no keys below it", id="below-a-value"),
         pytest.param(["set", "runs", "lots"], "runs: input should be a valid integer", id="type"),
         pytest.param(["set", "runs", "0"], "runs: input should be greater than or equal to 1; got 0", id="range"),
+        pytest.param(["set", "format", "json,nope"], "unknown report format 'nope'", id="format"),
         pytest.param(["set", "minCompletion", "nan"], "minCompletion", id="nan"),
         pytest.param(["set", "llm", "gpt"], "llm is a group of keys", id="group"),
         pytest.param(["set", "runs"], "VALUE", id="no-value"),

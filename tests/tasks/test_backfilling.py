@@ -279,6 +279,7 @@ class TestRefusals:
         [
             pytest.param({"mode": "replay"}, "--skills-repo and --mode replay belong together", id="replay-of-nothing"),
             pytest.param({"mode": "rescore", "skills_repo": "."}, "belong together", id="a-repository-for-nothing"),
+            pytest.param({"mode": "rescore", "skills_path": "x"}, "--skills-path is for --mode replay", id="a-path-for-nothing"),
             pytest.param({"mode": "rescore", "every": "tag"}, "--every tag is for --mode replay", id="tags-of-runs"),
             pytest.param(
                 {"mode": "replay", "skills_repo": ".", "every": "run"}, "--every run is for stored", id="runs-of-commits"

@@ -111,6 +111,11 @@ class TestListing:
 
 
 class TestRefusals:
+    def test_it_says_what_a_revision_holds(self, folder: Path, commit: Commit) -> None:
+        made = commit("1", "2026-03-01T00:00:00Z")
+        held = [Repository(folder).holds(made, path) for path in (".", "file", "./file", "zz", "--help")]
+        assert held == [True, True, True, False, False]
+
     def test_p40_a_folder_that_is_no_repository(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
         with pytest.raises(InputError, match="not a git repository"):

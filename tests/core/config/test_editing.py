@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -58,3 +59,11 @@ def test_a_file_that_is_no_configuration_is_refused(tmp_path: Path) -> None:
     file.write_text("- runs\n")
     with pytest.raises(ConfigError, match="a configuration is a mapping"):
         set_in_file(file, "runs", "3")
+
+
+def test_changes_made_at_once_are_all_there(tmp_path: Path) -> None:
+    path = tmp_path / "config.yaml"
+    changes = {"runs": 3, "retries": 4, "concurrency": 5, "timeoutMs": 6000, "minCompletion": 0.5, "failFast": True}
+    with ThreadPoolExecutor(len(changes)) as pool:
+        list(pool.map(lambda change: set_in_file(path, change[0], str(change[1]).lower()), changes.items()))
+    assert yaml.safe_load(path.read_text()) == changes
