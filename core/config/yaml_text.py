@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from io import StringIO
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,7 @@ def edited(text: str, changes: Mapping[Leaf, Any], model: type[Config] = Config)
 
     editor = _editor(text)
     try:
+        text = _uncommented(text, changes, editor.load(text))
         document = editor.load(text)
         if document is None:  # nothing, or comments only: these belong to no key, so the editor would lose them
             document, head = editor.map(), text if not text or text.endswith("\n") else text + "\n"
@@ -39,6 +41,25 @@ def edited(text: str, changes: Mapping[Leaf, Any], model: type[Config] = Config)
         return head + _dumped(editor, document)
     except YAMLError as error:
         raise ConfigError(f"cannot be edited with its comments: {' '.join(str(error).split())}; edit it by hand") from None
+
+
+def _uncommented(text: str, changes: Mapping[Leaf, Any], document: Any) -> str:
+    """The text with each new top-level key where a comment such as ``#timeoutMs: 30000`` keeps its place, if there is one.
+
+    Appended to the last group instead, it would stand between that group's name and the comments below it.
+    """
+    for leaf, value in changes.items():
+        if len(leaf) == 1 and leaf[0] not in (document or {}):
+            line = _line(leaf[0], value)
+            text = re.sub(rf"^# ?{re.escape(leaf[0])}:.*$", lambda _, line=line: line, text, count=1, flags=re.MULTILINE)  # type: ignore[misc]
+    return text
+
+
+def _line(key: str, value: Any) -> str:
+    import yaml
+
+    listed = yaml.safe_dump([value], allow_unicode=True, default_flow_style=True, width=_NO_WIDTH)
+    return f"{key}: {listed.strip()[1:-1]}"
 
 
 def _editor(text: str) -> YAML:

@@ -67,3 +67,11 @@ def test_changes_made_at_once_are_all_there(tmp_path: Path) -> None:
     with ThreadPoolExecutor(len(changes)) as pool:
         list(pool.map(lambda change: set_in_file(path, change[0], str(change[1]).lower()), changes.items()))
     assert yaml.safe_load(path.read_text()) == changes
+
+
+def test_a_key_that_stands_there_as_a_comment_takes_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_text("# How long one call may take.\n#timeoutMs: 30000\nllm:\n  # The model that judges.\n  #model: gpt-4o\n")
+    set_in_file(path, "timeoutMs", "5000")
+    told = "# How long one call may take.\ntimeoutMs: 5000\nllm:\n  # The model that judges.\n  #model: gpt-4o\n"
+    assert path.read_text() == told
