@@ -5,6 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 RUN_ARGS ?=
 MARKERS ?= not slow
+WORKERS ?= 2
 
 .DEFAULT_GOAL := help
 .PHONY: help run test lint types imports benchmark clean
@@ -17,7 +18,7 @@ run: $(VENV)/.runtime  ## Evaluate the bundled example skills on coding-easy, 3 
 		--format json markdown csv --output-dir reports --store eval-store $(RUN_ARGS)
 
 test: lint types imports  ## Linters, type check, import contract and tests; MARKERS="slow or not slow" adds the slow sweeps
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "$(MARKERS)" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m "$(MARKERS)" $(PYTEST_ARGS)
 
 lint: $(VENV)/.dev  ## ruff
 	$(BIN)/ruff check .
