@@ -113,6 +113,7 @@ def backfill_command(
     from eval_skills.cli.backfill_tables import show_backfill
     from eval_skills.cli.evaluate import request_of
     from eval_skills.cli.rescore import given, todays_settings
+    from eval_skills.core.errors import RunError
     from eval_skills.tasks.backfill_request import BackfillRequest
 
     shared = given(
@@ -125,9 +126,11 @@ def backfill_command(
     request = request_of(BackfillRequest, options | always | todays_settings())
     _check_output(output)
     summary = _run(request)
-    if output is not None:
+    if output is not None and not summary.is_empty:
         _draw(summary, output)
-    show_backfill(summary, output)
+    show_backfill(summary, None if summary.is_empty else output)
+    if summary.is_empty:
+        raise RunError("no period came to a figure, for the reasons above; mend the cause, then call again with --force")
     return 0
 
 

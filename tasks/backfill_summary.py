@@ -33,6 +33,11 @@ class BackfillSummary:
     task_runs: int = 0
 
     @property
+    def is_empty(self) -> bool:
+        """Whether no period came to a figure."""
+        return not any(row.get("skill_id") for row in self.rows)
+
+    @property
     def line(self) -> str:
         """The summary in one line."""
         if not self.done:

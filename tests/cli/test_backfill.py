@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 from typing import Any, get_args
 
@@ -38,6 +39,20 @@ def test_the_table_the_trend_and_the_second_call(served: Any, past: Callable[...
     assert [row["completionRate"] for row in again.json["comparisons"]] == [1.0, 0.25]
     asked = served.call("query", "SELECT period, verdict FROM comparisons ORDER BY 1", "--json")
     assert asked.json == [{"period": "2026-03-01", "verdict": None}, {"period": "2026-03-02", "verdict": "inconclusive"}]
+
+
+@pytest.mark.xdist_group("cli")
+def test_p40_a_replay_in_which_nothing_can_be_evaluated_does_not_pass(served: Any) -> None:
+    skill = served.folder / "repository" / "skills" / "broken" / "skill.json"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("{")
+    git = ["git", "-C", str(served.folder / "repository"), "-c", "user.name=n", "-c", "user.email=e@example.org"]
+    for words in (["init", "--quiet"], ["add", "-A"], ["commit", "--quiet", "-m", "m"]):
+        subprocess.run([*git, *words], check=True)
+    result = served.call("backfill", "--mode", "replay", "--skills-repo", "repository", "--skills-path", "skills")
+    assert result.code == 3
+    assert "skill.json" in result.out
+    assert result.err.splitlines()[-1].startswith("eval-skills: no period came to a figure")
 
 
 @pytest.mark.parametrize(

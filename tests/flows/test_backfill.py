@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from eval_skills.core.errors import UsageError
 from eval_skills.core.store import Store
 from eval_skills.flows import backfill
 from eval_skills.tasks.backfill_request import BackfillRequest
@@ -93,6 +94,16 @@ def test_every_revision_lands_under_its_own_date_and_the_second_call_does_nothin
     assert names.count("backfill replay · 3 periods") == 2
     messages = [each["state"]["message"] for each in ask("flow_runs/filter", limit=200) if each["name"] == "2026-03-03"]
     assert messages == ["echo 100.0 % better"]
+
+
+def test_p40_a_path_that_no_revision_has_is_refused(replay: Replay) -> None:
+    with pytest.raises(UsageError, match=r"--skills-path zz: no revision of .*repository in this time has it"):
+        replay(skills_path="zz")
+
+
+def test_p40_a_time_of_broken_revisions_alone_comes_to_nothing_and_says_so(replay: Replay) -> None:
+    assert replay(since=datetime(2026, 3, 4, tzinfo=UTC)).is_empty
+    assert not replay().is_empty
 
 
 def test_p70_a_tag_is_a_period_whatever_it_is_called_and_shares_the_run_of_its_commit(

@@ -25,6 +25,7 @@ from eval_skills.scorers.trajectory import (
 )
 
 langsmith = pytest.importorskip("langsmith", reason="the extra langsmith is not installed: pip install 'eval-skills[langsmith]'")
+evaluation = pytest.importorskip("langsmith.evaluation")  # langsmith imports it when it is first used, by a name of its own
 from langsmith.schemas import Example, Run  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*parameter is in beta", "ignore:.*function .*evaluate.* is in beta")
@@ -109,7 +110,7 @@ def test_a_local_evaluation(client: Any) -> None:
 
 async def test_an_asynchronous_evaluator_of_one_run() -> None:
     # aevaluate itself posts to the API, whatever it is told of uploading; this is the part of it that calls evaluators
-    evaluator = langsmith.evaluation.run_evaluator(create_async_trajectory_match_evaluator())
+    evaluator = evaluation.run_evaluator(create_async_trajectory_match_evaluator())
     [example] = examples({"messages": REFERENCE})
     run = Run(
         id=uuid4(),
