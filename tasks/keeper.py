@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import AbstractAsyncContextManager
-from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 T = TypeVar("T")
 
@@ -22,8 +21,12 @@ class Keeper:
         """Enter `resource` and return what it gives; what entering raises is raised here."""
         entered: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._task = asyncio.create_task(self._stay(resource, entered))
-        self._task.add_done_callback(partial(_pass_on_failure, entered))
-        return await asyncio.shield(entered)
+        await asyncio.wait({entered, self._task}, return_when=asyncio.FIRST_COMPLETED)
+        if entered.done():
+            return entered.result()
+        if not self._task.cancelled():
+            self._task.result()
+        raise RuntimeError("the resource closed before it was open")
 
     async def release(self) -> None:
         """Leave the resource and wait until it is closed; what leaving raises is raised here.
@@ -44,9 +47,3 @@ class Keeper:
             self._is_open = True
             entered.set_result(value)
             await self._leave.wait()
-
-
-def _pass_on_failure(entered: asyncio.Future[Any], task: asyncio.Task[None]) -> None:
-    if not entered.done():
-        failure = None if task.cancelled() else task.exception()
-        entered.set_exception(failure or RuntimeError("the resource closed before it was open"))
