@@ -28,7 +28,7 @@ types: $(VENV)/.dev .typing  ## mypy, strict
 	$(BIN)/mypy
 
 # mypy finds packages by folder names: these links show it the house as it is when it is installed.
-HOUSE := core adapters scorers benchmarks reporting scaffolding deployments tasks flows cli
+HOUSE := core adapters scorers benchmarks reporting scaffolding deployments tasks flows cli pytest_plugin
 .typing: Makefile
 	@mkdir -p $@/eval_skills
 	@for room in $(HOUSE); do ln -sfn ../../$$room $@/eval_skills/$$room; done

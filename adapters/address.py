@@ -5,7 +5,8 @@ from __future__ import annotations
 import socket
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
-from eval_skills.adapters.config import HttpConfig, source_of
+from eval_skills.adapters.config import source_of
+from eval_skills.adapters.http_config import HttpConfig
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import Skill
 

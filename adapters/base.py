@@ -5,13 +5,19 @@ from __future__ import annotations
 import asyncio
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable
 from types import TracebackType
-from typing import Any, ClassVar, Self, final
+from typing import Any, ClassVar, Self, TypeVar, final
 
 from eval_skills.adapters.cancellation import uninterrupted
-from eval_skills.adapters.config import AdapterConfig, read_config
-from eval_skills.core.errors import InfraError, ItemError, SkillTimeout, UsageError
+from eval_skills.adapters.config import AdapterConfig, Limits, read_config
+from eval_skills.adapters.limits import named
+from eval_skills.adapters.probing import Probed, empty_input
+from eval_skills.adapters.tail import excerpt
+from eval_skills.core.errors import InfraError, ItemError, SkillError, SkillTimeout, UsageError
 from eval_skills.core.models import Skill, SkillResponse
+
+Done = TypeVar("Done")
 
 
 class Call:
@@ -20,13 +26,15 @@ class Call:
     The clock runs from `start` (until then: from the call's beginning) to the first `stop`, which also disarms the
     deadline: an answer that is there is never lost to the tidying up behind it.
     `suspend` lets the deadline rest until then: a start with a limit of its own takes nothing from the call's time.
-    `seen` is a phrase about what came instead of an answer, for the message of a timeout.
+    `seen` is a phrase about what came instead of an answer, for the message of a timeout. `first_token` notes when the first
+    piece of an answer came, if it comes in pieces.
     """
 
     def __init__(self, timeout_s: float) -> None:
         self.timeout_s = timeout_s
         self.logs, self.seen = "", ""
         self._started, self._stopped = time.perf_counter(), 0.0
+        self._first: float | None = None
         self._deadline: asyncio.Timeout | None = None
         self._suspended = False
 
@@ -56,6 +64,16 @@ class Call:
             self._stopped = time.perf_counter() if at is None else at
             self._set_deadline(None)
 
+    def first_token(self) -> None:
+        """Note that a piece of the answer is there; only the first one counts."""
+        if self._first is None:
+            self._first = time.perf_counter()
+
+    @property
+    def time_to_first_token_ms(self) -> float | None:
+        """Milliseconds from the start to the first piece of the answer; None where none was noted."""
+        return None if self._first is None else round((self._first - self._started) * 1000, 3)
+
     def _set_deadline(self, at: float | None) -> None:
         if self._deadline is not None and not self._deadline.expired():
             self._deadline.reschedule(at)
@@ -72,6 +90,8 @@ class Adapter(ABC):
     An adapter may be called any number of times, also at the same time, on the event loop that opened it. Opening never
     raises for the skill's own trouble (a service that does not start): every call does, so it stays with the items.
 
+    `limits` are those of the processes it starts: an error that one of them explains names it.
+
     Raises:
         InputError: when it is made, if the skill's `adapterConfig` is wrong.
     """
@@ -80,6 +100,7 @@ class Adapter(ABC):
 
     def __init__(self, skill: Skill) -> None:
         self.skill = skill
+        self.limits = Limits()
         self._opened = False
         self._trouble: ItemError | None = None
 
@@ -91,6 +112,11 @@ class Adapter(ABC):
             InputError: with the skill's folder, the place inside the skill, and what would be valid.
         """
         read_config(cls.config_model, skill)
+
+    @classmethod
+    def doubts(cls, skill: Skill) -> list[str]:
+        """What a checked skill is allowed and yet should be told of before the first call, each as one line."""
+        return []
 
     @final
     async def __aenter__(self) -> Self:
@@ -112,6 +138,16 @@ class Adapter(ABC):
         await uninterrupted(self._close())
 
     @final
+    async def probe(self, timeout_s: float) -> Probed:
+        """Whether the skill could be called, found out as cheaply as its kind allows; nothing it says is judged.
+
+        Raises:
+            ItemError: it could not; as `call` does.
+            UsageError: the adapter is not open.
+        """
+        return await self._finished(self._probe, Call(timeout_s))
+
+    @final
     async def call(self, input_data: Any, timeout_s: float) -> SkillResponse:
         """Call the skill once; at the deadline, or when cancelled, the work is stopped before this returns.
 
@@ -121,22 +157,28 @@ class Adapter(ABC):
             ItemError: SkillError, ContractError, InfraError, SkillUnavailable or SkillTimeout, and nothing else.
             UsageError: the adapter is not open.
         """
+        call = Call(timeout_s)
+        response = await self._finished(lambda call: self._invoke(input_data, call), call)
+        measured = {"latency_ms": call.latency_ms, "time_to_first_token_ms": call.time_to_first_token_ms}
+        return response.model_copy(update={**measured, "logs": call.logs})
+
+    async def _finished(self, work: Callable[[Call], Awaitable[Done]], call: Call) -> Done:
         if not self._opened:
             raise UsageError(f"the adapter of {self.skill.key} is not open; call it inside `async with`")
-        call = Call(timeout_s)
         try:
-            response = await self._invoke_in_time(input_data, call)
+            return await self._in_time(work, call)
         except ItemError as error:
-            error.latency_ms, error.logs = call.latency_ms, call.logs or error.logs
-            raise
-        return response.model_copy(update={"latency_ms": call.latency_ms, "logs": call.logs})
+            problem = named(error, self.limits)
+            problem.latency_ms, problem.logs = call.latency_ms, call.logs or error.logs
+            raise problem from error.__cause__
 
-    async def _invoke_in_time(self, input_data: Any, call: Call) -> SkillResponse:
+    async def _in_time(self, work: Callable[[Call], Awaitable[Done]], call: Call) -> Done:
         limit = call.limit()
         try:
             async with limit:
                 try:
-                    return await self._invoke_if_usable(input_data, call)
+                    self._refuse_unusable()
+                    return await work(call)
                 finally:
                     call.stop()
         except ItemError:
@@ -146,16 +188,23 @@ class Adapter(ABC):
                 raise SkillTimeout(f"no answer within {call.timeout_s:g} s{call.seen and '; ' + call.seen}") from None
             raise InfraError(f"calling {self.skill.key} failed: {type(error).__name__}: {error}") from error
 
-    async def _invoke_if_usable(self, input_data: Any, call: Call) -> SkillResponse:
+    def _refuse_unusable(self) -> None:
         if self._trouble is not None:
             raise type(self._trouble)(str(self._trouble), logs=self._trouble.logs)
-        return await self._invoke(input_data, call)
 
     async def _open(self) -> None:  # noqa: B027 - most adapters have nothing to open
         """Get ready for calls; whatever was started before a failure is stopped by `_close`."""
 
     async def _close(self) -> None:  # noqa: B027 - and those have nothing to close
         """Stop everything that was started; must cope with an `_open` that got halfway."""
+
+    async def _probe(self, call: Call) -> Probed:
+        """What `probe` finds out: by default the answer to an empty input, which may well be an error."""
+        try:
+            await self._invoke(empty_input(self.skill.input_schema), call)
+        except SkillError as error:
+            return Probed(f"answers an empty request, with an error: {excerpt(str(error), 120)}")
+        return Probed("answers an empty request")
 
     @abstractmethod
     async def _invoke(self, input_data: Any, call: Call) -> SkillResponse:

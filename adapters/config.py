@@ -10,17 +10,19 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from eval_skills.adapters.header import HeaderName, HeaderValue
-from eval_skills.adapters.json_pointer import JsonPointer
-from eval_skills.adapters.request_template import RequestTemplate
 from eval_skills.core.errors import InputError
 from eval_skills.core.loading import validate
 from eval_skills.core.models import Model, Skill
 from eval_skills.core.models.base import Text, known_keys
+from eval_skills.core.process_limits import CpuSeconds, MemoryMb, OpenFiles, OutputBytes, SandboxName
+from eval_skills.core.variable_names import VariableName
 
 C = TypeVar("C", bound="AdapterConfig")
 
-_SIMILAR = 0.8
+MAX_OUTPUT_BYTES = 5_000_000
+"""How long one answer may be, where nobody says otherwise."""
+
+_SIMILAR = 0.81
 """From this likeness on, an unknown key counts as a misspelt known one (``persistant`` and ``persistent``: 0.9)."""
 
 
@@ -55,14 +57,16 @@ class AdapterConfig(Model):
 
 
 class Limits(Model):
-    """Limits of each process: `memory_mb` of data (MiB; reserved address space is free), `cpu_seconds` of computing."""
+    """Limits of each process: `memory_mb` of data (MiB; reserved address space is free), `cpu_seconds` of computing since it
+    started, `open_files` at a time (sockets and pipes count)."""
 
-    memory_mb: int | None = Field(default=None, gt=0)
-    cpu_seconds: int | None = Field(default=None, gt=0)
+    memory_mb: MemoryMb | None = None
+    cpu_seconds: CpuSeconds | None = None
+    open_files: OpenFiles | None = None
 
     @model_validator(mode="after")
     def _enforceable(self) -> Limits:
-        if (self.memory_mb or self.cpu_seconds) and not sys.platform.startswith("linux"):
+        if any((self.memory_mb, self.cpu_seconds, self.open_files)) and not sys.platform.startswith("linux"):
             raise ValueError("limits are enforced on Linux only; remove them on this system")
         return self
 
@@ -71,13 +75,17 @@ class ProcessConfig(AdapterConfig):
     """Options of every adapter that starts processes.
 
     `env` is added to the child's allow-listed environment, as are our variables named in `pass_env`, where they are set.
-    `max_output_bytes` bounds one answer.
+    `max_output_bytes` bounds one answer. In a `sandbox` there is no network unless `network` asks for it,
+    and what lies at `hidden_paths` is out of sight: absolute paths, that of the skill's own folder excepted.
     """
 
     env: dict[str, str] = Field(default_factory=dict)
-    pass_env: list[Text] = Field(default_factory=list)
+    pass_env: list[VariableName] = Field(default_factory=list)
     limits: Limits = Limits()
-    max_output_bytes: int = Field(default=5_000_000, gt=0)
+    max_output_bytes: OutputBytes = MAX_OUTPUT_BYTES
+    sandbox: SandboxName = "none"
+    network: bool = False
+    hidden_paths: list[Text] = Field(default_factory=list)
 
 
 class CommandConfig(ProcessConfig):
@@ -134,73 +142,6 @@ class LangchainConfig(HostedConfig):
     input_key: Text | None = None
     output_key: Text | None = None
     invoke_config: InvokeConfig = InvokeConfig()
-
-
-class ServeConfig(Model):
-    """A service to run while the skill is evaluated; it is ready when `ready_path` answers 2xx.
-
-    Without `ready_path` it is ready when its port takes connections. ``{port}`` in the command, the entrypoint or
-    `baseUrl` becomes a free port, which the service also finds in the variable PORT.
-    """
-
-    command: Command
-    ready_path: Text | None = None
-    ready_timeout_ms: int = Field(default=10_000, gt=0)
-
-
-class AuthConfig(ProcessConfig):
-    """What every request over HTTP carries. `auth_token_env_key` names the variable that holds the secret."""
-
-    auth_type: Literal["none", "bearer", "api-key"] = "none"
-    auth_token_env_key: Text | None = None
-    auth_header: HeaderName | None = None
-    auth_query: Text | None = None
-    headers: dict[HeaderName, HeaderValue] = Field(default_factory=dict)
-
-    @model_validator(mode="after")
-    def _auth_is_whole(self) -> AuthConfig:
-        if self.auth_type != "none" and self.auth_token_env_key is None:
-            raise ValueError(f"authType is {self.auth_type} and authTokenEnvKey is missing; name the variable with the secret")
-        if self.auth_type == "none" and (self.auth_token_env_key or self.auth_header or self.auth_query):
-            raise ValueError("authTokenEnvKey, authHeader and authQuery need an authType: bearer or api-key")
-        if self.auth_query is not None and (self.auth_type != "api-key" or self.auth_header is not None):
-            raise ValueError("authQuery is for authType api-key, and stands instead of authHeader")
-        return self
-
-
-Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
-
-
-class HttpConfig(AuthConfig):
-    """How an HTTP skill is reached.
-
-    `method`, `request_template` and `output_path` are for a service with a shape of its own: how it is asked, what it is
-    sent, and where in its answer (a JSON pointer) the output stands. With any of them the answer is taken as it is, never
-    as an envelope, and an empty one is null.
-    """
-
-    base_url: Text | None = None
-    method: Method | None = None
-    request_template: RequestTemplate | None = None
-    output_path: JsonPointer | None = None
-    serve: ServeConfig | None = None
-
-    @property
-    def own_shape(self) -> bool:
-        """Whether the service speaks in a way of its own, and not in ours."""
-        return not (self.method is None and self.request_template is None and self.output_path is None)
-
-
-class McpConfig(CommandConfig, AuthConfig):
-    """How an MCP server is reached: a command on standard input and output, or a URL with its authentication.
-
-    `tool` is the tool to call, by default the skill's id. `protocol` `legacy` begins with the handshake that servers of before
-    2026 expect; `auto` finds out. `connect_timeout_ms` bounds the start, the negotiation and the listing of tools.
-    """
-
-    tool: Text | None = None
-    protocol: Literal["auto", "legacy"] = "auto"
-    connect_timeout_ms: int = Field(default=30_000, gt=0)
 
 
 def read_config(model: type[C], skill: Skill) -> C:

@@ -3,6 +3,8 @@
 A run that is killed with SIGKILL cannot stop the services it started. So each of them runs under this guard, whose standard input
 is a pipe from the run: when the run is gone, the pipe ends, and the guard ends its whole process group. Standard library only.
 
+It also takes in what the program starts and leaves behind, be it in another session: that ends when the program ends.
+
 A program that is spoken to on its standard input shares it with the guard, which then only waits for the other end to hang up.
 """
 
@@ -16,10 +18,15 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 GRACE_S = 0.3
 FAREWELL_S = 2.0
 """How long a program that shares its input may take to end by itself when that ends."""
+
+_POLL_S = 0.005
+_PR_SET_CHILD_SUBREAPER = 36
+"""Its number in <linux/prctl.h>."""
 
 NOT_FOUND = 127
 SHARED = "--shared-input"
@@ -35,13 +42,15 @@ def main(arguments: Sequence[str]) -> int:
     shared = arguments[0] == SHARED
     command = arguments[1:] if shared else arguments
     signal.signal(signal.SIGTERM, lambda *_: None)  # a handler, for an ignored signal would be ignored by the command too
+    _take_in_orphans()
     try:
         child = subprocess.Popen(command, stdin=None if shared else subprocess.DEVNULL)  # noqa: S603 - the skill's own command
     except OSError as error:
         print(f"cannot start {command[0]!r}: {error.strerror}", file=sys.stderr)
         return NOT_FOUND
     threading.Thread(target=_end_with_the_run, args=(_hung_up if shared else _read_to_its_end,), daemon=True).start()
-    code = child.wait()
+    code = child.returncode = _outlived(child.pid)
+    _end_what_is_left()
     if code < 0:
         if -code == signal.SIGTERM:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -49,10 +58,54 @@ def main(arguments: Sequence[str]) -> int:
     return code
 
 
+def _take_in_orphans() -> None:
+    """Become the parent of every process below us whose own parent ends, where the system knows of that."""
+    with suppress(OSError, AttributeError, ImportError):
+        from ctypes import CDLL
+
+        CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def _outlived(pid: int) -> int:
+    """Wait for `pid`, and bury the orphans that end meanwhile; its exit code."""
+    while True:
+        ended, status = os.waitpid(-1, 0)
+        if ended == pid:
+            return os.waitstatus_to_exitcode(status)
+
+
+def _end_what_is_left() -> None:
+    end = time.monotonic() + FAREWELL_S
+    while _kill_children() and time.monotonic() < end:  # what is below one becomes ours as soon as it is gone
+        with suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        time.sleep(_POLL_S)
+
+
+def _kill_children() -> list[int]:
+    children = _children()
+    for pid in children:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)
+    return children
+
+
+def _children() -> list[int]:
+    found: list[int] = []
+    with suppress(OSError):
+        for thread in os.listdir("/proc/self/task"):
+            with open(f"/proc/self/task/{thread}/children") as listed:
+                found += map(int, listed.read().split())
+    return found
+
+
 def _end_with_the_run(wait: Callable[[], None]) -> None:
     wait()
     os.killpg(0, signal.SIGTERM)
     time.sleep(GRACE_S)
+    if _kill_children():
+        time.sleep(GRACE_S)  # in which the main thread ends what is below them, and us
     os.killpg(0, signal.SIGKILL)
 
 

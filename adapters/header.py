@@ -5,12 +5,25 @@ from __future__ import annotations
 import re
 from typing import Annotated
 
-from pydantic import StringConstraints
+from pydantic import AfterValidator, StringConstraints
 
-HeaderName = Annotated[str, StringConstraints(pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")]
+from eval_skills.core.models.base import IN_WORDS
+
+_NAME = r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"
+IN_WORDS[_NAME] = "the name of a header: letters, digits and -"
+
+HeaderName = Annotated[str, StringConstraints(pattern=_NAME)]
 """A token of RFC 9110, section 5.1."""
 
-HeaderValue = Annotated[str, StringConstraints(pattern=r"^[\x20-\x7e]*$")]
+
+def _sendable(text: str) -> str:
+    # The value is left out of the message: it may be a secret.
+    if not is_header_value(text):
+        raise ValueError("holds a line break or other signs that no header may hold; give printable ASCII")
+    return text
+
+
+HeaderValue = Annotated[str, AfterValidator(_sendable)]
 """Printable ASCII: no line breaks, so that no header can carry another one."""
 
 FRAMING = frozenset({"host", "content-length", "transfer-encoding", "connection", "upgrade", "te", "trailer", "expect"})

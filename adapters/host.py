@@ -29,9 +29,17 @@ if __name__ == "__main__":  # run by its path, maybe where this package is not i
     sys.modules[_name].__path__ = [os.path.dirname(os.path.abspath(__file__))]
 
 from eval_skills.adapters.host_answer import plain
-from eval_skills.adapters.host_langchain import config_of_call, method_of, takes_config, told
+from eval_skills.adapters.host_langchain import (
+    config_of_call,
+    given_first,
+    method_of,
+    refuse_waiting,
+    state_of,
+    takes_config,
+    told,
+)
 from eval_skills.adapters.host_target import callable_of, find, keywords, refuse_other_than_one_argument
-from eval_skills.adapters.host_words import NotJson, NotLoaded, described, show_traceback
+from eval_skills.adapters.host_words import NotJson, NotLoaded, Unfinished, described, show_traceback
 
 if __name__ == "__main__":  # and let the skill import the real ones, if there are any
     del sys.modules["eval_skills"], sys.modules["eval_skills.adapters"]
@@ -63,6 +71,8 @@ class Host:
             reply = {"error": {"code": NOT_LOADED, "message": str(error)}}
         except NotJson as error:
             reply = {"error": {"code": NOT_JSON, "message": str(error)}}
+        except Unfinished as error:
+            reply = {"error": {"code": RAISED, "message": str(error)}}
         except BaseException as error:  # noqa: BLE001 - whatever the skill raises, even SystemExit, is its answer
             show_traceback(error)
             reply = {"error": {"code": RAISED, "message": described(error)}}
@@ -91,7 +101,10 @@ class Host:
         def call(value: Any) -> Any:
             usages: list[Any] = []
             options = {"config": config_of_call(target, setup["invoke_config"], usages)} if configurable else {}
-            return {**told(self._finished(method(value, **options)), setup["output_key"]), "usages": plain(usages)}
+            answer = self._finished(method(value, **options))
+            refuse_waiting(answer, self._finished(state_of(target, method, options)))
+            said = told(answer, setup["output_key"])
+            return {**said, "usages": plain(usages), "given": given_first(value, said.get("messages"))}
 
         return call
 

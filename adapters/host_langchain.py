@@ -9,8 +9,10 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
-from eval_skills.adapters.host_answer import is_message, plain
-from eval_skills.adapters.host_words import NotJson, NotLoaded, a_type, holding
+from eval_skills.adapters.host_answer import MESSAGE_CHARS, is_message, plain
+from eval_skills.adapters.host_words import NotJson, NotLoaded, Unfinished, a_type, holding
+
+_TYPES = {"user": "human", "assistant": "ai"}
 
 
 def method_of(name: str, target: Any, wanted: str | None) -> Callable[..., Any]:
@@ -49,6 +51,43 @@ def usages_of(result: Any) -> list[Any]:
     """The usage metadata of a model's result, where it reports any."""
     messages = (getattr(each, "message", None) for each in itertools.chain.from_iterable(result.generations))
     return [usage for message in messages if (usage := getattr(message, "usage_metadata", None))]
+
+
+def state_of(target: Any, method: Callable[..., Any], options: dict[str, Any]) -> Any:
+    """What a graph with a memory says of where it stands after a call, maybe to be awaited; None for anything else."""
+    ask = getattr(target, "aget_state" if method.__name__ == "ainvoke" else "get_state", None)
+    return ask(options["config"]) if callable(ask) and options and getattr(target, "checkpointer", None) else None
+
+
+def refuse_waiting(answer: Any, state: Any) -> None:
+    """Refuse what a graph holds when it stopped halfway: an `interrupt()` is told in its answer, a breakpoint only in its state.
+
+    Raises:
+        Unfinished: the graph waits for somebody who is not there.
+    """
+    asked = answer.get("__interrupt__") if isinstance(answer, dict) else None
+    if asked:
+        wanted = [value if isinstance(value := getattr(each, "value", each), str) else repr(value) for each in asked]
+        raise Unfinished(f"the graph waits for input: {'; '.join(wanted)[:MESSAGE_CHARS]}")
+    if following := getattr(state, "next", None):
+        raise Unfinished(f"the graph waits for input: it stopped before {', '.join(map(str, following))}")
+
+
+def given_first(value: Any, messages: list[dict[str, Any]] | None) -> int:
+    """How many of an answer's `messages` are those that it was given, at its beginning; 0 where they are not all there."""
+    given = value.get("messages") if isinstance(value, dict) else None
+    given = given if isinstance(given, list) else []
+    same = messages is not None and len(given) <= len(messages) and all(map(_is_the_same, given, messages))
+    return len(given) if same else 0
+
+
+def _is_the_same(given: Any, message: dict[str, Any]) -> bool:
+    if isinstance(given, (list, tuple)) and len(given) == 2:
+        given = {"role": given[0], "content": given[1]}
+    if not isinstance(given, dict) or given.get("content") != message.get("content"):
+        return False
+    role = given.get("role", given.get("type"))
+    return isinstance(role, str) and _TYPES.get(role, role) == message.get("type")
 
 
 def told(answer: Any, output_key: str | None) -> dict[str, Any]:

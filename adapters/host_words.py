@@ -21,6 +21,10 @@ class NotLoaded(Exception):
     """The entrypoint names nothing that can be called; the message says what would be valid."""
 
 
+class Unfinished(Exception):
+    """The code stopped halfway and waits; the message says what for."""
+
+
 class NotJson(Exception):
     """An answer holds what JSON cannot say; the message says where."""
 

@@ -16,6 +16,7 @@ from eval_skills.adapters.config import AdapterConfig, HostedConfig, read_config
 from eval_skills.adapters.jsonrpc import Reply
 from eval_skills.adapters.launch import launch_of
 from eval_skills.adapters.pool import WorkerPool
+from eval_skills.adapters.probing import Probed
 from eval_skills.adapters.python_entrypoint import python_entrypoint
 from eval_skills.adapters.tail import excerpt
 from eval_skills.adapters.worker import Worker
@@ -41,6 +42,7 @@ class HostedAdapter(Adapter, Generic[C]):
         super().__init__(skill)
         self._entrypoint = python_entrypoint(skill)
         self._config = config = cast(C, read_config(self.config_model, skill))
+        self.limits = config.limits
         launch = launch_of(skill, (config.python or sys.executable, "-I", str(Path(host.__file__).resolve())), config)
         self._pool = WorkerPool(launch, config.max_output_bytes, prepare=self._load)
         self._start_s = config.start_timeout_ms / 1000
@@ -70,6 +72,11 @@ class HostedAdapter(Adapter, Generic[C]):
 
     async def _close(self) -> None:
         await self._pool.close()
+
+    async def _probe(self, call: Call) -> Probed:
+        """The object is loaded; it is not called."""
+        self._pool.give_back(await self._pool.take())
+        return Probed(f"{self._entrypoint} is loaded")
 
     async def _invoke(self, input_data: Any, call: Call) -> SkillResponse:
         call.suspend()

@@ -5,31 +5,33 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from eval_skills.adapters.address import address_of, free_port, needs_port, shown
+from eval_skills.adapters.address import address_of, free_port, needs_port
 from eval_skills.adapters.base import Adapter, Call
-from eval_skills.adapters.config import AdapterConfig, HttpConfig, read_config, source_of
-from eval_skills.adapters.envelope import read_answer
-from eval_skills.adapters.http_answer import own_answer
-from eval_skills.adapters.http_secret import auth_headers, auth_query, secret_is_set, unset
-from eval_skills.adapters.http_status import status_error
-from eval_skills.adapters.json_text import parse_json
+from eval_skills.adapters.config import AdapterConfig, read_config, source_of
+from eval_skills.adapters.http_answer import HttpAnswer
+from eval_skills.adapters.http_config import HttpConfig
+from eval_skills.adapters.http_secret import auth_headers, auth_query, refuse_unusable_secrets, sent_headers
 from eval_skills.adapters.launch import launch_of
 from eval_skills.adapters.path_template import path_marks
-from eval_skills.adapters.request import merged, request_of
-from eval_skills.adapters.tail import excerpt
-from eval_skills.core.errors import ContractError, InfraError, InputError, SkillUnavailable, nearest
+from eval_skills.adapters.probing import Probed, http_doubts
+from eval_skills.adapters.request import Request, merged, request_of
+from eval_skills.adapters.trust import trust_doubts, trust_of
+from eval_skills.core.errors import InfraError, InputError, SkillUnavailable, nearest
 from eval_skills.core.models import Skill, SkillResponse
 
 if TYPE_CHECKING:
-    from eval_skills.adapters.http_client import HttpClient, HttpReply
-    from eval_skills.adapters.request import Request
+    from eval_skills.adapters.http_client import HttpClient
     from eval_skills.adapters.service import Service
+
+_OPEN = ("additionalProperties", "patternProperties", "$ref", "allOf", "anyOf", "oneOf")
+"""Parts of a schema by which its objects may have keys that `properties` does not name."""
 
 
 class HttpAdapter(Adapter):
     """POSTs ``{"skillId", "version", "input"}`` to the skill's address, with the service of `serve` around it.
 
-    With `method`, `requestTemplate` or `outputPath` it speaks the service's own shape instead.
+    With `method`, `requestTemplate` or `outputPath` it speaks the service's own shape instead; with `stream` the answer comes in
+    events.
     """
 
     config_model: ClassVar[type[AdapterConfig]] = HttpConfig
@@ -38,19 +40,25 @@ class HttpAdapter(Adapter):
         super().__init__(skill)
         self._config = read_config(HttpConfig, skill)
         self._url = address_of(skill, self._config)
+        self.limits = self._config.limits if self._config.serve is not None else self.limits
         self._client: HttpClient | None = None
         self._service: Service | None = None
 
     @classmethod
     def check(cls, skill: Skill) -> None:
-        """The configuration, the address, the folder of a service, and that the secret's variable is set."""
+        """The configuration, the address, the folder of a service, the certificates, and that the secrets' variables are set."""
         config = read_config(HttpConfig, skill)
-        address_of(skill, config)
+        trust_of(skill, config, address_of(skill, config))
         if config.serve is not None:
-            launch_of(skill, (), config)
+            launch_of(skill, (), config, listens=True)
         _refuse_lost_marks(skill, config)
-        if not secret_is_set(config):
-            raise InputError(unset(config), source=source_of(skill), path="adapterConfig.authTokenEnvKey")
+        _refuse_empty_marks(skill, config)
+        refuse_unusable_secrets(skill, config)
+
+    @classmethod
+    def doubts(cls, skill: Skill) -> list[str]:
+        """That a certificate is not checked."""
+        return trust_doubts(skill, read_config(HttpConfig, skill))
 
     async def _open(self) -> None:
         from eval_skills.adapters.http_client import HttpClient
@@ -58,7 +66,9 @@ class HttpAdapter(Adapter):
         port = free_port() if needs_port(self.skill, self._config) else None
         self._url = address_of(self.skill, self._config, port)
         self._auth_headers, self._auth_query = auth_headers(self._config), auth_query(self._config)
-        self._client = HttpClient(secure=self._url.startswith("https:"))
+        self._sent = self._config.model_copy(update={"headers": sent_headers(self._config)})
+        trust = trust_of(self.skill, self._config, self._url)
+        self._client = HttpClient(secure=self._url.startswith("https:"), tls=trust)
         if self._config.serve is not None:
             self._service = self._new_service(port)
             await self._service.ensure_running(self._client)
@@ -69,47 +79,49 @@ class HttpAdapter(Adapter):
         if self._client is not None:
             await self._client.close()
 
+    async def _probe(self, call: Call) -> Probed:
+        """The service is ready, and something speaks HTTP at the address. It gets the headers and the secret of a run, by a
+        GET. No request of a task is sent: it may change data."""
+        from eval_skills.adapters.http_glance import glance
+
+        assert self._client is not None
+        if self._service is not None:
+            await self._service.ensure_running(self._client)
+        headers = merged(self._sent.headers, self._auth_headers)
+        seen = await glance(self._client, Request(self._config.method or "POST", self._url, headers, None), self._auth_query)
+        ready = "its service is ready; " if self._service is not None else ""
+        secret = bool(self._auth_headers or self._auth_query) or self._sent.headers != self._config.headers
+        doubts = (seen.refusal,) if seen.refusal else http_doubts(seen.reply, sent=secret)
+        return Probed(f"{ready}{seen.reply.address} answers (HTTP {seen.reply.status} to GET)", doubts)
+
     async def _invoke(self, input_data: Any, call: Call) -> SkillResponse:
         assert self._client is not None
         if self._service is not None:
             await self._service.ensure_running(self._client)
         request = self._request(input_data)
         call.start()
+        answer = HttpAnswer(self._config, call)
         try:
-            reply = await self._client.send(request, self._config.max_output_bytes, self._auth_query)
+            reply = await self._client.send(request, self._config.max_output_bytes, self._auth_query, answer.takes)
         except SkillUnavailable as error:
             call.stop()
             raise await self._explained(error) from None
         call.stop()
-        return self._read(reply, shown(request.url))
+        return answer.response(reply)
 
     def _request(self, input_data: Any) -> Request:
         try:
-            request = request_of(self.skill, self._config, self._url, input_data)
+            request = request_of(self.skill, self._sent, self._url, input_data)
         except ValueError as error:
             raise InfraError(f"the input cannot be sent: {error}") from None
-        join = merged if self._config.own_shape else dict.__or__
-        return replace(request, headers=join(dict(request.headers), self._auth_headers))
-
-    def _read(self, reply: HttpReply, address: str) -> SkillResponse:
-        text = reply.body.decode(errors="replace")
-        if (error := status_error(reply.status, reply.headers, text, address)) is not None:
-            raise error
-        kind = reply.headers.get("content-type", "no content type")
-        try:
-            if self._config.own_shape:
-                return SkillResponse(output=own_answer(reply.body, kind, self._config.output_path))
-            return read_answer(parse_json(reply.body))
-        except ValueError as problem:
-            seen = excerpt(text) or "an empty body"
-            raise ContractError(f"HTTP {reply.status} with an unreadable body ({kind}): {problem}; it was: {seen}") from None
+        return replace(request, headers=merged(dict(request.headers), self._auth_headers))
 
     def _new_service(self, port: int | None) -> Service:
         from eval_skills.adapters.service import Service, serve_words
 
         assert self._config.serve is not None
         extra = {"PORT": str(port)} if port is not None else {}
-        launch = launch_of(self.skill, serve_words(self._config.serve, port), self._config, extra=extra)
+        launch = launch_of(self.skill, serve_words(self._config.serve, port), self._config, extra=extra, listens=True)
         return Service(self._config.serve, launch, self._url)
 
     async def _explained(self, error: SkillUnavailable) -> SkillUnavailable:
@@ -123,3 +135,19 @@ def _refuse_lost_marks(skill: Skill, config: HttpConfig) -> None:
     if lost := next((name for name in named if name not in marks), None):
         message = f"the address has no {{{lost}}} in its path{nearest(lost, marks)}"
         raise InputError(message, source=source_of(skill), path=f"adapterConfig.requestTemplate.path.{lost}")
+
+
+def _refuse_empty_marks(skill: Skill, config: HttpConfig) -> None:
+    """A mark in the path that neither the template nor an input by the skill's schema can ever fill."""
+    named = config.request_template.path if config.request_template is not None else {}
+    marks = [mark for mark in path_marks(address_of(skill, config)) if mark not in named]
+    if empty := next((mark for mark in marks if not _may_have(skill.input_schema, mark)), None):
+        message = f"nothing fills {{{empty}}} in the path; give adapterConfig.requestTemplate.path.{empty}, or declare"
+        raise InputError(f"{message} {empty} in inputSchema.properties", source=source_of(skill), path="entrypoint")
+
+
+def _may_have(schema: dict[str, Any], key: str) -> bool:
+    """Whether an object by `schema` may have `key`: one that says nothing at all, or something of other keys, allows it."""
+    is_open = any(schema.get(part) not in (None, False) for part in _OPEN)
+    named = [schema.get("properties"), schema.get("required")]
+    return not schema or is_open or any(isinstance(names, dict | list) and key in names for names in named)

@@ -5,14 +5,21 @@ from __future__ import annotations
 import os
 import socket
 import ssl
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, contextmanager, suppress
+from dataclasses import dataclass, replace
+from http import HTTPStatus
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from typing import Any
 
 import httpx
 
 from eval_skills.adapters.address import shown
+from eval_skills.adapters.http_redirect import redirected, refuse_circle
+from eval_skills.adapters.http_trace import RequestTrace
+from eval_skills.adapters.limits import too_long
 from eval_skills.adapters.request import Request, with_query
+from eval_skills.adapters.tls import tls_problem
 from eval_skills.core.errors import ContractError, InfraError, ItemError, SkillUnavailable
 
 ERROR_BODY_BYTES = 4_000
@@ -26,46 +33,85 @@ class HttpReply:
     status: int
     headers: Mapping[str, str]
     body: bytes
+    address: str
+    """Where it came from, as messages may show it."""
 
 
 class HttpClient:
-    """Connections to one skill, kept alive; no proxies, no redirects, no time limits of its own."""
+    """Connections to one skill, kept alive; no proxies, no cookies, no time limits of its own, redirects within the host only.
 
-    def __init__(self, *, secure: bool) -> None:
+    `tls` says how to speak TLS, where it is spoken; by default with the public authorities.
+    """
+
+    def __init__(self, *, secure: bool, tls: ssl.SSLContext | None = None) -> None:
         self._client = httpx.AsyncClient(
             trust_env=False,
             follow_redirects=False,
             timeout=None,  # noqa: S113 - the adapter's deadline is the one time limit
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=100),
             # Loading the certificate store takes tens of ms; a context without one refuses every certificate.
-            verify=True if secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
+            verify=tls or (True if secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)),
             headers={"Accept-Encoding": "identity"},
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),  # what one item was given is nothing to the next one
         )
 
-    async def send(self, request: Request, max_bytes: int, secret_query: list[tuple[str, str]]) -> HttpReply:
-        """Send `request` and read the response, at most `max_bytes` of it.
+    async def send(
+        self,
+        request: Request,
+        max_bytes: int,
+        secret_query: list[tuple[str, str]],
+        is_whole: Callable[[bytes], bool],
+    ) -> HttpReply:
+        """Send `request`, also where it is redirected to within its host, and read the response, at most `max_bytes` of it.
 
+        `is_whole` gets each piece of a successful response as it comes, and ends the reading when it says so.
         `secret_query` joins the query on the wire only: no log, error or response of the library ever shows it.
 
         Raises:
             ContractError: a successful response has a longer body, or one that cannot be decoded.
             SkillUnavailable: the connection was refused, reset or broken.
-            InfraError: the address is not usable (unknown host, bad certificate, not an HTTP URL).
+            InfraError: the address is not usable (unknown host, no TLS, redirected in a circle, not an HTTP URL).
+        """
+        trail = [request]
+        while True:
+            reply = await self._exchange(trail[-1], max_bytes, secret_query, is_whole)
+            target = redirected(trail[-1], reply.status, reply.headers.get("location"), [name for name, _ in secret_query])
+            if target is None:
+                return replace(reply, address=_way(trail))
+            refuse_circle(trail, target)
+            trail.append(target)
+
+    async def glance(self, request: Request, secret_query: list[tuple[str, str]]) -> HttpReply:
+        """How `request` is answered, but for the body: nothing of that is read, and no redirect is followed.
+
+        Raises:
+            ItemError: as `send`.
         """
         with _errors_of(request.url):
-            hidden = {"target": httpx.URL(with_query(request.url, secret_query)).raw_path} if secret_query else {}
-            async with self._client.stream(
-                request.method, request.url, content=request.body, headers=dict(request.headers), extensions=hidden
-            ) as response:
+            async with self._stream(request, secret_query) as response:
+                return HttpReply(response.status_code, response.headers, b"", shown(request.url))
+
+    async def _exchange(
+        self,
+        request: Request,
+        max_bytes: int,
+        secret_query: list[tuple[str, str]],
+        is_whole: Callable[[bytes], bool],
+    ) -> HttpReply:
+        with _errors_of(request.url):
+            async with self._stream(request, secret_query) as response:
                 if not response.is_success:
-                    return HttpReply(response.status_code, response.headers, await _beginning(response))
+                    return HttpReply(response.status_code, response.headers, await _beginning(response), "")
                 _refuse_encoding(response)
-                received = bytearray()
-                async for chunk in response.aiter_raw():
-                    received += chunk
-                    if len(received) > max_bytes:
-                        raise ContractError(f"the body has more than {max_bytes:,} bytes (maxOutputBytes)")
-                return HttpReply(response.status_code, response.headers, bytes(received))
+                return HttpReply(response.status_code, response.headers, await _body(response, max_bytes, is_whole), "")
+
+    def _stream(self, request: Request, secret_query: list[tuple[str, str]]) -> AbstractAsyncContextManager[httpx.Response]:
+        extensions: dict[str, Any] = {"trace": RequestTrace().noted}
+        if secret_query:
+            extensions["target"] = httpx.URL(with_query(request.url, secret_query)).raw_path
+        return self._client.stream(
+            request.method, request.url, content=request.body, headers=dict(request.headers), extensions=extensions
+        )
 
     async def status_of(self, url: str) -> int:
         """The status that a GET is answered with.
@@ -74,7 +120,7 @@ class HttpClient:
             ItemError: as `send`.
         """
         with _errors_of(url):
-            async with self._client.stream("GET", url) as response:
+            async with self._client.stream("GET", url, extensions={"trace": RequestTrace().noted}) as response:
                 return response.status_code
 
     async def close(self) -> None:
@@ -82,11 +128,27 @@ class HttpClient:
         await self._client.aclose()
 
 
+def _way(trail: list[Request]) -> str:
+    here = shown(trail[-1].url)
+    return here if len(trail) == 1 else f"{here} (redirected from {shown(trail[0].url)} to {trail[-1].method})"
+
+
 def _refuse_encoding(response: httpx.Response) -> None:
     """We ask for plain bytes: a compressed body of some kB may unpack to gigabytes, and no limit sees them in time."""
     encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
     if encoding not in {"", "identity"}:
         raise ContractError(f"the body is encoded as {encoding!r}, although Accept-Encoding asked for identity")
+
+
+async def _body(response: httpx.Response, max_bytes: int, is_whole: Callable[[bytes], bool]) -> bytes:
+    received = bytearray()
+    async for chunk in response.aiter_raw():
+        received += chunk
+        if len(received) > max_bytes:
+            raise too_long("the body", max_bytes)
+        if is_whole(chunk):
+            break
+    return bytes(received)
 
 
 async def _beginning(response: httpx.Response) -> bytes:
@@ -107,19 +169,35 @@ def _errors_of(url: str) -> Iterator[None]:
         raise InfraError(f"cannot send to {shown(url)}: {error}") from None
     except httpx.DecodingError as error:
         raise ContractError(f"the body cannot be decoded: {error}") from None
-    except httpx.TransportError as error:
+    except (httpx.TransportError, ssl.SSLError) as error:  # the latter, unwrapped, is a refusal after the handshake
         raise connection_error(error, url) from None
 
 
 def connection_error(error: Exception, url: str) -> ItemError:
     """What a library's `error` about the connection to `url` is for an item."""
     root = _root(error)
-    cause = os.strerror(root.errno) if isinstance(root, ConnectionError) and root.errno else str(root) or type(root).__name__
-    message = f"connection to {shown(url)} failed: {cause}"
-    unknown_host = isinstance(root, socket.gaierror) and root.errno in {socket.EAI_NONAME, socket.EAI_NODATA}
-    if unknown_host or isinstance(root, ssl.SSLCertVerificationError):
-        return InfraError(message)
-    return SkillUnavailable(message)
+    if isinstance(root, ssl.SSLError) and not isinstance(root, ssl.SSLEOFError | ssl.SSLZeroReturnError | ssl.SSLSyscallError):
+        return InfraError(f"TLS with {shown(url)} failed: {tls_problem(root)}")
+    if getattr(root, "error_status_hint", None) == HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE:
+        return ContractError(
+            f"the headers of {shown(url)} never end, or are longer than the 100 kB that a response may begin with"
+        )
+    if isinstance(root, socket.gaierror):
+        unknown = root.errno in {socket.EAI_NONAME, socket.EAI_NODATA}
+        message = f"connection to {shown(url)} failed: its host is not found ({root.strerror})"
+        return InfraError(message) if unknown else SkillUnavailable(message)
+    return SkillUnavailable(f"connection to {shown(url)} failed: {_cause(root, secure=url.lower().startswith('https:'))}")
+
+
+def _cause(root: BaseException, *, secure: bool) -> str:
+    if isinstance(root, ssl.SSLError):
+        return tls_problem(root)
+    broke = isinstance(root, BrokenPipeError | ConnectionResetError) or type(root).__name__ == "BrokenResourceError"
+    if broke and secure:  # whether the alert that says why is read before the reset is a race
+        return "the server broke it; one that wants to know us does so: give adapterConfig.tls.clientCert, or another one"
+    if isinstance(root, ConnectionError) and root.errno:
+        return os.strerror(root.errno)
+    return "the other side broke it" if broke else str(root) or type(root).__name__
 
 
 def _root(error: BaseException) -> BaseException:

@@ -18,8 +18,8 @@ UNREACHED = frozenset({401, 403, 404, 405, 407, 410})
 def status_error(status: int, headers: Mapping[str, str], body: str, url: str) -> ItemError | None:
     """The error that a response with `status` is, or None for 2xx. The status comes first, then the body's beginning.
 
-    408, 425, 429 and 5xx are SkillUnavailable, with the wait that Retry-After asks for; 3xx (nothing is followed) and
-    the `UNREACHED` are InfraError; other 4xx are SkillError.
+    408, 425, 429 and 5xx are SkillUnavailable, with the wait that Retry-After asks for; 3xx (one that was not
+    followed) and the `UNREACHED` are InfraError; other 4xx are SkillError.
     """
     if 200 <= status < 300:
         return None

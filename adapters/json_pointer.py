@@ -7,7 +7,12 @@ from typing import Annotated, Any
 
 from pydantic import StringConstraints
 
-JsonPointer = Annotated[str, StringConstraints(pattern=r"^(?:/(?:[^~/]|~[01])*)*$")]
+from eval_skills.core.models.base import IN_WORDS
+
+_POINTER = r"^(?:/(?:[^~/]|~[01])*)*$"
+IN_WORDS[_POINTER] = "a JSON pointer such as /data/0"
+
+JsonPointer = Annotated[str, StringConstraints(pattern=_POINTER)]
 """Empty for the whole value, else ``/`` before every key or index; ``~1`` is a ``/`` inside a key, ``~0`` a ``~``."""
 
 _INDEX = re.compile(r"(?:0|[1-9][0-9]{0,8})\Z")

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from typing import Any
 
 from eval_skills.adapters.json_text import parse_json, write_json
 from eval_skills.adapters.tail import excerpt
 from eval_skills.core.errors import ContractError, InfraError, SkillError
+
+_EDGE_BYTES = 200
+_MAX_DIGITS = 4000
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,7 @@ def read_reply(text: bytes, request_id: int) -> Reply | None:
     try:
         message = parse_json(text)
     except ValueError as error:
-        if _is_reply(_parse_leniently(text), request_id):
+        if _was_meant_as_reply(text, request_id):
             raise ContractError(f"unreadable answer: {error}; it was: {excerpt(text.decode(errors='replace'))}") from None
         return None
     if not _is_reply(message, request_id):
@@ -85,16 +89,34 @@ def _is_reply(message: Any, request_id: int) -> bool:
     )
 
 
+def _was_meant_as_reply(text: bytes, request_id: int) -> bool:
+    """Whether an object that is refused is the reply; of one that no parser reads (too deep) its first and last keys tell."""
+    message = _parse_leniently(text)
+    if message is not None:
+        return _is_reply(message, request_id)
+    if not text.rstrip().endswith(b"}"):
+        return False
+    edges = re.sub(rb"\s", b"", text[:_EDGE_BYTES] + text[-_EDGE_BYTES:])
+    if b'"jsonrpc":"2.0"' not in edges or b'"method":' in edges:
+        return False
+    return re.search(rb'"id":(?:null|%d)[,}]' % request_id, edges) is not None
+
+
 def _is_same_id(seen: Any, request_id: int) -> bool:
     # In Python True equals 1; in JSON it does not. Only one request is in flight, so null can mean nothing else.
     return seen is None or (isinstance(seen, int | float) and not isinstance(seen, bool) and seen == request_id)
 
 
 def _parse_leniently(text: bytes) -> Any:
+    """What the text says, wrong bytes and endless numbers let through; None where it cannot be read at all."""
     try:
-        return json.loads(text)
+        return json.loads(text.decode(errors="replace"), parse_int=_number)
     except (ValueError, RecursionError):
         return None
+
+
+def _number(text: str) -> int | str:
+    return int(text) if len(text) < _MAX_DIGITS else text
 
 
 def _describe_error(error: Any) -> str:

@@ -18,8 +18,9 @@ class LangchainAdapter(HostedAdapter[LangchainConfig]):
     """Calls `ainvoke`, or `invoke` where there is no other (`call` chooses), with the task's input and `invokeConfig`.
 
     A graph whose state has `messages` takes a text as the user's message. Of an answer with messages the output is
-    `outputKey` of the state, else its structured response, else the text of the last message of the model; any other
-    answer is the output itself. Tokens are those of all model calls that reported theirs.
+    `outputKey` of the state, else its structured response, else the text of the last message of the model (those that the graph
+    was given do not count); any other answer is the output itself. A graph that stopped to wait for somebody is an error.
+    Tokens are those of all model calls that reported theirs.
     """
 
     config_model: ClassVar[type[AdapterConfig]] = LangchainConfig
@@ -39,7 +40,7 @@ class LangchainAdapter(HostedAdapter[LangchainConfig]):
             return response if response.usage is not None else response.model_copy(update={"usage": usage})
         messages = answer[MESSAGES]
         return SkillResponse(
-            output=answer["value"] if "value" in answer else final_text(messages),
+            output=answer["value"] if "value" in answer else final_text(messages[answer["given"] :]),
             messages=[openai_message(message) for message in messages],
             tool_calls=calls_of(messages),
             usage=usage or usage_of([message.get("usage_metadata") for message in messages]),

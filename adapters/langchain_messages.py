@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from eval_skills.core.errors import ContractError
 from eval_skills.core.models import ToolCall, Usage
 
 _ROLES = {"ai": "assistant", "human": "user"}
@@ -34,8 +35,15 @@ def calls_of(messages: list[dict[str, Any]]) -> list[ToolCall]:
 
 
 def final_text(messages: list[dict[str, Any]]) -> str:
-    """The text of the model's last message, or of the last message where no model spoke."""
-    spoken = [message for message in messages if _role(message) == "assistant"] or messages
+    """The text of the model's last message.
+
+    Raises:
+        ContractError: no model spoke; what a user, a tool or the system said is no answer.
+    """
+    spoken = [message for message in messages if _role(message) == "assistant"]
+    if not spoken:
+        others = ", ".join(dict.fromkeys(map(_role, messages)))
+        raise ContractError(f"no message of the model in the answer{others and f'; what is new in it came from: {others}'}")
     return text_of(spoken[-1].get("content"))
 
 

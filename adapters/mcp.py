@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from eval_skills.adapters.base import Adapter, Call
 from eval_skills.adapters.cancellation import uninterrupted
-from eval_skills.adapters.config import AdapterConfig, McpConfig, read_config, source_of
+from eval_skills.adapters.config import AdapterConfig, read_config
 from eval_skills.adapters.envelope import read_answer
-from eval_skills.adapters.http_secret import secret_is_set, unset
+from eval_skills.adapters.http_secret import refuse_unusable_secrets
+from eval_skills.adapters.mcp_config import McpConfig
 from eval_skills.adapters.mcp_server import server_of
-from eval_skills.core.errors import InfraError, InputError, SkillUnavailable, nearest
+from eval_skills.adapters.probing import Probed, schema_differences
+from eval_skills.adapters.trust import trust_doubts
+from eval_skills.core.errors import InfraError, SkillUnavailable, nearest
 from eval_skills.core.models import Skill, SkillResponse
 
 if TYPE_CHECKING:
@@ -40,7 +43,8 @@ class McpAdapter(Adapter):
     def __init__(self, skill: Skill) -> None:
         super().__init__(skill)
         self._config = read_config(McpConfig, skill)
-        server_of(skill, self._config, secrets=False)
+        server = server_of(skill, self._config, secrets=False)
+        self.limits = server.launch.limits if server.launch is not None else self.limits
         self._tool = self._config.tool or skill.id
         self._session: McpSession | None = None
         self._leaving: set[asyncio.Task[None]] = set()
@@ -50,9 +54,12 @@ class McpAdapter(Adapter):
     def check(cls, skill: Skill) -> None:
         """The configuration, the command or URL, the folder it runs in, and that the secret's variable is set."""
         cls(skill)
-        config = read_config(McpConfig, skill)
-        if not secret_is_set(config):
-            raise InputError(unset(config), source=source_of(skill), path="adapterConfig.authTokenEnvKey")
+        refuse_unusable_secrets(skill, read_config(McpConfig, skill))
+
+    @classmethod
+    def doubts(cls, skill: Skill) -> list[str]:
+        """That a certificate is not checked."""
+        return trust_doubts(skill, read_config(McpConfig, skill))
 
     async def _open(self) -> None:
         with suppress(SkillUnavailable):  # each call tries again, and says so
@@ -63,6 +70,13 @@ class McpAdapter(Adapter):
         if self._session is not None:
             self._retire(self._session)
         await asyncio.gather(*self._leaving)
+
+    async def _probe(self, call: Call) -> Probed:
+        """The server is connected and offers the tool; no tool is called."""
+        session = await self._connected(self._tool)
+        offered = session.tools[self._tool]
+        doubts = schema_differences(self.skill.input_schema, offered.input_schema)
+        return Probed(f"{session.origin['server'] or 'the server'} offers {self._tool}, 1 of {len(session.tools)}", tuple(doubts))
 
     async def _invoke(self, input_data: Any, call: Call) -> SkillResponse:
         from eval_skills.adapters.mcp_calling import CallInterrupted, ask

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import mcp_types
 
+from eval_skills.adapters import limits
 from eval_skills.adapters.json_text import parse_json, write_json
 from eval_skills.adapters.tail import excerpt
 from eval_skills.core.errors import ContractError, ItemError, SkillError, SkillUnavailable
@@ -43,7 +44,7 @@ def output_of(result: mcp_types.CallToolResult, max_bytes: int) -> Any:
 
 def too_long(max_bytes: int) -> ContractError:
     """What an answer above the limit is."""
-    return ContractError(f"the answer has more than {max_bytes:,} bytes (maxOutputBytes)")
+    return limits.too_long("the answer", max_bytes)
 
 
 def error_text(result: mcp_types.CallToolResult) -> str:

@@ -52,7 +52,7 @@ async def ask(session: McpSession, tool: str, arguments: dict[str, Any], call: C
     try:
         result = await client.call_tool(tool, arguments, progress_callback=hear)
         call.stop()
-        return _answer(session, tool, result, max_bytes, mark)
+        return await _answer(session, tool, result, max_bytes, mark)
     except MCPError as error:
         call.stop()
         raise await _explained(session, error, max_bytes, mark) from None
@@ -68,9 +68,11 @@ async def ask(session: McpSession, tool: str, arguments: dict[str, Any], call: C
         call.logs = "\n".join(text for text in (told.text().rstrip("\n"), session.link.take_logs()) if text)
 
 
-def _answer(session: McpSession, tool: str, result: CallToolResult, max_bytes: int, mark: int) -> Any:
+async def _answer(session: McpSession, tool: str, result: CallToolResult, max_bytes: int, mark: int) -> Any:
     if not result.is_error:
-        return output_of(result, max_bytes)
+        output = output_of(result, max_bytes)  # first of all: it may be too long to be looked into
+        await session.schemas.check(tool, result)
+        return output
     said = error_text(result)
     masked = said == f"Error executing tool {tool}"  # which is how a server hides what its tool raised
     cause = exception_in(session.link.stderr()) if masked else ""

@@ -17,6 +17,7 @@ from mcp.client.streamable_http import streamable_http_client
 from eval_skills.adapters.address import shown
 from eval_skills.adapters.http_client import ERROR_BODY_BYTES, connection_error
 from eval_skills.adapters.http_status import status_error
+from eval_skills.adapters.http_trace import RequestTrace
 from eval_skills.adapters.mcp_answer import too_long
 from eval_skills.adapters.mcp_link import McpLink, SessionExpired, message_limit
 from eval_skills.core.errors import ContractError, ItemError
@@ -27,16 +28,24 @@ if TYPE_CHECKING:
 _COURTESY_S = 1.0
 """How long the server may take to accept that a request is cancelled or the session over."""
 
+_BROKEN = (httpx2.TransportError, ssl.SSLError)
+"""The latter, unwrapped, is a refusal after the handshake."""
+
 _SESSION_HEADER = "mcp-session-id"
 _WHATEVER_THE_BODY = frozenset({408, 425, 429, 502, 503, 504})
 """Statuses that count even if the body is a JSON-RPC error."""
+
+_DISCOVERY = "server/discover"
+_NO_DISCOVERY = frozenset({400, 404, 405, 406, 415, 422, 501})
+"""How servers of before 2026 refuse the question for their protocol; the handshake follows, and tells more."""
 
 
 class HttpLink(McpLink):
     """Connections to one URL; no proxies, no compression, no time limits of their own."""
 
-    def __init__(self, url: str, headers: Mapping[str, str], max_output_bytes: int) -> None:
+    def __init__(self, url: str, headers: Mapping[str, str], max_output_bytes: int, tls: ssl.SSLContext | None = None) -> None:
         super().__init__()
+        self._tls = tls
         self._url, self._headers, self._max_output_bytes = url, headers, max_output_bytes
 
     @property
@@ -47,7 +56,7 @@ class HttpLink(McpLink):
     async def connect(self) -> AsyncIterator[TransportStreams]:
         """Get ready to post; leaving ends the session on the server."""
         # Loading the certificate store takes tens of ms; a context without one refuses every certificate.
-        verify = True if self._url.startswith("https:") else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        verify = self._tls or (True if self._url.startswith("https:") else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
         limits = httpx2.Limits(max_connections=None, max_keepalive_connections=100)
         transport = _Border(httpx2.AsyncHTTPTransport(verify=verify, trust_env=False, limits=limits), self)
         headers = {"Accept-Encoding": "identity", **self._headers}
@@ -113,23 +122,28 @@ class _Border(httpx2.AsyncBaseTransport):
     async def _politely(self, request: httpx2.Request) -> httpx2.Response:
         try:
             async with asyncio.timeout(_COURTESY_S):
-                return await self._inner.handle_async_request(request)
-        except (TimeoutError, httpx2.TransportError):
+                return await self._sent(request)
+        except (TimeoutError, ItemError, *_BROKEN):
             return httpx2.Response(202, request=request)
+
+    async def _sent(self, request: httpx2.Request) -> httpx2.Response:
+        request.extensions = {**request.extensions, "trace": RequestTrace().noted}
+        return await self._inner.handle_async_request(request)
 
     async def _checked(self, request: httpx2.Request, asked: _Asked) -> httpx2.Response:
         """The response as it is while it streams events; else with its whole body, if that is no longer than allowed."""
         try:
-            response = await self._inner.handle_async_request(request)
+            response = await self._sent(request)
             if _streams_events(response):
                 return response
             body = await self._body(response)
-        except httpx2.TransportError as error:
+        except _BROKEN as error:
             raise connection_error(error, str(request.url)) from None
         if (refusal := self._refusal(request, response, body)) is not None:
             if asked.method == "tools/call":
                 raise refusal
-            self._note(request, refusal)  # what it means for the connection, the SDK knows
+            if asked.method != _DISCOVERY or response.status_code not in _NO_DISCOVERY:
+                self._note(request, refusal)  # what it means for the connection, the SDK knows
         kept = {name: value for name, value in response.headers.items() if name not in {"content-length", "transfer-encoding"}}
         return httpx2.Response(response.status_code, headers=kept, content=body, request=request)
 

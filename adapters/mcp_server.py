@@ -10,15 +10,20 @@ from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlencode, urlsplit
 
 from eval_skills.adapters.address import shown
-from eval_skills.adapters.config import McpConfig, source_of
+from eval_skills.adapters.config import source_of
 from eval_skills.adapters.environment import child_environment
-from eval_skills.adapters.http_secret import auth_headers, auth_query
+from eval_skills.adapters.http_config import AuthConfig
+from eval_skills.adapters.http_secret import auth_headers, auth_query, sent_headers
 from eval_skills.adapters.launch import PYTHON_MARK, Launch, launch_of
+from eval_skills.adapters.mcp_config import McpConfig
 from eval_skills.adapters.subprocess import command_words
+from eval_skills.adapters.trust import trust_of
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import Skill
 
 if TYPE_CHECKING:
+    import ssl
+
     from eval_skills.adapters.mcp_link import McpLink
 
 MAX_OUTPUT_BYTES = 5_000_000
@@ -32,6 +37,7 @@ class McpServer:
     launch: Launch | None = None
     url: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
+    tls: ssl.SSLContext | None = None
     protocol: Literal["auto", "legacy"] = "auto"
     connect_timeout_s: float = CONNECT_TIMEOUT_S
     max_output_bytes: int = MAX_OUTPUT_BYTES
@@ -44,7 +50,7 @@ class McpServer:
             return StdioLink(self.launch, self.max_output_bytes)
         from eval_skills.adapters.mcp_http import HttpLink
 
-        return HttpLink(self.url, self.headers, self.max_output_bytes)
+        return HttpLink(self.url, self.headers, self.max_output_bytes, self.tls)
 
     def __str__(self) -> str:
         return shlex.join(self.launch.argv) if self.launch is not None else shown(self.url)
@@ -72,21 +78,22 @@ def server_of(skill: Skill, config: McpConfig, *, secrets: bool = True) -> McpSe
         raise InputError(problem, source=source_of(skill), path="entrypoint")
     given = auth_query(config) if secrets else []
     url = skill.entrypoint + ("&" if "?" in skill.entrypoint else "?") * bool(given) + urlencode(given)
-    headers = {**config.headers, **(auth_headers(config) if secrets else {})}
-    return replace(known, url=url, headers=headers)
+    headers = {**sent_headers(config), **auth_headers(config)} if secrets else config.headers
+    return replace(known, url=url, headers=headers, tls=trust_of(skill, config, skill.entrypoint.lstrip()))
 
 
-def server_at(text: str, folder: Path, pass_env: Sequence[str] = ()) -> McpServer:
+def server_at(text: str, folder: Path, pass_env: Sequence[str] = (), auth: AuthConfig | None = None) -> McpServer:
     """The server that a person named by a command, to be run in `folder`, or by a URL; a program gets the allow-listed
-    environment and the variables `pass_env`.
+    environment and the variables `pass_env`, a URL what `auth` says.
 
     Raises:
         UsageError: `text` is no command and no URL.
+        InfraError: the secret cannot be sent.
     """
     if is_url(text):
         if (problem := _wrong_url(text)) is not None:
             raise UsageError(problem)
-        return McpServer(url=text.strip())
+        return McpServer(url=text.strip(), headers=auth_headers(auth) if auth is not None else {})
     return McpServer(launch=Launch(argv=_words(text), cwd=folder, env=child_environment({}, pass_env)))
 
 
@@ -103,8 +110,8 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 def _refuse_auth(skill: Skill, config: McpConfig) -> None:
-    if config.auth_type != "none" or config.headers:
-        message = "authType and headers are for a server behind a URL; a program gets its secrets through passEnv"
+    if config.auth_type != "none" or config.headers or config.tls is not None:
+        message = "authType, headers and tls are for a server behind a URL; a program gets its secrets through passEnv"
         raise InputError(message, source=source_of(skill), path="adapterConfig")
 
 

@@ -7,12 +7,14 @@ import logging
 import time
 from typing import TYPE_CHECKING, Any, Literal
 
-import jsonschema.validators  # noqa: F401 - the SDK would load it in the first call, whose time is measured
 from mcp import Client, MCPError
 from pydantic import ValidationError
 
 from eval_skills.adapters.mcp_asking import Asking
+from eval_skills.adapters.mcp_handshake import Handshake
+from eval_skills.adapters.mcp_schemas import OutputSchemas
 from eval_skills.adapters.mcp_server import McpServer
+from eval_skills.adapters.mcp_watch import watched
 from eval_skills.adapters.tail import last_lines
 from eval_skills.core.errors import ContractError, InfraError, ItemError, SkillUnavailable
 
@@ -45,7 +47,8 @@ class McpSession:
         self._ready: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
         self._ready.add_done_callback(lambda ready: ready.cancelled() or ready.exception())
         self.link: McpLink = server.link()
-        self.asking = Asking()
+        self.asking, self.schemas = Asking(), OutputSchemas()
+        self._handshake = Handshake()
         self.tools: dict[str, Tool] = {}
         self.origin: dict[str, Any] = {}
         self.retired = False
@@ -95,6 +98,8 @@ class McpSession:
             problem = await self._hold(mode)
             if self._ready.done() or self.retired or not self.link.died:
                 break
+        if not self._ready.done() and not self.retired and self._handshake.step_back():
+            problem = await self._hold("legacy")
         if not self._ready.done():
             self._ready.set_exception(problem)
 
@@ -111,7 +116,7 @@ class McpSession:
         started = time.perf_counter()
         try:
             async with limit, self._client(mode) as client:
-                self.tools = await _all_tools(client)
+                self.tools = await self._all_tools(client)
                 self.origin = _origin(client, time.perf_counter() - started)
                 limit.reschedule(None)
                 self.link.broken = None
@@ -127,9 +132,20 @@ class McpSession:
             return await self._why(error, late=limit.expired())
         return InfraError("the session was closed")
 
+    async def _all_tools(self, client: Client) -> dict[str, Tool]:
+        tools: dict[str, Tool] = {}
+        cursor: str | None = None
+        for _ in range(MAX_PAGES):
+            page = await client.list_tools(cursor=cursor)
+            tools |= {tool.name: tool.model_copy(update={"output_schema": self.schemas.of(tool.name)}) for tool in page.tools}
+            cursor = page.next_cursor
+            if cursor is None:
+                return tools
+        raise ContractError(f"its listing of tools has more than {MAX_PAGES} pages")
+
     def _client(self, mode: Literal["auto", "legacy"]) -> Client:
         return Client(
-            self.asking.watched(self.link.connect()),
+            watched(self.link.connect(), (self.asking, self.schemas, self._handshake)),
             mode=mode,
             cache=None,
             log_level="info",
@@ -169,15 +185,3 @@ def _origin(client: Client, connect_s: float) -> dict[str, Any]:
     info = client.server_info
     server = f"{info.name} {info.version}" if info is not None else None
     return {"server": server, "protocol": client.protocol_version, "connectMs": round(connect_s * 1000, 3)}
-
-
-async def _all_tools(client: Client) -> dict[str, Any]:
-    tools: dict[str, Tool] = {}
-    cursor: str | None = None
-    for _ in range(MAX_PAGES):
-        page = await client.list_tools(cursor=cursor)
-        tools |= {tool.name: tool for tool in page.tools}
-        cursor = page.next_cursor
-        if cursor is None:
-            return tools
-    raise ContractError(f"its listing of tools has more than {MAX_PAGES} pages")

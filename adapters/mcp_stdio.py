@@ -22,7 +22,7 @@ from eval_skills.adapters.launch import Launch
 from eval_skills.adapters.mcp_answer import too_long
 from eval_skills.adapters.mcp_link import McpLink, message_limit
 from eval_skills.adapters.message_lines import LongLine, MessageLines
-from eval_skills.adapters.process import Child, describe_exit, spawn
+from eval_skills.adapters.process import Child, spawn
 from eval_skills.adapters.tail import excerpt, last_lines
 from eval_skills.core.errors import ContractError, ItemError
 
@@ -93,7 +93,7 @@ class StdioLink(McpLink):
         said = f"; stderr: {self._last_words}" if self._last_words else ""
         if not self._child.exited.done():
             return f"the server closed its connection {when}{said}"
-        return f"the server ended {when} ({describe_exit(self._child.exited.result())}){said}"
+        return f"the server ended {when} ({self._child.how_it_ended()}){said}"
 
     def take_logs(self) -> str:
         stderr = self._child.stderr.take() if self._child is not None else ""

@@ -16,14 +16,17 @@ from contextlib import suppress
 from typing import Any, cast
 
 from eval_skills.adapters.cancellation import uninterrupted
-from eval_skills.adapters.config import Limits
+from eval_skills.adapters.cpu_watch import CpuWatch
 from eval_skills.adapters.launch import Launch
-from eval_skills.adapters.process_tree import GRACE_S, kill_tree
+from eval_skills.adapters.process_tree import GRACE_S, Process, below, kill_leftovers, kill_tree
 from eval_skills.adapters.tail import Tail
 from eval_skills.core.errors import InfraError, SkillUnavailable
 
 _SHORTAGES = frozenset({errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE})
-_MIB = 1024 * 1024
+
+CPU_TIME_USED = " after all of its CPU time"
+_KILLED = frozenset({-signal.SIGKILL, 128 + signal.SIGKILL})
+"""The signal itself, or as a program passes it on that waited for the one that got it."""
 
 _LAST_WAIT_S = 2.0
 """How long the system may take to report the end of a killed process."""
@@ -32,7 +35,8 @@ _LAST_WAIT_S = 2.0
 class Child(asyncio.SubprocessProtocol):
     """A running program. `exited` gets its exit code (negative: a signal); `ended` follows when its output is read too.
 
-    What it left running in its own process group when it ended is killed at that moment.
+    What it left running in its own process group when it ended is killed at that moment, and so is what it had started elsewhere
+    when `remember_family` was last called.
     """
 
     def __init__(self, on_stdout: Callable[[bytes], None]) -> None:
@@ -42,6 +46,8 @@ class Child(asyncio.SubprocessProtocol):
         self.stderr = Tail()
         self._on_stdout = on_stdout
         self._stopping = False
+        self._family: set[Process] = set()
+        self._cpu: CpuWatch | None = None
         self._hanging_up: asyncio.TimerHandle | None = None
 
     @property
@@ -72,6 +78,21 @@ class Child(asyncio.SubprocessProtocol):
         if (pipe := self._transport.get_pipe_transport(1)) is not None:
             cast(asyncio.ReadTransport, pipe).resume_reading()
 
+    def watch_cpu(self, limit_s: int) -> None:
+        """Find out whether it computes for `limit_s`, from which on the system may kill it."""
+        self._cpu = CpuWatch(self.pid, limit_s)
+
+    def how_it_ended(self) -> str:
+        """`describe_exit` of one that has ended, and whether its CPU time explains that it was killed."""
+        code = self.exited.result()
+        explained = code in _KILLED and self._cpu is not None and self._cpu.reached
+        return f"{describe_exit(code)}{CPU_TIME_USED if explained else ''}"
+
+    def remember_family(self) -> None:
+        """Note what it has started by now: once it has ended, nobody can tell whose the ones are that left its session."""
+        if not self.exited.done():
+            self._family.update(below(self.pid))
+
     async def stop(self) -> None:
         """End it and everything it started: SIGTERM, `GRACE_S`, SIGKILL. Nothing happens if it has ended."""
         if not self.exited.done():
@@ -95,9 +116,12 @@ class Child(asyncio.SubprocessProtocol):
 
     def process_exited(self) -> None:
         self.exited.set_result(self._transport.get_returncode() or 0)
+        if self._cpu is not None:
+            self._cpu.end()
         if not self._stopping:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.pid, signal.SIGKILL)
+            kill_leftovers(self._family)
         # A process that moved to a session of its own may hold the pipes open for ever.
         self._hanging_up = asyncio.get_running_loop().call_later(GRACE_S, self._transport.close)
 
@@ -140,7 +164,8 @@ async def _start(launch: Launch, on_stdout: Callable[[bytes], None], *, stdin: b
         raise _start_error(error, launch) from None
     except ValueError as error:
         raise InfraError(f"cannot start {launch.argv[0]!r}: {error}") from None
-    _apply_limits(child.pid, launch.limits)
+    if launch.limits.cpu_seconds is not None and not child.exited.done():
+        child.watch_cpu(launch.limits.cpu_seconds)
     return child
 
 
@@ -181,23 +206,3 @@ def _start_error(error: OSError, launch: Launch) -> InfraError:
     if isinstance(error, FileNotFoundError) and (launch.cwd / program).exists():
         return InfraError(f"cannot start {program!r}: the interpreter its first line names is missing")
     return InfraError(f"cannot start {program!r}: {error.strerror}; looked in the skill's folder or PATH")
-
-
-def _apply_limits(pid: int, limits: Limits) -> None:
-    if limits.memory_mb is None and limits.cpu_seconds is None:
-        return
-    import resource
-
-    with suppress(ProcessLookupError):  # it has ended already
-        if limits.memory_mb is not None:  # data, not address space: runtimes reserve far more than they use
-            _lower(pid, resource.RLIMIT_DATA, limits.memory_mb * _MIB)
-        if limits.cpu_seconds is not None:  # SIGXCPU at the limit, SIGKILL a second later for those who ignore it
-            _lower(pid, resource.RLIMIT_CPU, limits.cpu_seconds, slack=1)
-
-
-def _lower(pid: int, which: int, value: int, slack: int = 0) -> None:
-    import resource
-
-    _, hard = resource.prlimit(pid, which)
-    ceiling = value + slack if hard == resource.RLIM_INFINITY else min(value + slack, hard)
-    resource.prlimit(pid, which, (min(value, ceiling), ceiling))

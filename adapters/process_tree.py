@@ -43,6 +43,33 @@ def family(leader: int) -> list[Process]:
     return [process for process in running if process.session == leader or process.pid in below]
 
 
+def below(pid: int) -> list[Process]:
+    """Every running process below `pid` by parentage, whatever its session; cheap, for only theirs is looked at.
+
+    Empty once it has ended, for then its children have another parent, and where the system keeps no list of children.
+    """
+    found: list[Process] = []
+    for child in _children(pid):
+        if (process := _process(child)) is not None:
+            found.append(process)
+        found += below(child)
+    return found
+
+
+def cpu_seconds(pid: int) -> float:
+    """How long a process has computed, in all its threads; 0 where that cannot be told."""
+    fields = _stat(pid)
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") if fields else 0.0
+
+
+def kill_leftovers(known: Iterable[Process]) -> None:
+    """SIGKILL to those that are still the processes they were, and to all below them."""
+    for process in _alive(known):
+        for each in (*below(process.pid), process):
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(each.pid, signal.SIGKILL)
+
+
 async def kill_tree(leader: int, gone: asyncio.Future[int]) -> None:
     """SIGTERM to the leader's process group and family; SIGKILL to what is left of them after `GRACE_S`.
 
@@ -87,9 +114,22 @@ def _alive(known: Iterable[Process]) -> list[Process]:
     return [process for process in known if (now := _process(process.pid)) is not None and now.started == process.started]
 
 
-def _process(pid: int) -> Process | None:
+def _children(pid: int) -> list[int]:
     try:
-        fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+        threads = os.listdir(f"/proc/{pid}/task")
+        return [int(child) for thread in threads for child in Path(f"/proc/{pid}/task/{thread}/children").read_text().split()]
     except OSError:
-        return None
-    return None if fields[0] == "Z" else Process(pid, int(fields[1]), int(fields[3]), fields[19])
+        return []
+
+
+def _stat(pid: int) -> list[str]:
+    """What the system says of a process, from its state on; nothing where it does not run."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return []
+
+
+def _process(pid: int) -> Process | None:
+    fields = _stat(pid)
+    return None if not fields or fields[0] == "Z" else Process(pid, int(fields[1]), int(fields[3]), fields[19])

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import os
-import re
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
 
 from eval_skills.adapters.base import Adapter
-from eval_skills.adapters.config import source_of
+from eval_skills.adapters.config import ProcessConfig, source_of
+from eval_skills.adapters.confinement import Confinement
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import Skill
 from eval_skills.core.models.benchmark import Subject
 
+FREE = Confinement()
+"""Held to nothing but what a skill says of itself."""
+
 GROUP = "eval_skills.adapters"
 """The entry-point group of adapters that other distributions bring."""
-
-_SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|AUTH", re.IGNORECASE)
-"""Names of variables whose values nobody wants to read in a report."""
 
 _PACKAGE = "eval_skills.adapters.package:PackageAdapter"
 
@@ -49,43 +47,39 @@ def adapter_types() -> tuple[str, ...]:
     return tuple(sorted({*_ADAPTERS, *_plugins()}))
 
 
-def open_adapter(skill: Skill, subject: Subject = "call") -> Adapter:
+def open_adapter(skill: Skill, subject: Subject = "call", confinement: Confinement = FREE) -> Adapter:
     """The adapter of `skill`, to be entered with ``async with``; for the subject `package` the one that reads its folder.
+    What it starts is held to `confinement`.
 
     Raises:
         UsageError: no adapter of the skill's type is available.
         InputError: the skill's `adapterConfig` or entrypoint is wrong.
     """
-    return _adapter_class(skill, subject)(skill)
+    return _adapter_class(skill, subject)(_confined(skill, subject, confinement))
 
 
-def check_skill(skill: Skill, subject: Subject = "call") -> None:
+def check_skill(skill: Skill, subject: Subject = "call", confinement: Confinement = FREE) -> None:
     """Find out before a run what would make every call of `skill` fail: its adapter, configuration, folder and secret.
 
     Raises:
         UsageError: no adapter of the skill's type is available; the message names those that are.
         InputError: something in the skill, its folder or the environment has to be mended.
     """
-    _adapter_class(skill, subject).check(skill)
+    _adapter_class(skill, subject).check(_confined(skill, subject, confinement))
 
 
-def secrets_of(skill: Skill) -> dict[str, str]:
-    """The secrets that calling `skill` uses, by the environment variable that holds each; for redaction.
-
-    The variable of `authTokenEnvKey` is one; those of `passEnv` and `env` are where their names say so (``…_TOKEN``).
-    """
-    config = skill.adapter_config
-    named = [config.get(key) for key in ("authTokenEnvKey", "auth_token_env_key")]
-    passed = [name for name in _listed(config, "passEnv", "pass_env") if _SECRET_NAME.search(name)]
-    held = {name: os.environ.get(name, "").strip() for name in [*named, *passed] if isinstance(name, str)}
-    given = config.get("env")
-    written = given.items() if isinstance(given, dict) else ()
-    held |= {name: value for name, value in written if isinstance(value, str) and _SECRET_NAME.search(str(name))}
-    return {name: value for name, value in held.items() if value}
+def _confined(skill: Skill, subject: Subject, confinement: Confinement) -> Skill:
+    if subject == "package":  # its files are read, and nothing is started
+        return skill
+    if confinement.sandbox != "none" and not issubclass(_adapter_class(skill, subject).config_model, ProcessConfig):
+        message = f"adapter type {skill.adapter_type!r} is a plug-in that runs inside eval-skills, where no sandbox holds it"
+        raise InputError(message, source=source_of(skill), path="adapterType")
+    return confinement.of(skill)
 
 
-def _listed(config: dict[str, Any], *keys: str) -> list[str]:
-    return [name for key in keys for name in config.get(key) or () if isinstance(name, str)]
+def doubts_of(skill: Skill, subject: Subject = "call") -> list[str]:
+    """What a person should know of a skill that `check_skill` let through, before it is called; each as one line."""
+    return _adapter_class(skill, subject).doubts(skill)
 
 
 def _adapter_class(skill: Skill, subject: Subject) -> type[Adapter]:

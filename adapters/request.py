@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit, urlunsplit
 
-from eval_skills.adapters.config import HttpConfig
 from eval_skills.adapters.header import is_header_value
+from eval_skills.adapters.http_config import HttpConfig
 from eval_skills.adapters.json_text import write_json
 from eval_skills.adapters.path_template import filled_path, path_marks
 from eval_skills.adapters.placeholder import MISSING, Placeholder, filled, text_of
@@ -116,10 +116,10 @@ def _joined(value: Any) -> str:
 
 
 def _headers(config: HttpConfig, content_type: str | None, own: Mapping[str, str]) -> dict[str, str]:
-    """All headers but the secret's; of two spellings of one name the later counts, if the service has a shape of its own."""
+    """All headers but the secret's; of two spellings of one name the later counts."""
     kind = {"Content-Type": content_type} if content_type is not None else {}
-    headers = {**kind, "Accept": _JSON, **config.headers}
-    return merged(headers, own) if own else headers
+    accept = config.stream.media_type if config.stream is not None else _JSON
+    return merged(merged({**kind, "Accept": accept}, config.headers), own)
 
 
 def merged(headers: Mapping[str, str], others: Mapping[str, str]) -> dict[str, str]:

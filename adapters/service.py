@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 
 from eval_skills.adapters import guard
 from eval_skills.adapters.address import host_and_port, shown, sibling
-from eval_skills.adapters.config import ServeConfig
 from eval_skills.adapters.http_client import HttpClient
+from eval_skills.adapters.http_config import ServeConfig
 from eval_skills.adapters.launch import Launch
-from eval_skills.adapters.process import Child, describe_exit, spawn
+from eval_skills.adapters.limits import crossed
+from eval_skills.adapters.process import Child, spawn
 from eval_skills.adapters.tail import Tail, last_lines
 from eval_skills.core.errors import InfraError, SkillUnavailable
 
@@ -56,13 +57,13 @@ class Service:
             raise type(error)(str(error)) from None
 
     async def death(self) -> str:
-        """How the service died and its last lines; empty while it lives.
+        """How the service died and its last lines; empty while it lives, unless it has just run into one of its limits.
 
         A connection breaks a moment before the system reports the end of its process, so that is waited for briefly.
         """
         if self._child is not None:
             await asyncio.wait([self._child.exited], timeout=_SETTLE_S)
-        return self._obituary()
+        return self._obituary() or self._complaint()
 
     async def stop(self) -> None:
         """End the service and everything it started."""
@@ -88,7 +89,7 @@ class Service:
         except TimeoutError:
             await self._child.stop()
             late = f"the service was not ready within {limit_s:g} s (serve.readyTimeoutMs)"
-            raise InfraError(f"{late}; it answered {last.seen}{self._said()}") from None
+            raise InfraError(f"{late}; the last try: {last.seen}{self._said() or '; it printed nothing'}") from None
         self._refuse_dead()
 
     async def _probe(self, client: HttpClient) -> Readiness:
@@ -113,12 +114,16 @@ class Service:
     def _obituary(self) -> str:
         if self._child is None or not self._child.exited.done():
             return ""
-        return f"the service died ({describe_exit(self._child.exited.result())}){self._said()}"
+        return f"the service died ({self._child.how_it_ended()}){self._said() or ' without a word'}"
+
+    def _complaint(self) -> str:
+        said = self._said()
+        return f"the service goes on{said}" if crossed(self._launch.limits, said) else ""
 
     def _said(self) -> str:
         stderr = self._child.stderr.text() if self._child is not None else ""
         said = last_lines(f"{self._output.text()}\n{stderr}")
-        return f"; its last lines: {said}" if said else " without a word"
+        return f"; its last lines: {said}" if said else ""
 
 
 def serve_words(serve: ServeConfig, port: int | None) -> tuple[str, ...]:

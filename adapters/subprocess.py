@@ -34,6 +34,7 @@ class SubprocessAdapter(Adapter):
     def __init__(self, skill: Skill) -> None:
         super().__init__(skill)
         self._config = read_config(SubprocessConfig, skill)
+        self.limits = self._config.limits
         self._launch = launch_of(skill, command_words(skill, self._config), self._config)
         self._pool = WorkerPool(self._launch, self._config.max_output_bytes)
         self._fresh: set[Worker] = set()

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import time
 from typing import Any
 
 from eval_skills.adapters.jsonrpc import Reply, read_reply, request_line, why_not_reply
 from eval_skills.adapters.launch import Launch
+from eval_skills.adapters.limits import crossed, in_force, too_long
 from eval_skills.adapters.lines import Lines, LineTooLong
 from eval_skills.adapters.process import describe_exit, spawn
+from eval_skills.adapters.sandbox import sandbox_found_no_program
 from eval_skills.adapters.tail import Tail, last_lines
 from eval_skills.core.errors import ContractError, InfraError, ItemError, SkillUnavailable
 
@@ -34,7 +35,7 @@ class Worker:
         self._lines, self._stdout = Lines(max_line_bytes), Tail()
         self._pending: asyncio.Future[Reply] | None = None
         self._request_id = 0
-        self._requests = 0
+        self._requests = self._calls = 0
         self._last = False
         self._whole, self._early = bytearray(), bytearray()
         self.answered_at = self.unread_until = 0.0
@@ -60,11 +61,12 @@ class Worker:
         Raises:
             ContractError: the reply is unreadable, a line is too long, or (after the last request) there was none.
             SkillUnavailable: the process ended without a reply.
-            InfraError: the program turned out to be missing, or a limit ended it.
+            InfraError: the program turned out to be missing.
         """
         request = request_line(request_id, params)
         self._stdout.add(self._lines.flush())
         self._request_id, self._requests = request_id, self._requests + 1
+        self._calls += request_id > 0  # 0 is the request that loads
         self._last = last
         self._pending = asyncio.get_running_loop().create_future()
         self._read_what_came_early()
@@ -93,6 +95,7 @@ class Worker:
 
     async def finish(self, within_s: float) -> str:
         """Let the process end by itself, or end it; a remark if that is worth one, else an empty text."""
+        self._child.remember_family()
         self._child.close_stdin()
         await asyncio.wait([self._child.ended], timeout=within_s)
         if self.alive:
@@ -133,7 +136,7 @@ class Worker:
             for line in self._lines.feed(data):
                 self._on_line(line)
         except LineTooLong:
-            self._fail(ContractError(f"one line of output has more than {self._max_line_bytes:,} bytes (maxOutputBytes)"))
+            self._fail(too_long("one line of output", self._max_line_bytes))
             self._child.mute()
 
     def _on_line(self, line: bytes) -> None:
@@ -150,6 +153,8 @@ class Worker:
             return True
         if reply is not None:
             self.answered_at = time.perf_counter()
+            if self._last:  # it may end at any moment from here on
+                self._child.remember_family()
             self._pending.set_result(reply)
         return reply is not None
 
@@ -167,15 +172,13 @@ class Worker:
 
     def _end_without_reply(self) -> ItemError:
         code, limits = self._child.exited.result(), self._launch.limits
-        how = describe_exit(code)
-        if code == -signal.SIGXCPU and limits.cpu_seconds is not None:
-            return InfraError(f"it computed for more than limits.cpuSeconds = {limits.cpu_seconds} ({how})")
+        how = self._child.how_it_ended()
         said = last_lines(self._child.stderr.text())
         said = f"; stderr: {said}" if said else ""
-        if code in _NOT_STARTED:
+        if code in _NOT_STARTED or (code and sandbox_found_no_program(said)):
             return InfraError(f"the program could not be started ({how}){said}")
         if code == 0 and self._last:
             return ContractError(f"it ended without an answer to id {self._request_id} ({how}); {self.seen()}{said}")
-        limit = f"; limits.memoryMb = {limits.memory_mb} was in force" if code and limits.memory_mb is not None else ""
-        served = f" after {self._requests - 1} answered requests" if self._requests > 1 else ""
+        limit = "" if not code or crossed(limits, f"({how}) {said}") else in_force(limits) and f"; {in_force(limits)}"
+        served = f" after {self._calls - 1} answered request{'s' if self._calls > 2 else ''}" if self._calls > 1 else ""
         return SkillUnavailable(f"the process ended without an answer ({how}){served}{limit}{said}")

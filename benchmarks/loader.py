@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,8 @@ from eval_skills.benchmarks.importers import is_case, read_suite
 from eval_skills.benchmarks.locations import folder_of, locate
 from eval_skills.core.errors import InputError, nearest
 from eval_skills.core.loading import read_document, validate
-from eval_skills.core.models import Benchmark
+from eval_skills.core.models import Benchmark, EvalTask
+from eval_skills.core.models.task import COMPLEXITIES
 
 if TYPE_CHECKING:
     from eval_skills.scorers import ScoringSettings
@@ -54,21 +56,42 @@ def load_tasks(path: str | Path, *, settings: ScoringSettings | Mapping[str, Any
     return _ready({"id": name, "name": file.stem, "version": "0.0.0", "tasks": data}, file, settings)
 
 
-def filter_tasks(benchmark: Benchmark, tags: Sequence[str]) -> Benchmark:
-    """The benchmark with only the tasks that have all of `tags`, in their order; no tags keep every task.
+def filter_tasks(benchmark: Benchmark, tags: Sequence[str], complexity: Sequence[str] = ()) -> Benchmark:
+    """The benchmark with only the tasks that have all of `tags` and one of the complexities, in their order.
+
+    No tags, or no complexity, keep every task.
 
     Raises:
-        InputError: no task is left; the message lists the tags that exist.
+        InputError: no task is left; the message lists the tags, or the complexities, that exist.
     """
-    kept = [task for task in benchmark.tasks if set(tags) <= set(task.tags)]
+    if not tags and not complexity:
+        return benchmark
+    tagged = [task for task in benchmark.tasks if set(tags) <= set(task.tags)]
+    kept = [task for task in tagged if not complexity or task.complexity in complexity]
     if kept:
         return benchmark.model_copy(update={"tasks": kept})
+    if tagged:
+        counts = count_complexity(tagged)
+        there = ", ".join(f"{count} {name or 'unrated'}" for name, count in counts.items())
+        with_tags = f" with {'the tags' if len(tags) > 1 else 'the tag'} {', '.join(tags)}" if tags else ""
+        raise InputError(f"no task of {benchmark.id}{with_tags} has the complexity {' or '.join(complexity)}; there are {there}")
     existing = sorted({tag for task in benchmark.tasks for tag in task.tags})
     hint = next((nearest(tag, existing) for tag in tags if tag not in existing), "")
     raise InputError(
         f"no task of {benchmark.id} has {'all of the tags' if len(tags) > 1 else 'the tag'} {', '.join(tags)}{hint}; "
         f"its tags are {', '.join(existing) or 'none'}"
     )
+
+
+def count_complexity(tasks: Iterable[EvalTask]) -> dict[str | None, int]:
+    """How many of the tasks are of each complexity, from simple on; those that say none are under None, and come last."""
+    counts: Counter[str | None] = Counter(task.complexity for task in tasks)
+    return {name: counts[name] for name in (*COMPLEXITIES, None) if counts[name]}
+
+
+def count_tags(tasks: Iterable[EvalTask]) -> dict[str, int]:
+    """How many of the tasks have each tag, by its name."""
+    return dict(sorted(Counter(tag for task in tasks for tag in set(task.tags)).items()))
 
 
 def _imported(path: Path, settings: ScoringSettings | Mapping[str, Any] | None) -> Benchmark:

@@ -11,14 +11,21 @@ from cyclopts import Group, Parameter
 from eval_skills.cli.configurable import Mark
 from eval_skills.cli.moments import from_moment, to_moment
 from eval_skills.cli.numbers import whole
-from eval_skills.cli.options import EVALUATED, HOW, RESULTS
+from eval_skills.cli.options import (
+    EVALUATED,
+    HOW,
+    RESULTS,
+    BenchmarksFolder,
+    CustomCode,
+    PastResults,
+    ProcessOptions,
+    TasksFile,
+    flags_of,
+)
 from eval_skills.cli.session import current
 
 if TYPE_CHECKING:
-    from eval_skills.core.models import ItemResult
-    from eval_skills.tasks.backfill_request import BackfillRequest
     from eval_skills.tasks.backfill_summary import BackfillSummary
-    from eval_skills.tasks.plan import RunPlan
 
 Mode = Literal["recompute", "rescore", "replay"]
 Every = Literal["day", "week", "run", "tag"]
@@ -65,12 +72,8 @@ def backfill_command(
             group=EVALUATED, help="Benchmark id or path [default: each run's own, as it is today; of a replay coding-easy]"
         ),
     ] = None,
-    tasks: Annotated[
-        Path | None, Parameter(group=EVALUATED, help="JSON or YAML file with a task array or a benchmark; replaces --benchmark")
-    ] = None,
-    benchmarks_dir: Annotated[
-        Path | None, Mark.SHARED, Parameter(group=EVALUATED, help="Folder of benchmarks, searched before the built-in ones")
-    ] = None,
+    tasks: TasksFile = None,
+    benchmarks_dir: BenchmarksFolder = None,
     runs: Annotated[
         int | None, Mark.SHARED, Parameter(group=HOW, converter=whole, help="replay: repeat every task N times [default: 1]")
     ] = None,
@@ -88,21 +91,18 @@ def backfill_command(
     evaluator: Annotated[
         str | None, Parameter(group=HOW, help="Scorer of tasks that name none [default: each run's own; of a replay exact]")
     ] = None,
-    allow_custom_code: Annotated[
-        bool | None, Mark.SHARED, Parameter(group=HOW, help="Let the benchmark run its own scorer code", show_default=False)
-    ] = None,
+    allow_custom_code: CustomCode = None,
+    held: ProcessOptions = ProcessOptions(),
     force: Annotated[bool, Parameter(group=HOW, help="Also the periods that are up to date", show_default=False)] = False,
     output: Annotated[
         Path | None, Mark.PATH, Parameter(group=RESULTS, help="Draw the trend of every skill in this .html file, too")
     ] = None,
-    store: Annotated[
-        str | None, Mark.SHARED, Parameter(group=RESULTS, help="Where past results are [default: ./eval-store]")
-    ] = None,
+    store: PastResults = None,
 ) -> int:
     """Rebuild past results period by period, and compare each period with the one before.
 
     What lands is new: no stored row is changed. A period that is up to date is left alone, so that the same call goes on after an
-    interruption, and does nothing the second time.
+    interruption, and does nothing the second time. What could not be used of stored runs is tried again by every call.
 
     Example: eval-skills backfill --mode recompute --since 30d
 
@@ -110,6 +110,7 @@ def backfill_command(
 
     Example: eval-skills backfill --mode replay --skills-repo . --every tag
     """
+    from eval_skills.cli.backfill_call import backfilled
     from eval_skills.cli.backfill_tables import show_backfill
     from eval_skills.cli.evaluate import request_of
     from eval_skills.cli.rescore import given, todays_settings
@@ -120,17 +121,19 @@ def backfill_command(
         benchmarks_dir=benchmarks_dir, runs=runs, concurrency=concurrency, timeout_ms=timeout, retries=retries,
         allow_custom_code=allow_custom_code, store=store,
     )  # fmt: skip
+    shared |= flags_of(held)
     own = given(since=since, until=until, skills_repo=skills_repo, benchmark=benchmark, tasks=tasks, evaluator=evaluator)
     options = {name: str(value) if isinstance(value, Path) else value for name, value in (_shared(shared) | own).items()}
     always = {"mode": mode, "every": every, "skills_path": skills_path, "force": force}
     request = request_of(BackfillRequest, options | always | todays_settings())
     _check_output(output)
-    summary = _run(request)
+    summary = backfilled(request)
     if output is not None and not summary.is_empty:
         _draw(summary, output)
     show_backfill(summary, None if summary.is_empty else output)
     if summary.is_empty:
-        raise RunError("no period came to a figure, for the reasons above; mend the cause, then call again with --force")
+        again = " with --force" if mode == "replay" else ""
+        raise RunError(f"no period came to a figure, for the reasons above; mend the cause, then call again{again}")
     return 0
 
 
@@ -145,8 +148,19 @@ def _shared(flags: dict[str, Any]) -> dict[str, Any]:
         "retries",
         "items_per_task",
         "allow_custom_code",
+        "memory_mb",
+        "cpu_seconds",
+        "open_files",
+        "max_output_bytes",
+        "sandbox",
+        "sandbox_network",
         "store",
         "secrets",
+        "llm",
+        "judge_concurrency",
+        "max_judge_cost",
+        "no_judge_cache",
+        "no_judge_check",
     )
     return {name: value for name in names if (value := getattr(config, name)) is not None}
 
@@ -160,58 +174,6 @@ def _check_output(output: Path | None) -> None:
     if output.suffix.lower() not in PAGES:
         raise UsageError(f"--output {output}: the trend is drawn as HTML; give a file that ends in .html")
     check_file(output, "--output", "the trend")
-
-
-def _run(request: BackfillRequest) -> BackfillSummary:
-    from eval_skills.cli.api_server import prefect_api
-    from eval_skills.tasks.backfill_plan import plan_backfill
-    from eval_skills.tasks.backfill_summary import backfill_summary
-
-    plan = plan_backfill(request)
-    if not plan.pending:
-        return backfill_summary(plan, {})
-    current().remark(_announced(len(plan.works), len(plan.pending)), style="")
-    with prefect_api(verbose=current().verbose) as server:
-        from eval_skills import flows
-
-        server.wait_until_ready()
-        summary = _called(flows.backfill, request)
-        if not server.wait_until_recorded(summary.flow_runs, summary.task_runs):
-            current().remark("Prefect had not recorded every task run before its server stopped; results are safe")
-    return summary
-
-
-def _announced(periods: int, pending: int) -> str:
-    from eval_skills.reporting.figures import plural
-
-    return f"{plural(periods, 'period')}: {pending} to do, {periods - pending} up to date"
-
-
-def _called(flow: Any, request: BackfillRequest) -> BackfillSummary:
-    from eval_skills.flows.calling import call_flow
-    from eval_skills.tasks.progress import observed_by
-
-    try:
-        with observed_by(_RunsAnnounced()):
-            summary: BackfillSummary = call_flow(flow, request)
-    except KeyboardInterrupt as interrupt:
-        raise type(interrupt)("interrupted; what is done is kept: make the same call again to go on") from None
-    return summary
-
-
-class _RunsAnnounced:
-    """Tells of every evaluation of a replay when it begins."""
-
-    def planned(self, plan: RunPlan) -> None:
-        """A revision is evaluated, or goes on."""
-        commit = str(plan.request.provenance.get("commit", ""))[:12]
-        current().remark(f"run {plan.run_id}: {plan.planned} items of commit {commit}, {plan.finished} of them done", style="")
-
-    def retrying(self, item: str, reason: str) -> None:
-        """Nothing to show."""
-
-    def finished(self, result: ItemResult) -> None:
-        """Nothing to show."""
 
 
 def _draw(summary: BackfillSummary, output: Path) -> None:

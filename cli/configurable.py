@@ -33,6 +33,13 @@ class Mark(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class KeyOf:
+    """In an option's annotation: this key of another group holds for it, too: ``KeyOf(("llm", "model"))``."""
+
+    leaf: Command
+
+
+@dataclass(frozen=True, slots=True)
 class Option:
     """An option or argument of a command."""
 
@@ -58,11 +65,16 @@ class Option:
     @property
     def leaves(self) -> list[Command]:
         """Every key that the option takes its value from; in one file the first of them wins."""
-        return [self.leaf, *([(self.key,)] if self.has(Mark.SHARED) else [])]
+        elsewhere = [each.leaf for each in self._marks if isinstance(each, KeyOf)]
+        return [self.leaf, *([(self.key,)] if self.has(Mark.SHARED) else []), *elsewhere]
 
     def has(self, mark: Mark) -> bool:
         """Whether the annotation carries this mark."""
-        return mark in getattr(self.argument.field_info.annotation, "__metadata__", ())
+        return mark in self._marks
+
+    @property
+    def _marks(self) -> tuple[Any, ...]:
+        return tuple(getattr(self.argument.field_info.annotation, "__metadata__", ()))
 
 
 def options_of(command: Command, arguments: ArgumentCollection) -> list[Option]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from eval_skills.cli.configurable import Option, options_of, tokens_of
 from eval_skills.cli.session import begin, current
+from eval_skills.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from cyclopts import App
@@ -18,6 +19,10 @@ GLOBAL = {"json": "--json", "color": "--no-color", "verbose": "--verbose"}
 """The keys of the global options."""
 
 
+REPORTING = {("doctor",)}
+"""Commands that say themselves what is wrong with the configuration, and go on without it."""
+
+
 def configured(_: App, command: tuple[str, ...], arguments: ArgumentCollection) -> None:
     """Complete the arguments of `command` and the global options; the session remembers which, and from where.
 
@@ -25,9 +30,14 @@ def configured(_: App, command: tuple[str, ...], arguments: ArgumentCollection) 
         ConfigError: a layer of the configuration holds an unknown key or a wrong value.
     """
     options = options_of(command, arguments)
-    if not command or (not options and command[0] == "completion"):
+    if not command or (not options and command[0] == "completion") or current().is_silent:
         return
-    layers = current().layers({})
+    try:
+        layers = current().layers({})
+    except ConfigError:
+        if command in REPORTING:
+            return
+        raise
     origins = {option.name: where for option in options if (where := _complete(option, layers))}
     values, places = _global_options(layers)
     begin(replace(current(), configured=origins | places, **values))

@@ -54,9 +54,12 @@ def create_command(
         list[str] | None,
         Parameter(group=SERVER, consume_multiple=1, help="With --from-mcp: variables that the server's program gets too"),
     ] = None,
+    auth_token_env: Annotated[
+        str | None, Parameter(group=SERVER, help="With --from-mcp and a URL: the variable that holds its bearer token")
+    ] = None,
     force: Annotated[bool, Parameter(group=SKILL, help="Overwrite files that are there already", show_default=False)] = False,
 ) -> int:
-    """Create a skill to start from, with tests of its own that pass.
+    """Create a skill to start from, with tests of its own that pass; of an API or a server, with tests where it gives examples.
 
     The id is the name in lower case, with - for whatever is no letter, digit or _: "Weather Lookup" becomes weather-lookup.
 
@@ -80,11 +83,12 @@ def create_command(
     if operation is not None or base_url is not None:
         raise UsageError("--operation and --base-url are about an OpenAPI document; name it with --from-openapi")
     if from_mcp is not None:
-        return _from_mcp(
-            from_mcp, {"from_template": from_template, "description": description}, output_dir, name, pass_env, force
-        )
-    if pass_env is not None:
-        raise UsageError("--pass-env is about the program of an MCP server; name it with --from-mcp")
+        if any(value is not None for value in typed({"from_template": from_template, "description": description}).values()):
+            raise UsageError("--from-template and --description cannot stand beside --from-mcp, whose server says both")
+        folder = output_folder(output_dir)
+        return create_from_mcp(from_mcp, folder, name=name, pass_env=pass_env, auth_token_env=auth_token_env, force=force)
+    if pass_env is not None or auth_token_env is not None:
+        raise UsageError("--pass-env and --auth-token-env are about an MCP server; name it with --from-mcp")
     if name is None:
         raise UsageError("--name is required: name the new skill")
     named = skill_name(name)
@@ -92,17 +96,6 @@ def create_command(
     write_drafts([draft], force=force)
     _show(named, draft)
     return 0
-
-
-def _from_mcp(
-    server: str, idle: dict[str, str | None], output_dir: Path | None, name: str | None, pass_env: list[str] | None, force: bool
-) -> int:
-    from eval_skills.cli.evaluate import typed
-    from eval_skills.core.errors import UsageError
-
-    if any(value is not None for value in typed(idle).values()):
-        raise UsageError("--from-template and --description cannot stand beside --from-mcp, whose server says both")
-    return create_from_mcp(server, output_folder(output_dir), name=name, pass_env=pass_env, force=force)
 
 
 def output_folder(output_dir: Path | None) -> Path:

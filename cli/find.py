@@ -43,6 +43,9 @@ def find_command(
         list[str] | None,
         Parameter(group=FOUND, consume_multiple=1, help="With --mcp: variables that the server's program gets too"),
     ] = None,
+    auth_token_env: Annotated[
+        str | None, Parameter(group=FOUND, help="With --mcp and a URL: the variable that holds its bearer token")
+    ] = None,
     limit: Annotated[
         int | None, Mark.SHARED, Parameter(group=RESULTS, converter=whole, help="Show at most this many [default: 20]")
     ] = None,
@@ -65,8 +68,8 @@ def find_command(
     config = current().config({"skills_dir": skills_dir, "limit": limit, "store": store})
     check_adapter(adapter)
     _check_rate(min_completion)
-    if mcp is not None or pass_env is not None:
-        discovery = Discovery(_offered(mcp, pass_env, typed({"skills_dir": skills_dir}).get("skills_dir")))
+    if mcp is not None or pass_env is not None or auth_token_env is not None:
+        discovery = Discovery(_offered(mcp, pass_env, auth_token_env, typed({"skills_dir": skills_dir}).get("skills_dir")))
     else:
         discovery = discover_skills(config.skills_dir)
     if not discovery.skills and not discovery.invalid:
@@ -83,15 +86,15 @@ def find_command(
     return 0
 
 
-def _offered(mcp: str | None, pass_env: list[str] | None, skills_dir: Path | None) -> list[Skill]:
+def _offered(mcp: str | None, pass_env: list[str] | None, auth_token_env: str | None, skills_dir: Path | None) -> list[Skill]:
     from eval_skills.cli.mcp_offer import offered_skills
     from eval_skills.core.errors import UsageError
 
     if mcp is None:
-        raise UsageError("--pass-env is about the program of an MCP server; name it with --mcp")
+        raise UsageError("--pass-env and --auth-token-env are about an MCP server; name it with --mcp")
     if skills_dir is not None:
         raise UsageError("--mcp and --skills-dir both say where to look; give one of them")
-    return offered_skills("--mcp", mcp, pass_env)
+    return offered_skills("--mcp", mcp, pass_env, auth_token_env)
 
 
 def check_adapter(adapter: str | None) -> None:

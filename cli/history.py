@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from eval_skills.cli.configurable import Mark
 from eval_skills.cli.numbers import whole
-from eval_skills.cli.options import RESULTS, SHOWN
+from eval_skills.cli.options import SHOWN, PastResults
 from eval_skills.cli.session import current
 
 if TYPE_CHECKING:
@@ -36,9 +36,7 @@ def history_command(
         bool,
         Parameter(group=SHOWN, name="--all", help="Also what was scored again, confirmed or monitored", show_default=False),
     ] = False,
-    store: Annotated[
-        str | None, Mark.SHARED, Parameter(group=RESULTS, help="Where past results are [default: ./eval-store]")
-    ] = None,
+    store: PastResults = None,
 ) -> int:
     """List past runs, youngest first, with how to go on with the unfinished ones.
 
@@ -61,6 +59,8 @@ def history_command(
         print_json([_entry(run, place, changes.get(run.run_id)) for run in runs])
     else:
         _show(runs, place, changes, every_origin=all_)
+        if not runs and not all_ and past_runs(place, limit=1, skill=skill, benchmark=benchmark, every_origin=True):
+            current().say("there are runs from traces, or later work on other runs; --all shows them")
     return 0
 
 

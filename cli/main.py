@@ -18,14 +18,17 @@ from cyclopts import App, CycloptsError, Group, Parameter
 
 from eval_skills.cli.backfill import backfill_command
 from eval_skills.cli.benchmarks import benchmarks_app
+from eval_skills.cli.compare_answers import compare_answers_command
 from eval_skills.cli.completion import completion_command
 from eval_skills.cli.config import config_app
 from eval_skills.cli.configured import configured
 from eval_skills.cli.create import create_command
+from eval_skills.cli.doctor import doctor_command
 from eval_skills.cli.evaluate import eval_command
 from eval_skills.cli.find import find_command
 from eval_skills.cli.history import history_command
 from eval_skills.cli.init import init_command
+from eval_skills.cli.judge import judge_app
 from eval_skills.cli.monitor import monitor_command
 from eval_skills.cli.nightly import nightly_command
 from eval_skills.cli.query import query_command
@@ -44,7 +47,7 @@ if TYPE_CHECKING:
 
 _NEVER_BLANK = frozenset(
     {"--resume", "--skills", "--skills-dir", "--output-dir", "--benchmarks-dir", "--tasks", "--strategy", "--from", "--reports",
-     "--dir", "--suites", "--skill", "--task", "--expect", "--tag"}
+     "--dir", "--suites", "--skill", "--task", "--expect", "--tag", "--complexity", "--traces", "--trace-skill"}
 )  # fmt: skip
 """Options where an empty text would mean something else: another run, or the current folder."""
 
@@ -85,6 +88,7 @@ app.config = (configured,)
 app.help_epilogue = CONFIGURATION
 app.suppress_keyboard_interrupt = app.meta.suppress_keyboard_interrupt = False  # or nobody would say how to go on
 app.meta.group_parameters = Group("Global options", sort_key=9)
+app.command(doctor_command, name="doctor")
 app.command(find_command, name="find")
 app.command(init_command, name="init")
 app.command(create_command, name="create")
@@ -98,8 +102,10 @@ app.command(query_command, name="query")
 app.command(monitor_command, name="monitor")
 app.command(rescore_command, name="rescore")
 app.command(backfill_command, name="backfill")
+app.command(compare_answers_command, name="compare-answers")
 app.command(benchmarks_app)
 app.command(config_app)
+app.command(judge_app)
 app.command(report_app)
 app.command(server_app)
 app.command(serve_command, name="serve")

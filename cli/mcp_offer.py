@@ -11,8 +11,10 @@ if TYPE_CHECKING:
     from eval_skills.core.models import Skill
 
 
-def offered_skills(option: str, server: str, pass_env: Sequence[str] | None) -> list[Skill]:
+def offered_skills(option: str, server: str, pass_env: Sequence[str] | None, auth_token_env: str | None = None) -> list[Skill]:
     """The tools of the server that a command or URL names, as skills that call it.
+
+    A program gets the variables `pass_env`; a URL the bearer token that the variable `auth_token_env` holds.
 
     Raises:
         UsageError: the server cannot be reached or offers nothing; the message says why.
@@ -20,12 +22,18 @@ def offered_skills(option: str, server: str, pass_env: Sequence[str] | None) -> 
     import asyncio
     from dataclasses import asdict
 
+    from eval_skills.adapters.http_config import AuthConfig
     from eval_skills.adapters.mcp_server import server_at
     from eval_skills.adapters.mcp_tools import offer_of
     from eval_skills.core.errors import ItemError, UsageError
     from eval_skills.scaffolding.mcp_tools import ToolDescription, ToolServer, tool_skills
 
-    reached = server_at(server, Path.cwd(), _set_variables(pass_env or ()))
+    config = _access(server, pass_env, auth_token_env)
+    auth = AuthConfig.model_validate(config) if auth_token_env is not None else None
+    try:
+        reached = server_at(server, Path.cwd(), pass_env or (), auth)
+    except ItemError as error:
+        raise UsageError(f"--auth-token-env: {error}") from None
     try:
         offer = asyncio.run(offer_of(reached))
     except ItemError as error:
@@ -33,7 +41,6 @@ def offered_skills(option: str, server: str, pass_env: Sequence[str] | None) -> 
     if not offer.tools:
         raise UsageError(f"{option} {str(reached)!r}: the server offers no tools")
     tools = [ToolDescription(**asdict(tool)) for tool in offer.tools]
-    config: dict[str, Any] = {"passEnv": list(pass_env)} if pass_env else {}
     entrypoint = anchored(server, Path.cwd())
     return tool_skills(tools, ToolServer(entrypoint=entrypoint, adapter_config=config, name=offer.name, version=offer.version))
 
@@ -55,11 +62,32 @@ def _anchored_word(word: str, folder: Path) -> str:
     return str((folder / word).resolve()) if like_a_path and not Path(word).is_absolute() and (folder / word).exists() else word
 
 
-def _set_variables(names: Sequence[str]) -> Sequence[str]:
+def _access(server: str, pass_env: Sequence[str] | None, auth_token_env: str | None) -> dict[str, Any]:
+    """The part of `adapterConfig` that says what the server gets of our environment."""
+    from eval_skills.adapters.mcp_server import is_url
+    from eval_skills.core.errors import UsageError
+
+    if pass_env and is_url(server):
+        raise UsageError("--pass-env is for a server that is a program; a URL gets its token with --auth-token-env NAME")
+    if auth_token_env is not None and not is_url(server):
+        raise UsageError("--auth-token-env is for a server behind a URL; a program gets its variables with --pass-env NAME")
+    _refuse_unset("--pass-env", pass_env or ())
+    if auth_token_env is None:
+        return {"passEnv": list(pass_env)} if pass_env else {}
+    _refuse_unset("--auth-token-env", [auth_token_env])
+    return {"authType": "bearer", "authTokenEnvKey": auth_token_env}
+
+
+def _refuse_unset(option: str, names: Sequence[str]) -> None:
     import os
 
     from eval_skills.core.errors import UsageError
+    from eval_skills.core.variable_names import absence, variable_name
 
-    if unset := [name for name in names if name not in os.environ]:
-        raise UsageError(f"--pass-env names {', '.join(unset)}, which is not set here; set it, or leave it out")
-    return names
+    for name in names:
+        try:
+            variable_name(name)
+        except ValueError as error:
+            raise UsageError(f"{option}: {error}") from None
+        if name not in os.environ:
+            raise UsageError(f"{option}: {absence(name, os.environ)}; set it, or leave it out")

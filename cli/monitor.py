@@ -9,7 +9,7 @@ from cyclopts import Group, Parameter
 
 from eval_skills.cli.configurable import Mark
 from eval_skills.cli.numbers import whole
-from eval_skills.cli.options import HOW, RESULTS
+from eval_skills.cli.options import HOW, RESULTS, JudgeFlags, flags_of
 from eval_skills.cli.session import current
 
 if TYPE_CHECKING:
@@ -76,6 +76,7 @@ def monitor_command(
     restart: Annotated[
         bool, Parameter(group=HOW, help="Begin at the start of the log, whatever was read before", show_default=False)
     ] = False,
+    judging: JudgeFlags = JudgeFlags(),
     fail_on: Annotated[
         Literal["warning", "critical"] | None,
         Parameter(group=RESULTS, help="Exit 1 when the status at the end is this or worse, or insufficient_data"),
@@ -103,16 +104,17 @@ def monitor_command(
         "idle_stop_s": idle_stop, "restart": restart, "fields": _fields(field or []), "expected_output": _expectation(expect),
     }  # fmt: skip
     shared = {"evaluator": evaluator, "allow_custom_code": allow_custom_code, "concurrency": concurrency, "store": store}
-    return run_monitor(_request(own, shared | {"benchmarks_dir": benchmarks_dir}), fail_on)
+    return run_monitor(_request(own, shared | {"benchmarks_dir": benchmarks_dir}, flags_of(judging)), fail_on)
 
 
-def _request(own: dict[str, Any], shared: dict[str, Any]) -> MonitorRequest:
+def _request(own: dict[str, Any], shared: dict[str, Any], judging: dict[str, Any]) -> MonitorRequest:
+    from eval_skills.core.config.judge_options import JudgeOptions
     from eval_skills.core.errors import InputError, UsageError
     from eval_skills.core.loading import validate
     from eval_skills.tasks.monitor_request import MonitorRequest
 
-    config = current().config({name: value for name, value in shared.items() if value is not None})
-    named = [*shared, "weights", "tool_categories", "tool_names", "secrets"]
+    config = current().config({name: value for name, value in (shared | judging).items() if value is not None})
+    named = [*shared, *JudgeOptions.model_fields, "weights", "tool_categories", "tool_names", "secrets"]
     options = {name: getattr(config, name) for name in named}
     options["benchmarks_dir"] = str(config.benchmarks_dir) if config.benchmarks_dir else None
     try:

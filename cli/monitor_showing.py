@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from eval_skills.tasks.monitor_request import MonitorRequest
     from eval_skills.tasks.monitor_summary import MonitorSummary
 
-GATE_FAILED = 1
+GATE_FAILED, UNFINISHED = 1, 3
 STYLES = {"healthy": "green", "warning": "yellow", "critical": "red", "insufficient_data": "dim"}
 
 
@@ -40,6 +40,8 @@ def run_monitor(request: MonitorRequest, fail_on: str | None) -> int:
             current().remark("Prefect had not recorded every task run before its server stopped; samples are safe")
     passed = _gate_passed(summary, fail_on)
     _show(summary, fail_on, passed)
+    if summary.judge_failed:
+        return UNFINISHED
     return 0 if passed else GATE_FAILED
 
 
@@ -62,6 +64,8 @@ def _gate_passed(summary: MonitorSummary, fail_on: str | None) -> bool:
 
     if fail_on is None:
         return True
+    if summary.judge_failed:
+        return False
     limit = {"warning": 1, "critical": 2}[fail_on]
     return summary.status != "insufficient_data" and SEVERITY[summary.status] < limit
 
@@ -79,7 +83,7 @@ def _show(summary: MonitorSummary, fail_on: str | None, passed: bool) -> None:
     if summary.announced != summary.status:
         session.say(f"announced is still {summary.announced}, until the rate is well above the threshold", style="dim")
     counts = {"records": summary.read, "sampled": summary.sampled, "bad": summary.bad}
-    counts |= {name: count for name, count in (("other skills", summary.other), ("repeated", summary.repeated)) if count}
+    counts |= {name: count for name, count in _rarer(summary) if count}
     session.say("  ".join(f"{name} {count:,}" for name, count in counts.items()))
     session.say(f"store   {summary.store}   monitor {summary.monitor_id}")
     if fail_on is not None:
@@ -87,6 +91,10 @@ def _show(summary: MonitorSummary, fail_on: str | None, passed: bool) -> None:
         session.say(
             f"gate {verdict}: the status is {summary.status}, and --fail-on {fail_on}", style="green" if passed else "red"
         )
+
+
+def _rarer(summary: MonitorSummary) -> tuple[tuple[str, int], ...]:
+    return ("other skills", summary.other), ("repeated", summary.repeated), ("not judged", summary.unjudged)
 
 
 def _rate(figures: WindowFigures) -> str:
@@ -112,6 +120,7 @@ def _document(summary: MonitorSummary, fail_on: str | None, passed: bool) -> dic
         "otherSkills": summary.other,
         "sampled": summary.sampled,
         "repeated": summary.repeated,
+        "unjudged": summary.unjudged,
         "changes": [
             {"before": each.before, "after": each.after, "interactionId": each.interaction_id, "window": _window(each.figures)}
             for each in summary.changes

@@ -4,20 +4,33 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
-from eval_skills.cli.configurable import Mark
+from eval_skills.cli.configurable import KeyOf, Mark
 from eval_skills.cli.numbers import whole
 
 EVALUATED = Group("What is evaluated", sort_key=1)
 SELECTED = Group("What is selected", sort_key=2)
 HOW = Group("How it runs", sort_key=3)
-RESULTS = Group("Results", sort_key=4)
+HELD = Group("What skills' processes are held to (a skill may be stricter)", sort_key=4)
+JUDGED = Group("Judging with a model", sort_key=5)
+RESULTS = Group("Results", sort_key=6)
 FOUND = Group("What is found", sort_key=1)
 COMPARED = Group("What is compared", sort_key=1)
 SHOWN = Group("What is shown", sort_key=1)
+
+TasksFile = Annotated[
+    Path | None, Parameter(group=EVALUATED, help="JSON or YAML file with a task array or a benchmark; replaces --benchmark")
+]
+BenchmarksFolder = Annotated[
+    Path | None, Mark.SHARED, Parameter(group=EVALUATED, help="Folder of benchmarks, searched before the built-in ones")
+]
+CustomCode = Annotated[
+    bool | None, Mark.SHARED, Parameter(group=HOW, help="Let the benchmark run its own scorer code", show_default=False)
+]
+PastResults = Annotated[str | None, Mark.SHARED, Parameter(group=RESULTS, help="Where past results are [default: ./eval-store]")]
 
 
 @Parameter(name="*")
@@ -28,11 +41,22 @@ class BenchmarkOptions:
     benchmark: Annotated[
         str | None, Mark.SHARED, Parameter(group=EVALUATED, help="Built-in benchmark id, or path [default: coding-easy]")
     ] = None
-    tasks: Annotated[
-        Path | None, Parameter(group=EVALUATED, help="JSON or YAML file with a task array or a benchmark; replaces --benchmark")
+    tasks: TasksFile = None
+    benchmarks_dir: BenchmarksFolder = None
+    complexity: Annotated[
+        list[str] | None,
+        Parameter(
+            group=EVALUATED,
+            consume_multiple=1,
+            help="Only tasks of one of these complexities: simple medium complex very_complex",
+        ),
     ] = None
-    benchmarks_dir: Annotated[
-        Path | None, Mark.SHARED, Parameter(group=EVALUATED, help="Folder of benchmarks, searched before the built-in ones")
+    traces: Annotated[
+        Path | None, Parameter(group=EVALUATED, help="JSON Lines file of recorded runs: they are judged, and nothing is called")
+    ] = None
+    trace_skill: Annotated[
+        str | None,
+        Parameter(group=EVALUATED, help="Skill, as id or id@version, of recorded runs that name none [default: the file's name]"),
     ] = None
 
 
@@ -75,13 +99,40 @@ class ExecutionOptions:
     fail_fast: Annotated[
         bool | None, Mark.SHARED, Parameter(group=HOW, help="Stop at the first item that does not pass", show_default=False)
     ] = None
-    allow_custom_code: Annotated[
-        bool | None, Mark.SHARED, Parameter(group=HOW, help="Let the benchmark run its own scorer code", show_default=False)
-    ] = None
+    allow_custom_code: CustomCode = None
     dry_run: Annotated[
         bool,
         Parameter(group=HOW, help="Check everything and print the plan; call nothing, write nothing", show_default=False),
     ] = False
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessOptions:
+    """What the processes of skills are held to."""
+
+    memory_mb: Annotated[
+        int | None, Mark.SHARED, Parameter(group=HELD, converter=whole, help="MiB of data that each process may hold")
+    ] = None
+    cpu_seconds: Annotated[
+        int | None, Mark.SHARED, Parameter(group=HELD, converter=whole, help="Seconds that each process may compute")
+    ] = None
+    open_files: Annotated[
+        int | None, Mark.SHARED, Parameter(group=HELD, converter=whole, help="Files that each process may have open at a time")
+    ] = None
+    max_output_bytes: Annotated[
+        int | None, Mark.SHARED, Parameter(group=HELD, converter=whole, help="Bytes that one answer may have")
+    ] = None
+    sandbox: Annotated[
+        Literal["none", "bwrap"] | None,
+        Mark.SHARED,
+        Parameter(group=HELD, show_choices=True, help="Run them in a sandbox: bwrap is bubblewrap [default: none]"),
+    ] = None
+    sandbox_network: Annotated[
+        Literal["declared", "none", "all"] | None,
+        Mark.SHARED,
+        Parameter(group=HELD, help="Who has the network in it: skills that declare it, none, or all [default: declared]"),
+    ] = None
 
 
 @Parameter(name="*")
@@ -111,14 +162,43 @@ class ReportOptions:
     ] = None
 
 
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeFlags:
+    """How models judge, where tasks ask for that."""
+
+    judge_model: Annotated[
+        str | None,
+        KeyOf(("llm", "model")),
+        Parameter(group=JUDGED, help="Model that judges: PROVIDER/MODEL; llm.apiBase and llm.apiKeyEnv go with it"),
+    ] = None
+    judge_concurrency: Annotated[
+        int | None, Mark.SHARED, Parameter(group=JUDGED, converter=whole, help="Questions to it at a time [default: 4]")
+    ] = None
+    max_judge_cost: Annotated[
+        float | None, Mark.SHARED, Parameter(group=JUDGED, help="USD that judging may cost; then the rest is not judged")
+    ] = None
+    no_judge_cache: Annotated[
+        bool | None, Mark.SHARED, Parameter(group=JUDGED, help="Ask again what it answered before", show_default=False)
+    ] = None
+    no_judge_check: Annotated[
+        bool | None,
+        Mark.SHARED,
+        Parameter(group=JUDGED, help="Begin without asking it for one token first", show_default=False),
+    ] = None
+
+
 def flags_of(*groups: Any, **more: Any) -> dict[str, Any]:
     """The options that were given, under the configuration's names."""
     flags = {field.name: getattr(group, field.name) for group in groups for field in fields(group)} | more
     flags["timeout_ms"] = flags.pop("timeout", None)
+    if (model := flags.pop("judge_model", None)) is not None:
+        flags["llm"] = {"model": model}
     return {name: value for name, value in flags.items() if value is not None}
 
 
 def option_of(key: str) -> str:
     """The option behind a key of a request, or a place in it: ``--items-per-task`` for ``items_per_task``; "" for none."""
     name = key.partition("[")[0].replace("_", "-")
-    return name and "--" + {"timeout-ms": "timeout", "task-tags": "tag", "tags": "tag"}.get(name, name)
+    renamed = {"timeout-ms": "timeout", "task-tags": "tag", "tags": "tag", "llm": "judge-model", "llm.model": "judge-model"}
+    return name and "--" + renamed.get(name, name)

@@ -20,11 +20,18 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from eval_skills.cli.session import printable
 from eval_skills.core.models import ItemResult
 from eval_skills.reporting.figures import plural
 from eval_skills.tasks.plan import RunPlan
 
 PLAIN_PERIOD_S = 5.0
+
+
+def waiting_text(skill: str, waited_s: float, asked_s: float) -> str:
+    """``a@1.0.0 waits 120 s: its service asked for 3,600 s, at most 120 s are waited``."""
+    capped = f", at most {waited_s:,.0f} s are waited" if asked_s > waited_s else ""
+    return f"{skill} waits {waited_s:,.0f} s: its service asked for {asked_s:,.0f} s{capped}"
 
 
 class LiveDisplay:
@@ -65,7 +72,7 @@ class LiveDisplay:
         self._console.print(
             f"run {plan.run_id}: {plural(len(plan.skills), 'skill')} × {plural(len(plan.benchmark.tasks), 'task')}"
             f" × {plural(plan.request.runs, 'run')}"
-            f" = {plan.planned} items{resumed}"
+            f" = {plural(plan.planned, 'item')}{resumed}"
         )
         self._bar.update(self._row, total=plan.planned, completed=plan.finished, description="")
 
@@ -73,6 +80,10 @@ class LiveDisplay:
         """An item had transient trouble and will be tried again."""
         with self._lock:
             self._counts["retries"] += 1
+
+    def waiting(self, skill: str, waited_s: float, asked_s: float) -> None:
+        """A skill's service asked us to wait."""
+        self._console.print(printable(waiting_text(skill, waited_s, asked_s)), markup=False, soft_wrap=True)
 
     def finished(self, result: ItemResult) -> None:
         """An item has its final result."""
@@ -88,7 +99,7 @@ class LiveDisplay:
         if self._plan is None:
             return "interrupted before the run began; nothing was written"
         store = "" if self._plan.request.store == "./eval-store" else f" --store {quote(self._plan.request.store)}"
-        done = f"interrupted after {self._done()} of {self._plan.planned} items"
+        done = f"interrupted after {self._done()} of {plural(self._plan.planned, 'item')}"
         return f"{done}; go on with: eval-skills {command} --resume {self._plan.run_id}{store}"
 
     def _done(self) -> int:

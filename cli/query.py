@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from eval_skills.cli.configurable import Mark
-from eval_skills.cli.options import RESULTS
+from eval_skills.cli.options import RESULTS, PastResults
 from eval_skills.cli.session import current
 
 if TYPE_CHECKING:
@@ -18,21 +17,24 @@ if TYPE_CHECKING:
 
 
 def query_command(
-    statement: Annotated[str, Parameter(help="One SELECT over the views items, reports, runs, comparisons, samples and nights")],
+    statement: Annotated[
+        str,
+        Parameter(
+            help="One SELECT over the views items, reports, runs, comparisons, samples, nights, preferences and calibrations"
+        ),
+    ],
     /,
     *,
     csv_: Annotated[
         bool,
         Parameter(group=RESULTS, name="--csv", help="Print CSV: whole values, a header line, empty for null", show_default=False),
     ] = False,
-    store: Annotated[
-        str | None, Mark.SHARED, Parameter(group=RESULTS, help="Where past results are [default: ./eval-store]")
-    ] = None,
+    store: PastResults = None,
 ) -> int:
     """Ask the store in SQL (DuckDB), for reading only.
 
-    The views items, reports, runs, comparisons, samples and nights hold everything that was ever kept there. No statement can
-    change it.
+    The views items, reports, runs, comparisons, samples, nights, preferences and calibrations hold everything that was ever kept
+    there. No statement can change it.
 
     Example: eval-skills query "SELECT skill_id, avg(score) FROM items GROUP BY 1"
     """

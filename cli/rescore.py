@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from eval_skills.cli.configurable import Mark
 from eval_skills.cli.numbers import whole
-from eval_skills.cli.options import EVALUATED, HOW, RESULTS
+from eval_skills.cli.options import EVALUATED, HOW, BenchmarksFolder, CustomCode, JudgeFlags, PastResults, TasksFile, flags_of
 from eval_skills.cli.session import current
 
 if TYPE_CHECKING:
     from eval_skills.reporting.diff_report import DiffDocument
-    from eval_skills.tasks.rescoring import Rescoring
+    from eval_skills.tasks.rescore_plan import Rescoring
+
+UNFINISHED = 3
 
 
 def rescore_command(
@@ -26,32 +27,25 @@ def rescore_command(
         Mark.ID_OR_PATH,
         Parameter(group=EVALUATED, help="Benchmark that judges: id or path [default: the run's own, as it is today]"),
     ] = None,
-    tasks: Annotated[
-        Path | None, Parameter(group=EVALUATED, help="JSON or YAML file with a task array or a benchmark; replaces --benchmark")
-    ] = None,
-    benchmarks_dir: Annotated[
-        Path | None, Mark.SHARED, Parameter(group=EVALUATED, help="Folder of benchmarks, searched before the built-in ones")
-    ] = None,
+    tasks: TasksFile = None,
+    benchmarks_dir: BenchmarksFolder = None,
     evaluator: Annotated[
         str | None, Parameter(group=HOW, help="Scorer of tasks that name none [default: as when the run was made]")
     ] = None,
     concurrency: Annotated[
         int | None, Mark.SHARED, Parameter(group=HOW, converter=whole, help="Answers at a time [default: 4]")
     ] = None,
-    allow_custom_code: Annotated[
-        bool | None, Mark.SHARED, Parameter(group=HOW, help="Let the benchmark run its own scorer code", show_default=False)
-    ] = None,
+    allow_custom_code: CustomCode = None,
     force: Annotated[
         bool, Parameter(group=HOW, help="Score again also where the same scoring has landed already", show_default=False)
     ] = False,
-    store: Annotated[
-        str | None, Mark.SHARED, Parameter(group=RESULTS, help="Where past results are [default: ./eval-store]")
-    ] = None,
+    judging: JudgeFlags = JudgeFlags(),
+    store: PastResults = None,
 ) -> int:
     """Score the stored answers of a run again, with today's scorers and expectations.
 
     No skill is called. The scoring is kept as a run of its own, at the moment of the original, which stays as it is; and it is
-    compared with the original.
+    compared with the original. Exit code 3: an answer that was cut when it landed could not be judged.
 
     Example: eval-skills rescore latest
 
@@ -59,10 +53,14 @@ def rescore_command(
     """
     from eval_skills.cli.evaluate import request_of
     from eval_skills.cli.stored import existing_store
+    from eval_skills.core.config.judge_options import JudgeOptions
+    from eval_skills.tasks.rescore_diff import rescoring_diff
+    from eval_skills.tasks.rescore_plan import plan_rescoring
     from eval_skills.tasks.rescore_request import RescoreRequest
-    from eval_skills.tasks.rescoring import plan_rescoring, rescore
+    from eval_skills.tasks.rescoring import rescore
 
-    config = current().config(given(benchmarks_dir=benchmarks_dir, allow_custom_code=allow_custom_code, concurrency=concurrency))
+    flags = given(benchmarks_dir=benchmarks_dir, allow_custom_code=allow_custom_code, concurrency=concurrency)
+    config = current().config(flags | flags_of(judging))
     options = {
         "run_id": run_id,
         "benchmark": benchmark,
@@ -73,6 +71,7 @@ def rescore_command(
         "allow_custom_code": config.allow_custom_code,
         "force": force,
         "store": existing_store(store).path,
+        **{name: getattr(config, name) for name in JudgeOptions.model_fields},
     }
     plan = plan_rescoring(request_of(RescoreRequest, options | todays_settings()))
     for remark in plan.remarks:
@@ -80,8 +79,8 @@ def rescore_command(
     if plan.landed:
         current().remark(f"nothing to do: this scoring of run {plan.of} has landed as {plan.run_id}; do it again with --force")
     rescore(plan, concurrency=config.concurrency)
-    _show(plan, _compared(plan))
-    return 0
+    _show(plan, rescoring_diff(plan))
+    return UNFINISHED if plan.cut else 0
 
 
 def given(**flags: Any) -> dict[str, Any]:
@@ -97,27 +96,20 @@ def todays_settings() -> dict[str, Any]:
     return {name: getattr(layers.config, name) for name, key in keys.items() if key in said}
 
 
-def _compared(plan: Rescoring) -> DiffDocument:
-    from eval_skills.core.diff import diff_reports
-    from eval_skills.reporting.diff_report import DiffDocument
-    from eval_skills.tasks.report_source import read_source
-
-    before, after = (read_source(run_id, plan.store.path) for run_id in (plan.of, plan.run_id))
-    same = [report.model_copy(update={"benchmark_id": plan.yardstick.benchmark.id}) for report in before.reports]
-    return DiffDocument(
-        diff=diff_reports(same, after.reports), before=f"{plan.of} as scored then", after=f"{plan.run_id} as scored today",
-        failures=None, remarks=[],
-    )  # fmt: skip
-
-
 def _show(plan: Rescoring, document: DiffDocument) -> None:
     from eval_skills.cli.diff_tables import show_diff
     from eval_skills.cli.tables import print_json
+    from eval_skills.reporting.figures import plural
+    from eval_skills.tasks.judging import judges_of, judging_lines
 
     if current().json:
         facts = {"runId": plan.run_id, "of": plan.of, "digest": plan.digest, "new": not plan.landed, "remarks": plan.remarks}
-        print_json({**facts, "items": len(plan.results), "diff": document.to_json()})
+        print_json({**facts, "items": len(plan.results), "cut": plan.cut, "diff": document.to_json()})
         return
     show_diff(document, None)
+    if plan.cut:
+        current().say(f"{plural(plan.cut, 'item')} not judged: the answer was cut when it landed; run it again", style="yellow")
     current().say("")
+    for line in judging_lines(judges_of(plan.yardstick.scorings), plan.run_id):
+        current().say(line)
     current().say(f"store   {plan.store.path}   run {plan.run_id}")

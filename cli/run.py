@@ -8,9 +8,18 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from eval_skills.cli.configurable import Mark
-from eval_skills.cli.evaluate import request_of, request_options
+from eval_skills.cli.evaluate import refuse_calling, request_of, request_options
 from eval_skills.cli.numbers import whole
-from eval_skills.cli.options import EVALUATED, SELECTED, BenchmarkOptions, ExecutionOptions, ReportOptions, flags_of
+from eval_skills.cli.options import (
+    EVALUATED,
+    SELECTED,
+    BenchmarkOptions,
+    ExecutionOptions,
+    JudgeFlags,
+    ProcessOptions,
+    ReportOptions,
+    flags_of,
+)
 
 OF_THE_PIPELINE = ("store", "exit_on_fail", "format", "output_dir", "skills_dir", "strategy", "top_k", "min_completion")
 """What selecting and reporting need to know also when a run is resumed."""
@@ -48,6 +57,8 @@ def run_command(
     ] = None,
     what: BenchmarkOptions = BenchmarkOptions(),
     how: ExecutionOptions = ExecutionOptions(),
+    held: ProcessOptions = ProcessOptions(),
+    judging: JudgeFlags = JudgeFlags(),
     reports: ReportOptions = ReportOptions(),
 ) -> int:
     """Find skills, evaluate them, select the best and write reports, in one Prefect flow.
@@ -64,8 +75,12 @@ def run_command(
     from eval_skills.tasks.strategy import chosen_strategy
 
     check_adapter(adapter)
-    flags = flags_of(what, how, reports, skills_dir=skills_dir, top_k=top_k, strategy=strategy, min_completion=min_completion)
+    flags = flags_of(
+        what, how, held, judging, reports, skills_dir=skills_dir, top_k=top_k, strategy=strategy, min_completion=min_completion
+    )
     options = request_options(flags, resuming=bool(how.resume), always=OF_THE_PIPELINE)
+    if options.get("traces"):
+        refuse_calling(flags | {"query": query, "tags": tag, "adapter": adapter})
     floor = chosen_strategy(options["strategy"], min_completion=min_completion, floor=options.pop("min_completion"))
     own = {"query": query, "tags": tag or [], "adapter": adapter, "min_completion": floor.filters.min_completion_rate}
     request = request_of(PipelineRequest, options, **own)

@@ -36,6 +36,8 @@ def run_flow(request: EvaluateRequest | PipelineRequest, *, dry_run: bool, exit_
             current().remark("Prefect had not recorded every task run before its server stopped; results are safe")
     show_summary(summary, gate=exit_on_fail)
     add_job_summary(summary, gate=exit_on_fail)
+    if summary.out_of_budget or summary.unjudged:
+        return UNFINISHED
     return GATE_FAILED if summary.is_partial or (exit_on_fail and not summary.gate_passed) else 0
 
 
@@ -50,7 +52,7 @@ def checked_plan(request: EvaluateRequest | PipelineRequest) -> RunPlan:
     check_formats(request.format)
     if isinstance(request, PipelineRequest):
         _strategy(request)
-        found = FoundSkills([], []) if request.resume else matching_skills(request)
+        found = FoundSkills([], []) if request.resume or request.traces else matching_skills(request)
         plan = checked_plan(request.evaluation([str(skill.folder) for skill in found.skills]))
         return replace(plan, remarks=[*found.remarks(), *plan.remarks])
     return resumed_plan(request) if request.resume else make_plan(request)

@@ -36,17 +36,28 @@ class Session:
 
     def config(self, flags: dict[str, Any]) -> Config:
         """The layered configuration, with the flags that were given (not None) on top."""
-        return self.layers(flags).config
+        from eval_skills.core.config import Config
+
+        return self._layers(flags, Config).config if self.is_silent else self.layers(flags).config
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether no layer says anything: then nobody need learn the keys of all commands, which takes longer than most calls."""
+        from eval_skills.core.config import is_silent
+
+        return is_silent(config_path=self.config_path, environ=os.environ, cwd=Path.cwd(), home=Path.home())
 
     def layers(self, flags: dict[str, Any]) -> LayeredConfig:
         """The same, with the origin of every value."""
         from eval_skills.cli.configuration import configuration_model
+
+        return self._layers(flags, configuration_model())
+
+    def _layers(self, flags: dict[str, Any], model: type[Config]) -> LayeredConfig:
         from eval_skills.core.config import load_config
 
         cwd, home = Path.cwd(), Path.home()
-        return load_config(
-            flags, config_path=self.config_path, environ=os.environ, cwd=cwd, home=home, model=configuration_model()
-        )
+        return load_config(flags, config_path=self.config_path, environ=os.environ, cwd=cwd, home=home, model=model)
 
     def placed(self, message: str) -> str:
         """The message with the place in the configuration for every option that nobody typed: there the mistake can be mended."""

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from eval_skills.cli.ranking import ranking
 from eval_skills.cli.session import current
+from eval_skills.cli.troubles import trouble_lines
 from eval_skills.reporting import figures
+from eval_skills.reporting.alarms import alarms
 from eval_skills.reporting.ranking import ranked
 
 if TYPE_CHECKING:
@@ -75,31 +77,60 @@ def show_summary(summary: RunSummary, *, gate: bool) -> None:
     session, out = current(), current().out(pipe_width=NO_LIMIT)
     session.say(f"{summary.benchmark.id}@{summary.benchmark.version}")
     out.print(ranking(summary, out.width))
+    _show_alarms(summary)
+    for line in trouble_lines(summary.reports):
+        session.say(line)
     session.say(summary.line)
+    for line in summary.judging:
+        session.say(line, style="red" if _is_trouble(line, summary) else "")
     if summary.selected is not None and not summary.selected:
         session.say(f"no skill was selected: none passes the filters (completion ≥ {summary.min_completion:.0%})", style="yellow")
     for path in summary.report_files:
         session.say(f"report  {path}")
     session.say(f"store   {summary.store}   run {summary.run_id}")
     if summary.is_partial:
-        done = f"{summary.finished} of {summary.planned} items"
+        done = f"{summary.finished} of {figures.plural(summary.planned, 'item')}"
         session.say(f"stopped early: {done}; nothing landed; go on with --resume {summary.run_id}", style="red")
     elif gate:
         _show_gate(summary)
 
 
+def _is_trouble(line: str, summary: RunSummary) -> bool:
+    return line.startswith("judge: ") or (summary.out_of_budget and line == summary.judging[-1])
+
+
+def _show_alarms(summary: RunSummary) -> None:
+    """In red, and in words where there is no red."""
+    for alarm in alarms(ranked(summary.reports)):
+        told = "; ".join(f"{call.task_id}#{call.run_index + 1}: {call.message}" for call in alarm.calls)
+        more = f"; and {alarm.more:,} more" if alarm.more else ""
+        current().say(f"FORBIDDEN TOOL: {alarm.title}{': ' if told else ''}{told}{more}".replace("\n", " "), style="bold red")
+
+
 def _show_gate(summary: RunSummary) -> None:
     if summary.gate_passed:
-        current().say(f"gate passed: every skill completes at least {figures.rate(summary.min_completion)}", style="green")
+        least = figures.rate(summary.min_completion)
+        current().say(f"gate passed: every skill completes at least {least} and called no forbidden tool", style="green")
+    for report in summary.rogue:
+        items = figures.plural(report.summary.forbidden_items or 0, "item")
+        current().say(f"gate failed: {report.skill_key} called forbidden tools in {items}", style="red")
     for report in summary.below:
         rate = figures.rate(report.summary.completion_rate)
         current().say(
             f"gate failed: {report.skill_key} completes {rate}, under {figures.rate(summary.min_completion)}", style="red"
         )
+    if summary.unjudged:
+        current().say(f"gate failed: {figures.plural(summary.unjudged, 'item')} could not be judged", style="red")
     if summary.skipped:
         current().say(
             f"gate failed: {figures.plural(summary.skipped, 'skill')} could not be used, so nothing is known of it", style="red"
         )
+
+
+def _judging(summary: RunSummary) -> dict[str, Any] | None:
+    if not summary.judging:
+        return None
+    return {"lines": summary.judging, "outOfBudget": summary.out_of_budget, "unjudged": summary.unjudged}
 
 
 def _document(summary: RunSummary, *, gate: bool) -> dict[str, Any]:
@@ -117,5 +148,6 @@ def _document(summary: RunSummary, *, gate: bool) -> dict[str, Any]:
         "files": [str(path) for path in summary.report_files],
         "store": str(summary.store),
         "remarks": summary.remarks,
+        "judging": _judging(summary),
         "reports": [report.to_json() for report in ranked(summary.reports)],
     }

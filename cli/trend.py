@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from eval_skills.cli.configurable import Mark
 from eval_skills.cli.moments import from_moment, to_moment
-from eval_skills.cli.options import RESULTS, SHOWN
+from eval_skills.cli.numbers import whole
+from eval_skills.cli.options import RESULTS, SHOWN, PastResults
 from eval_skills.cli.session import current
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 PAGES = frozenset({".html", ".htm"})
 PICTURES = frozenset({".png"})
+ROWS_SHOWN = 60
+"""Two months of nights: nobody reads a year of them in a terminal, and printing it takes longer than reading it."""
 
 
 def trend_command(
@@ -41,18 +43,23 @@ def trend_command(
         datetime | None,
         Parameter(group=SHOWN, converter=to_moment, help="End with this day (2026-01-31), or this long ago (12h, 30d, 4w)"),
     ] = None,
+    limit: Annotated[
+        int,
+        Parameter(
+            group=SHOWN, converter=whole, help="Show at most this many runs of a benchmark, and those where the level changed"
+        ),
+    ] = ROWS_SHOWN,
     output: Annotated[
         Path | None, Parameter(group=RESULTS, help="Draw the trend in this file, too: .html, or .png (needs eval-skills[plot])")
     ] = None,
-    store: Annotated[
-        str | None, Mark.SHARED, Parameter(group=RESULTS, help="Where past results are [default: ./eval-store]")
-    ] = None,
+    store: PastResults = None,
 ) -> int:
     """Show how a figure of a skill moved from run to run.
 
     Every run of the skill is a point; there is a line for each benchmark. Where the level of the figure changed, and not just its
     last value, ▲ or ▼ marks it and a line says what else changed there: skill, adapter, benchmark, task, scorer, judge, option,
     version, environment, commit. It takes 8 runs to have a mark; where nothing changed, one series in twenty has one by chance.
+    All runs count for that, and are in --json and in the drawing, however few lines --limit lets be shown.
 
     Example: eval-skills trend --skill calculator --metric p95Ms --since 30d
     """
@@ -61,23 +68,26 @@ def trend_command(
     from eval_skills.core.trend import check_metric, trend
 
     check_metric(metric)
-    _check_output(output)
+    _check(limit, output)
     place = existing_store(store)
     found = trend(place, skill, metric=metric, benchmark=benchmark, since=since, until=until)
     changes = {name: Steps.of(place, skill, points, metric) for name, points in found.items()}
     if output is not None:
         _write(output, found, skill, metric, changes)
-    _show(found, skill, metric, output, changes)
+    _show(found, skill, metric, output, changes, limit)
     return 0
 
 
-def _check_output(output: Path | None) -> None:
+def _check(limit: int, output: Path | None) -> None:
     from eval_skills.core.errors import UsageError
+
+    if limit < 1:
+        raise UsageError(f"--limit {limit}: give at least 1, or leave it out for {ROWS_SHOWN}")
+    if output is None:
+        return
     from eval_skills.reporting.trend_picture import check_drawable
     from eval_skills.tasks.places import check_file
 
-    if output is None:
-        return
     if (ending := output.suffix.lower()) not in PAGES | PICTURES:
         raise UsageError(f"--output {output}: a trend is drawn as HTML or PNG; give a file that ends in .html or .png")
     if ending in PICTURES:
@@ -98,15 +108,16 @@ def _write(output: Path, found: Trend, skill: str, metric: str, changes: Mapping
         write_whole(output, trend_page.render(found, skill=skill, metric=metric, shown=show, annotations=notes).encode())
 
 
-def _show(found: Trend, skill: str, metric: str, output: Path | None, changes: Mapping[str, Steps]) -> None:
+def _show(found: Trend, skill: str, metric: str, output: Path | None, changes: Mapping[str, Steps], limit: int) -> None:
     from eval_skills.cli.tables import print_json
+    from eval_skills.cli.trend_table import show_table
 
     if current().json:
         print_json(_document(found, skill, metric, output, changes))
         return
     for benchmark, points in found.items():
         _show_line(benchmark, points, skill, metric, changes[benchmark])
-        current().out().print(_table(points, metric, changes[benchmark]))
+        show_table(points, metric, changes[benchmark], limit=limit)
     if not found:
         current().say(f"no report of {skill} in this time")
     if output is not None:
@@ -124,23 +135,6 @@ def _show_line(benchmark: str, points: list[TrendPoint], skill: str, metric: str
     current().say(line)
     for note in steps.lines(seen, show):
         current().say(note)
-
-
-def _table(points: list[TrendPoint], metric: str, steps: Steps) -> Any:
-    from rich.table import Table
-    from rich.text import Text
-
-    from eval_skills.reporting import figures
-    from eval_skills.reporting.trend_figures import shown
-
-    table, bounded = Table(box=None, pad_edge=False), metric == "completionRate"
-    for name in ("date (UTC)", "run", "version", metric, *(["95 % interval"] if bounded else []), *([""] if steps.found else [])):
-        table.add_column(name, overflow="fold", justify="right" if name in {metric, "95 % interval"} else "left")
-    for point in points:
-        cells = [point.timestamp.strftime("%Y-%m-%d %H:%M"), point.run_id, point.skill_version, shown(metric)(point.value)]
-        cells += [figures.interval(point.interval)] if bounded else []
-        table.add_row(*map(Text, [*cells, *([steps.sign(point)] if steps.found else [])]))
-    return table
 
 
 def _document(found: Trend, skill: str, metric: str, output: Path | None, changes: Mapping[str, Steps]) -> dict[str, Any]:

@@ -29,6 +29,9 @@ _OPTIONS = (
 """What of a request can change a result."""
 
 _JUDGE = ("llm", "judge")
+_NOT_JUDGING = frozenset({"apiKeyEnv", "timeoutMs", "inputPrice", "outputPrice", "cacheDir"})
+"""What of a judge's settings changes no verdict."""
+
 _SETS = frozenset({"task", "scorer"})
 """Kinds whose names are all there are: one that is missing was removed. In the others it was not recorded."""
 
@@ -124,7 +127,7 @@ def _judge(request: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for key in _JUDGE:
         value = request.get(key)
         if isinstance(value, dict):
-            yield from ((name, _text(each)) for name, each in value.items())
+            yield from ((name, _text(each)) for name, each in value.items() if each is not None and name not in _NOT_JUDGING)
         elif value is not None:
             yield key, _text(value)
 

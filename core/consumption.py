@@ -22,7 +22,8 @@ _NS_PER_S = 1e9
 class Consumption:
     """Arrays in the table's order, NaN (NaT) where unknown; None where the frame has no such column.
 
-    `now` (UTC) stands in for a start that is not known.
+    `now` (UTC) stands in for a start that is not known. `recorded`: the items were judged from traces, at another time than they
+    ran, so that their latencies say nothing about the pace.
     """
 
     latency_ms: FloatArray
@@ -31,6 +32,10 @@ class Consumption:
     cost_usd: FloatArray | None
     started_at: npt.NDArray[np.datetime64] | None
     now: datetime
+    judge_tokens: FloatArray | None = None
+    judge_cost_usd: FloatArray | None = None
+    recorded: bool = False
+    first_token_ms: FloatArray | None = None
 
     @classmethod
     def of(cls, table: ItemTable) -> Consumption:
@@ -42,6 +47,10 @@ class Consumption:
             cost_usd=table.amounts("cost_usd"),
             started_at=_starts(table.frame["started_at"])[table.order] if "started_at" in table.frame else None,
             now=datetime.now(UTC),
+            judge_tokens=table.amounts("judge_tokens"),
+            judge_cost_usd=table.amounts("judge_cost_usd"),
+            first_token_ms=table.amounts("time_to_first_token_ms"),
+            recorded="origin" in table.frame and table.frame["origin"].iloc[0] == "traces",
         )
 
     def latency(self, rows: slice) -> Latency:
@@ -49,7 +58,14 @@ class Consumption:
         known = self.latency_ms[rows]
         known = np.sort(known[~np.isnan(known)])
         p50, p95, p99 = (nearest_rank(known, percent) for percent in (50, 95, 99))
-        return Latency(p50_ms=p50, p95_ms=p95, p99_ms=p99, mean_ms=float(known.mean()) if len(known) else None)
+        mean = float(known.mean()) if len(known) else None
+        return Latency(p50_ms=p50, p95_ms=p95, p99_ms=p99, mean_ms=mean, time_to_first_token_p50_ms=self._first_token_p50(rows))
+
+    def _first_token_p50(self, rows: slice) -> float | None:
+        if self.first_token_ms is None:
+            return None
+        known = self.first_token_ms[rows]
+        return nearest_rank(np.sort(known[~np.isnan(known)]), 50)
 
     def token_cost(self, rows: slice) -> TokenCost:
         """Sums over the items that know them; the total is unknown where either side of it is."""
@@ -61,7 +77,15 @@ class Consumption:
             completion_tokens=None if completion is None else int(completion),
             total_tokens=None if prompt is None or completion is None else int(prompt + completion),
             estimated_usd=cost,
+            **self._judging(rows),
         )
+
+    def _judging(self, rows: slice) -> dict[str, Any]:
+        tokens, cost = self.judge_tokens, self.judge_cost_usd
+        total = _known_sum(tokens, rows)
+        unpriced = tokens is not None and cost is not None and bool(np.isnan(cost[rows][~np.isnan(tokens[rows])]).any())
+        spent = None if unpriced else _known_sum(cost, rows)
+        return {"judge_tokens": None if total is None else int(total), "judge_cost_usd": spent}
 
     def latest_start(self, rows: slice) -> datetime:
         """When the last item began (UTC); `now` where no start is known."""
@@ -69,9 +93,9 @@ class Consumption:
         return self.now if starts is None else pd.Timestamp(starts.max(), tz=UTC).to_pydatetime()
 
     def throughput(self, rows: slice) -> float | None:
-        """Items per second from the first start to the last end; None unless every start is known and some time passed."""
+        """Items per second from the first start to the last end; None unless all starts are known and time passed."""
         starts = self._known_starts(rows)
-        if starts is None or len(starts) < rows.stop - rows.start:
+        if starts is None or self.recorded or len(starts) < rows.stop - rows.start:
             return None
         begun_s = (starts - starts.min()).astype("timedelta64[ns]").astype(np.float64) / _NS_PER_S
         span_s = float((begun_s + np.nan_to_num(self.latency_ms[rows]) / 1000).max())

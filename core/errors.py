@@ -117,9 +117,16 @@ class ScorerError(ItemError):
 
 
 class JudgeError(ItemError):
-    """The judging model could not be reached or did not give a readable verdict."""
+    """The judging model could not be reached or did not give a readable verdict.
+
+    `code` is that of the reason which the item gets: ``JUDGE_TIMEOUT``, ``JUDGE_BUDGET`` ….
+    """
 
     kind = "judge"
+
+    def __init__(self, message: str, *, code: str = "JUDGE_ERROR", retry_after_s: float | None = None) -> None:
+        super().__init__(message, retry_after_s=retry_after_s)
+        self.code = code
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

@@ -126,7 +126,7 @@ def _order(keys: IntArray, items: pd.DataFrame) -> IntArray:
     if len(order) < len(keys):
         twice = items.iloc[int(np.flatnonzero(pd.Series(keys).duplicated())[0])]
         raise InputError(
-            f"item {twice['skill_id']}@{twice['skill_version']} / {twice['task_id']} #{twice['run_index']} is given twice; "
+            f"item {twice['skill_id']}@{twice['skill_version']}/{twice['task_id']}#{int(twice['run_index']) + 1} is given twice; "
             f"{len(keys) - len(order)} rows repeat an item: keep one row of each"
         )
     return order

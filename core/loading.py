@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable
+import re
+from collections.abc import Hashable, Mapping
 from math import isfinite
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 from pydantic import ValidationError
 
-from eval_skills.core.errors import InputError
-from eval_skills.core.models.base import Model
+from eval_skills.core.errors import InputError, nearest
+from eval_skills.core.models.base import IN_WORDS, Model
 
 M = TypeVar("M", bound=Model)
 
 MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
 _SHOWN = 80
+_CHOICE = re.compile(r"'([^']*)'")
 
 
 def read_document(path: Path) -> Any:
@@ -67,10 +69,15 @@ def _read_text(path: Path) -> str:
 
 
 def _parse_json(text: str) -> Any:
-    return json.loads(text, object_pairs_hook=_distinct_keys, parse_constant=_refuse_constant)
+    return json.loads(text, object_pairs_hook=distinct_keys, parse_constant=_refuse_constant)
 
 
-def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of these pairs, as a hook of a JSON decoder.
+
+    Raises:
+        ValueError: a key is given twice.
+    """
     keys = dict(pairs)
     if len(keys) < len(pairs):
         names = [name for name, _ in pairs]
@@ -126,9 +133,19 @@ def _describe(error: ValidationError) -> str:
         message = "this key is required and missing"
     elif first["type"] == "string_pattern_mismatch" and first["ctx"]["pattern"] == r"\S":
         message = "blank text; give a value"
+    elif first["type"] == "string_pattern_mismatch" and (words := IN_WORDS.get(first["ctx"]["pattern"])) is not None:
+        message = f"give {words}; got {_shown(first['input'])}"
     elif first["type"] not in {"value_error", "unknown_key"}:
-        message = f"{message[0].lower()}{message[1:]}; got {_shown(first['input'])}"
-    return f"{message} (and {len(others)} more problems)" if others else message
+        message = f"{message[0].lower()}{message[1:]}; got {_shown(first['input'])}{nearest_choice(first)}"
+    return f"{message} (and {len(others)} more {'problem' if len(others) == 1 else 'problems'})" if others else message
+
+
+def nearest_choice(error: Mapping[str, Any]) -> str:
+    """Where one of pydantic's errors lists what can be chosen: the suggestion of the nearest, to append to a message."""
+    given = error["input"]
+    if error["type"] not in {"literal_error", "enum"} or not isinstance(given, str):
+        return ""
+    return nearest(given, _CHOICE.findall(error["ctx"]["expected"]))
 
 
 def _path_of(error: ValidationError) -> str:

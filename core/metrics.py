@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from eval_skills.core.consumption import Consumption
+from eval_skills.core.dimension_scores import DimensionScores
 from eval_skills.core.errors import InputError
 from eval_skills.core.item_table import PASS, ItemTable, item_table
 from eval_skills.core.models import Benchmark, SkillCompletionReport, Summary, TagSummary
+from eval_skills.core.models.task import COMPLEXITIES
 from eval_skills.core.statistics import FloatArray
 from eval_skills.core.task_counts import TaskCounts, count_tasks
 from eval_skills.core.task_results import known_list, task_results_of
+
+Groups = dict[str, npt.NDArray[np.bool_]]
+"""Which of a table's tasks belong to each group."""
 
 COMPLETION_WEIGHT, LATENCY_WEIGHT, RELIABILITY_WEIGHT = 0.5, 0.2, 0.3
 """The weights of the composite score, as published."""
@@ -44,7 +51,9 @@ def skill_reports(
         table=table,
         counts=count_tasks(table, _task_weights(table, benchmark)),
         consumption=Consumption.of(table),
+        dimensions=DimensionScores.of(table),
         tagged=_tagged(table, benchmark),
+        rated=_rated(table, benchmark),
         benchmark=benchmark,
         max_latency_ms=benchmark.max_latency_ms or timeout_ms,
         level=level,
@@ -72,12 +81,14 @@ def consistency_score(run_rates: FloatArray) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Aggregation:
-    """Everything the reports are made of; `tagged` says for each tag which of the table's tasks have it."""
+    """Everything the reports are made of; `tagged` and `rated` say which of the table's tasks have each tag and complexity."""
 
     table: ItemTable
     counts: list[TaskCounts]
     consumption: Consumption
-    tagged: dict[str, npt.NDArray[np.bool_]]
+    dimensions: DimensionScores
+    tagged: Groups
+    rated: Groups
     benchmark: Benchmark
     max_latency_ms: float
     level: float
@@ -94,7 +105,9 @@ class _Aggregation:
             summary=self._summary(index, rows, runs, latency.p95_ms),
             latency=latency,
             token_cost=self.consumption.token_cost(rows),
-            by_tag=self._by_tag(self.counts[index]),
+            by_tag=self._by_group(self.counts[index], self.tagged),
+            by_complexity=self._by_group(self.counts[index], self.rated),
+            dimensions=self.dimensions.summaries(rows),
             task_results=task_results_of(self.table, rows, benchmark) if with_results else [],
             evaluator_metadata={
                 "benchmarkVersion": benchmark.version,
@@ -122,6 +135,7 @@ class _Aggregation:
             runs=runs,
             counts=counts.status_counts(),
             throughput=self.consumption.throughput(rows),
+            forbidden_items=self.dimensions.forbidden_items(rows),
         )
 
     def _run_rates(self, rows: slice) -> FloatArray:
@@ -131,11 +145,11 @@ class _Aggregation:
         passed = np.bincount(run, weights=self.table.status[rows] == PASS, minlength=len(items))
         return passed[items > 0] / items[items > 0]
 
-    def _by_tag(self, counts: TaskCounts) -> dict[str, TagSummary]:
-        chosen = {tag: counts[has_tag[counts.task]] for tag, has_tag in self.tagged.items()}
-        return {tag: self._tag_summary(tasks) for tag, tasks in chosen.items() if tasks.total}
+    def _by_group(self, counts: TaskCounts, groups: Groups) -> dict[str, TagSummary]:
+        chosen = {name: counts[is_in[counts.task]] for name, is_in in groups.items()}
+        return {name: self._group_summary(tasks) for name, tasks in chosen.items() if tasks.total}
 
-    def _tag_summary(self, counts: TaskCounts) -> TagSummary:
+    def _group_summary(self, counts: TaskCounts) -> TagSummary:
         return TagSummary(
             completion_rate=counts.completion_rate,
             partial_score=counts.partial_score(self.benchmark),
@@ -151,23 +165,36 @@ def _task_weights(table: ItemTable, benchmark: Benchmark) -> FloatArray:
     return np.array([weights.get(task, 1.0) for task in table.tasks])
 
 
-def _tagged(table: ItemTable, benchmark: Benchmark) -> dict[str, npt.NDArray[np.bool_]]:
+def _tagged(table: ItemTable, benchmark: Benchmark) -> Groups:
     """For each tag, by name, which tasks have it: by the items where they know their tags, else by the benchmark."""
-    tags = {task.id: task.tags for task in benchmark.tasks} | _recorded_tags(table)
-    tagged = {
-        tag: np.zeros(len(table.tasks), dtype=bool) for tag in sorted({tag for task in table.tasks for tag in tags.get(task, ())})
+    recorded = {task: known for task, cell in _first_cells(table, "tags") if (known := known_list(cell)) is not None}
+    tags = {task.id: task.tags for task in benchmark.tasks} | {
+        task: [str(tag) for tag in known] for task, known in recorded.items()
     }
+    return _groups(table, tags, sorted({tag for task in table.tasks for tag in tags.get(task, ())}))
+
+
+def _rated(table: ItemTable, benchmark: Benchmark) -> Groups:
+    """The same for each complexity, from simple on; tasks that say none are in no group."""
+    recorded = {task: [cell] for task, cell in _first_cells(table, "complexity") if isinstance(cell, str)}
+    rated = {task.id: [task.complexity] for task in benchmark.tasks if task.complexity is not None} | recorded
+    found = {name for task in table.tasks for name in rated.get(task, ())}
+    known = [name for name in COMPLEXITIES if name in found]
+    return _groups(table, rated, [*known, *sorted(found.difference(known))])
+
+
+def _groups(table: ItemTable, labels: Mapping[str, Sequence[str]], names: Sequence[str]) -> Groups:
+    groups = {name: np.zeros(len(table.tasks), dtype=bool) for name in names}
     for index, task in enumerate(table.tasks):
-        for tag in tags.get(task, ()):
-            tagged[tag][index] = True
-    return tagged
+        for name in labels.get(task, ()):
+            groups[name][index] = True
+    return groups
 
 
-def _recorded_tags(table: ItemTable) -> dict[str, list[str]]:
-    """The tags of each task as its first item has them; tasks whose tags are unknown are left out."""
-    if "tags" not in table.frame:
-        return {}
+def _first_cells(table: ItemTable, column: str) -> list[tuple[str, Any]]:
+    """Each task with what its first item has in that column; none where there is no such column."""
+    if column not in table.frame:
+        return []
     first = np.zeros(len(table.tasks), dtype=np.int64)
     first[table.task[::-1]] = table.order[::-1]
-    cells = zip(table.tasks, table.frame["tags"].iloc[first], strict=True)
-    return {task: [str(tag) for tag in known] for task, cell in cells if (known := known_list(cell)) is not None}
+    return list(zip(table.tasks, table.frame[column].iloc[first], strict=True))

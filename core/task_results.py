@@ -70,8 +70,8 @@ def _text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _mapping(value: Any) -> dict[str, float] | None:
-    """Arrow's maps come as dicts or as lists of pairs."""
+def known_mapping(value: Any) -> dict[str, float] | None:
+    """A cell that holds a map, which Arrow gives as a dict or as a list of pairs; None where unknown."""
     if isinstance(value, Mapping):
         return dict(value)
     pairs = known_list(value)
@@ -107,9 +107,21 @@ def _texts(value: Any) -> list[str] | None:
     return None if texts is None else [str(text) for text in texts]
 
 
+def _messages(value: Any) -> list[Any] | None:
+    messages = _output(value)
+    return known_list(messages)
+
+
+def _tool_calls(value: Any) -> list[dict[str, Any]] | None:
+    calls = known_list(value)
+    if calls is None:
+        return None
+    return [{**dict(call), "arguments": _output(call["arguments"]), "result": _output(call["result"])} for call in calls]
+
+
 _DECODERS: dict[str, Decoder] = {
     "scorer": _text,
-    "dimensions": _mapping,
+    "dimensions": known_mapping,
     "reasons": _reasons,
     "attempts": _attempts,
     "error_kind": _text,
@@ -120,4 +132,7 @@ _DECODERS: dict[str, Decoder] = {
     "completion_tokens": _whole_number,
     "cost_usd": _number,
     "task_run_id": _text,
+    "tool_calls": _tool_calls,
+    "messages": _messages,
+    "time_to_first_token_ms": _number,
 }

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import unicodedata
 
+FORBIDDEN_TOOL_CALLED = "FORBIDDEN_TOOL_CALLED"
+"""The code of the reason that every report raises an alarm for."""
+
 _SEPARATORS = str.maketrans("", "", "-_. \t\n")
 
 

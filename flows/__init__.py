@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from eval_skills.flows.backfill import backfill
+    from eval_skills.flows.compare_answers import compare_answers
     from eval_skills.flows.evaluate import evaluate
     from eval_skills.flows.monitor import monitor
     from eval_skills.flows.nightly import nightly
     from eval_skills.flows.pipeline import pipeline
 
-__all__ = ["backfill", "evaluate", "monitor", "nightly", "pipeline"]
+__all__ = ["backfill", "compare_answers", "evaluate", "monitor", "nightly", "pipeline"]
 
 
 class _Flows(ModuleType):

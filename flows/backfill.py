@@ -8,7 +8,7 @@ from prefect.states import Completed
 
 from eval_skills.flows.evaluate import evaluate, name_flow_run
 from eval_skills.reporting import figures
-from eval_skills.tasks.backfill_plan import PeriodWork
+from eval_skills.tasks.backfill_periods import PeriodWork
 from eval_skills.tasks.backfill_request import BackfillRequest
 from eval_skills.tasks.backfill_summary import BackfillSummary, backfill_summary
 from eval_skills.tasks.backfilling import Backfilling, PeriodOutcome
@@ -29,7 +29,7 @@ def backfill(request: BackfillRequest) -> BackfillSummary:
     with Backfilling.begin(request, evaluate) as backfilling:
         plan = backfilling.plan
         name_flow_run(f"backfill {request.mode} · {figures.plural(len(plan.works), 'period')}")
-        outcomes = {work.digest: _in_a_flow_run_of_its_own(backfilling, work) for work in plan.pending}
+        outcomes = {work.digest: _in_a_flow_run_of_its_own(backfilling, work) for work in backfilling.pending()}
     summary = backfill_summary(plan, outcomes)
     _publish(summary)
     return cast("BackfillSummary", Completed(message=summary.line, data=summary))

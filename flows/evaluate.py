@@ -2,6 +2,7 @@
 
 # No postponed annotations: a worker gets the flow by value, and then only real types lead to its parameters' models.
 
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 from typing import cast
@@ -15,11 +16,12 @@ from prefect.states import Completed
 from eval_skills.flows.items import run_items, task_run_count
 from eval_skills.flows.opaque import opaque
 from eval_skills.flows.reports import write_reports
-from eval_skills.reporting import count_run, summary_line
-from eval_skills.tasks.aggregate import aggregate, partial_reports
+from eval_skills.tasks.aggregate import aggregate
 from eval_skills.tasks.land import land_results
+from eval_skills.tasks.landed_reports import partial_reports
 from eval_skills.tasks.opening import plan_items
 from eval_skills.tasks.request import EvaluateRequest
+from eval_skills.tasks.run_summary import summary_of
 from eval_skills.tasks.runner import EventLoopTaskRunner
 from eval_skills.tasks.summary import RunSummary
 
@@ -44,26 +46,15 @@ def evaluate(request: EvaluateRequest) -> RunSummary:
         reports = aggregate(opaque(plan))
     else:
         reports = partial_reports(plan)
-    line = summary_line(count_run(reports, monotonic() - began))
-    summary = RunSummary(
-        run_id=plan.run_id,
-        line=line,
-        skills=list(plan.skills.values()),
-        benchmark=plan.benchmark,
-        reports=reports,
-        planned=plan.planned,
-        finished=finished,
-        min_completion=plan.request.min_completion,
-        store=plan.store.path,
-        remarks=plan.remarks,
-        skipped=plan.skipped,
+    summary = replace(
+        summary_of(plan, reports, finished, monotonic() - began),
         flow_runs=(str(flow_run.id),),
         task_runs=task_run_count(plan) + STAGES,
     )
     if plan.request.format:
         summary = write_reports(summary, plan.request.format, Path(plan.request.output_dir))
     # Prefect hands its caller the data of a returned state, and shows the message in its UI.
-    return cast("RunSummary", Completed(message=line, data=summary))
+    return cast("RunSummary", Completed(message=summary.line, data=summary))
 
 
 def name_flow_run(name: str) -> None:

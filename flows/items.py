@@ -18,6 +18,7 @@ from eval_skills.core.errors import RunError
 from eval_skills.core.store import Journal
 from eval_skills.core.task_runner import LOCAL
 from eval_skills.tasks.evaluate_item import ItemBatch, evaluate_batch, evaluate_item, retry_delays
+from eval_skills.tasks.judge_rates import keep_rate_limits
 from eval_skills.tasks.plan import RunPlan
 from eval_skills.tasks.progress import observer
 from eval_skills.tasks.resume import rest_of
@@ -57,6 +58,7 @@ def open_session(plan: RunPlan) -> Iterator[RunSession]:
         raise RunError("items are evaluated inside a flow that has the EventLoopTaskRunner")
     flow_run_id = str(context.flow_run.id) if context.flow_run else None
     context.task_runner.limit(plan.request.concurrency)
+    keep_rate_limits(plan.scorings)
     with Journal(plan.store.journal_path(plan.run_id), secrets=plan.secrets()) as journal:
         session = RunSession(plan, journal, observer(), flow_run_id, _workplace(plan))
         with context.task_runner.holding(session):

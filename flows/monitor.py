@@ -14,10 +14,11 @@ from prefect.states import Completed
 from eval_skills.core.monitoring import StatusChange
 from eval_skills.flows.evaluate import name_flow_run
 from eval_skills.flows.opaque import opaque
+from eval_skills.tasks.monitor_batch import Batch
 from eval_skills.tasks.monitor_request import MonitorRequest
 from eval_skills.tasks.monitor_summary import MonitorSummary
 from eval_skills.tasks.monitor_watching import monitor_watcher
-from eval_skills.tasks.monitoring import Batch, MonitorSession
+from eval_skills.tasks.monitoring import MonitorSession
 from eval_skills.tasks.runner import EventLoopTaskRunner
 
 EVENT = "eval-skills.monitor-status"

@@ -28,7 +28,7 @@ STAGES = 3
 def pipeline(request: PipelineRequest) -> RunSummary:
     """Find the skills that match, evaluate them, select the best, and write the reports.
 
-    With `resume` the skills are those of the run that goes on, and nothing is searched.
+    With `resume` the skills are those of the run that goes on, with `traces` those that were recorded: nothing is searched.
 
     Raises:
         UserError: the request cannot be run, or nothing matches it.
@@ -37,7 +37,7 @@ def pipeline(request: PipelineRequest) -> RunSummary:
     strategy = chosen_strategy(
         request.strategy, min_completion=request.min_completion, top_k=request.top_k, floor=DEFAULT_MIN_COMPLETION
     )
-    found = FoundSkills([], []) if request.resume else find_skills(request)
+    found = FoundSkills([], []) if request.resume or request.traces else find_skills(request)
     if not request.resume:
         load_benchmark(request.benchmark, request.benchmarks_dir, request.tasks)
     evaluated = evaluate(request.evaluation([str(skill.folder) for skill in found.skills]))

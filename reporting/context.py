@@ -44,6 +44,11 @@ class ReportContext:
         return f"eval-result-{time}Z".replace(":", "-").replace(".", "-")
 
     def meets_gate(self, report: SkillCompletionReport) -> bool | None:
+        """Whether the skill completed enough, with equality enough, and called nothing forbidden; None where there is no gate."""
+        completes = self.completes(report)
+        return completes and not report.summary.forbidden_items
+
+    def completes(self, report: SkillCompletionReport) -> bool | None:
         """Whether the skill completed enough, with equality enough; None where there is no gate."""
         return None if self.min_completion is None else report.summary.completion_rate >= self.min_completion
 

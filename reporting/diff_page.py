@@ -85,7 +85,7 @@ def _flip(flip: Flip, texts: TextTable) -> dict[str, Any]:
 
 def _side(side: FlipSide, texts: TextTable) -> dict[str, Any]:
     said = [texts.add(reason_text(reason)) for reason in side.reasons]
-    shown = {"status": side.status, "rate": figures.rate(side.completion_rate), "run": side.run_index, "reasons": said}
+    shown = {"status": side.status, "rate": figures.rate(side.completion_rate), "run": side.run_index + 1, "reasons": said}
     output = texts.add(side.output)
     return shown if output is None else {**shown, "output": output}
 

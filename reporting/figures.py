@@ -29,6 +29,11 @@ def milliseconds(value: float | None) -> str:
     return f"{value:.1f} ms" if value < 100 else f"{value:,.0f} ms"
 
 
+def times(*values: float | None) -> str:
+    """Times in ms as ``3.2 ms, 12.0 ms``; one dash where none is known."""
+    return UNKNOWN if all(value is None for value in values) else ", ".join(map(milliseconds, values))
+
+
 def duration(seconds: float) -> str:
     """A time as ``4.2 s``, ``2 min 5 s`` or ``1 h 2 min``."""
     if round(seconds, 1) < 60:

@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 
 from eval_skills.core.errors import UsageError, nearest
 from eval_skills.core.models import SkillCompletionReport
-from eval_skills.reporting import csv_report, html_report, json_report, junit_report, markdown_report, parquet_report
 from eval_skills.reporting.context import ReportContext
-
-Renderer = Callable[[Sequence[SkillCompletionReport], ReportContext], str | bytes]
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A way to write a report down: the ending of its file, and the function that renders it."""
+    """A way to write a report down: the ending of its file, and the module that renders it, imported when it is first used:
+    templates and charts would slow every command that only prints."""
 
     extension: str
-    render: Renderer
+    module: str
+
+    def render(self, reports: Sequence[SkillCompletionReport], context: ReportContext) -> str | bytes:
+        """The reports in this format, the best skill first; bytes where the format is binary."""
+        written: str | bytes = import_module(f"{__package__}.{self.module}").render(reports, context)
+        return written
 
 
 FORMATS: dict[str, Format] = {
-    "json": Format("json", json_report.render),
-    "markdown": Format("md", markdown_report.render),
-    "html": Format("html", html_report.render),
-    "csv": Format("csv", csv_report.render),
-    "junit": Format("xml", junit_report.render),
-    "parquet": Format("parquet", parquet_report.render),
+    "json": Format("json", "json_report"),
+    "markdown": Format("md", "markdown_report"),
+    "html": Format("html", "html_report"),
+    "csv": Format("csv", "csv_report"),
+    "junit": Format("xml", "junit_report"),
+    "parquet": Format("parquet", "parquet_report"),
 }
 
 

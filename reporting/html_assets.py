@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 TEMPLATES = Path(__file__).parent / "templates"
 VENDOR = TEMPLATES / "vendor"
-SCRIPTS = ("elements", "theme", "sorting", "arrows", "latency", "filters", "grid", "failures", "task", "skill", "page")
+SCRIPTS = ("elements", "theme", "sorting", "arrows", "latency", "filters", "grid", "failures", "calls", "task", "skill", "page")
 _SOURCE_MAP = re.compile(r"^//# sourceMappingURL=.*$", re.MULTILINE)
 
 

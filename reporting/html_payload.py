@@ -7,24 +7,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from eval_skills.core.models import Benchmark, SkillCompletionReport, TagSummary, TaskResult
+from eval_skills.core.models import Benchmark, EvalTask, SkillCompletionReport, TagSummary, TaskResult
 from eval_skills.reporting import figures
 from eval_skills.reporting.context import ReportContext
+from eval_skills.reporting.dimension_figures import dimension_text, dimension_title, shown_dimensions
 from eval_skills.reporting.escape import visible
+from eval_skills.reporting.html_runs import RunTable
 from eval_skills.reporting.html_texts import Row, TextTable
+from eval_skills.reporting.judge_figures import judge_lines
 from eval_skills.reporting.sections import errors_by_kind, reasons
-
-FORBIDDEN_TOOL = "FORBIDDEN_TOOL_CALLED"
 
 Json = dict[str, Any]
 
 
 @dataclass(slots=True)
 class TaskTable:
-    """The tasks that were asked, each stored once: skills and runs that were asked the same share its input and expectation."""
+    """The tasks that were asked, each stored once: skills and runs that were asked the same share its input and expectation.
+
+    `told` are the tasks of the benchmark by its id and theirs; nothing without one.
+    """
 
     texts: TextTable
-    descriptions: dict[tuple[str, str], str]
+    told: dict[tuple[str, str], EvalTask]
     rows: list[Json] = field(default_factory=list)
     _index: dict[tuple[Any, ...], int] = field(default_factory=dict)
 
@@ -34,9 +38,10 @@ class TaskTable:
         key = (benchmark_id, item.task_id, asked, expected, tuple(item.tags))
         if key not in self._index:
             self._index[key] = len(self.rows)
-            about = self.descriptions.get((benchmark_id, item.task_id))
+            task = self.told.get((benchmark_id, item.task_id))
             row = {"id": visible(item.task_id), "tags": [visible(tag) for tag in item.tags], "input": asked, "expected": expected}
-            self.rows.append(_known({**row, "about": self.texts.add(about)}))
+            about = (task.description or None) if task else None
+            self.rows.append(_known({**row, "about": self.texts.add(about), "rules": self.texts.add(task and _rules(task))}))
         return self._index[key]
 
 
@@ -54,39 +59,43 @@ def skill_names(reports: Sequence[SkillCompletionReport]) -> list[str]:
 
 
 def payload(reports: Sequence[SkillCompletionReport], context: ReportContext) -> Json:
-    """The reports, in the order given, as the page's script reads them: ``{"texts", "tasks", "skills"}``.
+    """The reports, in the order given, as the page's script reads them: ``{"texts", "tasks", "skills", "did"}``.
 
-    A skill's `items` refer to `tasks` and `texts` by index; unknown values are absent, never zero.
+    A skill's `items` refer to `tasks`, `texts` and what agents `did` by index; unknown values are absent, never zero.
     """
-    texts = TextTable()
-    tasks = TaskTable(texts, _descriptions(context.benchmark))
+    texts, runs = TextTable(), RunTable()
+    tasks = TaskTable(texts, _told(context.benchmark))
     names = skill_names(reports)
-    skills = [_skill(name, report, tasks) for name, report in zip(names, reports, strict=True)]
+    dimensions = shown_dimensions(reports)
+    skills = [_skill(name, report, tasks, runs, dimensions) for name, report in zip(names, reports, strict=True)]
     rows: list[Row] = texts.rows()
-    return {"texts": rows, "tasks": tasks.rows, "skills": skills}
+    return {"texts": rows, "tasks": tasks.rows, "skills": skills, "did": runs.rows()}
 
 
-def forbidden_calls(report: SkillCompletionReport) -> list[str]:
-    """What was said of forbidden tools that the skill called, each sentence once, in order of appearance."""
-    said = (reason for item in report.task_results for reason in item.reasons if reason.code == FORBIDDEN_TOOL)
-    return list(dict.fromkeys(visible(reason.message) for reason in said))
+def _told(benchmark: Benchmark | None) -> dict[tuple[str, str], EvalTask]:
+    return {} if benchmark is None else {(benchmark.id, task.id): task for task in benchmark.tasks}
 
 
-def _descriptions(benchmark: Benchmark | None) -> dict[tuple[str, str], str]:
-    """What the benchmark says of its tasks, by benchmark and task."""
-    described = benchmark.tasks if benchmark is not None else []
-    return {(benchmark.id, task.id): task.description for task in described if benchmark is not None and task.description}
+def _rules(task: EvalTask) -> Json | None:
+    """By what the task is judged beside its expected answer, as written; None where there is nothing."""
+    names = ("thresholds", "weights", "checks", "expected", "evaluator")
+    given = {name: getattr(task, name) for name in names}
+    if task.expected_output is None:
+        del given["expected"]  # it stands where the expected answer would
+    written = {name: part.model_dump(mode="json", by_alias=True, exclude_unset=True) for name, part in given.items() if part}
+    return {name: part for name, part in written.items() if part} or None
 
 
-def _skill(name: str, report: SkillCompletionReport, tasks: TaskTable) -> Json:
+def _skill(name: str, report: SkillCompletionReport, tasks: TaskTable, runs: RunTable, dimensions: Sequence[str]) -> Json:
     texts = tasks.texts
     errors = errors_by_kind(report)
     return {
         "name": name,
-        "figures": _figures(report),
+        "figures": [*_figures(report), *_of_the_agent(report, dimensions), *_of_the_judges(report)],
         "tags": [_tag(tag, summary) for tag, summary in report.by_tag.items()],
+        "complexity": [_tag(name, summary) for name, summary in report.by_complexity.items()],
         "errors": [_known({"kind": each.kind, "items": each.items, "message": texts.add(each.message)}) for each in errors],
-        "items": [_item(item, tasks.add(report.benchmark_id, item), texts) for item in report.task_results],
+        "items": [_item(item, tasks.add(report.benchmark_id, item), texts, runs) for item in report.task_results],
     }
 
 
@@ -109,11 +118,28 @@ def _figures(report: SkillCompletionReport) -> list[tuple[str, str]]:
             "Passed, failed, errors, timeouts",
             f"{ends.passed:,}, {ends.fail:,}, {ends.error:,}, {ends.timeout:,}" if ends else "–",
         ),
-        ("Latency P50, P95, P99", ", ".join(map(figures.milliseconds, (latency.p50_ms, latency.p95_ms, latency.p99_ms)))),
+        ("Latency P50, P95, P99", figures.times(latency.p50_ms, latency.p95_ms, latency.p99_ms)),
         ("Latency, mean", figures.milliseconds(latency.mean_ms)),
+        *_of_the_stream(report),
         ("Tokens (prompt + completion)", tokens if cost.total_tokens is not None else figures.UNKNOWN),
         ("Cost", figures.usd(cost.estimated_usd)),
     ]
+
+
+def _of_the_stream(report: SkillCompletionReport) -> list[tuple[str, str]]:
+    first = report.latency.time_to_first_token_p50_ms
+    return [] if first is None else [("Time to first token P50", figures.milliseconds(first))]
+
+
+def _of_the_agent(report: SkillCompletionReport, dimensions: Sequence[str]) -> list[tuple[str, str]]:
+    """The dimensions of its runs, and the items in which it called what it must not call, where there are any."""
+    shown = [(visible(dimension_title(name)), dimension_text(report.dimensions.get(name))) for name in dimensions]
+    forbidden = report.summary.forbidden_items
+    return [*shown, ("Items with a forbidden tool", figures.count(forbidden))] if forbidden else shown
+
+
+def _of_the_judges(report: SkillCompletionReport) -> list[tuple[str, str]]:
+    return [(name, visible(text)) for name, text in judge_lines(report)]
 
 
 def _tag(tag: str, summary: TagSummary) -> Json:
@@ -135,7 +161,7 @@ def _tag(tag: str, summary: TagSummary) -> Json:
     )
 
 
-def _item(item: TaskResult, task: int, texts: TextTable) -> Json:
+def _item(item: TaskResult, task: int, texts: TextTable, runs: RunTable) -> Json:
     said = [] if item.passed and not item.reasons and not item.error_message else reasons(item)
     return _known(
         {
@@ -145,6 +171,8 @@ def _item(item: TaskResult, task: int, texts: TextTable) -> Json:
             "score": _rounded(item.score),
             "ms": _rounded(item.latency_ms),
             "output": texts.add(item.output),
+            "did": runs.add(item),
+            "firstToken": _rounded(item.time_to_first_token_ms),
             "reasons": [texts.add(reason) for reason in said] or None,
             "dimensions": {visible(name): _rounded(value) for name, value in item.dimensions.items()} or None,
             "attempts": item.attempts if item.attempts > 1 else None,

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from eval_skills.core.models import SkillCompletionReport
+from eval_skills.reporting.alarms import SKILLS_SHOWN, alarms
 from eval_skills.reporting.context import ReportContext
+from eval_skills.reporting.dimension_figures import shown_dimensions
 from eval_skills.reporting.escape import script_json
 from eval_skills.reporting.html_assets import assets
-from eval_skills.reporting.html_payload import forbidden_calls, payload, skill_names
+from eval_skills.reporting.html_payload import payload, skill_names
 from eval_skills.reporting.html_template import html_template
 from eval_skills.reporting.ranking import ranked
 
@@ -23,7 +25,6 @@ class RankedSkill:
     report: SkillCompletionReport
     gate: bool | None
     selected: int | None
-    forbidden: list[str]
 
 
 def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> str:
@@ -38,6 +39,10 @@ def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> 
         rows=_rows(best_first, context),
         benchmarks=list(dict.fromkeys(report.benchmark_id for report in best_first)),
         methods=_methods(best_first),
+        alarms=alarms(best_first, skill_names(best_first)),
+        skills_shown=SKILLS_SHOWN,
+        dimensions=shown_dimensions(best_first),
+        first_token=any(report.latency.time_to_first_token_p50_ms is not None for report in best_first),
         data=script_json(payload(best_first, context)),
         assets=assets(),
     )
@@ -45,7 +50,7 @@ def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> 
 
 def _rows(reports: Sequence[SkillCompletionReport], context: ReportContext) -> list[RankedSkill]:
     return [
-        RankedSkill(rank, name, report, context.meets_gate(report), context.selected_rank(report), forbidden_calls(report))
+        RankedSkill(rank, name, report, context.meets_gate(report), context.selected_rank(report))
         for rank, (name, report) in enumerate(zip(skill_names(reports), reports, strict=True), start=1)
     ]
 

@@ -8,6 +8,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from eval_skills.reporting import figures
+from eval_skills.reporting.dimension_figures import dimension_title, mean_of
 from eval_skills.reporting.escape import visible
 from eval_skills.reporting.html_assets import TEMPLATES
 
@@ -29,7 +30,9 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {function.__name__: function for function in FIGURES}
+    environment.filters |= {
+        function.__name__: function for function in (*FIGURES, figures.plural, dimension_title, mean_of, visible)
+    }
     return environment
 
 

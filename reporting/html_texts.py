@@ -18,27 +18,37 @@ Row: TypeAlias = tuple[str, str, int]
 
 @dataclass(slots=True)
 class TextTable:
-    """Distinct values as people read them, known by their index.
+    """Distinct values as people read them, of at most `limit` characters, known by their index.
 
-    Two values longer than `TEXT_LIMIT` share an entry when what is shown of them, their length and their kind are the same.
+    Two values longer than `limit` share an entry when what is shown of them, their length and their kind are the same.
     """
 
+    limit: int = TEXT_LIMIT
+    characters: int = 0
     _index: dict[Row, int] = field(default_factory=dict)
 
     def add(self, value: Any) -> int | None:
         """The index of any JSON value; None for None, which has nothing to show."""
         if value is None:
             return None
-        text = value if isinstance(value, str) else _readable(value)
-        row = (visible(text[:TEXT_LIMIT]), _kind(value), max(0, len(text) - TEXT_LIMIT))
-        return self._index.setdefault(row, len(self._index))
+        text = readable(value)
+        row = (visible(text[: self.limit]), _kind(value), max(0, len(text) - self.limit))
+        if row not in self._index:
+            self._index[row] = len(self._index)
+            self.characters += len(row[0])
+        return self._index[row]
+
+    @property
+    def uncut(self) -> list[Row]:
+        """The texts by index, as they were added."""
+        return list(self._index)
 
     def rows(self, budget: int = TEXTS_BUDGET) -> list[Row]:
-        """The texts by index, cut to `TEXT_LIMIT` characters, or to half of that and so on until they fit into `budget` bytes.
+        """The texts by index, cut to `limit` characters, or to half of that and so on until they fit into `budget` bytes.
 
         Below `SHORTEST_LIMIT` nothing is cut further, whatever the budget.
         """
-        rows, limit = list(self._index), TEXT_LIMIT
+        rows, limit = self.uncut, self.limit
         while limit // 2 >= SHORTEST_LIMIT and len(script_json(rows).encode()) > budget:
             limit //= 2
             rows = [_cut(row, limit) for row in rows]
@@ -50,8 +60,10 @@ def _cut(row: Row, limit: int) -> Row:
     return (shown[:limit], kind, more + max(0, len(shown) - limit))
 
 
-def _readable(value: Any) -> str:
-    """JSON on one line where it is short, else indented; what is too long to be shown whole is not worth the indenting."""
+def readable(value: Any) -> str:
+    """Text as it is; other JSON on one line where it is short, else indented, unless it is too long to be shown whole."""
+    if isinstance(value, str):
+        return value
     text = json_text(value)
     short = len(text) <= ONE_LINE or len(text) > 2 * TEXT_LIMIT or not isinstance(value, dict | list)
     return text if short else json_text(value, indent=2)

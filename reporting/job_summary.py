@@ -6,7 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from eval_skills.core.models import SkillCompletionReport, TaskResult
+from eval_skills.reporting.alarms import SKILLS_SHOWN as ALARMS_SHOWN
+from eval_skills.reporting.alarms import alarms
 from eval_skills.reporting.context import ReportContext
+from eval_skills.reporting.dimension_figures import shown_dimensions
 from eval_skills.reporting.escape import encodable
 from eval_skills.reporting.markdown_template import template
 from eval_skills.reporting.ranking import ranked
@@ -58,10 +61,14 @@ def _content(
         context=context,
         line=line,
         gate_passed=gate_passed,
-        below=[report for report in order if context.meets_gate(report) is False][:SKILLS_SHOWN],
+        below=[report for report in order if context.completes(report) is False][:SKILLS_SHOWN],
+        rogue=[report for report in order if report.summary.forbidden_items][:SKILLS_SHOWN],
         reports=order[:SKILLS_SHOWN],
         more_reports=max(0, len(order) - SKILLS_SHOWN),
         failures=[(report.skill_key, _item_name(item), item) for report, item in failed[:failures]],
+        alarms=alarms(order),
+        skills_shown=ALARMS_SHOWN,
+        dimensions=shown_dimensions(order),
         more_failures=max(0, len(failed) - failures),
         excerpt_length=_EXCERPT_LENGTH,
     )

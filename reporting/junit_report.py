@@ -8,10 +8,12 @@ from typing import Any
 from xml.etree import ElementTree
 
 from eval_skills.core.models import SkillCompletionReport, TaskResult
+from eval_skills.core.tool_names import FORBIDDEN_TOOL_CALLED
+from eval_skills.reporting.alarms import forbidden_calls
 from eval_skills.reporting.context import ReportContext
 from eval_skills.reporting.escape import excerpt
 from eval_skills.reporting.ranking import ranked
-from eval_skills.reporting.sections import reasons
+from eval_skills.reporting.sections import calls_line, reasons
 from eval_skills.reporting.table import Row, skill_rows
 
 EXCERPT_LENGTH = 10_000
@@ -83,18 +85,25 @@ def _add_case(suite: ElementTree.Element, benchmark_id: str, item: TaskResult) -
     )
     if item.status == "pass":
         return
-    first = item.reasons[0] if item.reasons else None
-    code = first.code if first else item.error_kind or item.status
-    message = first.message if first else item.error_message or item.status
+    code, message = _trouble(item)
     trouble = ElementTree.SubElement(
         case, "failure" if item.status == "fail" else "error", _attributes(type=code, message=excerpt(message, EXCERPT_LENGTH))
     )
     trouble.text = xml_text(_explanation(item))
 
 
+def _trouble(item: TaskResult) -> tuple[str, str]:
+    """The code and the message of the first reason; all of them where forbidden tools were called, after an alarm."""
+    if calls := forbidden_calls(item):
+        return FORBIDDEN_TOOL_CALLED, "FORBIDDEN TOOL CALLED: " + "; ".join(call.message for call in calls)
+    if item.reasons:
+        return item.reasons[0].code, item.reasons[0].message
+    return item.error_kind or item.status, item.error_message or item.status
+
+
 def _explanation(item: TaskResult) -> str:
     said = [excerpt(reason, EXCERPT_LENGTH) for reason in reasons(item)]
-    shown = {"expected": item.expected, "answer": item.output}
+    shown = {"expected": item.expected, "answer": item.output, "calls": calls_line(item)}
     return "\n".join(
         [*said, *(f"{name}: {excerpt(value, EXCERPT_LENGTH)}" for name, value in shown.items() if value is not None)]
     )

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from eval_skills.core.models import SkillCompletionReport
+from eval_skills.reporting.alarms import SKILLS_SHOWN, alarms
 from eval_skills.reporting.context import ReportContext
+from eval_skills.reporting.dimension_figures import shown_dimensions
 from eval_skills.reporting.markdown_template import template
 from eval_skills.reporting.ranking import ranked
 from eval_skills.reporting.sections import (
@@ -42,6 +44,10 @@ def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> 
     return template("report.md.jinja").render(
         context=context,
         sections=sections,
+        alarms=alarms([section.report for section in sections]),
+        skills_shown=SKILLS_SHOWN,
+        first_token=any(report.latency.time_to_first_token_p50_ms is not None for report in reports),
+        dimensions=shown_dimensions(reports),
         methods=_methods(reports),
         failures_shown=FAILURES_SHOWN,
         excerpt_length=EXCERPT_LENGTH,

@@ -11,8 +11,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from eval_skills.reporting import figures
+from eval_skills.reporting.dimension_figures import dimension_title, mean_of
 from eval_skills.reporting.escape import excerpt, markdown
-from eval_skills.reporting.sections import reasons
+from eval_skills.reporting.judge_figures import judge_lines
+from eval_skills.reporting.sections import calls_line, reasons
 
 FIGURES = (figures.rate, figures.interval, figures.score, figures.milliseconds, figures.usd, figures.count)
 
@@ -35,7 +37,10 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
     )
     environment.filters |= {function.__name__: _literal(function) for function in FIGURES}
-    environment.filters |= {function.__name__: function for function in (excerpt, reasons)}
+    environment.filters |= {"plural": figures.plural, "times": lambda values: figures.times(*values)}
+    environment.filters |= {
+        function.__name__: function for function in (excerpt, reasons, calls_line, dimension_title, mean_of, judge_lines)
+    }
     return environment
 
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from eval_skills.core.models import SkillCompletionReport, TaskResult
+from eval_skills.core.models.response import ToolCall
 from eval_skills.core.models.result import Reason
+from eval_skills.reporting.escape import excerpt
+
+CALLS_SHOWN, CALL_LENGTH = 10, 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,21 @@ def reasons(item: TaskResult) -> list[str]:
 def reason_text(reason: Reason) -> str:
     """A reason as a sentence: ``NOT_EQUAL: 4 is not 5 (at $.sum)``."""
     return f"{reason.code}: {reason.message}" + (f" (at {reason.where})" if reason.where else "")
+
+
+def calls_line(item: TaskResult) -> str | None:
+    """The first tool calls of an item, by the index that reasons name them with: ``[0] search {"q": "Bern"}; [1] book``."""
+    if not item.tool_calls:
+        return None
+    shown = [_call(index, call) for index, call in enumerate(item.tool_calls[:CALLS_SHOWN])]
+    more = len(item.tool_calls) - len(shown)
+    return "; ".join([*shown, f"and {more:,} more"] if more else shown)
+
+
+def _call(index: int, call: ToolCall) -> str:
+    given = "" if call.arguments is None else f" {excerpt(call.arguments, CALL_LENGTH)}"
+    failed = f" failed: {excerpt(call.error, CALL_LENGTH)}" if call.error else ""
+    return f"[{index}] {excerpt(call.name, CALL_LENGTH)}{given}{failed}"
 
 
 def flaky_tasks(report: SkillCompletionReport) -> list[FlakyTask]:

@@ -7,8 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from eval_skills.core.dimensions import DIMENSIONS
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.reporting.context import ReportContext
+from eval_skills.reporting.dimension_figures import mean_of
+from eval_skills.reporting.escape import json_text
 from eval_skills.reporting.ranking import ranked
 
 Kind = Literal["text", "float", "int", "bool"]
@@ -40,6 +43,10 @@ def _latency(name: str) -> Column:
     return Column(f"latency_{name}", "float", lambda report, _: getattr(report.latency, name))
 
 
+def _dimension(name: str) -> Column:
+    return Column(name, "float", lambda report, _: mean_of(report, name))
+
+
 def _cost(name: str, kind: Kind = "int") -> Column:
     return Column(name, kind, lambda report, _: getattr(report.token_cost, name))
 
@@ -48,6 +55,11 @@ def reason_counts(report: SkillCompletionReport) -> dict[str, int]:
     """How often each reason code stands on an item that did not pass, most frequent first, then in order of appearance."""
     codes = Counter(reason.code for item in report.task_results if not item.passed for reason in item.reasons)
     return dict(codes.most_common())
+
+
+def _dimensions(report: SkillCompletionReport) -> str | None:
+    known = {name: found.to_json() for name, found in report.dimensions.items()}
+    return json_text(known) if known else None
 
 
 COLUMNS: tuple[Column, ...] = (
@@ -84,8 +96,11 @@ COLUMNS: tuple[Column, ...] = (
     _cost("completion_tokens"),
     _cost("total_tokens"),
     _cost("estimated_usd", "float"),
+    *(_dimension(name) for name in DIMENSIONS),
+    Column("dimensions", "text", lambda report, _: _dimensions(report)),
+    _figure("forbidden_items", "int"),
     Column("min_completion", "float", lambda _, context: context.min_completion),
-    Column("meets_min_completion", "bool", lambda report, context: context.meets_gate(report)),
+    Column("meets_min_completion", "bool", lambda report, context: context.completes(report)),
     Column("selected_rank", "int", lambda report, context: context.selected_rank(report)),
     Column("reasons", "text", lambda report, _: "; ".join(f"{code} ×{n}" for code, n in reason_counts(report).items())),
 )

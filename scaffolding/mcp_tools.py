@@ -13,7 +13,9 @@ from eval_skills.core.errors import UsageError
 from eval_skills.core.models import Skill
 from eval_skills.core.skills import SKILL_FILE
 from eval_skills.scaffolding.draft import Draft
+from eval_skills.scaffolding.mcp_starter import starter_benchmark
 from eval_skills.scaffolding.skill_name import skill_name
+from eval_skills.scaffolding.skill_templates import TESTS_FILE
 
 FIRST_VERSION = "1.0.0"
 _SEMVER = re.compile(r"\d+\.\d+\.\d+")
@@ -51,8 +53,13 @@ def tool_skills(tools: Sequence[ToolDescription], server: ToolServer) -> list[Sk
 
 
 def draft_tool_skills(skills: Sequence[Skill], folder: Path) -> list[Draft]:
-    """Each skill as a folder of its id in `folder`, with its ``skill.json``."""
-    return [Draft(folder / skill.id, {SKILL_FILE: _text(skill)}) for skill in skills]
+    """Each skill as a folder of its id in `folder`: its ``skill.json``, and tests where its schema gives examples."""
+    return [Draft(folder / skill.id, {SKILL_FILE: _text(skill)} | _tests(skill)) for skill in skills]
+
+
+def _tests(skill: Skill) -> dict[str, str]:
+    benchmark = starter_benchmark(skill)
+    return {TESTS_FILE: json.dumps(benchmark, indent=2, ensure_ascii=False) + "\n"} if benchmark is not None else {}
 
 
 def _skill(tool: ToolDescription, skill_id: str, server: ToolServer) -> Skill:

@@ -8,9 +8,12 @@ from eval_skills.scorers import (
     gaia,
     hallucination,
     json_schema,
+    llm_judge,
     regex,
+    rubric,
     sequence,
     tool_accuracy,
+    trajectory_judge,
     trajectory_match,
 )
 from eval_skills.scorers.registry import scorer, scorer_names
@@ -27,9 +30,12 @@ BUILT_IN = (
     gaia,
     hallucination,
     json_schema,
+    llm_judge,
     regex,
+    rubric,
     sequence,
     tool_accuracy,
+    trajectory_judge,
     trajectory_match,
 )
 """The modules that register the scorers of this package."""

@@ -31,8 +31,9 @@ class Custom:
     the answer (unwrapped, unless the expected value is an object), `expectedOutput.value` or None, and the task as its JSON
     object. It returns a number in [0, 1] (only 1 passes), true or false, or ``{"score": number, "passed": bool, "reason":
     text}``; it may be asynchronous. It runs in a process of its own, in the benchmark's folder, with few environment variables,
-    and is killed with all it started once it has answered, or after ``timeoutMs``. That bounds its time and keeps crashes apart;
-    it is no sandbox, hence ``allow_custom_code``.
+    and is killed with all it started once it has answered, or after ``timeoutMs``. Python opens no files outside that folder for
+    it, but temporary ones and what is installed. That bounds its time and keeps accidents apart; it is no sandbox, hence
+    ``allow_custom_code``.
 
     Raises:
         InputError: custom code is not allowed, or the file or function cannot be used.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from eval_skills.core.errors import InputError, nearest
+from eval_skills.scorers.benchmark_file import file_of_benchmark
 
 _PATH = "customScorerPath"
 
@@ -27,15 +28,8 @@ class CustomFile:
             InputError: the folder is unknown, the file is missing, unreadable or outside the folder (compared by resolved path
                 components, links followed), or has no such function.
         """
-        if folder is None:
-            raise InputError(
-                "the benchmark's folder is unknown, so there is nowhere to look; load the benchmark from a file", path=_PATH
-            )
         file, _, function = written.partition(":")
-        root = folder.resolve()
-        path = (root / file).resolve()
-        if not path.is_relative_to(root):
-            raise InputError(f"{file!r} lies outside the benchmark's folder; put the scorer into it", path=_PATH)
+        root, path = file_of_benchmark(file, folder, option=_PATH, what="scorer")
         if path.suffix != ".py" or not path.is_file():
             raise InputError(f"no Python file {file!r} in the benchmark's folder; write it as file.py:function", path=_PATH)
         found = cls(root, path, function or "score")

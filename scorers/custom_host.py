@@ -2,6 +2,9 @@
 
 Request: ``{"file", "function", "output", "expected", "task"}``. Answer, on one line: ``{"result": …}`` or
 ``{"error": "Type: message"}``. What the scorer prints goes to stderr, so that it cannot be taken for the answer.
+
+Files are opened in the folder that the host runs in (the benchmark's), temporary ones too, and read where Python and the system's
+libraries are installed; any other is refused. That keeps accidents out, and not whoever wants to get around it: no sandbox.
 """
 
 from __future__ import annotations
@@ -12,8 +15,19 @@ import json
 import os
 import runpy
 import sys
+import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+
+WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+LIBRARIES = ("/usr", "/lib", "/lib64", "/etc/zoneinfo", "/etc/localtime", "/dev/urandom")
+PATHS = {
+    "open": 1, "sqlite3.connect": 1, "os.listdir": 1, "os.scandir": 1, "os.mkdir": 1, "os.remove": 1, "os.rmdir": 1,
+    "os.truncate": 1, "os.chmod": 1, "os.rename": 2, "os.link": 2,
+}  # fmt: skip
+"""What Python reports before it does it, and how many paths come first in the report."""
+READING = {"os.listdir", "os.scandir"}
 
 
 def main() -> None:
@@ -21,12 +35,41 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     request = json.loads(sys.stdin.readline())
+    sys.addaudithook(FolderGuard(Path.cwd()).check)
     try:
         answer = json.dumps({"result": _result(request)})
     except BaseException as error:  # noqa: BLE001 - whatever the scorer raises, even SystemExit, is its answer
         answer = json.dumps({"error": f"{type(error).__name__}: {error}"[:2000]})
     answers.write(answer + "\n")
     answers.close()
+
+
+class FolderGuard:
+    """Refuses to open, list, change or remove what lies outside a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        own = [str(folder), tempfile.gettempdir(), os.devnull]
+        installed = [*sys.path, sys.prefix, sys.base_prefix, sys.exec_prefix, *LIBRARIES]
+        self._writable = tuple(map(os.path.realpath, own))
+        self._readable = (*self._writable, *{found for path in installed if (found := os.path.realpath(path)) != os.sep})
+
+    def check(self, event: str, given: tuple[Any, ...]) -> None:
+        """Look at what Python is about to do.
+
+        Raises:
+            PermissionError: it is not allowed to.
+        """
+        if event not in PATHS:
+            return
+        reads = event in READING or (event == "open" and not (isinstance(given[2], int) and given[2] & WRITING))
+        for path in given[: PATHS[event]]:
+            if isinstance(path, str | bytes | os.PathLike):
+                self._refuse_outside(os.fsdecode(path), self._readable if reads else self._writable)
+
+    def _refuse_outside(self, path: str, folders: Iterable[str]) -> None:
+        resolved = os.path.realpath(path)
+        if path != ":memory:" and not any(resolved == folder or resolved.startswith(folder + os.sep) for folder in folders):
+            raise PermissionError(f"{path!r} lies outside the benchmark's folder, where a scorer finds its files")
 
 
 def _result(request: dict[str, Any]) -> Any:

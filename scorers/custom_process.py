@@ -6,9 +6,13 @@ import asyncio
 import contextlib
 import json
 import os
+import shutil
 import signal
 import sys
+import tempfile
 from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,29 +23,43 @@ HOST = Path(__file__).with_name("custom_host.py")
 MAX_ANSWER_BYTES = 1_000_000
 """What a custom scorer may answer; more is an error."""
 
-_PASSED_ON = {"PATH", "HOME", "LANG", "TZ", "TMPDIR"}
+_PASSED_ON = {"PATH", "HOME", "LANG", "TZ"}
 
 
 async def answer_of_host(request: bytes, folder: Path, timeout_s: float) -> Any:
-    """The host's answer to the request; its process and all that this started are gone afterwards.
+    """The host's answer to the request; its process, all that this started and its temporary files are gone afterwards.
 
     Raises:
         ScorerError: no answer came in time, the process ended without one, or the answer is too long or no JSON.
     """
-    # no pipe for stderr: a grandchild that inherits it could hold up the end
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-I", str(HOST), stdin=PIPE, stdout=PIPE, stderr=DEVNULL,
-        cwd=folder, env=_environment(), start_new_session=True, limit=MAX_ANSWER_BYTES,
-    )  # fmt: skip
+    async with _temporary_folder() as temporary:
+        # no pipe for stderr: a grandchild that inherits it could hold up the end
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-I", str(HOST), stdin=PIPE, stdout=PIPE, stderr=DEVNULL,
+            cwd=folder, env=_environment() | {"TMPDIR": temporary}, start_new_session=True, limit=MAX_ANSWER_BYTES,
+        )  # fmt: skip
+        try:
+            async with asyncio.timeout(timeout_s):
+                return await _exchange(process, request)
+        except TimeoutError:
+            raise ScorerError(
+                f"the custom scorer did not answer within {timeout_s * 1000:.0f} ms; make it faster or raise timeoutMs"
+            ) from None
+        finally:
+            await _end(process)
+
+
+@asynccontextmanager
+async def _temporary_folder() -> AsyncIterator[str]:
+    """A folder for one process's temporary files, which need not tidy up after itself."""
+    folder = tempfile.mkdtemp(prefix="eval-skills-scorer-")
     try:
-        async with asyncio.timeout(timeout_s):
-            return await _exchange(process, request)
-    except TimeoutError:
-        raise ScorerError(
-            f"the custom scorer did not answer within {timeout_s * 1000:.0f} ms; make it faster or raise timeoutMs"
-        ) from None
+        yield folder
     finally:
-        await _end(process)
+        try:
+            os.rmdir(folder)
+        except OSError:  # it left something there, perhaps a great deal
+            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 
 
 async def _exchange(process: Process, request: bytes) -> Any:

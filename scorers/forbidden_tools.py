@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import Reason
-from eval_skills.core.tool_names import normalise_tool_name
+from eval_skills.core.tool_names import FORBIDDEN_TOOL_CALLED, normalise_tool_name
 from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.score import Score
-from eval_skills.scorers.tool_calls import with_tool_calls
+from eval_skills.scorers.tool_calls import named_in_messages, unknown_calls
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +25,8 @@ class ForbiddenTools:
     """1 when none of `tools` was called, else 0. Failed calls count too.
 
     Names compare without case, ``-``, ``_``, dots and blanks, so two different tools may collide (`re_write`, `rewrite`): a gate
-    errs on the safe side, and the reason shows both spellings. An answer that does not say what it called is not judged.
+    errs on the safe side, and the reason shows both spellings. A prefix makes another name. Calls of `tool_calls` and of the
+    messages both count, and those of a message whose role is unknown. An answer that does not say what it called is not judged.
 
     Raises:
         InputError: `tools` is empty.
@@ -38,25 +40,31 @@ class ForbiddenTools:
 
     def score(self, response: SkillResponse) -> Score | None:
         """0 with one reason per forbidden tool that was called, 1 without any; None when the calls are unknown."""
-        calls = with_tool_calls(response).tool_calls
-        if calls is None:
+        violations = self.violations(response.tool_calls or (), response.messages or [])
+        if not violations and unknown_calls(response) is not None:
             return None
-        violations = self.violations(calls)
         return Score(0.0 if violations else 1.0, reasons=violations)
 
-    def violations(self, calls: Sequence[ToolCall]) -> tuple[Reason, ...]:
-        """One reason per forbidden tool that was called, whatever its spellings, in the order first called."""
+    def violations(self, calls: Sequence[ToolCall], messages: list[dict[str, Any]] | None = None) -> tuple[Reason, ...]:
+        """One reason per forbidden tool that was called, whatever its spellings, in the order first called: first those of the
+        calls, then those of the messages alone. A tool that both name was called as often as the one that names it more says.
+        """
         forbidden = {normalise_tool_name(name): name for name in reversed(self.tools)}
-        first: dict[str, int] = {}
-        for index, call in enumerate(calls):
-            if (name := normalise_tool_name(call.name)) in forbidden:
-                first.setdefault(name, index)
-        return tuple(_violation(calls, index, forbidden[name]) for name, index in first.items())
+        reported = [(f"toolCalls[{index}]", call.name) for index, call in enumerate(calls)]
+        spoken = list(named_in_messages(messages or []))
+        first: dict[str, tuple[str, str]] = {}
+        for where, called in [*reported, *spoken]:
+            if (name := normalise_tool_name(called)) in forbidden:
+                first.setdefault(name, (where, called))
+        times = _counted(reported) | _counted(spoken)
+        return tuple(_violation(where, called, times[name], forbidden[name]) for name, (where, called) in first.items())
 
 
-def _violation(calls: Sequence[ToolCall], index: int, forbidden: str) -> Reason:
-    called = calls[index].name
-    times = sum(normalise_tool_name(call.name) == normalise_tool_name(called) for call in calls)
+def _counted(found: list[tuple[str, str]]) -> Counter[str]:
+    return Counter(normalise_tool_name(name) for _, name in found)
+
+
+def _violation(where: str, called: str, times: int, forbidden: str) -> Reason:
     spelling = "" if called == forbidden else f" (forbidden as {forbidden!r})"
     message = f"forbidden tool {called!r}{spelling} was called {times} time{'s' if times > 1 else ''}"
-    return Reason(code="FORBIDDEN_TOOL_CALLED", message=message, where=f"toolCalls[{index}]")
+    return Reason(code=FORBIDDEN_TOOL_CALLED, message=message, where=where)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from eval_skills.core.models import SkillResponse
-    from eval_skills.scorers.schema_validation import BoundedSchema
+    from eval_skills.core.schema_validation import BoundedSchema
 
 QUICK_S = 0.005
 """How long a validation may hold up the event loop before it is begun anew in a thread."""
@@ -46,7 +46,7 @@ class JsonSchema:
     _bounded: BoundedSchema = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        from eval_skills.scorers.schema_validation import BoundedSchema  # jsonschema takes its time to import
+        from eval_skills.core.schema_validation import BoundedSchema  # jsonschema takes its time to import
 
         object.__setattr__(self, "_bounded", BoundedSchema(self.schema))
 

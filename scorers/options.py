@@ -13,6 +13,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.alias_generators import to_camel
 
 from eval_skills.core.errors import InputError, nearest
+from eval_skills.core.loading import nearest_choice
 
 if TYPE_CHECKING:
     from eval_skills.core.models import EvalTask
@@ -62,7 +63,7 @@ class Option:
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             place = "".join(f"[{part}]" for part in first["loc"] if isinstance(part, int))
-            raise InputError(f"{first['msg']}, got {str(first['input'])[:80]!r}", path=place) from error
+            raise InputError(f"{first['msg']}, got {str(first['input'])[:80]!r}{nearest_choice(first)}", path=place) from error
 
 
 def options_of(target: Callable[..., Any]) -> dict[str, Option]:

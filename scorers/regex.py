@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
-import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +11,7 @@ from pydantic import Field
 
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import Reason
+from eval_skills.core.patterns import compiled_pattern
 from eval_skills.scorers.answer import LONG_CHARS, searchable_text
 from eval_skills.scorers.reasons import excerpt
 from eval_skills.scorers.registry import scorer
@@ -69,20 +68,6 @@ class Regex:
             given_up = f"pattern {excerpt(pattern)} was given up after {self.timeout_ms} ms on {excerpt(text)}"
             return Reason(code="OUTPUT_REGEX_TIMEOUT", message=f"{given_up}; simplify it or raise timeoutMs", where="output")
         return Reason(code="OUTPUT_REGEX", message=f"expected a match of {excerpt(pattern)}, got {excerpt(text)}", where="output")
-
-
-def compiled_pattern(pattern: str, path: str, flags: int = 0) -> regex.Pattern[str]:
-    """The compiled pattern.
-
-    Raises:
-        InputError: it is invalid.
-    """
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a remark on the notation is no business of whoever runs the benchmark
-            return regex.compile(pattern, flags)
-    except (regex.error, re.error, ValueError, OverflowError) as error:
-        raise InputError(f"{excerpt(pattern)} is no valid pattern: {error}; mend or escape it", path=path) from error
 
 
 def search(pattern: regex.Pattern[str], text: str, timeout_s: float) -> bool | None:

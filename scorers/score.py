@@ -22,8 +22,9 @@ class Score:
     """How well one answer did: `value` in [0, 1], never NaN.
 
     `passed` is the scorer's own verdict; left out, only a value of 1 passes. `reason` is one sentence for people,
-    `reasons` the machine-readable list (when it is given, `reason` is not shown beside it). `dimensions` are named shares
-    in [0, 1] that `value` is made of; `metadata` is any JSON.
+    `reasons` the machine-readable list (when it is given, `reason` is not shown beside it). `gates` are reasons for which the
+    answer fails whatever its value; with them `passed` is to be false. `dimensions` are named shares in [0, 1] that `value` is
+    made of; `metadata` is any JSON.
 
     Raises:
         InvalidScore: the value or a dimension is no number, is NaN or lies outside [0, 1].
@@ -33,6 +34,7 @@ class Score:
     passed: bool | None = None
     reason: str = ""
     reasons: tuple[Reason, ...] = ()
+    gates: tuple[Reason, ...] = ()
     dimensions: Mapping[str, float] = field(default_factory=dict)
     metadata: Mapping[str, Any] = field(default_factory=dict)
 

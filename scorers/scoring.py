@@ -31,13 +31,22 @@ def score_response_sync(task: EvalTask, response: SkillResponse, settings: Setti
     Raises:
         InputError: as `score_response`.
     """
-    judging = score_response(task, response, settings)
+    judging = _scored_alone(task, response, settings)
     try:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(judging)
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(asyncio.run, judging).result()
+
+
+async def _scored_alone(task: EvalTask, response: SkillResponse, settings: Settings) -> Verdict:
+    """In an event loop that ends with it."""
+    scoring = TaskScoring(task, settings)
+    try:
+        return await scoring.verdict(response)
+    finally:
+        await scoring.settings.judges.close()
 
 
 def check_task(task: EvalTask, settings: Settings = None) -> None:

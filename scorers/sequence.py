@@ -13,7 +13,7 @@ from eval_skills.scorers.reasons import excerpt
 from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.score import Score
 from eval_skills.scorers.settings import ScoringSettings
-from eval_skills.scorers.tool_calls import with_tool_calls
+from eval_skills.scorers.tool_calls import known_calls
 from eval_skills.scorers.tool_spelling import spelled
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Sequence:
 
     def score(self, response: SkillResponse) -> Score | None:
         """The progress, with a reason for what is missing, out of order or too many; None when the calls are unknown."""
-        calls = with_tool_calls(response).tool_calls
+        calls = known_calls(response)
         if calls is None:
             return None
         called = [spelled(call.name, self.settings.tool_names) for call in calls]

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field
 
+from eval_skills.core.config.judge_options import JudgeOptions
 from eval_skills.core.loading import validate
-from eval_skills.core.models import Model, Weights
+from eval_skills.core.models import Weights
+from eval_skills.scorers.judging.judges import Judges
 
 ToolNames = Literal["exact", "normalised"]
 
 
-class ScoringSettings(Model):
+class ScoringSettings(JudgeOptions):
     """The settings of scoring that hold for every task of a run.
 
     `weights` override the default weights of the dimensions and are overridden by a task's own, key by key.
     `tool_categories` add to the default table; see `tool_categories.category_table`. `tool_names` says whether expected tool
     names match exactly or without case, ``-``, ``_``, dots and blanks (forbidden ones always do the latter).
     `default_evaluator` judges tasks whose expectation names no type. `allow_custom_code` lets a benchmark's own scorer files
-    run; `benchmark_folder` is the folder they must lie in.
+    run; `benchmark_folder` is the folder they must lie in. `llm` and what else `JudgeOptions` has are about judging models;
+    whoever scores with the same settings object shares its `judges`: their cache, their budget, their limits.
     """
 
     weights: Weights = Field(default_factory=Weights)
@@ -30,6 +34,11 @@ class ScoringSettings(Model):
     default_evaluator: str = "exact"
     allow_custom_code: bool = False
     benchmark_folder: Path | None = Field(default=None, strict=False)
+
+    @cached_property
+    def judges(self) -> Judges:
+        """The judging models of everything that is scored with these settings; nothing is asked or imported for it."""
+        return Judges(self)
 
     @classmethod
     def of(cls, settings: ScoringSettings | Mapping[str, Any] | None) -> ScoringSettings:

@@ -14,6 +14,8 @@ from eval_skills.core.models import EvalTask, Expected, Reason, Thresholds, Verd
 from eval_skills.scorers.answer import is_long
 from eval_skills.scorers.forbidden_tools import ForbiddenTools
 from eval_skills.scorers.hallucination import Hallucination
+from eval_skills.scorers.judging.identity import JudgeIdentity, identity_of
+from eval_skills.scorers.judging.spending import counted
 from eval_skills.scorers.options import given_options
 from eval_skills.scorers.output_text import OutputText
 from eval_skills.scorers.reasons import remark
@@ -23,21 +25,26 @@ from eval_skills.scorers.sequence import Sequence
 from eval_skills.scorers.settings import ScoringSettings
 from eval_skills.scorers.thresholds import limit_reasons
 from eval_skills.scorers.tool_accuracy import ToolAccuracy
-from eval_skills.scorers.tool_calls import with_tool_calls
+from eval_skills.scorers.tool_calls import calls_disagree, unknown_calls, with_tool_calls
 from eval_skills.scorers.verdict import Findings, forbidden_verdict
 from eval_skills.scorers.weights import effective_weights
 
 if TYPE_CHECKING:
     from eval_skills.core.models import SkillResponse
 
-_UNKNOWN_CALLS = Reason(
-    code="TOOL_CALLS_UNKNOWN",
-    message="expected toolCalls or messages that say which tools were called, got neither; report an empty list for none",
-    where="toolCalls",
-)
 _NO_CLAIMS = remark(
     Reason(code="NO_CLAIMS", message="the answer claims nothing that could be looked up", where="checks.hallucination")
 )
+
+_NOT_JUDGED = remark(
+    Reason(code="NOT_JUDGED", message="a gate failed first, so no model was asked; the output counts as 0", where="evaluator")
+)
+
+_CLAIMS_NOT_JUDGED = remark(
+    Reason(code="NOT_JUDGED", message="a gate failed first, so no model verified the claims", where="checks.hallucination")
+)
+
+_COMPARES_CALLS = ("trajectory_match", "tool_accuracy", "sequence", "forbidden_tools")
 
 HUGE_CHARS = 65_536
 """An answer beyond this is judged in a thread, so that other items go on."""
@@ -66,7 +73,8 @@ class TaskScoring:
             self._dimensions = _dimensions(expected, self.settings)
             self._sequence_gate = expected.sequence_gate
         check = task.checks.hallucination if task.checks else None
-        self._hallucination = Hallucination.of(check, task) if check else None
+        with _naming(task, "checks.hallucination"):
+            self._hallucination = Hallucination.of(check, task, self.settings) if check else None
         with _naming(task, ""):
             configured = {*self._dimensions, *(("output_quality",) if self._evaluator or self._output_text else ())}
             if self._thresholds.min_score and not configured and self._forbidden is None and self._hallucination is None:
@@ -76,15 +84,40 @@ class TaskScoring:
                 )
             self._weights = effective_weights(configured, self.settings.weights, task.weights)
 
+    @property
+    def models(self) -> tuple[str | None, ...]:
+        """The judging models that are asked, None being the run's; empty where none is."""
+        return tuple(dict.fromkeys((*self._models, *(self._hallucination.models if self._hallucination else ()))))
+
+    @property
+    def judge(self) -> JudgeIdentity | None:
+        """Who gives the evaluator's verdict, where that is models."""
+        return identity_of(self._evaluator, self.scorer, self.settings)
+
+    @property
+    def _models(self) -> tuple[str | None, ...]:
+        """Those of the evaluator."""
+        return tuple(getattr(self._evaluator, "models", ()))
+
     async def verdict(self, response: SkillResponse) -> Verdict:
         """The verdict of one answer, which is left as it was.
 
-        The forbidden gate comes first and, when it fails, alone. A scorer that breaks gives status `error`; nothing is raised.
+        The forbidden gate comes first and, when it fails, alone. A judging model is not asked about an answer that failed another
+        gate already. A scorer that breaks gives status `error`; nothing is raised.
         """
-        response = with_tool_calls(response)
-        if self._forbidden is not None and (violations := self._forbidden.violations(response.tool_calls or ())):
+        with counted() as spending:
+            verdict = await self._verdict(response)
+        if not spending.happened:
+            return verdict
+        return verdict.model_copy(update={"judge_tokens": spending.tokens, "judge_cost_usd": spending.cost_usd})
+
+    async def _verdict(self, response: SkillResponse) -> Verdict:
+        reported, spoken = response.tool_calls or (), response.messages
+        if self._forbidden is not None and (violations := self._forbidden.violations(reported, spoken)):
             return forbidden_verdict(violations, self.scorer)
         findings = Findings(self._weights, self._thresholds.min_score, self.scorer)
+        self._check_calls(response, findings)
+        response = with_tool_calls(response)
         huge = is_long(response.output, HUGE_CHARS)
         await _call(self._check_gates, response, findings, in_thread=huge)
         try:
@@ -95,9 +128,16 @@ class TaskScoring:
             findings.broken = error
         return findings.verdict()
 
+    def _check_calls(self, response: SkillResponse, findings: Findings) -> None:
+        """Before anything is filled in: whether it is known what was called, and whether both sources say the same."""
+        compared = self._forbidden is not None or bool(self._dimensions)
+        if compared and (unknown := unknown_calls(response)) is not None:
+            findings.output_gates.append(unknown)
+            findings.forbidden_unknown = self._forbidden is not None
+        if (compared or self.scorer in _COMPARES_CALLS) and (disagreement := calls_disagree(response)) is not None:
+            findings.remarks.append(disagreement)
+
     def _check_gates(self, response: SkillResponse, findings: Findings) -> None:
-        if response.tool_calls is None and (self._forbidden is not None or self._dimensions):
-            findings.output_gates.append(_UNKNOWN_CALLS)
         if self._output_text is not None:
             text = self._output_text.score(response)
             findings.output_gates += text.reasons
@@ -115,16 +155,27 @@ class TaskScoring:
             findings.add_dimension(name, score)
 
     async def _check_claims(self, response: SkillResponse, findings: Findings) -> None:
-        if self._hallucination is None:
+        check = self._hallucination
+        findings.claims_share = 0.0 if check is not None else None
+        if check is not None and check.models and (findings.output_gates or findings.limits):
+            findings.remarks.append(_CLAIMS_NOT_JUDGED)
+            check = check.without_model()
+        if check is None:
             return
-        score = await self._hallucination.score(response)
+        score = await check.score(response)
         if score is None:
+            findings.claims_share = 1.0
             findings.remarks.append(_NO_CLAIMS)
         else:
+            findings.claims_share = score.value
             findings.add_gate("hallucination", score)
 
     async def _evaluate(self, response: SkillResponse, findings: Findings, in_thread: bool) -> None:
         if self._evaluator is None:
+            return
+        if self._models and (findings.output_gates or findings.limits):
+            findings.scores["output_quality"] = 0.0
+            findings.remarks.append(_NOT_JUDGED)
             return
         result = await _call(self._evaluator.score, response, in_thread=in_thread)
         score = as_score(await result if isawaitable(result) else result)

@@ -13,7 +13,7 @@ from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.score import Score
 from eval_skills.scorers.settings import ScoringSettings
 from eval_skills.scorers.shell_commands import does, programs_of
-from eval_skills.scorers.tool_calls import with_tool_calls
+from eval_skills.scorers.tool_calls import known_calls
 from eval_skills.scorers.tool_categories import category_table
 from eval_skills.scorers.tool_spelling import same_tool_otherwise_spelled, spelled
 
@@ -61,7 +61,7 @@ class ToolAccuracy:
 
     def score(self, response: SkillResponse) -> Score | None:
         """The share, with one reason per missing tool or category in the order expected; None when the calls are unknown."""
-        calls = with_tool_calls(response).tool_calls
+        calls = known_calls(response)
         if calls is None:
             return None
         names = [call.name for call in calls]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from eval_skills.core.errors import InputError
+from eval_skills.core.errors import InputError, nearest
 from eval_skills.core.models import EvalTask, Reason
 from eval_skills.scorers.reasons import remark
 from eval_skills.scorers.registry import scorer
@@ -47,7 +47,8 @@ class TrajectoryMatch:
     make it match.
 
     Raises:
-        InputError: the task has no `expected.trajectory`, that is unreadable, or an override is useless.
+        InputError: the task has no `expected.trajectory`, that is unreadable or holds no call for `superset` to ask for, or an
+            override is useless: it is none, or its tool is not in the reference.
     """
 
     task: EvalTask
@@ -68,6 +69,7 @@ class TrajectoryMatch:
         except UnreadableTrajectory as error:
             raise InputError(error.message, path=str(error.source)) from error
         rules = rules_of(self.tool_args_mode, self.overrides, deep=self.deep, spelling=self._spelling)
+        self._refuse_vacuous(reference)
         object.__setattr__(self, "_reference", reference)
         object.__setattr__(self, "_comparison", TrajectoryComparison(self.mode, rules))
 
@@ -78,6 +80,24 @@ class TrajectoryMatch:
         if len(response.messages or ()) > LONG_MESSAGES or len(response.tool_calls or ()) > LONG_MESSAGES:
             return await asyncio.to_thread(self._score, response)
         return self._score(response)
+
+    def _refuse_vacuous(self, reference: Trajectory) -> None:
+        if self.mode == "superset" and not reference.calls:
+            raise InputError(
+                "mode superset asks for the calls of the reference, and it has none, so any answer would pass; add calls, or "
+                "choose another mode",
+                path=REFERENCE,
+            )
+        spelling = self._spelling or str
+        there = {call.name: call.written for call in reference.calls}
+        for tool in self.overrides:
+            if spelling(tool) not in there:
+                known = list(there.values())
+                raise InputError(
+                    f"the reference has no call of {tool!r}{nearest(tool, known)}, so the override would rule nothing; "
+                    f"its tools are {', '.join(dict.fromkeys(known)) or 'none'}",
+                    path=f"overrides.{tool}",
+                )
 
     @property
     def _spelling(self) -> Spelling | None:

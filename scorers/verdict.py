@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from eval_skills.core.errors import ErrorKind, ItemError
+from eval_skills.core.errors import ErrorKind, ItemError, JudgeError
 from eval_skills.core.models import Reason, Verdict
 from eval_skills.scorers.reasons import is_remark, one_line, remark
 from eval_skills.scorers.thresholds import below_min, reaches
@@ -25,7 +25,9 @@ class Findings:
 
     `weights` are those of the configured dimensions; `scorer` is the evaluator's name, None without one. Reasons lie in five
     lists, in the order in which a report shows them: failed gates of the output, tools and sequence, the evaluator's, failed
-    limits, remarks.
+    limits, remarks. A configured dimension that could not be computed counts as 0: not saying is never better than being wrong.
+    `forbidden_unknown` is the same for the forbidden gate. `claims_share` is the score where nothing but claims is checked (None:
+    they are not).
     """
 
     weights: Mapping[str, float]
@@ -41,6 +43,8 @@ class Findings:
     evaluator_passed: bool | None = None
     broken: Exception | None = None
     gates: dict[str, float] = field(default_factory=dict)
+    forbidden_unknown: bool = False
+    claims_share: float | None = None
     metadata: dict[str, Any] = field(default_factory=dict)
 
     def add_dimension(self, name: str, score: Score) -> None:
@@ -55,16 +59,16 @@ class Findings:
         """A gate with a share of its own, which is shown among the dimensions and weighs nothing."""
         self.gates[name] = score.value
         self.metadata[name] = dict(score.metadata)
-        if score.passed:
-            self.remarks += map(remark, score.reasons)
-        else:
-            self.output_gates += score.reasons
+        informative = [each for each in score.reasons if score.passed or is_remark(each)]
+        self.output_gates += [each for each in score.reasons if each not in informative]
+        self.remarks += map(remark, informative)
 
     def add_evaluation(self, score: Score) -> None:
         """The evaluator's score, which is the dimension `output_quality`; its own dimensions are shown beside it."""
         self.scores["output_quality"] = score.value
         self.parts = dict(score.dimensions)
         self.evaluator_passed = score.passed
+        self.output_gates += score.gates
         self.metadata |= score.metadata
         reasons = score.reasons
         if not reasons and score.reason:
@@ -87,16 +91,22 @@ class Findings:
         return self._build("pass" if passed else "fail", score, reasons)
 
     def _score(self) -> float:
-        if not self.weights:
-            self.remarks.append(_NOTHING)
-            return 1.0
-        return weighted_mean(self.scores, self.weights) or 0.0
+        if self.forbidden_unknown:
+            return 0.0
+        if self.weights:
+            return weighted_mean({**dict.fromkeys(self.weights, 0.0), **self.scores}, self.weights) or 0.0
+        if self.claims_share is not None:
+            return self.claims_share
+        self.remarks.append(_NOTHING)
+        return 1.0
 
     def _is_enough(self, score: float) -> bool:
         if self.min_score is not None:
             return reaches(score, self.min_score)
         if self.scorer is not None:
             return bool(self.evaluator_passed)
+        if not self.weights and self.claims_share is not None:
+            return True  # the check's own threshold is a gate
         return reaches(score, 100)
 
     def _reasons(self, score: float, enough: bool) -> list[Reason]:
@@ -110,7 +120,7 @@ class Findings:
         return [*failures, *map(remark, informative)]
 
     def _error(self, error: Exception) -> Verdict:
-        kind: ErrorKind = error.kind if isinstance(error, ItemError) and error.kind == "judge" else "scorer"
+        kind: ErrorKind = error.kind if isinstance(error, JudgeError) else "scorer"
         reasons = [_broken_reason(error, self.scorer), *map(remark, [*self.tools, *self.remarks])]
         return self._build("error", None, reasons, kind)
 
@@ -133,7 +143,8 @@ def forbidden_verdict(violations: tuple[Reason, ...], scorer: str | None) -> Ver
 
 
 def _broken_reason(error: Exception, scorer: str | None) -> Reason:
-    code = "JUDGE_ERROR" if isinstance(error, ItemError) and error.kind == "judge" else "SCORER_ERROR"
+    if isinstance(error, JudgeError):
+        return Reason(code=error.code, message=one_line(str(error), 400), where="evaluator")
     kind = "" if isinstance(error, ItemError) else f"{type(error).__name__}: "
     who = f"scorer {scorer!r}" if scorer else "the scoring of tool calls"
-    return Reason(code=code, message=f"{who} broke: {kind}{one_line(str(error), 400)}", where="evaluator")
+    return Reason(code="SCORER_ERROR", message=f"{who} broke: {kind}{one_line(str(error), 400)}", where="evaluator")

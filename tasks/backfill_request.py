@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 
 from pydantic import AwareDatetime, Field, field_validator, model_validator
 
+from eval_skills.core.config import LlmSettings
 from eval_skills.core.models import Weights
 from eval_skills.core.models.base import Text
 from eval_skills.core.periods import Every
@@ -45,6 +46,9 @@ class BackfillRequest(RunOptions):
     )
     tool_categories: dict[str, list[str]] | None = Field(  # type: ignore[assignment] # None: those of each run
         default=None, description="Tools by intent, beside the default table [default: each run's own]"
+    )
+    llm: LlmSettings | None = Field(  # type: ignore[assignment] # None: that of each run
+        default=None, description="The model that judges [default: each run's own]"
     )
     tool_names: Literal["exact", "normalised"] | None = Field(  # type: ignore[assignment] # None: that of each run
         default=None, description="How names of tools are compared [default: as in each run]"

@@ -13,12 +13,15 @@ from eval_skills.core.errors import InputError, RunError, UserError
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.store import Store, derived_run_id, land_comparisons
 from eval_skills.core.store.lock import RunLock
-from eval_skills.tasks.backfill_plan import BackfillPlan, PeriodWork, Source, plan_backfill
+from eval_skills.tasks.backfill_periods import PeriodWork
+from eval_skills.tasks.backfill_plan import BackfillPlan, plan_backfill
 from eval_skills.tasks.backfill_request import BackfillRequest
+from eval_skills.tasks.backfill_sources import Source
 from eval_skills.tasks.plan import make_plan
 from eval_skills.tasks.request import EvaluateRequest
+from eval_skills.tasks.rescore_plan import find_scored, plan_rescoring
 from eval_skills.tasks.rescore_request import ScoringOptions
-from eval_skills.tasks.rescoring import find_scored, plan_rescoring, rescore
+from eval_skills.tasks.rescoring import rescore
 from eval_skills.tasks.revisions import Repository, remove_leftovers
 from eval_skills.tasks.run_figures import land_if_changed, run_reports
 from eval_skills.tasks.standing import Key, Standing, comparison_rows, standings
@@ -60,6 +63,18 @@ class Backfilling:
             remove_leftovers(store.layout.root / WORKTREES)
             yield cls(plan_backfill(request), evaluate)
 
+    def pending(self) -> Iterator[PeriodWork]:
+        """The periods that there is something to do for, each when the one before has been carried out.
+
+        Where a period that nothing was usable of before comes to figures now, those that were compared across it are done again.
+        """
+        filled: set[tuple[str, str]] = set()
+        for work in self.plan.works:
+            if filled or self.plan.is_pending(work):
+                yield work
+                lines = {standing.line for standing in self._known.get(work.digest, {}).values()}
+                filled = filled - lines if work.tried is None else filled | lines
+
     def carry_out(self, work: PeriodWork) -> PeriodOutcome:
         """Do the work of one period and land its comparisons, which is what makes it up to date.
 
@@ -80,6 +95,8 @@ class Backfilling:
             found.append((run_id, self._reports(run_id)))
         now = self._known[work.digest] = standings(found)
         rows = comparison_rows(self._before(now, place), now) if now else [{"explanation": "; ".join(unusable) or "nothing ran"}]
+        if work.tried is not None:
+            remarks.insert(0, f"{work.period.name}: tried again, as nothing of it could be used the last time")
         remarks += [f"{work.period.name}: {reason}" for reason in unusable]
         return PeriodOutcome(self._land(work, rows), remarks, runs)
 
@@ -114,9 +131,8 @@ class Backfilling:
 
     def _evaluation(self, source: Source, work: PeriodWork, tree: Path, run_id: str | None) -> EvaluateRequest:
         if run_id is not None:
-            kept = {
-                name: getattr(self._request, name) for name in ("store", "concurrency", "retries", "secrets", "allow_custom_code")
-            }
+            names = ("store", "concurrency", "retries", "secrets", "allow_custom_code")
+            kept = {name: getattr(self._request, name) for name in names}
             return EvaluateRequest(**kept, resume=run_id, format=[])
         provenance = {
             "mode": "replay",
@@ -179,5 +195,6 @@ class Backfilling:
             "digest": work.digest,
         }
         complete = [row | common for row in rows]
-        land_comparisons(self._store, comparison_id, complete)
+        if work.tried is None or rows[0] != {"explanation": work.tried}:  # the same problem every night is one row
+            land_comparisons(self._store, comparison_id, complete)
         return complete

@@ -19,8 +19,9 @@ from eval_skills.core.models import Attempt, ItemResult, Skill
 from eval_skills.core.models.benchmark import Subject
 from eval_skills.core.redaction import Redaction
 from eval_skills.core.store.lines import line_of
+from eval_skills.tasks.asked_benchmark import scorings_of
 from eval_skills.tasks.execution import Outcome
-from eval_skills.tasks.plan import Item, RunPlan, scorings_of
+from eval_skills.tasks.plan import Item, RunPlan
 from eval_skills.tasks.workplace import Here
 
 IDLE_S = 300.0
@@ -47,7 +48,7 @@ class RunOnWorker(WorkerPlugin):
         self._redaction: Redaction | None = None
 
     async def setup(self, worker: Worker) -> None:
-        """Refuse a worker on which the skills cannot be called, before it gets an item."""
+        """Refuse a worker on which the skills cannot be called, or not as confined as they must be, before it gets an item."""
         if self._private:
             signal.signal(signal.SIGINT, _ignored)
             logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what goes wrong is told by the flow's process
@@ -55,15 +56,23 @@ class RunOnWorker(WorkerPlugin):
             raise RunError(f"worker {worker.address} has {PACKAGE} {installed}, this process {self._version}; install the same")
         request, benchmark = self._plan.request, self._plan.benchmark
         try:
-            for skill in self._plan.skills.values():
-                _check_folder(skill, benchmark.subject)
-                check_skill(skill, benchmark.subject)
+            self._check_skills(benchmark.subject)
             scorings = scorings_of(request, benchmark, self._plan.benchmark_path)
         except UserError as error:
             raise RunError(f"worker {worker.address} cannot evaluate: {error}") from None
         self._plan = replace(self._plan, scorings=scorings)
         if secrets := self._plan.secrets():
             self._redaction = Redaction(secrets)
+
+    def _check_skills(self, subject: Subject) -> None:
+        if self._plan.recordings is not None:
+            self._plan.recordings.check()
+            return
+        confinement = self._plan.request.confinement()
+        confinement.check()
+        for skill in self._plan.skills.values():
+            _check_folder(skill, subject)
+            check_skill(skill, subject, confinement)
 
     async def teardown(self, worker: Worker) -> None:
         """Stop what still works here, and close the adapters."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
@@ -15,9 +14,10 @@ from prefect.states import Cancelled, Completed, Failed
 from prefect.tasks import Task
 
 from eval_skills.core.models import ItemResult
+from eval_skills.tasks.attempts import final_result
 from eval_skills.tasks.execution import Outcome
 from eval_skills.tasks.plan import Item
-from eval_skills.tasks.retry import JITTER, delay_s
+from eval_skills.tasks.retry import JITTER
 from eval_skills.tasks.session import RunRef, RunSession
 from eval_skills.tasks.slot import give_back_slot, take_slot
 
@@ -62,7 +62,7 @@ async def evaluate_batch(batch: ItemBatch, run: RunRef, retries: int = 0) -> Sta
     for item in batch.items:
         if session.stopped:
             return Cancelled(message=NOT_STARTED)
-        counts[(await _with_retries(session, item, retries, task_run_id)).status] += 1
+        counts[(await final_result(session, item, retries, task_run_id)).status] += 1
     message = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
     broken = counts["error"] + counts["timeout"]
     return Failed(name="Some errors", message=message) if broken else Completed(name="Finished", message=message)
@@ -82,19 +82,6 @@ def state_of(outcome: Outcome) -> State[Any]:
     if result.status == "fail":
         return Completed(name="Failed check", message=message)
     return Failed(name="TimedOut" if result.status == "timeout" else "Failed", message=message, data=outcome)
-
-
-async def _with_retries(session: RunSession, item: Item, retries: int, task_run_id: str) -> ItemResult:
-    attempt = 0
-    while True:
-        attempt += 1
-        await session.not_before(item)
-        await take_slot()
-        outcome = await session.attempt(item, last=attempt > retries, task_run_id=task_run_id)
-        if not outcome.transient or attempt > retries:
-            return outcome.result
-        give_back_slot()
-        await asyncio.sleep(delay_s(attempt))
 
 
 def _current_task_run() -> TaskRun:

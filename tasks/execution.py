@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from time import perf_counter
 from typing import Any, Protocol
 
 from eval_skills.adapters import Adapter
-from eval_skills.core.errors import ItemError, SkillTimeout
+from eval_skills.core.errors import ContractError, InfraError, ItemError, SkillTimeout
 from eval_skills.core.models import Attempt, EvalTask, ItemResult, Reason, SkillResponse, Verdict
 from eval_skills.tasks.plan import Item, RunPlan
+from eval_skills.tasks.recordings import Recordings
 
 
 class Calls(Protocol):
@@ -38,6 +39,8 @@ async def execute(item: Item, run: Calls, earlier: Sequence[Attempt] = ()) -> Ou
 
     `earlier` are the attempts made before this one; the result lists them all.
     """
+    if run.plan.recordings is not None:
+        return await judge_recorded(item, run.plan, run.plan.recordings)
     task = run.plan.scorings[item.task].task
     started_at, began = datetime.now(UTC), perf_counter()
     try:
@@ -51,8 +54,30 @@ async def execute(item: Item, run: Calls, earlier: Sequence[Attempt] = ()) -> Ou
     return Outcome(_result(item, run.plan, task, attempts, **_answered(response, verdict)))
 
 
+async def judge_recorded(item: Item, plan: RunPlan, recordings: Recordings) -> Outcome:
+    """Judge the recorded run of `item`; nothing is called. Latency, tokens and cost are those on record.
+
+    An item without a record is a `contract` error: what was asked and not answered has not passed.
+    """
+    started_at = datetime.now(UTC)
+    try:
+        recorded = recordings.run_of(item.key)
+    except InfraError as error:
+        return no_answer(item, plan, error, started_at, None, ())
+    if recorded is None:
+        missing = f"{recordings.file.name} has no line for {item}"
+        return no_answer(item, plan, ContractError(missing), started_at, None, ())
+    answer, scoring = recorded.answer, plan.scorings[item.task]
+    if (failure := recorded.failure) is not None:
+        outcome = no_answer(item, plan, failure, started_at, answer.latency_ms, ())
+        return replace(outcome, result=outcome.result.model_copy(update=_brought(answer)))
+    verdict = await scoring.verdict(answer)
+    attempts = [Attempt(started_at=started_at, latency_ms=answer.latency_ms)]
+    return Outcome(_result(item, plan, scoring.task, attempts, **_answered(answer, verdict)))
+
+
 def no_answer(
-    item: Item, plan: RunPlan, error: ItemError, started_at: datetime, latency_ms: float, earlier: Sequence[Attempt]
+    item: Item, plan: RunPlan, error: ItemError, started_at: datetime, latency_ms: float | None, earlier: Sequence[Attempt]
 ) -> Outcome:
     """The outcome of an attempt that ended in `error` after `latency_ms`; `earlier` are the attempts made before it."""
     is_timeout = isinstance(error, SkillTimeout)
@@ -73,7 +98,6 @@ def no_answer(
 
 
 def _answered(response: SkillResponse, verdict: Verdict) -> dict[str, Any]:
-    usage = response.usage
     return {
         "status": verdict.status,
         "score": verdict.score,
@@ -82,8 +106,18 @@ def _answered(response: SkillResponse, verdict: Verdict) -> dict[str, Any]:
         "dimensions": verdict.dimensions,
         "reasons": verdict.reasons,
         "latency_ms": response.latency_ms,
+        "time_to_first_token_ms": response.time_to_first_token_ms,
         "error_kind": verdict.error_kind,
         "error_message": verdict.reasons[0].message if verdict.status == "error" and verdict.reasons else None,
+        "judge_tokens": verdict.judge_tokens,
+        "judge_cost_usd": verdict.judge_cost_usd,
+        **_brought(response),
+    }
+
+
+def _brought(response: SkillResponse) -> dict[str, Any]:
+    usage = response.usage
+    return {
         "output": response.output,
         "messages": response.messages,
         "tool_calls": response.tool_calls,

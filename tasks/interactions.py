@@ -5,19 +5,29 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from decimal import Decimal
+from datetime import datetime
 from functools import cached_property
-from hashlib import sha256
-from math import isfinite
 from typing import Any
 
 from pydantic import ValidationError
 
-from eval_skills.adapters.langchain_messages import final_text, text_of
+from eval_skills.adapters.langchain_messages import final_text
 from eval_skills.core.errors import nearest
 from eval_skills.core.models import ExpectedOutput, SkillResponse
 from eval_skills.tasks.monitor_request import LogFields
+from eval_skills.tasks.record_values import (
+    ABSENT,
+    BadRecord,
+    asked,
+    digest,
+    error_text,
+    kind_of,
+    known,
+    moment_of,
+    parsed,
+    plain,
+    value_at,
+)
 
 USUAL = {
     "id": ("id", "interactionId", "interaction_id"),
@@ -39,14 +49,6 @@ MAX_ID_CHARS = 200
 
 _EXPECTATIONS = frozenset({"value", "keywords", "patterns", "schema"})
 """What a log may say about its own answers: never which scorer or whose code judges them."""
-
-_ABSENT = object()
-_MILLISECONDS = 1e11
-"""A Unix time beyond this counts milliseconds: in seconds it would be the year 5138."""
-
-
-class BadRecord(ValueError):
-    """A record of the log is no interaction; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +85,10 @@ class RecordReader:
                 holds something of another type than it must be.
         """
         if not isinstance(record, dict):
-            raise BadRecord(f"expected an object with an answer, got {_kind(record)}")
-        found = {name: value for name in USUAL if (value := self._value(record, name)) is not _ABSENT}
-        error = _error_text(found.get("error"))
-        messages = _parsed(found.get("messages"))
+            raise BadRecord(f"expected an object with an answer, got {kind_of(record)}")
+        found = {name: value for name in USUAL if (value := self._value(record, name)) is not ABSENT}
+        error = error_text(found.get("error"))
+        messages = parsed(found.get("messages"))
         if error is None and "output" not in found and not messages:
             raise BadRecord(f"no answer: {self._missing(record, 'output')}")
         if error is None and self._lacking and found.get("expected") is None:
@@ -94,11 +96,11 @@ class RecordReader:
         return Interaction(
             id=self._id(record, found),
             response=_response(found, messages),
-            query=found["input"] if "input" in found else _asked(messages),
+            query=found["input"] if "input" in found else asked(messages),
             expected=_expectation(found["expected"]) if found.get("expected") is not None else None,
             error=error,
-            skill=None if found.get("skill") is None else _plain(str(found["skill"])),
-            timestamp=_moment(found.get("timestamp")),
+            skill=None if found.get("skill") is None else plain(str(found["skill"])),
+            timestamp=moment_of(found.get("timestamp")),
             source=source,
         )
 
@@ -108,19 +110,19 @@ class RecordReader:
 
     def _value(self, record: Mapping[str, Any], name: str) -> Any:
         for key in self._keys[name]:
-            if (value := _at(record, key)) is not _ABSENT:
+            if (value := value_at(record, key)) is not ABSENT:
                 self.unseen.pop(name, None)
                 return value
-        return _ABSENT
+        return ABSENT
 
     def _id(self, record: Mapping[str, Any], found: Mapping[str, Any]) -> str:
         value = found.get("id")
         if value is not None:
-            text = _plain(value if isinstance(value, str) else json.dumps(value, default=str))
-            return text if len(text) <= MAX_ID_CHARS else f"sha256:{_digest(text)}"
+            text = plain(value if isinstance(value, str) else json.dumps(value, default=str))
+            return text if len(text) <= MAX_ID_CHARS else f"sha256:{digest(text)}"
         if "id" in self._named:
             raise BadRecord(f"no id: {self._missing(record, 'id')}")
-        return f"sha256:{_digest(json.dumps(record, sort_keys=True, default=str))}"
+        return f"sha256:{digest(json.dumps(record, sort_keys=True, default=str))}"
 
     def _missing(self, record: Mapping[str, Any], name: str) -> str:
         keys = self._keys[name]
@@ -129,18 +131,18 @@ class RecordReader:
 
 def _response(found: Mapping[str, Any], messages: Any) -> SkillResponse:
     parts = {
-        "output": _plain(found.get("output")),
-        "messages": _plain(messages),
-        "tool_calls": _plain(_parsed(found.get("tool_calls"))),
-        "cost_usd": _known(found.get("cost_usd")),
-        "latency_ms": _known(found.get("latency_ms")),
+        "output": plain(found.get("output")),
+        "messages": plain(messages),
+        "tool_calls": plain(parsed(found.get("tool_calls"))),
+        "cost_usd": known(found.get("cost_usd")),
+        "latency_ms": known(found.get("latency_ms")),
     }
     try:
         response = SkillResponse.model_validate(parts)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"]))
-        raise BadRecord(f"{place}: {first['msg'][0].lower()}{first['msg'][1:]}, got {_kind(first['input'])}") from None
+        raise BadRecord(f"{place}: {first['msg'][0].lower()}{first['msg'][1:]}, got {kind_of(first['input'])}") from None
     if "output" not in found and response.messages:
         return response.model_copy(update={"output": final_text(response.messages)})
     return response
@@ -148,89 +150,9 @@ def _response(found: Mapping[str, Any], messages: Any) -> SkillResponse:
 
 def _expectation(value: Any) -> ExpectedOutput:
     """An object of nothing but `value`, `keywords`, `patterns` and `schema` says these; anything else is the expected value."""
-    value = _plain(value)
+    value = plain(value)
     said = value if isinstance(value, dict) and value and value.keys() <= _EXPECTATIONS else {"value": value}
     try:
         return ExpectedOutput.model_validate(said)
     except ValidationError as error:
         raise BadRecord(f"expected: {error.errors(include_url=False)[0]['msg']}") from None
-
-
-def _at(record: Mapping[str, Any], key: str) -> Any:
-    if key in record:
-        return record[key]
-    value: Any = record
-    for part in key.split("."):
-        if not isinstance(value, dict) or part not in value:
-            return _ABSENT
-        value = value[part]
-    return value
-
-
-def _asked(messages: Any) -> Any:
-    """The content of the last message of the user."""
-    if not isinstance(messages, list):
-        return None
-    said = [each for each in messages if isinstance(each, dict) and each.get("role", each.get("type")) in ("user", "human")]
-    return text_of(said[-1].get("content")) if said else None
-
-
-def _error_text(value: Any) -> str | None:
-    if value in (None, False, "", [], {}):
-        return None
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    return str(_plain(text))
-
-
-def _parsed(value: Any) -> Any:
-    """Lists that a table holds as JSON text, as lists."""
-    if not isinstance(value, str):
-        return value
-    try:
-        return json.loads(value)
-    except (ValueError, RecursionError):
-        return value
-
-
-def _known(value: Any) -> Any:
-    return _plain(float(value) if isinstance(value, Decimal) else value)
-
-
-def _moment(value: Any) -> datetime | None:
-    """A moment in UTC; None where the log's is unreadable. One without a time zone is taken as UTC."""
-    try:
-        if isinstance(value, str):
-            value = datetime.fromisoformat(value.strip())
-        elif isinstance(value, int | float) and not isinstance(value, bool):
-            value = datetime.fromtimestamp(value / 1000 if abs(value) > _MILLISECONDS else value, UTC)
-        if not isinstance(value, datetime):
-            return None
-        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
-    except (ValueError, OverflowError, OSError):
-        return None
-
-
-def _plain(value: Any) -> Any:
-    """JSON data that can be written down: a lone surrogate becomes U+FFFD, NaN null, what JSON does not know its text."""
-    if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    if isinstance(value, dict):
-        return {_plain(str(key)): _plain(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
-    if isinstance(value, float):
-        return value if isfinite(value) else None
-    return value if value is None or isinstance(value, bool | int) else _plain(str(value))
-
-
-def _digest(text: str) -> str:
-    return sha256(text.encode(errors="surrogatepass")).hexdigest()[:32]
-
-
-def _kind(value: Any) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, dict | list):
-        return "an object" if isinstance(value, dict) else "a list"
-    text = json.dumps(value, default=str)
-    return text if len(text) <= 60 else f"{text[:60]}…"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import AbstractAsyncContextManager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -21,7 +21,8 @@ class Keeper:
         """Enter `resource` and return what it gives; what entering raises is raised here."""
         entered: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._task = asyncio.create_task(self._stay(resource, entered))
-        await asyncio.wait({entered, self._task}, return_when=asyncio.FIRST_COMPLETED)
+        either: set[asyncio.Future[Any]] = {entered, self._task}
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         if entered.done():
             return entered.result()
         if not self._task.cancelled():

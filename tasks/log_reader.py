@@ -3,52 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from eval_skills.core.errors import InputError
-from eval_skills.tasks.interactions import BadRecord, Interaction, RecordReader
-from eval_skills.tasks.log_files import HEAD_BYTES, FileMark, LogFile, digest, fingerprint, is_parquet, list_files
-
-MAX_LINE_BYTES = 16 * 1024 * 1024
-"""A longer line is passed over, and counted as a bad one: nobody's log may fill our memory. It exceeds `HEAD_BYTES`."""
+from eval_skills.tasks.interactions import Interaction, RecordReader
+from eval_skills.tasks.log_cursor import MAX_LINE_BYTES, Cursor, opened, whole_lines
+from eval_skills.tasks.log_files import FileMark, LogFile, fingerprint, is_parquet, list_files
+from eval_skills.tasks.record_values import BadRecord
 
 BAD_SHOWN = 20
 ROWS_AT_A_TIME = 256
-
-_GZIP = b"\x1f\x8b"
-
-
-@dataclass(slots=True)
-class _Cursor:
-    path: Path
-    device: int
-    inode: int
-    offset: int
-    line: int
-    head: bytes | str
-    """The first bytes of JSONL, the fingerprint of Parquet."""
-
-    def advance(self, length: int, line_ends: int, beginning: bytes) -> None:
-        if isinstance(self.head, bytes) and len(self.head) < HEAD_BYTES:
-            self.head = (self.head + beginning)[:HEAD_BYTES]
-        self.offset += length
-        self.line += line_ends
-
-    def mark(self) -> FileMark:
-        head, size = (digest(self.head), len(self.head)) if isinstance(self.head, bytes) else (self.head, 0)
-        return FileMark(
-            path=str(self.path),
-            device=self.device,
-            inode=self.inode,
-            offset=self.offset,
-            line=self.line,
-            head=head,
-            head_bytes=size,
-        )
 
 
 class LogReader:
@@ -66,7 +32,7 @@ class LogReader:
         self.waiting: list[str] = []
         self._log, self._records = log, records
         self._marks = {mark.path: mark for mark in marks or ()}
-        self._cursor: _Cursor | None = None
+        self._cursor: Cursor | None = None
 
     def look(self) -> Iterator[Interaction]:
         """Every interaction that the log holds beyond where it was read to; `marks` stand behind the one just given.
@@ -121,8 +87,8 @@ class LogReader:
 
     def _lines(self, file: LogFile) -> Iterator[tuple[str, bytes | None]]:
         with file.path.open("rb") as stream:
-            cursor = self._cursor = _opened(file, stream)
-            for number, line in _whole_lines(stream, cursor):
+            cursor = self._cursor = opened(file, stream)
+            for number, line in whole_lines(stream, cursor):
                 source = f"{file.path}:{number}"
                 if line is None:
                     self.read += 1
@@ -141,7 +107,7 @@ class LogReader:
         done = file.mark.offset if file.mark else 0
         try:
             with pq.ParquetFile(file.path, pre_buffer=False) as table:
-                self._cursor = _Cursor(file.path, stat.st_dev, stat.st_ino, done, 0, fingerprint(file.path, 0))
+                self._cursor = Cursor(file.path, stat.st_dev, stat.st_ino, done, 0, fingerprint(file.path, 0))
                 row, groups = _groups_beyond(table.metadata, done)
                 for batch in table.iter_batches(batch_size=ROWS_AT_A_TIME, row_groups=groups):
                     self.record_bytes = batch.nbytes // max(1, batch.num_rows)
@@ -166,32 +132,6 @@ class LogReader:
                 self.remarks.append(remark)
 
 
-def _opened(file: LogFile, stream: BinaryIO) -> _Cursor:
-    stat = os.fstat(stream.fileno())
-    offset, line = (file.mark.offset, file.mark.line) if file.mark else (0, 0)
-    head = stream.read(min(offset, HEAD_BYTES))
-    if not offset and stream.read(2) == _GZIP:
-        raise OSError("it is compressed; unpack it first")
-    stream.seek(offset)
-    return _Cursor(file.path, stat.st_dev, stat.st_ino, offset, line, head)
-
-
-def _whole_lines(stream: BinaryIO, cursor: _Cursor) -> Iterator[tuple[int, bytes | None]]:
-    """The numbered lines from here on; None for one that is too long. The cursor stands behind the line just given."""
-    while piece := stream.readline(MAX_LINE_BYTES):
-        number, length, ended = cursor.line + 1, len(piece), piece.endswith(b"\n")
-        if not ended and length < MAX_LINE_BYTES and not _is_whole(piece):
-            return
-        is_long = not ended and length == MAX_LINE_BYTES
-        while is_long and not ended and (more := stream.readline(MAX_LINE_BYTES)):
-            length, ended = length + len(more), more.endswith(b"\n")
-        if is_long and not ended:
-            return
-        beginning = piece[:HEAD_BYTES]
-        cursor.advance(length, int(ended), beginning)
-        yield number, None if is_long else piece.removeprefix(b"\xef\xbb\xbf") if number == 1 else piece
-
-
 def _groups_beyond(metadata: Any, rows: int) -> tuple[int, list[int]]:
     """The row groups of a Parquet file that hold more than its first `rows`, and how many rows lie before them."""
     before, first = 0, 0
@@ -199,13 +139,6 @@ def _groups_beyond(metadata: Any, rows: int) -> tuple[int, list[int]]:
         before += metadata.row_group(first).num_rows
         first += 1
     return before, list(range(first, metadata.num_row_groups))
-
-
-def _is_whole(piece: bytes) -> bool:
-    try:
-        return isinstance(json.loads(piece.decode()), dict)
-    except (ValueError, RecursionError):
-        return False
 
 
 def _parsed(line: bytes) -> Any:

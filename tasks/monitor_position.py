@@ -15,6 +15,7 @@ from eval_skills.core.models import Model
 from eval_skills.core.monitoring import HealthStatus, Judged
 from eval_skills.core.store import Store
 from eval_skills.core.store.durable import write_whole
+from eval_skills.tasks.judging import judges_of
 from eval_skills.tasks.log_files import FileMark
 from eval_skills.tasks.monitor_request import MonitorRequest
 from eval_skills.tasks.monitor_task import MonitorTask
@@ -54,7 +55,8 @@ def monitor_id(request: MonitorRequest, task: MonitorTask) -> str:
     """
     decisive = {"rate", "seed", "skill", "evaluator", "weights", "tool_categories", "tool_names", "fields"}
     said = request.model_dump(mode="json", include=decisive)
-    content = {"log": str(Path(request.log).resolve()), "task": task.task.to_json(), **said}
+    judge = {"llm": request.llm.deciding} if judges_of(task.scorings) is not None else {}
+    content = {"log": str(Path(request.log).resolve()), "task": task.task.to_json(), **said, **judge}
     return digest_of_json(content).removeprefix("sha256:")[:ID_CHARS]
 
 

@@ -6,6 +6,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
+from eval_skills.core.config.judge_options import JudgeOptions
 from eval_skills.core.models import ExpectedOutput, Model, Weights
 from eval_skills.core.models.base import Rate, Text
 from eval_skills.core.monitoring import HealthRule
@@ -29,7 +30,7 @@ class LogFields(Model):
     skill: Text | None = Field(default=None, description="Which skill or agent answered [default: skillId, agentId]")
 
 
-class MonitorRequest(Model):
+class MonitorRequest(JudgeOptions):
     """Watch this log: sample its interactions, score them, and keep a status.
 
     Relative paths are read from the working directory of the process that runs the flow.

@@ -13,8 +13,9 @@ class MonitorSummary:
 
     `status` is what the window says at the end, `announced` the last status that an event told of. The counts are those of this
     call: records `read`, `bad` ones among them, those of `other` skills, `sampled` ones that landed, and `repeated` ids that the
-    window held already. `changes` are the last hundred of `change_count`. `flow_runs` and `task_runs` say what Prefect should
-    have recorded.
+    window held already, and those that were left out as `unjudged`. `judge_failed`: of a batch the judge failed more than half,
+    and nothing of it counts. `changes` are the last hundred of `change_count`. `flow_runs` and `task_runs` say what Prefect
+    should have recorded.
     """
 
     monitor_id: str
@@ -33,6 +34,8 @@ class MonitorSummary:
     change_count: int
     remarks: list[str]
     store: str
+    unjudged: int = 0
+    judge_failed: bool = False
     flow_runs: tuple[str, ...] = ()
     task_runs: int = 0
 

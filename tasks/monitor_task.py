@@ -48,6 +48,11 @@ class MonitorTask:
             default_evaluator=request.evaluator,
             allow_custom_code=request.allow_custom_code,
             benchmark_folder=folder,
+            llm=request.llm,
+            judge_concurrency=request.judge_concurrency,
+            max_judge_cost=request.max_judge_cost,
+            no_judge_cache=request.no_judge_cache,
+            no_judge_check=request.no_judge_check,
         )
         try:
             return cls(task, settings, TaskScoring(task, settings))
@@ -55,6 +60,11 @@ class MonitorTask:
             if task.expected_output is not None or "expectedOutput" not in error.path:
                 raise
             return cls(task, settings, None, f"nothing says what to expect ({error.message})")
+
+    @property
+    def scorings(self) -> dict[str, TaskScoring]:
+        """The scoring by the task's id, where the task alone makes one."""
+        return {} if self.scoring is None else {self.task.id: self.scoring}
 
     @property
     def scorer(self) -> str:

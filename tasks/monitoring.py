@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
-from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic, sleep
 from types import TracebackType
 from typing import Self
 
-from eval_skills.core.errors import InputError
+from eval_skills.core.errors import InputError, RunError
 from eval_skills.core.models import Verdict
-from eval_skills.core.monitoring import HealthMonitor, StatusChange, WindowFigures
+from eval_skills.core.monitoring import HealthMonitor, StatusChange
 from eval_skills.core.redaction import Redaction
-from eval_skills.core.sampling import is_sampled
 from eval_skills.core.store import Store, land_samples, new_run_id
 from eval_skills.core.store.lock import RunLock
-from eval_skills.tasks.interactions import Interaction, RecordReader
+from eval_skills.tasks.interactions import RecordReader
+from eval_skills.tasks.judging import check_judges, failed_judging, judges_of, judging_lines, make_ready, refuse_half_judged
 from eval_skills.tasks.log_files import check_log
 from eval_skills.tasks.log_reader import LogReader
+from eval_skills.tasks.monitor_batch import Batch, MonitorCounts, drawn_batches
 from eval_skills.tasks.monitor_position import (
     MonitorPosition,
     monitor_id,
@@ -32,43 +29,20 @@ from eval_skills.tasks.monitor_position import (
     window_of,
     write_position,
 )
-from eval_skills.tasks.monitor_request import LogFields, MonitorRequest
+from eval_skills.tasks.monitor_remarks import left_remarks, read_remarks, unjudged_remarks
+from eval_skills.tasks.monitor_request import MonitorRequest
 from eval_skills.tasks.monitor_summary import MonitorSummary, summary_line
 from eval_skills.tasks.monitor_task import MonitorTask
 from eval_skills.tasks.places import check_folder
-from eval_skills.tasks.samples import Sample, unanswered
+from eval_skills.tasks.sample_judging import SampleJudging
+from eval_skills.tasks.samples import Sample
 
-BATCH_SAMPLES = 500
-BATCH_BYTES = 32 * 1024 * 1024
-BATCH_RECORDS = 100_000
-"""A batch ends at whichever comes first: its samples, their bytes, or the records that were looked at for it."""
-
-CHANGES_KEPT = 100
+_OUTAGE = frozenset(
+    f"JUDGE_{what}" for what in ("UNAVAILABLE", "TIMEOUT", "RATE_LIMIT", "AUTH", "MODEL", "QUOTA", "CONFIGURATION", "BUDGET")
+)
+"""What can be over by the next call, unlike what the judge says of one answer."""
 
 Announce = Callable[[StatusChange], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """Sampled interactions that are judged and land together."""
-
-    number: int
-    interactions: list[Interaction]
-
-    def __str__(self) -> str:
-        count = len(self.interactions)
-        return f"batch {self.number} · {count} {'sample' if count == 1 else 'samples'}"
-
-
-@dataclass(slots=True)
-class _Counts:
-    other: int = 0
-    sampled: int = 0
-    repeated: int = 0
-    unusable: int = 0
-    batches: int = 0
-    changes: int = 0
-    last_changes: deque[StatusChange] = field(default_factory=lambda: deque(maxlen=CHANGES_KEPT))
 
 
 def check_monitor(request: MonitorRequest) -> None:
@@ -94,13 +68,16 @@ class MonitorSession:
         self.request, self.task = request, MonitorTask.of(request)
         self.store = Store(request.store)
         check_folder(self.store.layout.root, "--store", "samples")
+        check_judges(self.task.scorings)
         self.monitor_id, self.run_id = monitor_id(request, self.task), new_run_id()
         self._file = position_file(self.store, self.monitor_id)
         self._records = RecordReader(request.fields, lacking=self.task.lacking)
         self._redaction = Redaction({name: os.environ[name] for name in request.secrets if os.environ.get(name)})
-        self._counts = _Counts()
+        self._judging = SampleJudging(self.task, self._redaction, request.concurrency)
+        self._counts = MonitorCounts()
 
     def __enter__(self) -> Self:
+        self._judge_remarks = make_ready(self.task.scorings)
         self._lock = RunLock(self._file, what=f"monitor {self.monitor_id} of {self.request.log}")
         try:
             found = None if self.request.restart else read_position(self._file)
@@ -138,8 +115,14 @@ class MonitorSession:
 
         Killed in between, the next call reads the batch again: its samples land in the same file, a change may be announced
         twice and is never lost.
+
+        Raises:
+            RunError: judging models may cost no more, or cannot be reached for more than half of the batch; the batch has not
+                landed, and the next call reads it again.
         """
         samples = self._samples(batch)
+        refuse_half_judged(judges_of(self.task.scorings))
+        samples = self._judged(samples)
         rows, changes, now = [], [], datetime.now(UTC)
         origin = {"monitor_id": self.monitor_id, "monitor_run_id": self.run_id}
         drawn_by = {"rate": self.request.rate, "seed": self.request.seed}
@@ -170,6 +153,8 @@ class MonitorSession:
             first = self._redaction.text(reader.bad_lines[0])
             raise InputError(f"none of {reader.read:,} records can be used; the first: {first}", source=self.request.log)
         figures = self.health.figures()
+        judge = unjudged_remarks(counts)
+        told = [*read_remarks(reader), *self._judge_remarks, *judge, *judging_lines(judges_of(self.task.scorings), self.run_id)]
         return MonitorSummary(
             monitor_id=self.monitor_id,
             run_id=self.run_id,
@@ -185,43 +170,21 @@ class MonitorSession:
             repeated=counts.repeated,
             changes=list(counts.last_changes),
             change_count=counts.changes,
-            remarks=[self._redaction.text(remark) for remark in self._remarks(figures)],
+            remarks=[self._redaction.text(remark) for remark in (*told, *left_remarks(reader, self._records, figures))],
             store=self.store.path,
+            unjudged=counts.unjudged,
+            judge_failed=counts.lost_batches > 0,
             task_runs=counts.batches,
         )
 
     def _look(self) -> Iterator[Batch]:
-        drawn: list[Interaction] = []
-        seen = size = 0
-        for interaction in self.reader.look():
-            seen += 1
-            if self._draws(interaction):
-                drawn.append(interaction)
-                size += self.reader.record_bytes
-            if len(drawn) >= BATCH_SAMPLES or size >= BATCH_BYTES or seen >= BATCH_RECORDS:
-                yield self._batch(drawn)
-                drawn, seen, size = [], 0, 0
-        if drawn:
-            yield self._batch(drawn)
-        elif self.reader.marks() != self._saved.files:
+        is_left = yield from drawn_batches(self.reader, self.request, self._counts)
+        if not is_left and self.reader.marks() != self._saved.files:
             self._save()
 
-    def _batch(self, drawn: list[Interaction]) -> Batch:
-        self._counts.batches += 1
-        return Batch(self._counts.batches, drawn)
-
-    def _draws(self, interaction: Interaction) -> bool:
-        if self.request.skill is not None and interaction.skill != self.request.skill:
-            self._counts.other += 1
-            return False
-        return is_sampled(interaction.id, rate=self.request.rate, seed=self.request.seed)
-
     def _samples(self, batch: Batch) -> list[Sample]:
-        # a loop of its own thread: whoever calls us, a notebook or a flow on an event loop, may have one running
-        with ThreadPoolExecutor(1) as thread:
-            verdicts = thread.submit(asyncio.run, self._verdicts(batch.interactions)).result()
         samples = []
-        for interaction, verdict in zip(batch.interactions, verdicts, strict=True):
+        for interaction, verdict in zip(batch.interactions, self._judging.verdicts(batch.interactions), strict=True):
             if isinstance(verdict, Verdict):
                 samples.append(Sample(interaction=interaction, verdict=verdict))
             else:
@@ -229,20 +192,22 @@ class MonitorSession:
                 self.reader.refuse(interaction.source, verdict)
         return samples
 
-    async def _verdicts(self, interactions: list[Interaction]) -> list[Verdict | str]:
-        """Each one's verdict, or why it cannot be judged."""
-        places = asyncio.Semaphore(self.request.concurrency)
-
-        async def judged(interaction: Interaction) -> Verdict | str:
-            if interaction.error is not None:
-                return unanswered(interaction, self.task.scorer, self._redaction)
-            async with places:
-                try:
-                    return await self.task.verdict(interaction)
-                except InputError as error:
-                    return str(error)
-
-        return await asyncio.gather(*map(judged, interactions))
+    def _judged(self, samples: list[Sample]) -> list[Sample]:
+        """The samples without those that the judge failed, which are no evidence; none at all where it failed more than half."""
+        missing = [each for each in samples if each.verdict.error_kind == "judge"]
+        if not missing:
+            return samples
+        first = self._redaction.text(missing[0].verdict.reasons[0].message)
+        is_lost = 2 * len(missing) > len(samples)
+        if is_lost and 2 * sum(each.verdict.reasons[0].code in _OUTAGE for each in missing) > len(samples):
+            raise RunError(
+                f"{failed_judging(len(missing), len(samples), first, 'sample')}; nothing of this batch landed, and the status is "
+                f"still {self.health.status}: the same call goes on with it once the judge answers"
+            )
+        self._counts.unjudged += len(missing)
+        self._counts.first_unjudged = self._counts.first_unjudged or first
+        self._counts.lost_batches += is_lost
+        return [] if is_lost else [each for each in samples if each.verdict.error_kind != "judge"]
 
     def _land(self, rows: list[dict[str, object]]) -> None:
         batch_id = self._saved.pending or new_run_id()
@@ -262,15 +227,3 @@ class MonitorSession:
             announced=self.health.announced,
         )
         write_position(self._file, self._saved)
-
-    def _remarks(self, figures: WindowFigures) -> Iterator[str]:
-        reader = self.reader
-        yield from reader.bad_lines
-        if (rest := reader.bad - len(reader.bad_lines)) > 0:
-            yield f"and {rest:,} more bad records"
-        yield from reader.remarks
-        yield from (f"{place} is not whole yet; it waits for the next call" for place in reader.waiting)
-        for name, key in self._records.unseen.items() if reader.read else ():
-            yield f"--field {LogFields.model_fields[name].alias}={key}: no record has this key"
-        if figures.errors:
-            yield f"{figures.errors:,} of {figures.size:,} samples in the window are errors; they count as not passed"

@@ -8,13 +8,15 @@ from dataclasses import dataclass, field, replace
 from eval_skills.core.diff import diff_reports
 from eval_skills.core.errors import UserError
 from eval_skills.core.models import SkillCompletionReport
-from eval_skills.core.night import Against, ReferenceKind, SkillNight, narrowed
+from eval_skills.core.night import Against, ReferenceKind, SkillNight
 from eval_skills.core.night_diff import judged_together
+from eval_skills.core.night_ruling import narrowed
 from eval_skills.core.report_diff import ReportDiff
 from eval_skills.core.store import Store, is_run_id
 from eval_skills.core.store.task_outcomes import TaskOutcome, task_outcomes
 from eval_skills.core.task_tally import Tally
 from eval_skills.reporting.diff_report import DiffDocument
+from eval_skills.tasks.judging import failed_judging, unjudged
 from eval_skills.tasks.night_past import SuitePast
 from eval_skills.tasks.report_source import read_source
 from eval_skills.tasks.suites import Suite
@@ -24,7 +26,7 @@ from eval_skills.tasks.suites import Suite
 class SuiteRun:
     """What evaluating a suite came to; `run_id` is None and `reports` are empty where it could not run.
 
-    `reports` are those of the skills that could be reached, `unreachable` the others'; `failures` are sentences.
+    `reports` are those of the skills that could be reached and judged, `unreachable` the others'; `failures` are sentences.
     """
 
     suite: Suite
@@ -64,7 +66,8 @@ class SuiteEvidence:
 
 
 def suite_run(suite: Suite, run_id: str, reports: Iterable[SkillCompletionReport], failures: Iterable[str] = ()) -> SuiteRun:
-    """The run with the skills that nobody could reach set apart: every item of theirs is an error of kind infra.
+    """The run with the skills set apart that nobody could reach (every item of theirs is an error of kind infra), or that the
+    judge did not judge whole (an item of theirs is an error of kind judge).
 
     Nothing is known of such a skill; it is no regression, and the run has failed in part.
     """
@@ -72,9 +75,16 @@ def suite_run(suite: Suite, run_id: str, reports: Iterable[SkillCompletionReport
     unreachable: list[SkillCompletionReport] = []
     for report in reports:
         down = bool(report.task_results) and all(result.error_kind == "infra" for result in report.task_results)
-        (unreachable if down else reached).append(report)
-    words = [f"{report.skill_key} could not be reached: {report.task_results[0].error_message}" for report in unreachable]
+        (unreachable if down or unjudged(report.task_results) else reached).append(report)
+    words = [_unknown(report) for report in unreachable]
     return SuiteRun(suite=suite, run_id=run_id, reports=reached, unreachable=unreachable, failures=[*failures, *words])
+
+
+def _unknown(report: SkillCompletionReport) -> str:
+    results = report.task_results
+    if missing := unjudged(results):
+        return f"{report.skill_key}: {failed_judging(len(missing), len(results), missing[0].error_message or '')}"
+    return f"{report.skill_key} could not be reached: {results[0].error_message}"
 
 
 def gather(store: Store, runs: Sequence[SuiteRun], pasts: Sequence[SuitePast], baseline: str | None) -> list[SuiteEvidence]:

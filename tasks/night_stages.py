@@ -11,7 +11,8 @@ from prefect.cache_policies import NO_CACHE
 from prefect.events import emit_event
 from prefect.runtime import flow_run
 
-from eval_skills.core.night import Fresh, Ruling, rule
+from eval_skills.core.night import Fresh, Ruling
+from eval_skills.core.night_ruling import rule
 from eval_skills.reporting.diff_report import render_markdown
 from eval_skills.reporting.night_report import RuledSkill, ranking_markdown, trend_markdown
 from eval_skills.tasks.night_events import NightEvent, events_of
@@ -100,7 +101,7 @@ def _outcome(
         )
         for skill, (index, ruling) in zip(evidence.skills, numbered, strict=True)
     ]
-    down = Ruling(verdict="failed", explanation="it could not be reached, so nothing is known of it")
+    down = Ruling(verdict="failed", explanation="it could not be reached or not be judged, so nothing is known of it")
     return SuiteOutcome(
         name=run.suite.name,
         run_id=run.run_id,

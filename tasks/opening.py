@@ -2,69 +2,25 @@
 
 from __future__ import annotations
 
-import platform
-from importlib.metadata import version
-from pathlib import Path
-
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 
-from eval_skills.core.fingerprint import digest_of_json, git_commit
-from eval_skills.core.models import Skill
-from eval_skills.core.store import Manifest, ManifestBenchmark, ManifestSkill, write_manifest
+from eval_skills.core.store import write_manifest
+from eval_skills.tasks.judging import make_ready
 from eval_skills.tasks.plan import RunPlan, make_plan
 from eval_skills.tasks.request import EvaluateRequest
 from eval_skills.tasks.resume import resumed_plan
-from eval_skills.tasks.scorer_digests import scorer_digests
-
-_RECORDED_VERSIONS = ("eval-skills", "prefect", "pydantic", "pandas", "pyarrow")
+from eval_skills.tasks.run_manifest import manifest_of
 
 
 @task(persist_result=False, cache_policy=NO_CACHE)
 def plan_items(request: EvaluateRequest) -> RunPlan:
     """Skills × tasks × runs, minus what the journal already holds; a new run gets its manifest here."""
     if request.resume:
-        return resumed_plan(request)
+        resumed = resumed_plan(request)
+        resumed.remarks.extend(make_ready(resumed.scorings) if resumed.items else ())
+        return resumed
     plan = make_plan(request)
+    plan.remarks.extend(make_ready(plan.scorings))
     write_manifest(plan.store.run_folder(plan.run_id), manifest_of(plan), secrets=plan.secrets())
     return plan
-
-
-def manifest_of(plan: RunPlan) -> Manifest:
-    """What was asked, with fingerprints of everything that decides the results. Paths are absolute, so a resume finds them."""
-    request = plan.request.model_copy(
-        update={
-            "skills": [str(skill.folder) for skill in plan.skills.values()],
-            "benchmark": _absolute(plan.request.benchmark),
-            "tasks": _absolute(plan.request.tasks),
-            "benchmarks_dir": _absolute(plan.request.benchmarks_dir),
-            "output_dir": str(Path(plan.request.output_dir).resolve()),
-        }
-    )
-    return Manifest(
-        run_id=plan.run_id,
-        created_at=plan.began,
-        request=request.to_json(),
-        skills=[_skill(skill, plan.digests[key]) for key, skill in plan.skills.items()],
-        benchmark=ManifestBenchmark(
-            id=plan.benchmark.id,
-            version=plan.benchmark.version,
-            digest=plan.digests["benchmark"],
-            path=str(plan.benchmark_path) if plan.benchmark_path else None,
-        ),
-        versions={"python": platform.python_version(), **{name: version(name) for name in _RECORDED_VERSIONS}},
-        scorers=scorer_digests(plan.scorings.values(), plan.benchmark_path),
-        git_commit=git_commit(Path.cwd()),
-        platform=platform.platform(),
-        planned_items=plan.planned,
-        provenance=plan.request.provenance,
-    )
-
-
-def _skill(skill: Skill, digest: str) -> ManifestSkill:
-    called = digest_of_json({"entrypoint": skill.entrypoint, "adapterConfig": skill.adapter_config})
-    return ManifestSkill(key=skill.key, digest=digest, path=str(skill.folder), adapter=skill.adapter_type, adapter_digest=called)
-
-
-def _absolute(path: str | None) -> str | None:
-    return str(Path(path).resolve()) if path and Path(path).exists() else path

@@ -8,19 +8,23 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from eval_skills.adapters import check_skill, secrets_of
-from eval_skills.benchmarks import benchmark_folder, filter_tasks, load_benchmark, load_tasks
-from eval_skills.core.errors import InputError, UsageError, UserError, nearest
+from eval_skills.adapters import doubts_of, secrets_of
+from eval_skills.adapters.confinement import networked
+from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.fingerprint import digest_of_folder, digest_of_json
 from eval_skills.core.models import Benchmark, EvalTask, Skill
-from eval_skills.core.models.benchmark import Subject
-from eval_skills.core.skills import InvalidSkill, load_skills
+from eval_skills.core.redaction import left_readable
+from eval_skills.core.skills import Discovery, load_skills
 from eval_skills.core.store import Store, new_run_id
-from eval_skills.scorers import ScoringSettings, TaskScoring
-from eval_skills.scorers.registry import find_scorer
+from eval_skills.scorers import TaskScoring
+from eval_skills.scorers.judging.secrets import judge_secrets
+from eval_skills.tasks.asked_benchmark import benchmark_doubts, benchmark_of, scorings_of
 from eval_skills.tasks.cluster_request import check_task_runner
+from eval_skills.tasks.judging import check_key_is_ours, check_one_budget
 from eval_skills.tasks.places import check_places
+from eval_skills.tasks.recordings import Recordings, read_recordings
 from eval_skills.tasks.request import EvaluateRequest
+from eval_skills.tasks.usable_skills import check_subject, usable_skills
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,7 @@ class RunPlan:
     """Everything a run needs, checked. `items` are the ones still to do, `finished` counts those that are done.
 
     `remarks` are things a person should know that stop nothing. `began` is when the run really began, whatever it is dated at.
+    With `recordings` nothing is called: the items are those of recorded runs.
     """
 
     run_id: str
@@ -60,6 +65,7 @@ class RunPlan:
     remarks: list[str] = field(default_factory=list)
     skipped: int = 0
     began: datetime = field(default_factory=lambda: datetime.now(UTC))
+    recordings: Recordings | None = None
 
     @property
     def planned(self) -> int:
@@ -73,6 +79,8 @@ class RunPlan:
     def secrets(self) -> dict[str, str]:
         """Values that must never be written down, by the name of the environment variable that holds each."""
         named = {name: os.environ[name] for name in self.request.secrets if os.environ.get(name)}
+        if self.request.llm.model or self.request.llm.api_key_env:
+            named |= judge_secrets(self.request.llm, os.environ)
         return named | {name: value for skill in self.skills.values() for name, value in secrets_of(skill).items()}
 
     def dated(self, moment: datetime) -> datetime:
@@ -92,16 +100,22 @@ def make_plan(request: EvaluateRequest, *, run_id: str | None = None) -> RunPlan
     """
     check_places(request)
     check_task_runner(request.task_runner)
-    found = load_skills(request.skills)
+    check_one_budget(request, request.task_runner)
+    confinement = request.confinement()
+    confinement.check()
+    found = Discovery() if request.traces else load_skills(request.skills)
     benchmark, folder = benchmark_of(request)
+    if request.traces:
+        return _recorded(request, benchmark, folder, run_id)
     named = {str(Path(path).resolve()) for path in request.skills}
-    skills, unusable = _usable(found.skills, named=named, subject=benchmark.subject)
+    skills, unusable = usable_skills(found.skills, named=named, subject=benchmark.subject, confinement=confinement)
     if not skills:
         raise UsageError(
             "no skill to evaluate: " + ("; ".join(f"{bad.path}: {bad.reason}" for bad in unusable) or "none was given")
         )
-    _check_subject(benchmark, skills)
-    return RunPlan(
+    check_subject(benchmark, skills)
+    check_key_is_ours(request.llm, skills)
+    plan = RunPlan(
         run_id=run_id or new_run_id(request.at),
         request=request,
         store=Store(request.store),
@@ -111,9 +125,61 @@ def make_plan(request: EvaluateRequest, *, run_id: str | None = None) -> RunPlan
         digests=digests_of(skills, benchmark),
         items=all_items(skills, benchmark, request.runs),
         benchmark_path=folder,
-        remarks=[*(bad.remark for bad in [*found.invalid, *unusable]), *_doubts(benchmark, request)],
+        remarks=[
+            *(bad.remark for bad in [*found.invalid, *unusable]),
+            *(doubt for skill in skills for doubt in doubts_of(skill, benchmark.subject)),
+            *benchmark_doubts(benchmark, request),
+            *networked(skills, confinement),
+        ],
         skipped=len(found.invalid) + len(unusable),
     )
+    return replace(plan, remarks=[*plan.remarks, *left_readable(plan.secrets())])
+
+
+def _recorded(request: EvaluateRequest, benchmark: Benchmark, folder: Path | None, run_id: str | None) -> RunPlan:
+    """The plan to judge what the trace file holds: as many runs of each skill as it has there, all of them in one attempt."""
+    if benchmark.subject == "package":
+        raise UsageError(f"benchmark {benchmark.id!r} inspects a skill's folder, and recorded runs have none; evaluate the skill")
+    everything, _ = benchmark_of(request.model_copy(update={"task_tags": [], "task_ids": [], "complexity": []}))
+    recordings = read_recordings(
+        Path(str(request.traces)),
+        tasks={task.id for task in everything.tasks},
+        benchmark=benchmark.id,
+        skill=request.trace_skill,
+    )
+    runs = max(recordings.runs.values())
+    about = {"mode": "traces", "file": str(recordings.file), "runs": len(recordings.offsets), "digests": recordings.digests}
+    asked = {"runs": runs, "retries": 0, "origin": "traces", "provenance": {**request.provenance, **about}}
+    request = request.model_copy(update=asked)
+    items = [item for item in all_items(recordings.skills, benchmark, runs) if item.run < recordings.runs[item.skill]]
+    if not any(item.key in recordings.offsets for item in items):
+        raise InputError("none of its lines is about a task that is asked; loosen what chooses the tasks", source=request.traces)
+    return RunPlan(
+        run_id=run_id or new_run_id(request.at),
+        request=request,
+        store=Store(request.store),
+        skills={skill.key: skill for skill in recordings.skills},
+        benchmark=benchmark,
+        scorings=scorings_of(request, benchmark, folder),
+        digests=digests_of((), benchmark) | recordings.digests,
+        items=items,
+        benchmark_path=folder,
+        remarks=[*_gaps(items, recordings), *benchmark_doubts(benchmark, request)],
+        recordings=recordings,
+    )
+
+
+def _gaps(items: list[Item], recordings: Recordings) -> list[str]:
+    """What was asked and not recorded, and what was recorded and not asked."""
+    missing = [item for item in items if item.key not in recordings.offsets]
+    beside = len(recordings.offsets) - (len(items) - len(missing))
+    gaps = []
+    if missing:
+        few = ", ".join(map(str, missing[:3])) + (" …" if len(missing) > 3 else "")
+        gaps.append(f"{len(missing)} of {len(items)} items have no line in {recordings.file.name} and end as errors: {few}")
+    if beside:
+        gaps.append(f"{beside} of {len(recordings.offsets)} lines are about tasks that are not asked, and are left out")
+    return gaps
 
 
 def all_items(skills: Iterable[Skill], benchmark: Benchmark, runs: int) -> list[Item]:
@@ -127,92 +193,3 @@ def digests_of(skills: Iterable[Skill], benchmark: Benchmark) -> dict[str, str]:
     digests = {skill.key: digest_of_folder(skill.folder) if skill.folder else digest_of_json(skill.to_json()) for skill in skills}
     digests["benchmark"] = digest_of_json(benchmark.to_json())
     return digests | {f"task/{task.id}": digest_of_json(task.to_json()) for task in benchmark.tasks}
-
-
-def scoring_settings(request: EvaluateRequest, folder: Path | None) -> ScoringSettings:
-    """The part of the request that scorers see."""
-    return ScoringSettings(
-        weights=request.weights,
-        tool_categories=request.tool_categories,
-        tool_names=request.tool_names,
-        default_evaluator=request.evaluator,
-        allow_custom_code=request.allow_custom_code,
-        benchmark_folder=folder,
-    )
-
-
-def benchmark_of(request: EvaluateRequest) -> tuple[Benchmark, Path | None]:
-    """The tasks that the request asks, ready to run, and the folder that their own files are resolved in.
-
-    Raises:
-        UserError: there is no such benchmark, it or a task in it is malformed, or no task has the tags.
-    """
-    _check_evaluator(request.evaluator)
-    directory, settings = Path(request.benchmarks_dir) if request.benchmarks_dir else None, scoring_settings(request, None)
-    if directory is not None and not directory.is_dir():
-        raise InputError(
-            "this is a file; name a folder" if directory.exists() else "no such folder of benchmarks", source=directory
-        )
-    if request.tasks:
-        benchmark, folder = load_tasks(Path(request.tasks), settings=settings), Path(request.tasks).resolve().parent
-    else:
-        benchmark = load_benchmark(request.benchmark, benchmarks_dir=directory, settings=settings)
-        folder = benchmark_folder(request.benchmark, benchmarks_dir=directory)
-    tagged = filter_tasks(benchmark, request.task_tags) if request.task_tags else benchmark
-    return _only(tagged, request.task_ids) if request.task_ids else tagged, folder
-
-
-def _only(benchmark: Benchmark, task_ids: list[str]) -> Benchmark:
-    known = [task.id for task in benchmark.tasks]
-    if unknown := next((task_id for task_id in task_ids if task_id not in known), None):
-        raise UsageError(f"benchmark {benchmark.id!r} has no task {unknown!r}{nearest(unknown, known)} to be asked")
-    return benchmark.model_copy(update={"tasks": [task for task in benchmark.tasks if task.id in task_ids]})
-
-
-def _check_evaluator(name: str) -> None:
-    """Also where every task names its scorer: a name that is never looked up would hide its mistake."""
-    try:
-        find_scorer(name)
-    except InputError as error:
-        raise UsageError(f"--evaluator: {error}") from None
-
-
-def scorings_of(request: EvaluateRequest, benchmark: Benchmark, folder: Path | None) -> dict[str, TaskScoring]:
-    """How the answers to each task are judged, by its id; `folder` holds the benchmark's own files."""
-    settings = scoring_settings(request, folder)
-    return {task.id: TaskScoring(task, settings) for task in benchmark.tasks}
-
-
-def _usable(skills: list[Skill], *, named: set[str], subject: Subject) -> tuple[list[Skill], list[InvalidSkill]]:
-    """Those that can be called. One that was named must be; one found in a folder of skills is passed over with a remark."""
-    usable, unusable = [], []
-    for skill in skills:
-        try:
-            check_skill(skill, subject)
-            usable.append(skill)
-        except UserError as error:
-            if named & {str(skill.folder), f"{skill.folder}/skill.json"}:
-                raise
-            unusable.append(InvalidSkill(skill.folder or Path(skill.id), str(error)))
-    return usable, unusable
-
-
-def _doubts(benchmark: Benchmark, request: EvaluateRequest) -> list[str]:
-    """What is allowed and yet probably not meant."""
-    imported = benchmark.metadata if benchmark.metadata.get("source") == "EvalView" else {}
-    doubts = [str(warning) for warning in imported.get("warnings", ())]
-    if benchmark.k > request.runs:
-        doubts.append(
-            f"pass@{benchmark.k} and pass^{benchmark.k} stay unknown with {request.runs} runs of each task; raise --runs"
-        )
-    for task in benchmark.tasks:
-        score = task.thresholds.min_score if task.thresholds else None
-        if score is not None and 0 < score <= 1:
-            doubts.append(f"task {task.id!r} asks for a minScore of {score:g} of 100; thresholds.minScore is in points of 100")
-    return doubts
-
-
-def _check_subject(benchmark: Benchmark, skills: list[Skill]) -> None:
-    homeless = [skill.key for skill in skills if skill.folder is None]
-    if benchmark.subject == "package" and homeless:
-        raise UsageError(f"benchmark {benchmark.id!r} inspects a skill's folder, and {homeless[0]} has none; load it from a file")

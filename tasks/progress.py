@@ -20,6 +20,9 @@ class RunObserver(Protocol):
     def retrying(self, item: str, reason: str) -> None:
         """An item had transient trouble and will be tried again."""
 
+    def waiting(self, skill: str, waited_s: float, asked_s: float) -> None:
+        """An item of `skill` waits before its next attempt, for its service asked for that; said once per skill and run."""
+
     def finished(self, result: ItemResult) -> None:
         """An item has its final result, and the journal holds it."""
 
@@ -31,6 +34,9 @@ class NobodyWatches:
         """Nothing to show."""
 
     def retrying(self, item: str, reason: str) -> None:
+        """Nothing to show."""
+
+    def waiting(self, skill: str, waited_s: float, asked_s: float) -> None:
         """Nothing to show."""
 
     def finished(self, result: ItemResult) -> None:

@@ -10,6 +10,7 @@ from prefect.cache_policies import NO_CACHE
 
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.reporting import ReportContext, figures, ranked, render
+from eval_skills.reporting.dimension_figures import dimension_title, mean_of, shown_dimensions
 
 MAX_ARTIFACT_CHARACTERS = 200_000
 
@@ -52,6 +53,7 @@ def ranking_rows(reports: Sequence[SkillCompletionReport], context: ReportContex
             "errors": figures.rate(report.summary.error_rate),
             "P95": figures.milliseconds(report.latency.p95_ms),
             "composite": figures.score(report.summary.composite_score),
+            **{dimension_title(name).lower(): figures.score(mean_of(report, name)) for name in shown_dimensions(reports)},
             "selected": str(context.selected_rank(report) or ""),
         }
         for place, report in enumerate(ranked(reports), start=1)

@@ -13,7 +13,8 @@ from eval_skills.core.loading import validate
 from eval_skills.core.models import Benchmark, SkillCompletionReport
 from eval_skills.core.store import Manifest, Store, is_run_id, started_at
 from eval_skills.reporting import ReportContext, read_reports
-from eval_skills.tasks.plan import benchmark_of
+from eval_skills.tasks.asked_benchmark import benchmark_of
+from eval_skills.tasks.judge_knowledge import judges_at_the_time, with_judges
 from eval_skills.tasks.request import EvaluateRequest
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ def _of_run(store: Store, given: str) -> ReportSource:
         context = replace(context, partial=(len(items), manifest.planned_items))
         remarks.append(f"run {run_id} is unfinished: {len(items):,} of {manifest.planned_items:,} items")
     reports = skill_reports_of(items, benchmark or bare_benchmark(items), timeout_ms, detailed=detailed)
+    reports = with_judges(reports, items, judges_at_the_time(request, benchmark, manifest), store)
     return ReportSource(run_id, f"eval-result-{run_id}", reports, context, remarks=remarks)
 
 
@@ -96,7 +98,20 @@ def skill_reports_of(
     """The reports of a run's rows; see `core.metrics.skill_reports`, which costs pandas and so is imported here."""
     from eval_skills.core.metrics import skill_reports
 
-    return skill_reports(items, benchmark, timeout_ms, task_results=detailed)
+    return [_with_calls(report) for report in skill_reports(items, benchmark, timeout_ms, task_results=detailed)]
+
+
+def _with_calls(report: SkillCompletionReport) -> SkillCompletionReport:
+    """The report with the calls that stand in messages alone: its reasons count them."""
+    from eval_skills.scorers.tool_calls import calls_of_messages
+
+    results = [
+        result.model_copy(update={"tool_calls": calls_of_messages(result.messages)})
+        if result.messages and not result.tool_calls
+        else result
+        for result in report.task_results
+    ]
+    return report.model_copy(update={"task_results": results})
 
 
 def _manifest(store: Store, run_id: str) -> Manifest | None:

@@ -6,15 +6,22 @@ from typing import Any, Literal, Self
 
 from pydantic import AwareDatetime, Field, model_validator
 
-from eval_skills.core.models import AdapterType, Model, Weights
+from eval_skills.adapters import Confinement
+from eval_skills.core.config.judge_options import JudgeOptions
+from eval_skills.core.models import AdapterType, Weights
 from eval_skills.core.models.base import Rate, Text
+from eval_skills.core.models.task import Complexity
+from eval_skills.core.process_limits import CpuSeconds, MemoryMb, OpenFiles, OutputBytes, SandboxName, SandboxNetwork
 from eval_skills.core.task_runner import LOCAL, TaskRunnerName
 
-Origin = Literal["run", "rescore", "replay", "monitor", "confirm"]
-"""What wrote a row: a run of its own right, or later work. Only ``run`` and ``replay`` speak of a skill's course over time."""
+Origin = Literal["run", "rescore", "replay", "monitor", "confirm", "traces"]
+"""What wrote a row: a run of its own right, later work, or recorded runs (``traces``) that were not called here.
+
+Only ``run`` and ``replay`` speak of a skill's course over time.
+"""
 
 
-class RunOptions(Model):
+class RunOptions(JudgeOptions):
     """How items are executed, judged, stored and reported; shared by every flow that evaluates.
 
     Relative paths are read from the working directory of the process that runs the flow.
@@ -33,6 +40,22 @@ class RunOptions(Model):
     task_runner: TaskRunnerName = Field(
         default=LOCAL, description="Where items are executed: local, dask (worker processes), or dask://HOST:PORT (a cluster)"
     )
+    memory_mb: MemoryMb | None = Field(
+        default=None, description="Limit of each skill process, in MiB of data; its own may be lower"
+    )
+    cpu_seconds: CpuSeconds | None = Field(
+        default=None, description="Limit of each skill process, in seconds of computing; its own may be lower"
+    )
+    open_files: OpenFiles | None = Field(
+        default=None, description="Limit of each skill process, in files open at a time; its own may be lower"
+    )
+    max_output_bytes: OutputBytes | None = Field(
+        default=None, description="Limit of one answer, in bytes; the skill's own (5,000,000 where it names none) may be lower"
+    )
+    sandbox: SandboxName = Field(default="none", description="Where skill processes run: none or bwrap (bubblewrap)")
+    sandbox_network: SandboxNetwork = Field(
+        default="declared", description="Who has the network in the sandbox: skills that declare it, none, or all"
+    )
     fail_fast: bool = Field(default=False, description="Stop at the first item that does not pass")
     evaluator: Text = Field(default="exact", description="The scorer of tasks that name none")
     allow_custom_code: bool = Field(default=False, description="Let benchmarks run their own scorer code")
@@ -49,6 +72,11 @@ class RunOptions(Model):
     resume: str | None = Field(default=None, description="A run id, or latest: go on with that run")
     retry_errors: bool = Field(default=False, description="With resume: run items again that ended in an error or timeout")
 
+    def confinement(self) -> Confinement:
+        """What every skill is held to."""
+        names = ("memory_mb", "cpu_seconds", "open_files", "max_output_bytes", "sandbox", "sandbox_network")
+        return Confinement(**{name: getattr(self, name) for name in names})
+
     @model_validator(mode="after")
     def _errors_of_an_earlier_run(self) -> Self:
         if self.retry_errors and not self.resume:
@@ -56,7 +84,25 @@ class RunOptions(Model):
         return self
 
 
-class EvaluateRequest(RunOptions):
+class CallOptions(RunOptions):
+    """What one call may narrow or replace, beside the options that hold for suites and the past as well."""
+
+    complexity: list[Complexity] = Field(default_factory=list, description="Only tasks of one of these complexities")
+    traces: Text | None = Field(
+        default=None, description="A JSON Lines file of recorded runs: they are judged, and nothing is called"
+    )
+    trace_skill: Text | None = Field(
+        default=None, description="The skill (id or id@version) of recorded runs that name none [default: the file's name]"
+    )
+
+    @model_validator(mode="after")
+    def _recorded_runs_are_there(self) -> Self:
+        if self.trace_skill and not self.traces and not self.resume:
+            raise ValueError("--trace-skill is about recorded runs; name their file with --traces")
+        return self
+
+
+class EvaluateRequest(CallOptions):
     """Evaluate these skills: the core of every pipeline."""
 
     skills: list[str] = Field(default_factory=list, description="skill.json files, skill folders, or folders of skills")
@@ -68,8 +114,14 @@ class EvaluateRequest(RunOptions):
         default=None, strict=False, description="The moment, with its time zone, that the run is dated at [default: now]"
     )
 
+    @model_validator(mode="after")
+    def _calls_or_reads(self) -> Self:
+        if self.skills and self.traces:
+            raise ValueError("--skills are called and --traces are not; give one of them")
+        return self
 
-class PipelineRequest(RunOptions):
+
+class PipelineRequest(CallOptions):
     """Find, evaluate, select, report."""
 
     skills_dir: Text = Field(default="./skills", description="The folder that is searched for skills")
@@ -87,6 +139,6 @@ class PipelineRequest(RunOptions):
 
         What was not said stays unsaid: a resume then goes on as its run began.
         """
-        said = (RunOptions.model_fields.keys() & self.model_fields_set) - {"min_completion"}
+        said = (CallOptions.model_fields.keys() & self.model_fields_set) - {"min_completion"}
         shared: dict[str, Any] = {name: getattr(self, name) for name in said}
         return EvaluateRequest(**{**shared, "format": [], "skills": skills})

@@ -6,12 +6,18 @@ from typing import Literal
 
 from pydantic import Field
 
-from eval_skills.core.models import Model, Weights
+from eval_skills.core.config import LlmSettings
+from eval_skills.core.config.judge_options import JudgeOptions
+from eval_skills.core.models import Weights
 from eval_skills.core.models.base import Text
 
 
-class ScoringOptions(Model):
-    """What answers are judged by. None: as when they were given."""
+class ScoringOptions(JudgeOptions):
+    """What answers are judged by. None: as when they were given; of `llm`, whatever says nothing."""
+
+    llm: LlmSettings | None = Field(  # type: ignore[assignment] # None: as when they were given
+        default=None, description="The model that judges [default: the run's]"
+    )
 
     benchmark: Text | None = Field(
         default=None, description="A built-in id, or the path of a benchmark [default: the run's own, as it is today]"

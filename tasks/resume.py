@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from eval_skills.core.config import LlmSettings
 from eval_skills.core.errors import UsageError
 from eval_skills.core.loading import validate
 from eval_skills.core.models import Model
@@ -18,22 +19,23 @@ from eval_skills.tasks.request import EvaluateRequest
 LATEST = "latest"
 _FOLLOW_THE_NEW_CALL = (
     "concurrency", "retries", "items_per_task", "task_runner", "fail_fast", "min_completion", "format", "output_dir", "store",
-    "allow_custom_code", "secrets", "resume", "retry_errors",
+    "allow_custom_code", "secrets", "resume", "retry_errors", "judge_concurrency", "max_judge_cost", "no_judge_cache",
+    "no_judge_check",
 )  # fmt: skip
 """What a resuming call may set anew; everything else decides results and stays as the run began."""
-_PLACES = ("skills", "benchmark", "tasks", "benchmarks_dir")
-_OPTIONS = {"timeout_ms": "timeout", "task_tags": "tag"}
+_PLACES = ("skills", "benchmark", "tasks", "benchmarks_dir", "traces")
+_OPTIONS = {"timeout_ms": "timeout", "task_tags": "tag", "llm": "judge-model"}
 
 
 def resumed_plan(request: EvaluateRequest) -> RunPlan:
     """The rest of the run that `request.resume` names.
 
     `latest` is the youngest run that is unfinished, else the youngest of all. What was asked is read from the run's manifest;
-    options that change no result may be set anew. A skill whose files changed since is a remark, a benchmark that changed is
-    refused: its old and new answers would not belong together.
+    options that change no result may be set anew. A skill whose files changed since is a remark; a benchmark or recorded runs
+    that changed are refused: old and new answers would not belong together.
 
     Raises:
-        UsageError: there is no such run, its benchmark changed, or an option that decides results differs from what it was.
+        UsageError: there is no such run, its benchmark or traces changed, or an option that decides results is not what it was.
     """
     store = Store(request.store)
     manifest = store.manifest(_run_id(store, request.resume or LATEST))
@@ -96,6 +98,8 @@ def _refuse_other_answers(then: EvaluateRequest, now: EvaluateRequest, run_id: s
         given = getattr(now, name)
         if name in _FOLLOW_THE_NEW_CALL or name not in now.model_fields_set or given in (None, []):
             continue
+        if isinstance(given, LlmSettings) and given.deciding == then.llm.deciding:
+            continue
         if not (name in _PLACES and _same_places(given, getattr(then, name))) and given != getattr(then, name):
             option = "--" + _OPTIONS.get(name, name.replace("_", "-"))
             raise UsageError(
@@ -120,6 +124,8 @@ def _changes(plan: RunPlan, manifest: Manifest) -> list[str]:
             f"benchmark {plan.benchmark.id!r} changed since run {plan.run_id} began; start a new run without --resume"
         )
     before = {skill.key: skill.digest for skill in manifest.skills}
+    if plan.recordings is not None and plan.recordings.digests != before:
+        raise UsageError(f"{plan.recordings.file} changed since run {plan.run_id} began; start a new run without --resume")
     return [
         f"{key} changed since run {plan.run_id} began; its older results are kept and its new ones come from the new files"
         for key in plan.skills

@@ -8,14 +8,15 @@ from typing import Any
 from eval_skills.core.errors import UserError
 from eval_skills.core.models import Benchmark, SkillCompletionReport
 from eval_skills.core.store import Store, derived_run_id, land_recomputed, started_at
-from eval_skills.tasks.plan import benchmark_of
+from eval_skills.tasks.asked_benchmark import benchmark_of
 from eval_skills.tasks.report_source import MAX_DETAILED_ITEMS, bare_benchmark, recorded_request, skill_reports_of
 from eval_skills.tasks.request import EvaluateRequest
 from eval_skills.tasks.rescore_request import ScoringOptions
 
 COLUMNS = [
     "skill_id", "skill_version", "benchmark_id", "benchmark_version", "task_id", "run_index", "status", "score", "latency_ms",
-    "weight", "tags", "prompt_tokens", "completion_tokens", "cost_usd", "started_at", "attempts", "error_kind",
+    "weight", "tags", "complexity", "prompt_tokens", "completion_tokens", "cost_usd", "judge_tokens", "judge_cost_usd",
+    "started_at", "attempts", "error_kind", "dimensions", "reasons",
 ]  # fmt: skip
 """What figures and comparisons by task are made of: everything but the answers."""
 
@@ -28,7 +29,7 @@ def todays_benchmark(then: EvaluateRequest | None, options: ScoringOptions) -> B
     if then is None and not given:
         return None
     try:
-        return benchmark_of((then or EvaluateRequest()).model_copy(update={"task_tags": [], **given}))[0]
+        return benchmark_of((then or EvaluateRequest()).model_copy(update={"task_tags": [], "complexity": [], **given}))[0]
     except UserError:
         return None
 

@@ -26,6 +26,7 @@ from prefect.tasks import Task
 
 from eval_skills.tasks.keeper import Keeper
 from eval_skills.tasks.slot import Slot, current_slot
+from eval_skills.tasks.stray_tasks import end_stray_tasks
 
 T = TypeVar("T")
 StateFuture = concurrent.futures.Future[State[Any]]
@@ -79,6 +80,7 @@ class EventLoopTaskRunner(TaskRunner[PrefectFuture[Any]]):
             self._call(self._settle())
             self._call(self._keeper.release())
         finally:
+            self._call(end_stray_tasks())
             self._call(loop.shutdown_default_executor())
             loop.call_soon_threadsafe(loop.stop)
             if thread is not None:

@@ -21,6 +21,9 @@ from eval_skills.tasks.workplace import Here, Workplace
 MAX_RETRY_AFTER_S = 120.0
 """The longest wait that a skill may ask for with ``Retry-After``: nobody should be able to stall a run for ever."""
 
+WORTH_SAYING_S = 5.0
+"""A wait from which on whoever watches the run is told why nothing happens."""
+
 
 @dataclass(frozen=True, slots=True)
 class RunRef:
@@ -52,6 +55,7 @@ class RunSession:
         self._workplace = workplace or Here(plan)
         self._attempts: dict[Item, list[Attempt]] = defaultdict(list)
         self._not_before: dict[Item, float] = {}
+        self._said_to_wait: set[str] = set()
 
     @classmethod
     def of(cls, run: RunRef) -> RunSession:
@@ -88,11 +92,18 @@ class RunSession:
         outcome = self._without_secrets(await self._workplace.execute(item, self._attempts[item]))
         if outcome.transient and not last:
             self._attempts[item] = outcome.result.attempts
-            self._not_before[item] = monotonic() + min(outcome.retry_after_s, MAX_RETRY_AFTER_S)
+            self._not_before[item] = monotonic() + self._wait_s(item.skill, outcome.retry_after_s)
             self._watcher.retrying(str(item), outcome.result.error_message or "")
             return outcome
         self._finish(item, outcome, task_run_id)
         return outcome
+
+    def _wait_s(self, skill: str, asked_s: float) -> float:
+        wait_s = min(asked_s, MAX_RETRY_AFTER_S)
+        if wait_s >= WORTH_SAYING_S and skill not in self._said_to_wait:
+            self._said_to_wait.add(skill)
+            self._watcher.waiting(skill, wait_s, asked_s)
+        return wait_s
 
     def _without_secrets(self, outcome: Outcome) -> Outcome:
         """The outcome as others may see it: its message and reasons are shown in the Prefect UI. The journal redacts the rest."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
@@ -37,6 +38,13 @@ class Suite(Model):
             raise ValueError(f"name a deployment as flow/deployment, such as evaluate/gpu; got {value!r}")
         return value
 
+    @field_validator("options", mode="before")
+    @classmethod
+    def _names_the_model_under_llm(cls, options: Any) -> Any:
+        if isinstance(options, Mapping) and (name := next((name for name in _JUDGE_MODEL if name in options), None)):
+            raise ValueError(f"the judging model is named in the group llm, as llm: {{model: {options[name]}}}, not by {name}")
+        return options
+
     @field_validator("options")
     @classmethod
     def _leaves_the_night_its_own(cls, options: RunOptions) -> RunOptions:
@@ -48,13 +56,16 @@ class Suite(Model):
     def request(self, defaults: RunOptions, **own: Any) -> EvaluateRequest:
         """The evaluation of the suite: its own options, over those of the night, with nothing written but to the store.
 
-        Report files are written where the suite names formats.
+        Groups (`llm`, `weights`, `tool_categories`) are merged key by key, as layers of the configuration are; a list is replaced
+        whole. Report files are written where the suite names formats.
         """
-        said = {name: getattr(defaults, name) for name in defaults.model_fields_set}
-        said |= {name: getattr(self.options, name) for name in self.options.model_fields_set}
+        said = _over(_said(defaults), _said(self.options))
         fixed = {"benchmark": self.benchmark, "skills": self.skills, "task_tags": self.task_tags, "fail_fast": False}
         return EvaluateRequest(**{"format": [], **said, **fixed, **own})
 
+
+_JUDGE_MODEL = ("judgeModel", "judge_model", "judge-model")
+"""What the command line calls the one key of a group."""
 
 _ELSEWHERE = {"benchmark": "it is a key beside options", "store": "all suites of a night share one; say it with --store"}
 
@@ -106,3 +117,19 @@ def _id_or_path(folder: Path, text: str) -> str:
 
 def _path(folder: Path, text: str) -> str:
     return str(folder / Path(text).expanduser())
+
+
+def _said(options: Model) -> dict[str, Any]:
+    """What was set, groups as mappings."""
+    values = {name: getattr(options, name) for name in options.model_fields_set}
+    return {name: _said(value) if isinstance(value, Model) else value for name, value in values.items()}
+
+
+def _over(lower: Mapping[str, Any], higher: Mapping[str, Any]) -> dict[str, Any]:
+    """Both, key by key at every depth; what `higher` says wins."""
+    both = {name: _over(lower[name], higher[name]) for name in lower.keys() & higher.keys() if _are_groups(lower, higher, name)}
+    return {**lower, **higher, **both}
+
+
+def _are_groups(lower: Mapping[str, Any], higher: Mapping[str, Any], name: str) -> bool:
+    return isinstance(lower[name], Mapping) and isinstance(higher[name], Mapping)

@@ -15,7 +15,9 @@ class RunSummary:
 
     `reports` holds one report per skill. `selected` is None where nothing was selected from. `finished` and `planned` count
     items; they differ only for a run that stopped early. `skipped` counts skills that were asked for and could not be used.
-    `flow_runs` and `task_runs` say what Prefect should have recorded.
+    `flow_runs` and `task_runs` say what Prefect should have recorded. `judging` says in lines what judging models did and cost;
+    `out_of_budget`: they were to cost no more, and items were left unjudged. `unjudged` counts the items that have no verdict
+    because of the judge, for whatever reason.
     """
 
     run_id: str
@@ -33,6 +35,9 @@ class RunSummary:
     skipped: int = 0
     flow_runs: tuple[str, ...] = ()
     task_runs: int = 0
+    judging: list[str] = field(default_factory=list)
+    out_of_budget: bool = False
+    unjudged: int = 0
 
     @property
     def is_partial(self) -> bool:
@@ -45,6 +50,14 @@ class RunSummary:
         return [report for report in self.reports if report.summary.completion_rate < self.min_completion]
 
     @property
+    def rogue(self) -> list[SkillCompletionReport]:
+        """The reports of skills that called a forbidden tool, however much they complete."""
+        return [report for report in self.reports if report.summary.forbidden_items]
+
+    @property
     def gate_passed(self) -> bool:
-        """Whether every skill reached `min_completion`; a gate that could not be evaluated has not passed."""
-        return bool(self.reports) and not self.is_partial and not self.skipped and not self.below
+        """Whether every skill reached `min_completion` and called nothing forbidden; a gate that could not be evaluated has not
+        passed, and neither has one with items that nobody judged.
+        """
+        whole = bool(self.reports) and not self.is_partial and not self.skipped and not self.unjudged
+        return whole and not self.below and not self.rogue

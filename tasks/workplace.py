@@ -9,7 +9,10 @@ from typing import Protocol, Self
 
 from eval_skills.adapters import Adapter, open_adapter
 from eval_skills.core.models import Attempt
+from eval_skills.core.redaction import Redaction
 from eval_skills.tasks.execution import Outcome, execute
+from eval_skills.tasks.hidden_answers import confinement_of
+from eval_skills.tasks.judging import judges_of
 from eval_skills.tasks.keeper import Keeper
 from eval_skills.tasks.plan import Item, RunPlan
 
@@ -39,8 +42,12 @@ class Here:
 
     def __init__(self, plan: RunPlan) -> None:
         self.plan = plan
+        self._confinement = confinement_of(plan)
         self._opening: dict[str, asyncio.Task[Adapter]] = {}
         self._keepers: list[Keeper] = []
+        self._judges = judges_of(plan.scorings)
+        if self._judges is not None:
+            self._judges.redaction = Redaction(plan.secrets())
 
     async def __aenter__(self) -> Self:
         return self
@@ -50,6 +57,8 @@ class Here:
             opening.cancel()
         await asyncio.gather(*self._opening.values(), return_exceptions=True)
         await asyncio.gather(*(keeper.release() for keeper in self._keepers), return_exceptions=True)
+        if self._judges is not None:
+            await self._judges.close()
 
     async def execute(self, item: Item, earlier: Sequence[Attempt]) -> Outcome:
         return await execute(item, self, earlier)
@@ -63,4 +72,8 @@ class Here:
     async def _open(self, skill_key: str) -> Adapter:
         keeper = Keeper()
         self._keepers.append(keeper)
-        return await keeper.hold(open_adapter(self.plan.skills[skill_key], subject=self.plan.benchmark.subject))
+        return await keeper.hold(self._adapter_of(skill_key))
+
+    def _adapter_of(self, skill_key: str) -> Adapter:
+        plan = self.plan
+        return open_adapter(plan.skills[skill_key], plan.benchmark.subject, self._confinement)

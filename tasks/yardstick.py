@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
+from eval_skills.core.config.judge_options import JudgeOptions
 from eval_skills.core.fingerprint import digest_of_folder, digest_of_json
 from eval_skills.core.models import Benchmark
 from eval_skills.scorers import TaskScoring
-from eval_skills.tasks.plan import benchmark_of, scoring_settings
+from eval_skills.tasks.asked_benchmark import benchmark_of, scoring_settings
+from eval_skills.tasks.judging import judges_of
 from eval_skills.tasks.request import EvaluateRequest
 from eval_skills.tasks.rescore_request import ScoringOptions
 
@@ -53,6 +55,8 @@ def yardstick_of(options: ScoringOptions, then: EvaluateRequest) -> Yardstick:
         "settings": request.model_dump(mode="json", include=set(_SETTINGS)),
         "code": _code_digest(scorings, folder),
     }
+    if judges_of(scorings) is not None:
+        content["judge"] = request.llm.deciding
     expectation = digest_of_json(content)
     digest = digest_of_json({"expectation": expectation, "version": version("eval-skills")})
     return Yardstick(request, benchmark, folder, scorings, digests, expectation, digest)
@@ -64,7 +68,9 @@ def _request(options: ScoringOptions, then: EvaluateRequest) -> EvaluateRequest:
         given |= {"benchmark": _absolute(options.benchmark) or then.benchmark, "tasks": _absolute(options.tasks)}
     if options.benchmarks_dir is not None:
         given["benchmarks_dir"] = _absolute(options.benchmarks_dir)
-    return then.model_copy(update={**given, "allow_custom_code": options.allow_custom_code, "task_tags": []})
+    given["llm"] = then.llm.with_said(options.llm)
+    given |= {name: getattr(options, name) for name in JudgeOptions.model_fields if name != "llm"}
+    return then.model_copy(update={**given, "allow_custom_code": options.allow_custom_code, "task_tags": [], "complexity": []})
 
 
 def _absolute(path: str | None) -> str | None:

@@ -12,6 +12,8 @@ from hypothesis import HealthCheck, settings
 
 from eval_skills.cli.api_server import prefect_api
 
+pytest_plugins = ["pytester"]  # the tests of our own plugin run pytest
+
 # A busy machine is no failure: how long one example takes says nothing about what is right.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")

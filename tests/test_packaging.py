@@ -20,7 +20,10 @@ import pytest
 pytestmark = [pytest.mark.xdist_group("packaging"), pytest.mark.timeout(1200)]
 
 ROOT = Path(__file__).parents[1]
-CODE = ("core", "adapters", "scorers", "benchmarks", "reporting", "scaffolding", "deployments", "tasks", "flows", "cli")
+CODE = (
+    "core", "adapters", "scorers", "benchmarks", "reporting", "scaffolding", "deployments", "tasks", "flows", "cli",
+    "pytest_plugin",
+)  # fmt: skip
 NOT_COPIED = shutil.ignore_patterns(
     ".git", ".venv", ".bench", ".typing", ".*_cache", ".hypothesis", "__pycache__", "*.egg-info", "build", "dist", "reports",
     "eval-store", "node_modules",

@@ -88,7 +88,7 @@ def _benchmark(path: Path, read: list[_Read], skipped: list[Path]) -> Benchmark:
         id=re.sub(r"[^a-z0-9_-]+", "-", name.lower()).strip("-") or "evalview",
         name=name,
         version=f"0.0.{int(digest.removeprefix('sha256:')[:_VERSION_DIGITS], 16)}",
-        description=f"{len(read)} EvalView test cases",
+        description=f"{len(read)} EvalView test case{'' if len(read) == 1 else 's'}",
         metadata=metadata,
         tasks=[each.task for each in read],
     )
@@ -98,10 +98,32 @@ def _read(file: Path, document: Any) -> _Read:
     if not isinstance(document, dict):
         raise InputError("this is no EvalView test case: its top is not a mapping with name and input", source=file)
     try:
+        _refuse_circles(document)
         case = validate(Case, document)
         return _Read(file, document, case, validate(EvalTask, task_of(case)))
     except InputError as error:
         raise with_line(error, file) from None
+
+
+def _refuse_circles(document: dict[str, Any]) -> None:
+    """YAML lets a part hold itself, which no test case means, and which nothing that walks through it gets out of."""
+    above: dict[int, None] = {}
+    rest: list[tuple[Any, str, bool]] = [(document, "", False)]
+    done: set[int] = set()
+    while rest:
+        part, path, left = rest.pop()
+        if left:
+            above.pop(id(part))
+            done.add(id(part))
+        elif id(part) in above:
+            raise InputError("this part holds itself (an anchor that is used inside of what it names); write it out", path=path)
+        elif isinstance(part, dict | list) and id(part) not in done:
+            above[id(part)] = None
+            rest.append((part, path, True))
+            inside = part.items() if isinstance(part, dict) else enumerate(part)
+            rest += [
+                (each, f"{path}[{key}]" if isinstance(part, list) else f"{path}.{key}".lstrip("."), False) for key, each in inside
+            ]
 
 
 def _document(file: Path) -> Any:

@@ -131,8 +131,9 @@ def _plain(value: Any) -> Any:
 
 
 def _option(leaf: Leaf) -> str:
-    if leaf == ("timeoutMs",):
-        return "--timeout"  # options are in ms throughout
+    renamed = {("timeoutMs",): "--timeout", ("llm", "model"): "--judge-model"}  # options are in ms throughout
+    if leaf in renamed:
+        return renamed[leaf]
     return "--" + "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in dotted(leaf))
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from eval_skills.core.config.environment import environment_layer, refuse_unknown
+from eval_skills.core.config.environment import PREFIX, environment_layer, refuse_unknown
 from eval_skills.core.config.keys import Leaf, dotted, is_known, nest, resolve
 from eval_skills.core.config.layer import Layer, Setting, checked, default_layer, file_layer, flag_layer
 from eval_skills.core.config.settings import Config
@@ -95,6 +95,12 @@ def load_config(
     config = model.model_validate(nest({leaf: setting.value for leaf, setting in merged.items()}))
     refuse_unknown((name for name in unknown if name not in {*config.secrets, config.llm.api_key_env}), model)
     return LayeredConfig(config, merged, layers)
+
+
+def is_silent(*, config_path: Path | None = None, environ: Mapping[str, str], cwd: Path, home: Path) -> bool:
+    """Whether no file and no variable says anything, so that the defaults and the flags are all there is."""
+    files = [home / HOME_FILE, cwd / (config_path or PROJECT_FILE)]
+    return not any(name.startswith(PREFIX) for name in environ) and not any(map(os.path.lexists, files)) and config_path is None
 
 
 def _file_layers(config_path: Path | None, cwd: Path, home: Path, model: type[Config]) -> list[Layer]:

@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, field_validator
+from pydantic import BeforeValidator, Field, field_validator
 
 from eval_skills.core.models.base import Model, Rate, Text
 from eval_skills.core.models.task import Weights
+from eval_skills.core.process_limits import CpuSeconds, MemoryMb, OpenFiles, OutputBytes, SandboxName, SandboxNetwork
 from eval_skills.core.task_runner import LOCAL, TaskRunnerName
-
-
-def _is_variable_name(name: str) -> str:
-    # The value is left out of the message: people paste the secret itself here.
-    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
-        raise ValueError("give the name of an environment variable (letters, digits and _), not its value")
-    return name
-
-
-VariableName = Annotated[str, AfterValidator(_is_variable_name)]
-"""The name of an environment variable, never what it holds."""
+from eval_skills.core.variable_names import VariableName
 
 
 def _as_path(value: Any) -> Path:
@@ -53,8 +43,34 @@ class LlmSettings(Model):
         examples=["OPENAI_API_KEY"],
     )
     temperature: float | None = Field(
-        default=None, ge=0, le=2, description="How freely the model words its answer", examples=[0.0]
+        default=None, ge=0, le=2, description="How freely the model words its answer; 0 unless set", examples=[0.0]
     )
+    timeout_ms: int = Field(
+        default=120_000, gt=0, le=86_400_000, description="Time limit of one verdict in ms, further attempts included"
+    )
+    input_price: float | None = Field(
+        default=None,
+        ge=0,
+        le=1e6,
+        description="USD for a million tokens that the model reads, where its price is not known or not right",
+        examples=[0.15],
+    )
+    output_price: float | None = Field(
+        default=None, ge=0, le=1e6, description="USD for a million tokens that the model writes", examples=[0.6]
+    )
+    cache_dir: WrittenPath | None = Field(
+        default=None, description="Folder of verdicts that need not be asked for again", examples=["./judge-cache"]
+    )
+
+    def with_said(self, other: LlmSettings | None) -> LlmSettings:
+        """These settings, with what `other` says instead; what is at its default there says nothing."""
+        said = {} if other is None else other.model_dump(exclude_defaults=True)
+        return self.model_copy(update=said)
+
+    @property
+    def deciding(self) -> dict[str, Any]:
+        """What of these settings a verdict depends on, as JSON data."""
+        return self.model_dump(mode="json", by_alias=True, include={"model", "api_base", "temperature"})
 
 
 class Config(Model):
@@ -94,6 +110,24 @@ class Config(Model):
         default=LOCAL,
         description="Where items are executed: local (this process), dask (worker processes) or dask://HOST:PORT (a cluster)",
     )
+    memory_mb: MemoryMb | None = Field(
+        default=None, description="Limit of each skill process in MiB of data; a skill's own limits may be lower", examples=[512]
+    )
+    cpu_seconds: CpuSeconds | None = Field(
+        default=None, description="Limit of each skill process in seconds of computing", examples=[60]
+    )
+    open_files: OpenFiles | None = Field(
+        default=None, description="Limit of each skill process in files open at a time", examples=[256]
+    )
+    max_output_bytes: OutputBytes | None = Field(
+        default=None,
+        description="Limit of one answer in bytes; 5,000,000 where neither this nor the skill says so",
+        examples=[1_000_000],
+    )
+    sandbox: SandboxName = Field(default="none", description="Where skill processes run: none, or bwrap (bubblewrap)")
+    sandbox_network: SandboxNetwork = Field(
+        default="declared", description="Who has the network in the sandbox: skills whose adapterConfig declares it, none, or all"
+    )
     allow_custom_code: bool = Field(default=False, description="Let a benchmark run its own scorer code")
     limit: int = Field(default=20, ge=1, description="How many lines `find` and `history` show at most")
     top_k: int | None = Field(
@@ -114,6 +148,12 @@ class Config(Model):
         default="exact", description="How names of tools are compared; normalised ignores case, -, _, dots and spaces"
     )
     llm: LlmSettings = Field(default_factory=LlmSettings, description="The model that judges")
+    judge_concurrency: int = Field(default=4, ge=1, le=1024, description="Questions to judging models at a time")
+    max_judge_cost: float | None = Field(
+        default=None, ge=0, le=1e9, description="USD that judging may cost in a run; then the rest is not judged", examples=[5.0]
+    )
+    no_judge_cache: bool = Field(default=False, description="Ask judging models anew, also what they answered before")
+    no_judge_check: bool = Field(default=False, description="Do not ask judging models for one token before a run begins")
     secrets: list[VariableName] = Field(
         default_factory=list,
         description="Names of environment variables whose values are replaced wherever something is written",

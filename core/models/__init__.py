@@ -5,6 +5,7 @@ from eval_skills.core.models.benchmark import Benchmark
 from eval_skills.core.models.checks import Checks, HallucinationCheck
 from eval_skills.core.models.report import (
     ConfidenceInterval,
+    DimensionSummary,
     Latency,
     SkillCompletionReport,
     StatusCounts,
@@ -33,6 +34,7 @@ __all__ = [
     "Benchmark",
     "Checks",
     "ConfidenceInterval",
+    "DimensionSummary",
     "EvalTask",
     "Evaluator",
     "Expected",

@@ -14,10 +14,15 @@ from eval_skills.core.errors import nearest
 Rate = Annotated[float, Field(ge=0, le=1)]
 """A share in [0, 1]."""
 
-Identifier = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_-]+$")]
+_IDENTIFIER, _SEMVER = r"^[a-z0-9_-]+$", r"^\d+\.\d+\.\d+$"
+
+IN_WORDS = {_IDENTIFIER: "lower-case letters, digits, - and _", _SEMVER: "a version such as 1.0.0"}
+"""What a text by a pattern is, for the message about one that is not."""
+
+Identifier = Annotated[str, StringConstraints(pattern=_IDENTIFIER)]
 """Lower-case letters, digits, ``_`` and ``-``: safe in file names, URLs and SQL."""
 
-SemVer = Annotated[str, StringConstraints(pattern=r"^\d+\.\d+\.\d+$")]
+SemVer = Annotated[str, StringConstraints(pattern=_SEMVER)]
 """``X.Y.Z``."""
 
 Text = Annotated[str, StringConstraints(pattern=r"\S")]

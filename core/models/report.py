@@ -5,10 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from pydantic import Field
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic.alias_generators import to_camel
 
 from eval_skills.core.errors import ErrorKind
 from eval_skills.core.models.base import Model, Rate
+from eval_skills.core.models.response import ToolCall
 from eval_skills.core.models.result import Reason, Status
 
 
@@ -34,7 +36,8 @@ class Summary(Model):
     """The figures of a skill; rates in [0, 1]. None means unknown, never zero.
 
     `flake_rate` is None unless some task ran at least twice; `pass_at_k` and `pass_hat_k` are None when k exceeds the runs
-    of a task. `throughput` is items per second from the first item's start to the last one's end.
+    of a task. `throughput` is items per second from the first item's start to the last one's end. `forbidden_items` are those
+    that called a tool they must not call.
     """
 
     completion_rate: Rate
@@ -51,28 +54,38 @@ class Summary(Model):
     runs: int | None = None
     counts: StatusCounts | None = None
     throughput: float | None = None
+    forbidden_items: int | None = None
 
 
 class Latency(Model):
-    """Percentiles by nearest rank, over every item with a known latency; ms. None where none is known."""
+    """Percentiles by nearest rank, over every item with a known latency; ms. None where none is known.
+
+    `time_to_first_token_p50_ms` is over the items whose answers were streamed.
+    """
 
     p50_ms: float | None
     p95_ms: float | None
     p99_ms: float | None
     mean_ms: float | None
+    time_to_first_token_p50_ms: float | None = None
 
 
 class TokenCost(Model):
-    """Sums over the items that know them; None where no item does."""
+    """Sums over the items that know them; None where no item does. What judging models were paid stands apart from the skill's.
+
+    `judge_cost_usd` is None, too, where the price of a single judged item is not known.
+    """
 
     prompt_tokens: int | None
     completion_tokens: int | None
     total_tokens: int | None
     estimated_usd: float | None = Field(alias="estimatedUSD")
+    judge_tokens: int | None = None
+    judge_cost_usd: float | None = Field(default=None, alias="judgeUSD")
 
 
 class TagSummary(Model):
-    """The figures of the tasks under one tag."""
+    """The figures of the tasks under one tag, or of one complexity."""
 
     completion_rate: Rate
     partial_score: Rate | None = None
@@ -82,8 +95,19 @@ class TagSummary(Model):
     tasks: int
 
 
+class DimensionSummary(Model):
+    """One dimension of a skill's answers: its mean over the `items` that were scored on it. The others say nothing: not 0."""
+
+    mean: Rate
+    items: int
+
+
 class TaskResult(Model):
-    """One item as the report shows it: what was asked, what was expected, what came, and why it was judged so."""
+    """One item as the report shows it: what was asked, what was expected, what came, and why it was judged so.
+
+    What only agent runs and streams have (`tool_calls`, `messages`, `time_to_first_token_ms`) is absent from the JSON of an item
+    that does not have it.
+    """
 
     task_id: str
     run_index: int
@@ -105,6 +129,18 @@ class TaskResult(Model):
     completion_tokens: int | None = None
     cost_usd: float | None = None
     task_run_id: str | None = None
+    tool_calls: list[ToolCall] | None = None
+    messages: list[dict[str, Any]] | None = None
+    time_to_first_token_ms: float | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_what_is_not_there(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields: dict[str, Any] = handler(self)
+        for name in ("tool_calls", "messages", "time_to_first_token_ms"):
+            if getattr(self, name) is None:
+                fields.pop(name, None)
+                fields.pop(to_camel(name), None)
+        return fields
 
 
 class SkillCompletionReport(Model):
@@ -118,6 +154,8 @@ class SkillCompletionReport(Model):
     latency: Latency
     token_cost: TokenCost
     by_tag: dict[str, TagSummary] = Field(default_factory=dict)
+    by_complexity: dict[str, TagSummary] = Field(default_factory=dict)
+    dimensions: dict[str, DimensionSummary] = Field(default_factory=dict)
     task_results: list[TaskResult] = Field(default_factory=list)
     evaluator_metadata: dict[str, Any] = Field(default_factory=dict)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import Any
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, model_validator
 
 from eval_skills.core.models.base import Model
 
@@ -13,9 +14,10 @@ MAX_TOKENS, MAX_COST_USD = 10**12, 1e9
 
 
 class ToolCall(Model):
-    """One tool call of an agent run. `arguments` is whatever the agent passed: an object, or unreadable text.
+    """One tool call of an agent run. `arguments` (or ``args``) is whatever the agent passed: an object, or unreadable text.
 
-    Keys of other tools' formats are let through and ignored: a trace is data, not a configuration.
+    Keys of other tools' formats are let through and ignored: a trace is data, not a configuration. What is all but the name of a
+    field that is missing is refused, or its value would be lost without a word.
     """
 
     model_config = ConfigDict(extra="ignore")
@@ -25,6 +27,20 @@ class ToolCall(Model):
     id: str | None = None
     result: Any = None
     error: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _spelled(cls, data: Any) -> Any:
+        if not isinstance(data, dict):
+            return data
+        call = dict(data)
+        if "args" in call and "arguments" not in call:
+            call["arguments"] = call.pop("args")
+        missing = [name for name in ("arguments", "result", "error") if name not in call]
+        for key in call.keys() - cls.model_fields.keys():
+            if found := get_close_matches(str(key), missing, n=1, cutoff=0.8):
+                raise ValueError(f"unknown key {key!r} of a tool call (did you mean {found[0]!r}?)")
+        return call
 
 
 class Usage(Model):
@@ -39,7 +55,8 @@ class Usage(Model):
 class SkillResponse(Model):
     """An answer: `output` is any JSON; None for `tool_calls`, `usage` and `cost_usd` means unknown, never zero.
 
-    `latency_ms` is the call alone: no interpreter start of a warm worker, no queueing, no scoring.
+    `latency_ms` is the call alone: no interpreter start of a warm worker, no queueing, no scoring. `time_to_first_token_ms` is
+    how much of it had passed when the first piece of a streamed answer came; None if it came whole.
     """
 
     output: Any = None
@@ -48,6 +65,7 @@ class SkillResponse(Model):
     usage: Usage | None = None
     cost_usd: float | None = Field(default=None, ge=0, le=MAX_COST_USD)
     latency_ms: float | None = Field(default=None, ge=0)
+    time_to_first_token_ms: float | None = Field(default=None, ge=0)
     attempts: int = Field(default=1, ge=1)
     logs: str = ""
     metadata: dict[str, Any] = Field(default_factory=dict)

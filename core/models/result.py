@@ -27,7 +27,8 @@ class Verdict(Model):
 
     `score` is None where there was nothing to score (status `error`). A dimension that is not configured is absent from
     `dimensions`. `reasons` is the one ordered list that every report shows: on a failed item it explains the failure.
-    `error_kind` says who broke when `status` is `error`.
+    `error_kind` says who broke when `status` is `error`. `judge_tokens` and `judge_cost_usd` are what judging models were paid
+    for this verdict: None where none was asked, and where it is not known.
     """
 
     status: Status
@@ -37,6 +38,8 @@ class Verdict(Model):
     dimensions: dict[str, Rate] = Field(default_factory=dict)
     reasons: list[Reason] = Field(default_factory=list)
     error_kind: ErrorKind | None = None
+    judge_tokens: int | None = None
+    judge_cost_usd: float | None = None
     metadata: dict[str, Any] = Field(default_factory=dict)
 
 
@@ -53,6 +56,7 @@ class ItemResult(Model):
 
     `passed` is `status == "pass"`. `score` is None for errors and timeouts: there was nothing to score.
     `latency_ms` is the successful (or last) attempt alone; failed and timed-out items keep the time they took.
+    `time_to_first_token_ms` is known of answers that were streamed.
     `origin` is `run`, or what wrote the row later (`rescore`, `replay` …).
     """
 
@@ -92,6 +96,7 @@ class ItemResult(Model):
     judge_tokens: int | None = None
     judge_cost_usd: float | None = None
     origin: str = "run"
+    time_to_first_token_ms: float | None = Field(default=None, ge=0)
 
     @property
     def skill_key(self) -> str:

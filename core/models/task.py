@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pydantic import ConfigDict, Field, SerializerFunctionWrapHandler, field_validator, model_serializer, model_validator
 
@@ -11,6 +11,7 @@ from eval_skills.core.models.checks import Checks
 from eval_skills.core.tool_names import normalise_tool_name
 
 Complexity = Literal["simple", "medium", "complex", "very_complex"]
+COMPLEXITIES: tuple[str, ...] = get_args(Complexity)
 SequenceMode = Literal["subsequence", "exact", "unordered"]
 
 
@@ -64,6 +65,13 @@ class ExpectedText(Model):
     contains: list[Text] = Field(default_factory=list)
     not_contains: list[Text] = Field(default_factory=list)
 
+    @model_validator(mode="after")
+    def _wanted_is_not_refused(self) -> ExpectedText:
+        refused = {text.casefold() for text in self.not_contains}
+        if (clash := next((text for text in self.contains if text.casefold() in refused), None)) is not None:
+            raise ValueError(f"{clash!r} stands in contains and in notContains, so no answer can pass; remove it from one list")
+        return self
+
 
 class Expected(Model):
     """What an agent run should have done: tools, their order, forbidden ones, texts of the answer, and a whole trajectory.
@@ -95,6 +103,8 @@ class Expected(Model):
     def _options_have_something_to_act_on(self) -> Expected:
         if self.sequence_gate and not self.tool_sequence:
             raise ValueError("sequenceGate is set and toolSequence is empty; name the sequence, or remove the gate")
+        if "sequence_mode" in self.model_fields_set and "tool_sequence" not in self.model_fields_set:
+            raise ValueError("sequenceMode is set and toolSequence is missing; name the sequence, or remove the mode")
         if self.shell_needs_command and not self.tool_categories:
             raise ValueError("shellNeedsCommand is set and toolCategories is empty; name categories, or remove the option")
         return self

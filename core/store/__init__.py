@@ -12,9 +12,11 @@ if TYPE_CHECKING:
     from eval_skills.core.store.journal import Journal
     from eval_skills.core.store.landing import (
         land,
+        land_calibration,
         land_comparisons,
         land_items,
         land_night,
+        land_preferences,
         land_recomputed,
         land_reports,
         land_samples,
@@ -47,9 +49,11 @@ __all__ = [
     "derived_run_id",
     "is_run_id",
     "land",
+    "land_calibration",
     "land_comparisons",
     "land_items",
     "land_night",
+    "land_preferences",
     "land_recomputed",
     "land_reports",
     "land_samples",
@@ -67,9 +71,19 @@ __all__ = [
     "write_manifest",
 ]
 
-_MODULES = {
+_MODULES: dict[str, tuple[str, ...]] = {
     "journal": ("Journal",),
-    "landing": ("land", "land_comparisons", "land_items", "land_night", "land_recomputed", "land_reports", "land_samples"),
+    "landing": (
+        "land",
+        "land_calibration",
+        "land_comparisons",
+        "land_items",
+        "land_night",
+        "land_preferences",
+        "land_recomputed",
+        "land_reports",
+        "land_samples",
+    ),
     "lines": ("latest", "read_journal"),
     "manifest": ("Manifest", "ManifestBenchmark", "ManifestSkill", "read_manifest", "write_manifest"),
     "past_run": ("PastRun", "past_runs"),

@@ -14,6 +14,7 @@ from pyarrow import fs
 
 from eval_skills.core.errors import RunError
 from eval_skills.core.store.durable import sync_file, sync_folder
+from eval_skills.core.store.judge_schema import CALIBRATION_SCHEMA, PREFERENCE_SCHEMA
 from eval_skills.core.store.layout import Layout
 from eval_skills.core.store.lines import complete_lines, key_of, result_of
 from eval_skills.core.store.lock import RunLock
@@ -136,6 +137,24 @@ def land_night(store: Store, night_id: str, rows: Sequence[Mapping[str, Any]]) -
     The id has the shape of a run id. Returns where the file is.
     """
     return _write_rows(store, night_id, _relative(store, "nights", night_id, None), rows, NIGHT_SCHEMA)
+
+
+def land_preferences(store: Store, comparison_id: str, rows: Sequence[Mapping[str, Any]]) -> str:
+    """Write compared answers, under the names of `PREFERENCE_SCHEMA`, into ``preferences/date=…/<comparison id>.parquet``.
+
+    The id has the shape of a run id. What was there under it is replaced. Returns where the file is.
+    """
+    relative = _relative(store, "preferences", comparison_id, None)
+    return _write_rows(store, comparison_id, relative, rows, PREFERENCE_SCHEMA)
+
+
+def land_calibration(store: Store, calibration_id: str, row: Mapping[str, Any]) -> str:
+    """Write a calibration, under the names of `CALIBRATION_SCHEMA`, into ``calibrations/date=…/<calibration id>.parquet``.
+
+    The id has the shape of a run id. Returns where the file is.
+    """
+    relative = _relative(store, "calibrations", calibration_id, None)
+    return _write_rows(store, calibration_id, relative, [row], CALIBRATION_SCHEMA)
 
 
 def run_batches(store: Store, run_id: str) -> Iterator[pa.RecordBatch]:

@@ -10,6 +10,8 @@
     <tables>/comparisons/date=YYYY-MM-DD/<comparison id>.parquet
     <tables>/nights/date=YYYY-MM-DD/<night id>.parquet
     <tables>/samples/date=YYYY-MM-DD/<batch id>.parquet
+    <tables>/preferences/date=YYYY-MM-DD/<comparison id>.parquet
+    <tables>/calibrations/date=YYYY-MM-DD/<calibration id>.parquet
     <root>/monitors/<monitor id>/position.json        how far a monitor has read its log
 
 `<tables>` is `<root>`, unless the store's path is a URL: then the tables lie there and `<root>` is a local folder.
@@ -29,7 +31,7 @@ from eval_skills.core.store.run_id import check_run_id
 if TYPE_CHECKING:
     from datetime import date
 
-TableName = Literal["items", "reports", "comparisons", "samples", "nights"]
+TableName = Literal["items", "reports", "comparisons", "samples", "nights", "preferences", "calibrations"]
 
 SQLITE_SUFFIXES = frozenset({".db", ".sqlite", ".sqlite3"})
 DEFAULT_ROOT = "./eval-store"

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from pydantic_core import from_json, to_json
 
+from eval_skills.core.dimensions import DIMENSIONS
 from eval_skills.core.models import (
     Attempt,
+    DimensionSummary,
     ItemResult,
     Latency,
     Model,
@@ -20,6 +22,7 @@ from eval_skills.core.models import (
     ToolCall,
 )
 from eval_skills.core.store.schema import ITEM_SCHEMA, REPORT_SCHEMA
+from eval_skills.core.tool_names import FORBIDDEN_TOOL_CALLED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -51,6 +54,8 @@ def row_of(result: ItemResult) -> dict[str, Any]:
     output, truncated = (None, False) if result.output is None else capped_json(result.output)
     row |= {"started_at": _utc(result.started_at), "output": output, "output_truncated": truncated}
     row["dimensions"] = list(result.dimensions.items())
+    row |= {name: result.dimensions.get(name) for name in DIMENSIONS}
+    row["forbidden_tools_called"] = sum(reason.code == FORBIDDEN_TOOL_CALLED for reason in result.reasons)
     row["reasons"] = [{"code": reason.code, "message": reason.message, "where": reason.where} for reason in result.reasons]
     row["attempts"] = [_attempt_row(attempt) for attempt in result.attempts]
     row["messages"] = _json_or_none(result.messages)
@@ -77,6 +82,8 @@ def report_row(report: SkillCompletionReport, *, run_id: str, benchmark_version:
     row |= {f"ci_{name}": getattr(summary.confidence_interval, name) for name in ("lower", "upper", "level", "method")}
     if (counts := summary.counts) is not None:
         row |= {column: getattr(counts, name) for name, column in _COUNT_COLUMNS.items()}
+    row |= {name: found.mean for name, found in report.dimensions.items() if name in DIMENSIONS}
+    row["dimensions"] = [(name, found.model_dump()) for name, found in report.dimensions.items()]
     return row | {
         "run_id": run_id,
         "timestamp": _utc(report.timestamp),
@@ -98,6 +105,7 @@ def report_of(row: Mapping[str, Any]) -> SkillCompletionReport:
         skill_version=row["skill_version"],
         benchmark_id=row["benchmark_id"],
         timestamp=row["timestamp"],
+        dimensions={name: DimensionSummary(**found) for name, found in dict(row["dimensions"] or {}).items()},
         evaluator_metadata={"runId": row["run_id"]},
         **parts,
     )

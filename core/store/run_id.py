@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime
 
 from eval_skills.core.errors import UsageError
 
-_SHAPE = re.compile(r"([0-9]{8}T[0-9]{6}Z)-[0-9a-f]{4}")
+_SHAPE = re.compile(r"([0-9]{4})([0-9]{2})([0-9]{2})T([0-9]{2})([0-9]{2})([0-9]{2})Z-[0-9a-f]{4}")
 _MOMENT = "%Y%m%dT%H%M%SZ"
 _SUFFIXES = 0x10000
 
@@ -86,6 +86,7 @@ def _moment_of(text: str) -> datetime | None:
     if match is None:
         return None
     try:
-        return datetime.strptime(match.group(1), _MOMENT).replace(tzinfo=UTC)
+        # `strptime` takes 20 times as long, and a store asks this of every file
+        return datetime(*map(int, match.groups()), tzinfo=UTC)  # type: ignore[arg-type, misc] # six numbers
     except ValueError:
         return None

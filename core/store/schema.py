@@ -1,7 +1,7 @@
 """The columns of the landed tables, as explicit Arrow schemas.
 
-``timeout_ms`` is the last column of `ITEM_SCHEMA`: it joined after the order of the others was fixed, and a column is only
-ever added at the end. The version rises whenever a column is added or changes its meaning; files of older versions stay
+What stands in `ITEM_SCHEMA` after ``origin`` joined when the order of the others was fixed: a column is only ever added at the
+end. The version rises whenever a column is added or changes its meaning; files of older versions stay
 readable, with nulls in the columns they lack.
 """
 
@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-SCHEMA_VERSION = "1"
+from eval_skills.core.dimensions import DIMENSIONS
+
+SCHEMA_VERSION = "2"
 VERSION_KEY = b"eval_skills.schema_version"
 
 _TEXT, _FLOAT, _COUNT = pa.string(), pa.float64(), pa.int64()
@@ -18,6 +20,7 @@ _METADATA = {VERSION_KEY: SCHEMA_VERSION.encode()}
 
 REASON = pa.struct({"code": _TEXT, "message": _TEXT, "where": _TEXT})
 ATTEMPT = pa.struct({"started_at": _MOMENT, "latency_ms": _FLOAT, "error_kind": _TEXT})
+DIMENSION = pa.struct({"mean": _FLOAT, "items": _COUNT})
 TOOL_CALL = pa.struct({"name": _TEXT, "arguments": _TEXT, "id": _TEXT, "result": _TEXT, "error": _TEXT})
 """`arguments` and `result` are JSON text."""
 
@@ -60,10 +63,16 @@ ITEM_SCHEMA = pa.schema(
         "judge_cost_usd": _FLOAT,
         "origin": _TEXT,
         "timeout_ms": _FLOAT,
+        **dict.fromkeys(DIMENSIONS, _FLOAT),
+        "forbidden_tools_called": _COUNT,
+        "time_to_first_token_ms": _FLOAT,
     },
     metadata=_METADATA,
 )
-"""One row per item. Rates in [0, 1], times in ms, moments in UTC; `output` and `messages` are JSON text, null where absent."""
+"""One row per item. Rates in [0, 1], times in ms, moments in UTC; `output` and `messages` are JSON text, null where absent.
+
+The dimensions that have a column of their own stand in `dimensions` too; null is not configured, or not scored.
+"""
 
 REPORT_SCHEMA = pa.schema(
     {
@@ -102,10 +111,19 @@ REPORT_SCHEMA = pa.schema(
         "error_items": _COUNT,
         "timeout_items": _COUNT,
         "throughput": _FLOAT,
+        **dict.fromkeys(DIMENSIONS, _FLOAT),
+        "dimensions": pa.map_(_TEXT, DIMENSION),
+        "forbidden_items": _COUNT,
+        "judge_tokens": _COUNT,
+        "judge_cost_usd": _FLOAT,
     },
     metadata=_METADATA,
 )
-"""One row per skill of a run. The interval is that of the completion rate; `throughput` is items per second."""
+"""One row per skill of a run. The interval is that of the completion rate; `throughput` is items per second.
+
+The dimensions that have a column of their own are means over the items that were scored on them; `dimensions` holds these and all
+others, with the number of those items. `forbidden_items` called a tool they must not call.
+"""
 
 RUN_SCHEMA = pa.schema(
     {

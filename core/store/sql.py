@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from eval_skills.core.store.store import Store
 
-VIEWS = ("items", "reports", "runs", "comparisons", "samples", "nights")
+VIEWS = ("items", "reports", "runs", "comparisons", "samples", "nights", "preferences", "calibrations")
 
 # DuckDB opens no file at all: it reads the views through Arrow, so they are all that a statement can reach
 _SETTINGS = (

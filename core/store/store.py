@@ -82,6 +82,14 @@ class Store:
         """What every night came to, one row per suite and skill, with the columns of `NIGHT_SCHEMA`."""
         return self._frame("nights", None, {}, None)
 
+    def preferences(self) -> pd.DataFrame:
+        """Every pair of answers that was compared, with the columns of `PREFERENCE_SCHEMA`."""
+        return self._frame("preferences", None, {}, None)
+
+    def calibrations(self) -> pd.DataFrame:
+        """How far judging models agreed with people, one row per calibration, with the columns of `CALIBRATION_SCHEMA`."""
+        return self._frame("calibrations", None, {}, None)
+
     def runs(self) -> pd.DataFrame:
         """All runs, oldest first, with the columns of `RUN_SCHEMA`."""
         return _to_pandas(self.run_table())

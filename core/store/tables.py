@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 from pyarrow import fs
 
-from eval_skills.core.errors import InputError, UsageError
+from eval_skills.core.errors import UsageError
 from eval_skills.core.store.durable import replace_durably
+from eval_skills.core.store.judge_schema import CALIBRATION_SCHEMA, PREFERENCE_SCHEMA
 from eval_skills.core.store.run_id import is_run_id
 from eval_skills.core.store.sample_schema import SAMPLE_SCHEMA
 from eval_skills.core.store.schema import COMPARISON_SCHEMA, DATE_FIELD, ITEM_SCHEMA, NIGHT_SCHEMA, REPORT_SCHEMA
+from eval_skills.core.store.small_files import row_count, rows_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator
 
     import pyarrow.dataset as ds
 
@@ -31,11 +30,11 @@ SCHEMAS: dict[TableName, pa.Schema] = {
     "comparisons": COMPARISON_SCHEMA,
     "samples": SAMPLE_SCHEMA,
     "nights": NIGHT_SCHEMA,
+    "preferences": PREFERENCE_SCHEMA,
+    "calibrations": CALIBRATION_SCHEMA,
 }
 
-
 _CHUNK_BYTES = 1024 * 1024
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Tables:
@@ -67,26 +66,27 @@ class Tables:
         return ds.dataset(
             files,
             schema=_dated(name),
-            format="parquet",
+            format=self._format(),
             filesystem=self.filesystem,
             partitioning=partitioning,
             partition_base_dir=f"{self._root}/{name}",
         )
 
-    def rows(self, name: TableName, columns: Sequence[str], run_ids: Collection[str] | None = None) -> list[dict[str, Any]]:
-        """These columns of the landed rows, in the order of the run ids: for a few columns of many small files.
+    def _format(self) -> ds.ParquetFileFormat:
+        """Reading ahead pays where a read is a request; in small local files it is but more work."""
+        import pyarrow.dataset as ds
 
-        It is a `dataset` without what that costs: importing it brings pandas along, and it is built for few large files.
+        return ds.ParquetFileFormat(default_fragment_scan_options=ds.ParquetFragmentScanOptions(pre_buffer=not self.is_local))
+
+    def rows(self, name: TableName, columns: Collection[str], run_ids: Collection[str] | None = None) -> list[dict[str, Any]]:
+        """These columns of the landed rows, in the order of the run ids: for a few columns of many small files.
 
         Raises:
             InputError: a file is not readable.
         """
-        schema = pa.schema([SCHEMAS[name].field(column) for column in columns])
-        tables = [self._read(path, schema) for path in self.files(name, run_ids).values()]
-        if not tables:
-            return []
-        found = pa.concat_tables(tables)
-        return [dict(zip(columns, row, strict=True)) for row in zip(*map(_values, found.columns), strict=True)]
+        wanted = frozenset(columns)
+        schema = pa.schema([column for column in SCHEMAS[name] if column.name in wanted])
+        return rows_of(self.filesystem, list(self.files(name, run_ids).values()), schema)
 
     def batches(self, name: TableName, run_id: str) -> Iterator[pa.RecordBatch]:
         """The landed rows of one run, batch by batch, without the column `date`."""
@@ -95,7 +95,7 @@ class Tables:
     def landed_rows(self, run_ids: Collection[str] | None = None) -> dict[str, int]:
         """How many items have landed, by run id, of all runs or of those named; only the files' footers are read."""
         files = self.files("items", run_ids)
-        return {run_id: self._rows_of(path) for run_id, path in files.items()}
+        return {run_id: row_count(self.filesystem, path) for run_id, path in files.items()}
 
     def digest(self, name: TableName, run_id: str) -> str | None:
         """The digest of the bytes of one landed file, as ``sha256:<16 hex digits>``; None where there is none."""
@@ -107,20 +107,6 @@ class Tables:
             while chunk := stream.read(_CHUNK_BYTES):
                 found.update(chunk)
         return f"sha256:{found.hexdigest()[:16]}"
-
-    def _rows_of(self, path: str) -> int:
-        with _readable(path):
-            rows: int = pq.read_metadata(path, filesystem=self.filesystem).num_rows
-        return rows
-
-    def _read(self, path: str, schema: pa.Schema) -> pa.Table:
-        """A file of an older version has nulls in the columns that it lacks."""
-        with _readable(path), pq.ParquetFile(path, filesystem=self.filesystem) as file:
-            table: pa.Table = file.read(columns=schema.names, use_threads=False).replace_schema_metadata()
-            for each in schema:
-                if each.name not in table.column_names:
-                    table = table.append_column(each, pa.nulls(file.metadata.num_rows, each.type))
-            return table if table.schema.equals(schema) else table.select(schema.names).cast(schema)
 
     def scratch(self, relative: str, run_id: str) -> Path:
         """Where to write a file before it is published; its folder exists. No reader takes it for a landed file."""
@@ -150,15 +136,6 @@ class Tables:
         return path if self.is_local else f"{self._layout.tables.split('://', 1)[0]}://{path.lstrip('/')}"
 
 
-def _values(column: pa.ChunkedArray) -> list[Any]:
-    """A moment converted by pyarrow itself costs the import of pandas."""
-    if not pa.types.is_timestamp(column.type):
-        values: list[Any] = column.to_pylist()
-        return values
-    since = column.cast(pa.int64()).to_pylist()
-    return [None if each is None else _EPOCH + timedelta(microseconds=each) for each in since]
-
-
 def empty_table(name: TableName) -> pa.Table:
     """What a `dataset` without a file holds."""
     return _dated(name).empty_table()
@@ -166,14 +143,6 @@ def empty_table(name: TableName) -> pa.Table:
 
 def _dated(name: TableName) -> pa.Schema:
     return pa.schema([*SCHEMAS[name], DATE_FIELD])
-
-
-@contextmanager
-def _readable(path: str) -> Iterator[None]:
-    try:
-        yield
-    except (pa.ArrowInvalid, OSError) as error:
-        raise InputError(f"not a readable Parquet file ({error}); restore it, or move it away", source=path) from None
 
 
 def _run_id_in(info: fs.FileInfo) -> str | None:

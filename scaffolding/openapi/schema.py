@@ -160,7 +160,7 @@ def unfolded(document: Document, direction: Direction, build: Callable[[Unfolder
 
 def usable(schema: Schema) -> str | None:
     """Why an answer cannot be checked against `schema`, or None when it can."""
-    from eval_skills.scorers.schema_validation import BoundedSchema
+    from eval_skills.core.schema_validation import BoundedSchema
 
     try:
         BoundedSchema(schema)

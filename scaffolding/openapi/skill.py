@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from eval_skills.adapters.address import address_of
-from eval_skills.adapters.config import HttpConfig, read_config
+from eval_skills.adapters.config import read_config
+from eval_skills.adapters.http_config import HttpConfig
 from eval_skills.core.models import Skill
 from eval_skills.scaffolding.checking import checked_skill
 from eval_skills.scaffolding.draft import Draft

@@ -1,4 +1,4 @@
-"""How the way of an agent is judged: its messages, tool calls and graph nodes against a reference."""
+"""How the way of an agent is judged: its messages, tool calls and graph nodes against a reference, or by a model."""
 
 from eval_skills.scorers.trajectory.evaluators import (
     create_async_graph_trajectory_match_evaluator,
@@ -6,12 +6,21 @@ from eval_skills.scorers.trajectory.evaluators import (
     create_graph_trajectory_match_evaluator,
     create_trajectory_match_evaluator,
 )
-from eval_skills.scorers.trajectory.results import EvaluatorResult
+from eval_skills.scorers.trajectory.few_shot import FewShotExample
+from eval_skills.scorers.trajectory.judged_evaluators import create_async_trajectory_llm_as_judge, create_trajectory_llm_as_judge
+from eval_skills.scorers.trajectory.prompts import TRAJECTORY_ACCURACY_PROMPT, TRAJECTORY_ACCURACY_PROMPT_WITH_REFERENCE
+from eval_skills.scorers.trajectory.results import EvaluatorResult, JudgedResult
 
 __all__ = [
+    "TRAJECTORY_ACCURACY_PROMPT",
+    "TRAJECTORY_ACCURACY_PROMPT_WITH_REFERENCE",
     "EvaluatorResult",
+    "FewShotExample",
+    "JudgedResult",
     "create_async_graph_trajectory_match_evaluator",
+    "create_async_trajectory_llm_as_judge",
     "create_async_trajectory_match_evaluator",
     "create_graph_trajectory_match_evaluator",
+    "create_trajectory_llm_as_judge",
     "create_trajectory_match_evaluator",
 ]

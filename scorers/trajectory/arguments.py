@@ -104,7 +104,7 @@ class ByFunction:
     """A function of the caller's says so; it gets copies, and may be asked in any order.
 
     Raises:
-        ScorerError: when it is called and raises, or answers with an awaitable.
+        ScorerError: when it is called and raises, or answers with anything but true or false (NumPy's are fine).
     """
 
     tool: str
@@ -116,12 +116,14 @@ class ByFunction:
         return False
 
     def holds(self, output: Arguments, reference: Arguments) -> bool:
-        """The truth of the function's answer."""
+        """The function's answer."""
         try:
             answer = self.function(copy.deepcopy(output), copy.deepcopy(reference))
             if isawaitable(answer):  # which would be true whatever it comes to
                 getattr(answer, "close", bool)()
                 raise TypeError("it is asynchronous; give a plain function")
+            if not _is_bool(answer):
+                raise TypeError(f"it answered {one_line(repr(answer), 80)}; return True or False")
             return bool(answer)
         except Exception as error:
             said = one_line(f"{type(error).__name__}: {error}")
@@ -148,6 +150,11 @@ def contains_deeply(part: Any, whole: Any) -> bool:
         elif isinstance(one, dict | list | tuple) or isinstance(other, dict | list | tuple) or not same_scalar(one, other):
             return False
     return True
+
+
+def _is_bool(answer: Any) -> bool:
+    kind = type(answer)
+    return kind is bool or (kind.__module__ == "numpy" and kind.__name__ in ("bool", "bool_"))
 
 
 def _difference(name: str, output: Any, reference: Any) -> str:

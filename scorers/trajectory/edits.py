@@ -66,14 +66,21 @@ def _paired(
     kind: Callable[[Call], str],
     distance: Callable[[Pairing, int, int], int],
 ) -> dict[int, int]:
-    """References with an output of the same kind each, the nearest first; as many as there can be."""
+    """References with an output of the same kind each, the nearest first; as many as there can be. Of very many pairs no
+    distance is looked at: they are made in order.
+    """
     if not outputs or not references:
         return {}
     of_kind: dict[str, list[int]] = {}
     for place in outputs:
         of_kind.setdefault(kind(pairing.outputs[place]), []).append(place)
-    candidates = [(each, place) for place in references for each in of_kind.get(kind(pairing.references[place]), ())]
-    if 1 < len(candidates) <= _MAX_PAIRS_COMPARED:
+    wanted = {place: kind(pairing.references[place]) for place in references}
+    if sum(len(of_kind.get(each, ())) for each in wanted.values()) > _MAX_PAIRS_COMPARED:
+        left = {each: iter(places) for each, places in of_kind.items()}
+        in_order = {place: next(left.get(each, iter(())), None) for place, each in wanted.items()}
+        return {place: output for place, output in in_order.items() if output is not None}
+    candidates = [(each, place) for place in references for each in of_kind.get(wanted[place], ())]
+    if len(candidates) > 1:
         candidates.sort(key=lambda pair: distance(pairing, *pair))
     pairs: dict[int, int] = {}
     used: set[int] = set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -9,24 +10,40 @@ from dataclasses import dataclass, field
 from eval_skills.scorers.trajectory.calls import Call
 from eval_skills.scorers.trajectory.rules import ArgumentsRules
 
+_UNKNOWN, _NO, _YES = range(3)
+_MANY_PAIRS = 1_000
+"""Beyond so many pairs it pays to find out which calls are the same."""
+
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """The calls of both sides, by place, and what is known of which fit together: no pair is compared twice."""
+    """The calls of both sides, by place, and what is known of which fit together: no pair is compared twice, and of many calls
+    that are written alike only one is compared.
+    """
 
     outputs: Sequence[Call]
     references: Sequence[Call]
     rules: ArgumentsRules
-    _known: dict[tuple[int, int], bool] = field(default_factory=dict)
+    _first_outputs: Sequence[int] = field(init=False, repr=False, compare=False)
+    _first_references: Sequence[int] = field(init=False, repr=False, compare=False)
+    _known: dict[int, bytearray] = field(default_factory=dict)
+    _found: dict[tuple[tuple[int, ...], tuple[int, ...]], dict[int, int]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        many = len(self.outputs) * len(self.references) > _MANY_PAIRS
+        object.__setattr__(self, "_first_outputs", _first_alike(self.outputs) if many else range(len(self.outputs)))
+        object.__setattr__(self, "_first_references", _first_alike(self.references) if many else range(len(self.references)))
 
     def fits(self, output: int, reference: int) -> bool:
         """Whether these two calls match: the same tool, and arguments as its rule says."""
-        known = self._known.get((output, reference))
-        if known is None:
+        output, reference = self._first_outputs[output], self._first_references[reference]
+        row = self._known.get(output)
+        if row is None:
+            row = self._known[output] = bytearray(len(self.references))
+        if row[reference] == _UNKNOWN:
             one, other = self.outputs[output], self.references[reference]
-            known = one.name == other.name and self.rules.holds(one, other)
-            self._known[output, reference] = known
-        return known
+            row[reference] = _YES if one.name == other.name and self.rules.holds(one, other) else _NO
+        return row[reference] == _YES
 
     def matched(self, outputs: Sequence[int], references: Sequence[int]) -> dict[int, int]:
         """A largest one-to-one matching among the calls at these places, from output to reference.
@@ -34,38 +51,85 @@ class Pairing:
         First fit, then augmenting paths from what that left over (Berge 1957): first fit alone may give away the only call that
         another one needs. Where a tool's rule is an equivalence, first fit is a largest matching already.
         """
+        key = (tuple(outputs), tuple(references))
+        if key not in self._found:
+            self._found[key] = self._largest(outputs, references)
+        return self._found[key]
+
+    def _largest(self, outputs: Sequence[int], references: Sequence[int]) -> dict[int, int]:
         of_tool: dict[str, list[int]] = {}
         for place in references:
             of_tool.setdefault(self.references[place].name, []).append(place)
+        free = {name: list(places) for name, places in of_tool.items()}
         partner: dict[int, int] = {}
-        left = [place for place in outputs if not self._first_fit(place, of_tool, partner)]
-        if len(partner) < len(references):
-            for place in left:
-                name = self.outputs[place].name
-                if name in of_tool and not self.rules.of(name).is_equivalence:
-                    self._augment(place, of_tool[name], partner)
+        left: dict[str, list[int]] = {}
+        for place in outputs:
+            if not self._first_fit(place, free, partner):
+                left.setdefault(self.outputs[place].name, []).append(place)
+        for name, places in left.items():
+            if free.get(name) and not self.rules.of(name).is_equivalence:
+                self._augment(places, of_tool[name], partner)
         return {output: reference for reference, output in partner.items()}
 
-    def _first_fit(self, output: int, of_tool: dict[str, list[int]], partner: dict[int, int]) -> bool:
-        for reference in of_tool.get(self.outputs[output].name, ()):
-            if reference not in partner and self.fits(output, reference):
+    def _first_fit(self, output: int, free: dict[str, list[int]], partner: dict[int, int]) -> bool:
+        places = free.get(self.outputs[output].name, [])
+        for index, reference in enumerate(places):
+            if self.fits(output, reference):
                 partner[reference] = output
+                del places[index]
                 return True
         return False
 
-    def _augment(self, start: int, candidates: list[int], partner: dict[int, int]) -> None:
-        """Find a path of pairs and non-pairs in turn from `start` to a free reference, the shortest first, and swap along it."""
-        came_from: dict[int, int] = {}
-        waiting = deque([start])
-        while waiting:
-            output = waiting.popleft()
-            for reference in candidates:
-                if reference not in came_from and self.fits(output, reference):
-                    came_from[reference] = output
-                    if reference not in partner:
-                        _swap(reference, start, came_from, partner)
-                        return
-                    waiting.append(partner[reference])
+    def _augment(self, left: list[int], candidates: list[int], partner: dict[int, int]) -> None:
+        """From each output that is left over, find a path of pairs and non-pairs in turn to a free reference, the shortest first,
+        and swap along it. Whatever a search in vain has reached leads nowhere for the later ones either.
+
+        Sets of references are bits of integers, so that a search looks at each reference once, not at each pair.
+        """
+        rows: dict[int, int] = {}
+        promising = (1 << len(candidates)) - 1
+        for start in left:
+            came_from: dict[int, int] = {}
+            waiting, unseen = deque([start]), promising
+            while waiting:
+                output = waiting.popleft()
+                if output not in rows:
+                    rows[output] = self._row(output, candidates)
+                reached = _places(rows[output] & unseen, candidates)
+                unseen &= ~rows[output]
+                came_from |= dict.fromkeys(reached, output)
+                if (end := next((each for each in reached if each not in partner), None)) is not None:
+                    _swap(end, start, came_from, partner)
+                    break
+                waiting.extend(partner[each] for each in reached)
+            else:
+                promising = unseen
+
+    def _row(self, output: int, candidates: list[int]) -> int:
+        """The candidates that an output fits, the first as the lowest bit."""
+        return int("".join("1" if self.fits(output, each) else "0" for each in reversed(candidates)), 2)
+
+
+def _first_alike(calls: Sequence[Call]) -> list[int]:
+    """For each call the place of the first that is written like it."""
+    first: dict[tuple[str, str], int] = {}
+    return [first.setdefault((call.name, _written(call, place)), place) for place, call in enumerate(calls)]
+
+
+def _written(call: Call, place: int) -> str:
+    try:
+        return json.dumps(call.arguments, sort_keys=True)
+    except (TypeError, ValueError, RecursionError):
+        return f"#{place}"  # nothing that JSON writes; like no other
+
+
+def _places(bits: int, candidates: list[int]) -> list[int]:
+    places = []
+    while bits:
+        lowest = bits & -bits
+        places.append(candidates[lowest.bit_length() - 1])
+        bits ^= lowest
+    return places
 
 
 def _swap(reference: int, start: int, came_from: dict[int, int], partner: dict[int, int]) -> None:

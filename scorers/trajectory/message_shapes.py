@@ -5,20 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from eval_skills.core.errors import InputError, nearest
+from eval_skills.core.errors import InputError
+from eval_skills.core.message_roles import inner_message, role_in, unknown_role
 from eval_skills.scorers.reasons import excerpt
-
-ROLES = {
-    "assistant": "assistant",
-    "ai": "assistant",
-    "user": "user",
-    "human": "user",
-    "system": "system",
-    "developer": "developer",
-    "tool": "tool",
-    "function": "function",
-}
-"""Every role under each of its names."""
 
 _ATTRIBUTES = ("role", "type", "content", "tool_calls", "invalid_tool_calls", "additional_kwargs", "function_call")
 _ACCEPTED = "a list of messages, {'messages': [...]}, one message with a role, or None"
@@ -55,8 +44,7 @@ def message_of(raw: Any, where: str) -> dict[str, Any]:
         UnreadableTrajectory: it is no message.
     """
     if isinstance(raw, Mapping):
-        inner = raw.get("kwargs") if "lc" in raw else None
-        return dict(inner if isinstance(inner, Mapping) else raw)
+        return dict(inner_message(raw))
     if _role_of_object(raw) is None:
         raise UnreadableTrajectory(f"expected a message with a role, got {excerpt(raw)}", source=where)
     return {name: getattr(raw, name) for name in _ATTRIBUTES if hasattr(raw, name)}
@@ -68,11 +56,9 @@ def role_of(message: Mapping[str, Any], where: str) -> str:
     Raises:
         UnreadableTrajectory: there is none, or it is unknown.
     """
-    named = message.get("role", message.get("type"))
-    known = ROLES.get(named.removesuffix("MessageChunk").lower()) if isinstance(named, str) else None
+    known = role_in(message)
     if known is None:
-        hint = nearest(named, ROLES) if isinstance(named, str) else ""
-        raise UnreadableTrajectory(f"unknown role {excerpt(named)}{hint}; known: {', '.join(ROLES)}", source=where)
+        raise UnreadableTrajectory(unknown_role(message), source=where)
     return known
 
 

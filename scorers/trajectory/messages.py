@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from eval_skills.core.message_roles import ROLES
 from eval_skills.scorers.tool_calls import raw_calls
 from eval_skills.scorers.trajectory.calls import Call, Spelling, read_call
-from eval_skills.scorers.trajectory.message_shapes import ROLES, UnreadableTrajectory, message_of, messages_in, role_of
+from eval_skills.scorers.trajectory.message_shapes import UnreadableTrajectory, message_of, messages_in, role_of
+from eval_skills.scorers.trajectory.misspelt import refuse_misspelt
 
 OUTPUT, REFERENCE = "outputs", "reference_outputs"
 """How errors name the two sides."""
@@ -66,9 +68,10 @@ def read_reference(given: Any, side: str = REFERENCE, spelling: Spelling | None 
     """`read_trajectory` of what is expected, which must be readable throughout.
 
     Raises:
-        UnreadableTrajectory: as there, or a call has no name or its arguments are no JSON object.
+        UnreadableTrajectory: as there, or a call has no name or its arguments are no JSON object, or a key is nearly a known one.
     """
     trajectory = read_trajectory(given, side, spelling)
+    refuse_misspelt(messages_in(given, side), side)
     for place, call in enumerate(trajectory.calls):
         if call.arguments is None:
             number = next(number for number, each in enumerate(trajectory.messages, start=1) if place in each.calls)

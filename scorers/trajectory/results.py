@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from typing import Any, TypedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypedDict, TypeVar
 
 from eval_skills.scorers.trajectory.comparison import Comparison
 from eval_skills.scorers.trajectory.edits import comment_of
@@ -21,23 +22,45 @@ class EvaluatorResult(TypedDict):
     metadata: dict[str, Any]
 
 
+class JudgedResult(TypedDict):
+    """A model's score under a `key`: true or false, or a number. `comment` is its reasoning, None where none was asked for;
+    `metadata` says which model it was and what it did not see whole. LangSmith takes it as it is.
+    """
+
+    key: str
+    score: bool | float
+    comment: str | None
+    metadata: dict[str, Any]
+
+
+R = TypeVar("R", EvaluatorResult, JudgedResult)
+
+
 def result_of(key: str, comparison: Comparison) -> EvaluatorResult:
     """The comparison under a key."""
     comment = comment_of(comparison.edits)
     return {"key": key, "score": comparison.matches, "comment": comment, "metadata": comparison.figures}
 
 
-def recorded(key: str, evaluate: Callable[[], EvaluatorResult]) -> EvaluatorResult:
+def recorded(key: str, evaluate: Callable[[], R]) -> R:
     """What `evaluate` returns; inside a test under ``@pytest.mark.langsmith`` it is logged there as feedback, too.
 
     Outside such a test, or where LangSmith is not imported at all, nothing else happens.
     """
-    if (testing := _running_test()) is None:
-        return evaluate()
-    with testing.trace_feedback(name=key):
+    with feedback(key) as log:
         result = evaluate()
-        testing.log_feedback(key=key, score=result["score"], comment=result["comment"])
+        log(result)
     return result
+
+
+@contextmanager
+def feedback(key: str) -> Iterator[Callable[[EvaluatorResult | JudgedResult], None]]:
+    """What is done inside is traced as this feedback, and what the function is given is logged; see `recorded`."""
+    if (testing := _running_test()) is None:
+        yield lambda result: None
+        return
+    with testing.trace_feedback(name=key):
+        yield lambda result: testing.log_feedback(key=key, score=result["score"], comment=result["comment"])
 
 
 def _running_test() -> Any:

@@ -10,7 +10,7 @@ import sys
 import textwrap
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
 from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -20,6 +20,8 @@ from typing import Any
 import pytest
 
 from eval_skills.core.models import Skill
+from tests.adapters.mcp_by_hand import Told, serving
+from tests.adapters.wire import Wire, listening
 
 MakeSkill = Callable[..., Skill]
 
@@ -196,6 +198,30 @@ def left_running(tmp_path: Path) -> Callable[[], list[str]]:
         return found
 
     return running
+
+
+@pytest.fixture
+async def wire() -> AsyncIterator[Wire]:
+    async with listening() as wire:
+        yield wire
+
+
+@pytest.fixture
+async def other_wire() -> AsyncIterator[Wire]:
+    async with listening() as wire:
+        yield wire
+
+
+@pytest.fixture
+def told() -> Told:
+    return Told()
+
+
+@pytest.fixture
+def raw_url(told: Told) -> Iterator[str]:
+    """The address of an MCP server that fails as it is asked to."""
+    with serving(told) as url:
+        yield url
 
 
 def make_skill(adapter_type: str, entrypoint: str, config: dict[str, Any], folder: Path) -> Skill:

@@ -155,7 +155,8 @@ async def test_p19_a_refused_connection_is_transient_and_says_so(http_skill: Mak
 
 async def test_https_is_spoken_where_it_is_asked_for(http_skill: MakeSkill, server: Any) -> None:
     error = await failure(http_skill(server.url.replace("http://", "https://") + "/echo"))
-    assert type(error) is SkillUnavailable
+    assert type(error) is InfraError
+    assert "does not seem to speak TLS" in str(error)
 
 
 @pytest.mark.parametrize(("size", "fits"), [(998, True), (999, False)])

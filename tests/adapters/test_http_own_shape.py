@@ -2,89 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import logging
-from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
-from eval_skills.adapters import secrets_of
 from eval_skills.adapters.http import HttpAdapter
 from eval_skills.core.errors import ContractError, InfraError, InputError, ItemError
-from eval_skills.core.models import Skill
-from eval_skills.core.redaction import Redaction
-
-Ask = Callable[..., Any]
-
-
-@dataclass
-class Wire:
-    """A server that keeps the bytes of every request, and answers with the bytes it is given."""
-
-    port: int = 0
-    requests: list[bytes] = field(default_factory=list)
-    answer: bytes = b'{"ok": true}'
-    head: str = "HTTP/1.1 200 OK\r\nContent-Type: application/json"
-
-    @property
-    def url(self) -> str:
-        """Its address."""
-        return f"http://127.0.0.1:{self.port}"
-
-    def line(self) -> str:
-        """The first line of the last request."""
-        return self.requests[-1].split(b"\r\n", 1)[0].decode()
-
-    def headers(self) -> dict[str, str]:
-        """Its headers, by their names in lower case; none may be there twice."""
-        lines = self.requests[-1].split(b"\r\n\r\n", 1)[0].decode().split("\r\n")[1:]
-        pairs = [(name.lower(), value) for name, _, value in (line.partition(": ") for line in lines)]
-        assert len(dict(pairs)) == len(pairs)
-        return dict(pairs)
-
-    def body(self) -> bytes:
-        """Its body."""
-        return self.requests[-1].split(b"\r\n\r\n", 1)[1]
-
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Read one request, answer it, hang up."""
-        head = await reader.readuntil(b"\r\n\r\n")
-        length = next((int(line[15:]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:")), 0)
-        self.requests.append(head + await reader.readexactly(length))
-        writer.write(f"{self.head}\r\nContent-Length: {len(self.answer)}\r\nConnection: close\r\n\r\n".encode() + self.answer)
-        await writer.drain()
-        writer.close()
-
-
-@pytest.fixture
-async def wire() -> AsyncIterator[Wire]:
-    wire = Wire()
-    server = await asyncio.start_server(wire.serve, "127.0.0.1", 0)
-    wire.port = server.sockets[0].getsockname()[1]
-    yield wire
-    server.close()
-    await server.wait_closed()
-
-
-def skill(url: str, **config: Any) -> Skill:
-    data = {"id": "probe", "name": "P", "version": "1.2.3", "adapterType": "http", "entrypoint": url, "adapterConfig": config}
-    return Skill.model_validate(data)
+from tests.adapters.wire import Ask, Wire, response, skill
 
 
 @pytest.fixture
 def ask(wire: Wire) -> Ask:
     async def asked(path: str, input_data: Any, **config: Any) -> Any:
-        probe = skill(wire.url + path, **config)
-        async with HttpAdapter(probe) as adapter:
-            return (await adapter.call(input_data, 60)).output
+        return (await response(skill(wire.url + path, **config), input_data)).output
 
     return asked
 
 
-async def failure(ask: Ask, *arguments: Any, **config: Any) -> ItemError:
+async def refused(ask: Ask, *arguments: Any, **config: Any) -> ItemError:
     with pytest.raises(ItemError) as caught:
         await ask(*arguments, **config)
     return caught.value
@@ -195,7 +131,10 @@ async def test_answers_without_json(wire: Wire, ask: Ask, head: str, answer: byt
     ("answer", "path", "message"),
     [
         pytest.param(
-            b'{"data": []}', "/data/0", "outputPath '/data/0' leads to nothing: there is no '0'; it was", id="p23-not-there"
+            b'{"data": []}',
+            "/data/0",
+            "HTTP 200: nothing at outputPath /data/0 in the body: there is no '0'; it was",
+            id="p23-not-there",
         ),
         pytest.param(b"<html>", "", "not JSON", id="html"),
         pytest.param(b"[" * 300 + b"]" * 300, "", "deeper than 200", id="too-deep"),
@@ -203,9 +142,44 @@ async def test_answers_without_json(wire: Wire, ask: Ask, head: str, answer: byt
 )
 async def test_an_answer_that_cannot_be_read(wire: Wire, ask: Ask, answer: bytes, path: str, message: str) -> None:
     wire.answer = answer
-    error = await failure(ask, "/run", {}, method="GET", outputPath=path)
+    error = await refused(ask, "/run", {}, method="GET", outputPath=path)
     assert type(error) is ContractError
     assert message in str(error)
+
+
+def test_what_is_no_pointer_is_said_in_words() -> None:
+    with pytest.raises(InputError, match=r'outputPath: give a JSON pointer such as /data/0; got "data\.0"'):
+        HttpAdapter.check(skill("http://127.0.0.1", outputPath="data.0"))
+
+
+def test_a_header_that_cannot_be_sent_is_not_shown() -> None:
+    with pytest.raises(InputError, match=r"headers\.X-Key: holds a line break") as caught:
+        HttpAdapter.check(skill("http://127.0.0.1", headers={"X-Key": "s3crét"}))
+    assert "crét" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("schema", "template", "fills"),
+    [
+        pytest.param({}, {}, True, id="anything-goes"),
+        pytest.param({"type": "object"}, {}, False, id="no-property"),
+        pytest.param({"properties": {"petID": {}}, "additionalProperties": False}, {}, False, id="another-property"),
+        pytest.param({"properties": {"petId": {}}}, {}, True, id="property"),
+        pytest.param({"required": ["petId"]}, {}, True, id="required"),
+        pytest.param({"properties": {"a": {}}, "additionalProperties": {}}, {}, True, id="other-properties"),
+        pytest.param({"$ref": "#/$defs/pet"}, {}, True, id="elsewhere"),
+        pytest.param({"type": "object"}, {"path": {"petId": "{{input.id}}"}}, True, id="template"),
+    ],
+)
+def test_a_mark_that_nothing_can_fill_is_found_before_the_run(
+    schema: dict[str, Any], template: dict[str, Any], fills: bool
+) -> None:
+    probe = skill("http://127.0.0.1/echo/{petId}", requestTemplate=template).model_copy(update={"input_schema": schema})
+    if fills:
+        HttpAdapter.check(probe)
+        return
+    with pytest.raises(InputError, match=r"entrypoint: nothing fills \{petId\} in the path; .*requestTemplate\.path\.petId"):
+        HttpAdapter.check(probe)
 
 
 @pytest.mark.parametrize(
@@ -240,75 +214,7 @@ async def test_an_answer_that_cannot_be_read(wire: Wire, ask: Ask, answer: bytes
 async def test_an_input_that_cannot_be_sent(
     wire: Wire, ask: Ask, path: str, given: Any, config: dict[str, Any], message: str
 ) -> None:
-    error = await failure(ask, path, given, **config)
+    error = await refused(ask, path, given, **config)
     assert type(error) is InfraError
     assert message in str(error)
     assert wire.requests == []
-
-
-@pytest.mark.parametrize(
-    ("config", "message"),
-    [
-        pytest.param({"method": "get"}, "adapterConfig.method: .*'GET'", id="method"),
-        pytest.param({"outputPath": "data"}, "adapterConfig.outputPath", id="pointer"),
-        pytest.param(
-            {"requestTemplate": {"params": {}}}, "adapterConfig.requestTemplate: unknown key 'params'", id="unknown-part"
-        ),
-        pytest.param({"requestTemplate": {"query": {"a": "{{a}}"}}}, "'{{a}}' is no placeholder", id="placeholder"),
-        pytest.param({"requestTemplate": {"body": {}, "form": {}}}, "two bodies", id="two-bodies"),
-        pytest.param({"requestTemplate": {"headers": {"Content-Length": "1"}}}, "set by the transport", id="framing"),
-        pytest.param({"requestTemplate": {"headers": {"X": "a\nb"}}}, "requestTemplate.headers.X", id="line-break"),
-        pytest.param(
-            {"requestTemplate": {"path": {"idd": "{{input}}"}}}, "no {idd} in its path .did you mean 'id'", id="lost-mark"
-        ),
-        pytest.param(
-            {"authType": "bearer", "authTokenEnvKey": "T", "authQuery": "k"}, "authQuery is for authType api-key", id="query"
-        ),
-        pytest.param(
-            {"authType": "api-key", "authTokenEnvKey": "T", "authQuery": "k", "authHeader": "X"}, "instead of", id="both"
-        ),
-        pytest.param({"authQuery": "k"}, "need an authType", id="no-type"),
-    ],
-)
-def test_a_wrong_option_is_refused_before_the_run(config: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        HttpAdapter.check(skill("http://127.0.0.1/p/{id}", **config))
-
-
-SECRET = "k3y +/=s"
-
-
-@pytest.fixture
-def keyed(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    monkeypatch.setenv("PROBE_KEY", SECRET)
-    return {"method": "GET", "authType": "api-key", "authTokenEnvKey": "PROBE_KEY"}
-
-
-async def test_a_key_in_the_query_is_sent_and_never_logged(
-    wire: Wire, ask: Ask, keyed: dict[str, Any], caplog: pytest.LogCaptureFixture
-) -> None:
-    with caplog.at_level(logging.DEBUG):
-        await ask("/p?v=1", {"q": "ü"}, **keyed, authQuery="api key")
-    assert wire.line() == "GET /p?v=1&q=%C3%BC&api%20key=k3y%20%2B%2F%3Ds HTTP/1.1"
-    assert "HTTP Request: GET" in caplog.text
-    assert "k3y" not in caplog.text
-
-
-async def test_a_key_in_the_query_is_in_no_error(wire: Wire, ask: Ask, keyed: dict[str, Any]) -> None:
-    wire.head, wire.answer = "HTTP/1.1 400 Bad", b"bad: ?key=k3y%20%2B%2F%3Ds or k3y+%2B%2F%3Ds"
-    error = await failure(ask, "/p", {}, **keyed, authQuery="key")
-    shown = Redaction(secrets_of(skill("http://h", **keyed, authQuery="key"))).text(str(error))
-    assert shown.count("[redacted:PROBE_KEY]") == 2
-    assert "k3y" not in shown
-
-
-async def test_a_template_cannot_replace_the_secret(wire: Wire, ask: Ask, keyed: dict[str, Any]) -> None:
-    template = {"headers": {"x-api-key": "{{input.key}}"}}
-    await ask("/p", {"key": "other"}, **keyed, requestTemplate=template)
-    assert wire.headers()["x-api-key"] == SECRET
-
-
-async def test_basic_credentials_come_as_they_are(wire: Wire, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PROBE_KEY", "Basic dTpw")
-    await ask("/p", {}, method="GET", authType="api-key", authTokenEnvKey="PROBE_KEY", authHeader="Authorization")
-    assert wire.headers()["authorization"] == "Basic dTpw"

@@ -57,6 +57,38 @@ def test_a_reply_that_holds_nan_is_a_contract_error_and_not_a_log() -> None:
         read_reply(b'{"jsonrpc":"2.0","id":1,"result":NaN}', 1)
 
 
+DEEP = "[" * 100_000 + "]" * 100_000
+
+
+@pytest.mark.parametrize(
+    ("result", "why"),
+    [
+        pytest.param(b'"\xff"', r"not UTF-8 \(byte \d+\)", id="wrong-bytes"),
+        pytest.param(DEEP.encode(), "nested deeper than 200 levels", id="too-deep-for-any-parser"),
+        pytest.param(b"9" * 100_000, "digits", id="an-endless-number"),
+        pytest.param(b'{"a": }', "not JSON: Expecting value", id="misspelt"),
+    ],
+)
+@pytest.mark.parametrize("last", [b"", b' , "jsonrpc": "2.0",\n "id" : 3'], ids=["id-first", "id-last"])
+def test_a_reply_that_cannot_be_read_says_why_and_is_no_log(result: bytes, why: str, last: bytes) -> None:
+    first = b"" if last else b'"jsonrpc": "2.0", "id": 3, '
+    with pytest.raises(ContractError, match=f"unreadable answer: .*{why}"):
+        read_reply(b"{" + first + b'"result": ' + result + last + b"}", 3)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param('{"jsonrpc": "2.0", "id": 3, "method": "invoke", "params": ' + DEEP + "}", id="a-request"),
+        pytest.param('{"jsonrpc": "2.0", "id": 33, "result": ' + DEEP + "}", id="to-another"),
+        pytest.param('{"jsonrpc": "2.0", "id": 3, "result": "hal', id="half"),
+        pytest.param('{"id": 3, "result": ' + DEEP + "}", id="no-version"),
+    ],
+)
+def test_what_cannot_be_read_and_is_no_reply_is_a_log(text: str) -> None:
+    assert read_reply(text.encode(), 3) is None
+
+
 @pytest.mark.parametrize(
     ("error", "message"),
     [

@@ -34,6 +34,8 @@ from langchain_core.runnables import RunnableLambda, RunnableParallel
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import MemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
+from langgraph.types import interrupt
+from typing_extensions import TypedDict
 from langgraph.prebuilt import ToolNode, tools_condition
 
 def tokens(read, written):
@@ -97,6 +99,16 @@ def one_node(kind, node):
 
 structured = one_node(Facts, facts)
 seen = one_node(dict, lambda state: {"question": state["question"], "answer": "about " + state["question"]})
+
+silent = one_node(MessagesState, lambda state: {"messages": []})
+def ask(state): return {"answer": interrupt("approve?"), "question": "?"}
+def asking(node, **compiled):
+    state = TypedDict("Asked", {"question": str, "answer": Any})
+    return (StateGraph(state).add_node("first", lambda state: {"answer": "Bern"}).add_node("last", node)
+        .add_edge(START, "first").add_edge("first", "last").compile(checkpointer=MemorySaver(), **compiled))
+waiting = asking(ask)
+breaking = asking(lambda state: {"answer": "done"}, interrupt_before=["last"])
+finishing = asking(lambda state: {"answer": "done"})
 
 prompt = ChatPromptTemplate.from_messages([("user", "{q}")])
 chain = prompt | fake(AIMessage("hi", usage_metadata=tokens(3, 4))) | StrOutputParser()
@@ -216,6 +228,33 @@ def test_p59_the_keys_of_input_and_output_are_obeyed(started: Started) -> None:
     assert started("structured", outputKey="topic")({"messages": [], "topic": "tides"}).output == "tides"
     with pytest.raises(RuntimeError, match=r"no 'anser' \(adapterConfig.outputKey\); it has question, answer"):
         started("seen", outputKey="anser")({"question": "tides"})
+
+
+HISTORY = [{"role": "user", "content": "Bern?"}, {"role": "assistant", "content": "Bern."}, ["user", "Bern?"]]
+
+
+@pytest.mark.parametrize("given", [pytest.param("Bern or Basel?", id="question"), pytest.param(HISTORY, id="earlier-answer")])
+def test_what_a_graph_was_given_is_not_its_answer(started: Started, given: Any) -> None:
+    with pytest.raises(ContractError, match="no message of the model in the answer"):
+        started("silent")(given)
+
+
+def test_a_model_may_repeat_what_it_was_given(started: Started) -> None:
+    assert started("remembering")([["user", "hi"]]).output == "hi"
+
+
+@pytest.mark.parametrize("call", ["ainvoke", "invoke"])
+@pytest.mark.parametrize("config", [{}, {"outputKey": "answer"}])
+@pytest.mark.parametrize(
+    ("attribute", "wanted"),
+    [pytest.param("waiting", "approve\\?", id="interrupt"), pytest.param("breaking", "it stopped before last", id="breakpoint")],
+)
+def test_a_graph_that_waits_has_no_answer(
+    started: Started, attribute: str, wanted: str, config: dict[str, Any], call: str
+) -> None:
+    with pytest.raises(RuntimeError, match=f"^the graph waits for input: {wanted}$"):
+        started(attribute, inputKey="question", call=call, **config)("Bern or Basel?")
+    assert started("finishing", inputKey="question", call=call, outputKey="answer")("Bern or Basel?").output == "done"
 
 
 # Other Runnables

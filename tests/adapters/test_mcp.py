@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import pytest
 from eval_skills.adapters import check_skill, open_adapter
 from eval_skills.adapters.mcp import McpAdapter
 from eval_skills.core.errors import ContractError, InfraError, InputError, ItemError, SkillError, SkillTimeout
-from tests.adapters.mcp_probe import ask, by_hand, failure, mcp_skill, modern
+from tests.adapters.mcp_probe import Tools, ask, by_hand, failure, mcp_skill, modern
 
 TEXT = {"type": "text", "text": "a"}
 IMAGE = {"type": "image", "mimeType": "image/png", "data": "iVBO"}
@@ -36,6 +37,7 @@ NOTE = {"type": "resource", "resource": {"uri": "memo://1", "mimeType": "text/pl
             id="resource",
         ),
         pytest.param("parts", {"parts": []}, None, id="nothing"),
+        pytest.param("formatted", {"text": "no uri"}, {"text": "no uri"}, id="a-format-is-a-remark"),
         pytest.param("echo", None, {}, id="no-input-is-no-arguments"),
     ],
 )
@@ -67,8 +69,9 @@ async def test_a_server_that_ends_at_anything_but_the_handshake_is_started_again
     [
         pytest.param("fail", {"text": "no such\ncity"}, SkillError, "^no such city$", id="p15-is-error"),
         pytest.param("rpc_error", {"text": "busy"}, SkillError, r"error -32050: busy \(.*try less", id="json-rpc-error"),
-        pytest.param("broken_schema", {}, ContractError, "Invalid structured content .*'not one'", id="schema-broken"),
+        pytest.param("broken_schema", {}, ContractError, r"at \$\.number: .*\"not one\"", id="schema-broken"),
         pytest.param("unstructured", {}, ContractError, "did not return structured content", id="schema-ignored"),
+        pytest.param("elsewhere", {"text": 1}, ContractError, "cannot be used: .*nothing is fetched", id="schema-elsewhere"),
         pytest.param("invalid", {}, ContractError, "not what protocol 2025-06-18 allows: content", id="invalid-for-protocol"),
         pytest.param("big", {"size": 5000}, ContractError, r"more than 1,000 bytes \(maxOutputBytes\)", id="too-large"),
         pytest.param("big", {"size": 500_000}, ContractError, r"more than 1,000 bytes \(maxOutputBytes\)", id="line-too-long"),
@@ -105,7 +108,7 @@ async def test_a_server_that_ends_at_anything_but_the_handshake_is_started_again
         ),
         pytest.param("die", {"code": 4}, ItemError, r"ended before it answered \(exit code 4\); stderr: going down", id="death"),
         pytest.param(
-            "ecko", {}, InfraError, r"no tool 'ecko' \(did you mean 'echo'\?\); it offers big, block", id="unknown-tool"
+            "ecko", {}, InfraError, r"no tool 'ecko' \(did you mean 'echo'\?\); it offers .*big, block", id="unknown-tool"
         ),
         pytest.param("echo", [1], InfraError, "arguments are an object, and the task's inputData is a list", id="no-object"),
     ],
@@ -116,6 +119,38 @@ async def test_what_is_no_answer_is_an_error_of_its_kind(
     error = await failure(mcp_skill(tmp_path, by_hand(), tool, maxOutputBytes=1000), given)
     with pytest.raises(kind, match=message):
         raise error
+
+
+@pytest.mark.parametrize("tool", ["backtracks", "doubles"])
+async def test_p08_a_schema_that_its_server_declares_holds_up_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tool: str
+) -> None:
+    monkeypatch.setattr("eval_skills.adapters.mcp_schemas.LIMIT_S", 0.3)
+    async with Tools(mcp_skill(tmp_path, by_hand(), tool)) as tools:
+        stuck = asyncio.create_task(tools.use(tool, {"x": 1}))
+        assert await tools.use("echo", {"x": 1}) == {"x": 1}
+        with pytest.raises(ContractError, match=rf"the output schema of {tool} says could not be told in 0\.3 s"):
+            await stuck
+
+
+@pytest.mark.parametrize(
+    ("words", "version"),
+    [
+        pytest.param("choosy", "2025-06-18", id="the-newest-that-it-names"),
+        pytest.param("curt", "2024-11-05", id="the-oldest-where-it-names-none"),
+        pytest.param("choosy strict", "2025-06-18", id="that-ends-at-anything-else-too"),
+    ],
+)
+async def test_a_server_that_refuses_the_newest_version_is_offered_an_older_one_once(
+    tmp_path: Path, words: str, version: str
+) -> None:
+    response = await ask(mcp_skill(tmp_path, by_hand(words), "state"))
+    assert (response.output["offered"], response.metadata["mcp"]["protocol"]) == (version, version)
+
+
+async def test_a_server_that_refuses_every_version_is_asked_twice_and_quoted(tmp_path: Path) -> None:
+    error = await failure(mcp_skill(tmp_path, by_hand("choosy curt"), "state"))
+    assert str(error) == "the server refused to connect: error -32602: Invalid params"
 
 
 @pytest.mark.parametrize(

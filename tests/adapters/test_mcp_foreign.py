@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shlex
+import socket
 import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -23,6 +28,44 @@ def server(module: str, words: str = "") -> str:
     if subprocess.run([python, "-c", f"import {module}"], capture_output=True).returncode:
         pytest.skip(f"{VARIABLE} = {python} cannot import {module}; install {module.replace('_', '-')} there")
     return f"{shlex.quote(python)} -m {module} {words}"
+
+
+@contextmanager
+def listening(command: str) -> Iterator[str]:
+    """The address of a server that takes its port as PORT in the command, once it takes connections."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    words = shlex.split(command.replace("PORT", str(port)))
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        end = time.monotonic() + 120
+        while not accepts(port):
+            assert process.poll() is None
+            assert time.monotonic() < end
+            time.sleep(0.02)
+        yield f"http://127.0.0.1:{port}/mcp"
+    finally:
+        process.terminate()
+        process.wait(60)
+
+
+def accepts(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+@pytest.mark.parametrize("words", ["", "--stateless"], ids=["sessions", "stateless"])
+@pytest.mark.parametrize("protocol", ["auto", "legacy"])
+async def test_the_time_server_behind_a_proxy_tells_the_time_over_http(tmp_path: Path, words: str, protocol: str) -> None:
+    inner = server("mcp_server_time")
+    with listening(f"{server('mcp_proxy')} --host 127.0.0.1 --port PORT {words} -- {inner}") as url:
+        async with Tools(mcp_skill(tmp_path, url, "get_current_time", protocol=protocol)) as tools:
+            zones = ["Europe/Berlin", "Asia/Tokyo", "UTC"] * 5
+            answers = await asyncio.gather(*(tools.use("get_current_time", {"timezone": zone}) for zone in zones))
+            assert [answer["timezone"] for answer in answers] == zones
+            with pytest.raises(SkillError, match="Nowhere"):
+                await tools.use("get_current_time", {"timezone": "Europe/Nowhere"})
 
 
 async def test_the_time_server_tells_the_time(tmp_path: Path) -> None:

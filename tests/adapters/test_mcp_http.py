@@ -3,119 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import shlex
 import signal
 import socket
 import subprocess
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from eval_skills.core.errors import ContractError, InfraError, ItemError, SkillError, SkillTimeout, SkillUnavailable
+from tests.adapters.mcp_by_hand import Told
 from tests.adapters.mcp_probe import Tools, ask, failure, mcp_skill, modern
-
-
-@dataclass
-class Told:
-    """What the server was sent, and which sessions it knows."""
-
-    headers: list[dict[str, str]] = field(default_factory=list)
-    sessions: set[str] = field(default_factory=set)
-    methods: list[str] = field(default_factory=list)
-
-
-class _ByHand(BaseHTTPRequestHandler):
-    """Protocol 2025-06-18 with sessions and JSON answers; the tool `answer` answers as its arguments say."""
-
-    protocol_version = "HTTP/1.1"
-    told: Told
-    over: threading.Event
-
-    def do_POST(self) -> None:
-        message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.told.headers.append({name.lower(): value for name, value in self.headers.items()})
-        self.told.methods.append(message["method"])
-        if self.path == "/closed":
-            self.reply(401, b"who are you", Content_Type="text/plain")
-        elif message["method"] == "initialize":
-            session = f"s{len(self.told.methods)}"
-            self.told.sessions.add(session)
-            about = {
-                "protocolVersion": "2025-06-18",
-                "capabilities": {"tools": {}},
-                "serverInfo": {"name": "raw", "version": "1"},
-            }
-            self.result(message, about, Mcp_Session_Id=session)
-        elif self.headers.get("Mcp-Session-Id") not in self.told.sessions:
-            gone = {"jsonrpc": "2.0", "id": "server-error", "error": {"code": -32600, "message": "Session not found"}}
-            self.reply(404, json.dumps(gone).encode(), Content_Type="application/json")
-        elif "id" not in message:
-            self.reply(202, b"")
-        elif message["method"] == "tools/list":
-            self.result(message, {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in ("answer", "hang")]})
-        else:
-            self.answer(message, message["params"]["arguments"])
-
-    def do_GET(self) -> None:
-        self.reply(405, b"")
-
-    def do_DELETE(self) -> None:
-        self.told.methods.append("DELETE")
-        self.reply(200, b"")
-
-    def answer(self, message: Any, given: Any) -> None:
-        if message["params"]["name"] == "hang":
-            self.over.wait(600)
-            self.close_connection = True
-        elif given.get("reset"):
-            self.close_connection = True
-        elif "status" in given:
-            self.reply(given["status"], given.get("body", "").encode(), **given.get("headers", {}))
-        else:
-            self.result(message, {"content": [{"type": "text", "text": json.dumps(given)}]})
-
-    def result(self, message: Any, result: Any, **headers: str) -> None:
-        body = json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}).encode()
-        self.reply(200, body, Content_Type="application/json", **headers)
-
-    def reply(self, status: int, body: bytes, **headers: str) -> None:
-        self.send_response(status)
-        for name, value in headers.items():
-            self.send_header(name.replace("_", "-"), value)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: Any) -> None:
-        """Say nothing."""
-
-
-@pytest.fixture
-def told() -> Told:
-    return Told()
-
-
-@pytest.fixture
-def raw_url(told: Told) -> Iterator[str]:
-    over = threading.Event()
-    handler = type("Handler", (_ByHand,), {"told": told, "over": over})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    over.set()
-    server.shutdown()
-    server.server_close()
 
 
 def free_port() -> int:
@@ -253,13 +156,6 @@ async def test_a_call_that_hangs_is_cut_and_the_next_works(raw_url: str, tmp_pat
         with pytest.raises(SkillTimeout):
             await tools.use("hang", {}, 0.3)
         assert await tools.use("answer", {"x": 1}) == {"x": 1}
-
-
-async def test_a_refusal_to_connect_says_the_status(raw_url: str, tmp_path: Path) -> None:
-    error = await failure(mcp_skill(tmp_path, f"{raw_url}/closed", "answer"))
-    assert type(error) is InfraError
-    assert "HTTP 401 from" in str(error)
-    assert "who are you" in str(error)
 
 
 @pytest.mark.parametrize(

@@ -158,6 +158,7 @@ async def test_cancelling_a_call_or_an_opening_leaves_nothing_running(tmp_path: 
     assert left_running() == []
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes in /proc, which only Linux has")
 def test_the_server_ends_when_its_run_is_killed(tmp_path: Path) -> None:
     note = tmp_path / "pid"

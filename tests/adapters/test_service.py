@@ -101,7 +101,7 @@ async def test_a_service_is_waited_for_until_its_ready_path_answers_2xx(served_s
 @pytest.mark.parametrize(
     ("serve", "seen"),
     [
-        pytest.param({"readyPath": "/never"}, "it answered HTTP 503", id="ready-path-fails"),
+        pytest.param({"readyPath": "/never"}, "; the last try: HTTP 503", id="ready-path-fails"),
         pytest.param(
             {"source": "import time; print('warming up', flush=True); time.sleep(600)"}, "warming up", id="never-listens"
         ),

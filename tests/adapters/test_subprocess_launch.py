@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from eval_skills.adapters.subprocess import SubprocessAdapter
-from eval_skills.core.errors import InfraError, InputError, SkillUnavailable
+from eval_skills.core.errors import InputError, SkillError
 from eval_skills.core.models import Skill
 from tests.adapters.programs import ECHO, ONE_SHOT, ask, failure
 
@@ -83,8 +83,8 @@ async def test_p28_a_memory_limit_strikes_and_is_named(program_skill: MakeSkill)
     source = ONE_SHOT + "held = bytearray(200_000_000); print(reply(len(held)))"
     assert (await ask(program_skill(source))).output == 200_000_000
     error = await failure(program_skill(source, limits={"memoryMb": 64}))
-    assert isinstance(error, SkillUnavailable)
-    assert "limits.memoryMb = 64" in str(error)
+    assert type(error) is SkillError
+    assert str(error).startswith("memory limit of 64 MB reached; raise limits.memoryMb and --memory-mb")
     assert "MemoryError" in str(error)
 
 
@@ -95,8 +95,8 @@ async def test_p28_reserved_address_space_is_free(program_skill: MakeSkill) -> N
 
 async def test_a_cpu_limit_strikes_is_named_and_is_final(program_skill: MakeSkill) -> None:
     error = await failure(program_skill("while True: pass", limits={"cpuSeconds": 1}))
-    assert type(error) is InfraError
-    assert "limits.cpuSeconds = 1" in str(error)
+    assert (type(error), error.transient) == (SkillError, False)
+    assert str(error).startswith("CPU limit of 1 s reached; raise limits.cpuSeconds and --cpu-seconds")
 
 
 async def test_limits_hold_for_a_process_that_is_inspected_from_inside(program_skill: MakeSkill) -> None:

@@ -59,7 +59,7 @@ async def test_the_pool_grows_with_concurrent_calls_and_reuses_the_last(program_
 async def test_a_worker_that_dies_is_replaced(program_skill: MakeSkill) -> None:
     async with SubprocessAdapter(program_skill(WARM, persistent=True)) as adapter:
         first = (await adapter.call(1, PATIENCE_S)).output
-        with pytest.raises(SkillUnavailable, match=r"exit code 9\) after 1 answered requests"):
+        with pytest.raises(SkillUnavailable, match=r"exit code 9\) after 1 answered request"):
             await adapter.call("die", PATIENCE_S)
         second = (await adapter.call(2, PATIENCE_S)).output
     assert second["number"] == 1

@@ -13,7 +13,7 @@ from eval_skills.core.diff import diff_reports
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.reporting.diff_report import DiffDocument, render_html
 
-pytestmark = pytest.mark.xdist_group("browser")
+pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.slow]
 
 PROBES = (
     "<script>document.documentElement.dataset.pwned=1</script>"
@@ -136,8 +136,8 @@ def test_both_answers_stand_side_by_side_with_their_outcome_and_reasons(page: An
     cells = [" ".join(text.split()) for text in page.texts("[data-skill='loser@1.0.0'] .flips tbody tr:first-child td")]
     assert cells == [
         "t00 ✘ worse",
-        "✓ passed run 0, 100.0 % of its runs passed text yes",
-        "✗ failed run 0, 0.0 % of its runs passed text no NOT_EQUAL: 4 is not 5",
+        "✓ passed run 1, 100.0 % of its runs passed text yes",
+        "✗ failed run 1, 0.0 % of its runs passed text no NOT_EQUAL: 4 is not 5",
     ]
     boxes = "[...document.querySelectorAll('.flips tbody tr:first-child')][0].cells"
     assert len(set(page.value(f"[...{boxes}].map((it) => it.getBoundingClientRect().y)"))) == 1

@@ -160,14 +160,14 @@ def test_flaky_tasks_stand_out(page: Any, report: Path) -> None:
     assert page.texts("#grid-table tr.mixed a[data-open]") == ["t1"]
     assert page.texts("#grid-table tr.mixed .mark") == ["✓", "✗"]
     said = page.value("document.querySelector('#grid-table tr.mixed .strip').ariaLabel")
-    assert said == "run 0: passed, run 1: failed"
+    assert said == "run 1: passed, run 2: failed"
 
 
 def test_a_failure_shows_input_expected_answer_and_reasons_side_by_side(page: Any, report: Path) -> None:
     page.open(report, "#skill=troubled@1.0.0")
     cells = [" ".join(text.split()) for text in page.texts("#failure-table tr:first-child td")]
-    assert cells == ["t1 ✗ failed run 1", 'object {"q": "2+3"}', "number 5", "text 4", "NOT_EQUAL: 4 is not 5"]
-    assert " ".join(page.text("#failure-table tr:last-child td").split()) == "t4 ✗ failed runs 0, 1"
+    assert cells == ["t1 ✗ failed run 2", 'object {"q": "2+3"}', "number 5", "text 4", "NOT_EQUAL: 4 is not 5"]
+    assert " ".join(page.text("#failure-table tr:last-child td").split()) == "t4 ✗ failed runs 1, 2"
     boxes = page.value(
         "[...document.querySelectorAll('#failure-table tr:first-child td')].map(it => it.getBoundingClientRect().y)"
     )
@@ -182,6 +182,71 @@ def test_a_cut_answer_says_how_much_is_missing(page: Any, report: Path) -> None:
     page.open(report, "#skill=wrong@1.0.0&task=t1")
     assert page.text("#task-runs .cut") == "✂ 3,000 more characters in the JSON report"
     assert len(page.text("#task-runs pre")) == 2000
+
+
+def agent_report(folder: Path) -> Path:
+    """An agent that called a forbidden tool second, and was judged on four dimensions."""
+    called = [
+        {"name": "search", "arguments": {"city": "Bern"}, "result": ["Krone"]},
+        {"name": "rm", "arguments": {"path": "x" * 5_000}, "error": "permission denied"},
+    ]
+    why = [{"code": "FORBIDDEN_TOOL_CALLED", "message": "forbidden tool 'rm' was called 1 time", "where": "toolCalls[1]"}]
+    told = [{"role": "user", "content": "a room in Bern"}]
+    items = [item("trip", 0, "fail", reasons=why, toolCalls=called, messages=told, timeToFirstTokenMs=12.0), item("trip", 1)]
+    data = skill("an_agent_of_some_name", items).to_json()
+    names = ("tool_accuracy", "sequence_correctness", "output_quality", "hallucination")
+    data["dimensions"] = {name: {"mean": 0.5, "items": 2} for name in names}
+    data["latency"] |= {"p50Ms": 1234.5, "p95Ms": 23_456.7, "timeToFirstTokenP50Ms": 12.0}
+    data["tokenCost"]["estimatedUSD"] = 0.0123
+    task = {"id": "trip", "expected": {"tools": ["search"], "forbiddenTools": ["rm"]}, "thresholds": {"minScore": 80}}
+    benchmark = Benchmark.model_validate({"id": "words", "name": "Words", "version": "1.0.0", "tasks": [task]})
+    return written(folder, [SkillCompletionReport.model_validate(data)], context(benchmark=benchmark))
+
+
+def test_a_task_shows_the_calls_of_each_run_and_marks_the_one_a_reason_points_to(page: Any, tmp_path: Path) -> None:
+    page.open(agent_report(tmp_path))
+    page.click("a[data-alarm]")
+    page.until("document.querySelector('#task').open")
+    assert page.value("location.hash").endswith("task=trip&run=1")
+    assert " ".join(page.text("#task-runs h3").split()).startswith("Run 1 ✗ failed")
+    rows = [" ".join(text.split()) for text in page.texts(".calls li > details > summary")]
+    assert rows == ['toolCalls[0] search {"city": "Bern"} → result: ["Krone"]', "toolCalls[1] rm ◀ reason"]
+    assert page.texts(".calls li.pointed .cut") == ["✂ 3,012 more characters in the JSON report"]
+    assert "permission denied" in page.text(".calls li.pointed")
+    assert page.value("document.querySelector('.messages').open") is False
+    page.click(".messages > summary")
+    page.until("document.querySelector('.messages').open")
+    assert "a room in Bern" in page.text(".messages")
+    assert '"minScore": 80' in page.text("#task-asked")
+    assert "first token 12.0 ms" in page.text("#task-runs h3")
+    assert page.complaints() == []
+
+
+def test_the_search_finds_a_call(page: Any, tmp_path: Path) -> None:
+    page.open(agent_report(tmp_path))
+    page.choose("#filter-search", '"city": "bern"')
+    assert page.texts("#grid-table a[data-open]") == ["trip"]
+    page.choose("#filter-search", "no such tool")
+    assert page.texts("#grid-table a[data-open]") == []
+
+
+def test_the_ranking_of_an_agent_fits_a_screen(page: Any, tmp_path: Path, pictures: Callable[[str], Path]) -> None:
+    page.look(width=1500, height=1000)
+    page.open(agent_report(tmp_path))
+    shown = "[...document.querySelectorAll('.scroll')].filter((it) => it.checkVisibility())"
+    assert set(page.value(f"{shown}.map((it) => it.scrollWidth - it.clientWidth)")) == {0}
+    page.picture(pictures("agent"))
+    assert page.texts("#dimension-table th")[1:] == ["Tool accuracy", "Sequence correctness", "Output quality", "Hallucination"]
+
+
+def test_no_word_of_the_heading_breaks_on_a_phone(page: Any, tmp_path: Path, pictures: Callable[[str], Path]) -> None:
+    page.look(width=400, height=900)
+    page.open(agent_report(tmp_path))
+    lines = "(it) => { const text = document.createRange(); text.selectNodeContents(it); return text.getClientRects().length }"
+    assert set(page.value(f"[...document.querySelectorAll('.facts dt')].map({lines})")) == {1}
+    completion = page.value("document.querySelector('#figures dd').textContent")
+    assert completion == "50.0\u00a0% (40.0\u00a0to\u00a060.0\u00a0%)"
+    page.picture(pictures("agent-phone"))
 
 
 def test_the_latency_chart_holds_every_item_by_outcome(page: Any, report: Path) -> None:
@@ -311,10 +376,18 @@ def test_p68_stored_scripts_stay_text_in_every_field(page: Any, tmp_path: Path) 
 
     reasons = [
         {"code": probe("code"), "message": probe("message"), "where": probe("where")},
-        {"code": "FORBIDDEN_TOOL_CALLED", "message": probe("tool")},
+        {"code": "FORBIDDEN_TOOL_CALLED", "message": probe("tool"), "where": "toolCalls[0]"},
     ]
+    called = [{"name": probe("call"), "arguments": {probe("argument"): 1}, "result": probe("result"), "error": probe("refusal")}]
+    said = [{"role": probe("role"), "content": probe("content")}]
     asked: dict[str, Any] = {"input": {probe("key"): probe("input")}, "expected": probe("expected"), "tags": [probe("tag")]}
-    wrong = {"reasons": reasons, "output": probe("answer"), "dimensions": {probe("dimension"): 0.5}}
+    wrong = {
+        "reasons": reasons,
+        "output": probe("answer"),
+        "dimensions": {probe("dimension"): 0.5},
+        "toolCalls": called,
+        "messages": said,
+    }
     items = [
         item(probe("task"), 0, "fail", **asked, **wrong),
         item(probe("task"), 1, "error", **asked, errorKind="skill", errorMessage=probe("error")),
@@ -333,6 +406,7 @@ def test_p68_stored_scripts_stay_text_in_every_field(page: Any, tmp_path: Path) 
     fields = (
         "code", "message", "where", "tool", "input", "key", "expected", "tag", "answer", "dimension", "task", "error", "name",
         "about", "description", "title", "run", "skill", "bytag", "method",
+        "call", "argument", "result", "refusal", "role", "content",
     )  # fmt: skip
     shown = [field for field in fields if probe(field) in everything or json.dumps(probe(field))[1:-1] in everything]
     assert shown == list(fields)

@@ -16,7 +16,7 @@ from eval_skills.reporting.trend_figures import shown
 from eval_skills.reporting.trend_page import render
 from eval_skills.reporting.trend_series import Annotation
 
-pytestmark = pytest.mark.xdist_group("browser")
+pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.slow]
 
 START = datetime(2026, 11, 1, 10, tzinfo=UTC)
 PROBES = (

@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from eval_skills.cli.session import Session, begin
+
 COMMAND = Path(sys.executable).with_name("eval-skills")
 NOBODY = "http://127.0.0.1:1/api"
 """An API that no call may reach: what is refused or only planned needs no server."""
@@ -71,6 +73,12 @@ def environment(home: Path) -> dict[str, str]:
     """The environment of a call: this one's, without what a developer may have set."""
     kept = {name: value for name, value in os.environ.items() if name not in CLEARED and not name.startswith("EVAL_SKILLS_")}
     return kept | {"HOME": str(home), "PREFECT_HOME": str(home / "prefect"), "PREFECT_SERVER_API_PORT": "1"}
+
+
+@pytest.fixture(autouse=True)
+def _nothing_was_typed_before() -> None:
+    """The global options of a call inside this process stay; the next test begins without them."""
+    begin(Session())
 
 
 @pytest.fixture

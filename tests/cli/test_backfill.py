@@ -17,6 +17,7 @@ Run = Callable[..., Any]
 FIRST, SECOND = "20260301T120000Z-0001", "20260302T120000Z-0002"
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("cli")
 def test_the_table_the_trend_and_the_second_call(served: Any, past: Callable[..., str]) -> None:
     past(FIRST, passed=4), past(SECOND, passed=1)
@@ -41,6 +42,7 @@ def test_the_table_the_trend_and_the_second_call(served: Any, past: Callable[...
     assert asked.json == [{"period": "2026-03-01", "verdict": None}, {"period": "2026-03-02", "verdict": "inconclusive"}]
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("cli")
 def test_p40_a_replay_in_which_nothing_can_be_evaluated_does_not_pass(served: Any) -> None:
     skill = served.folder / "repository" / "skills" / "broken" / "skill.json"

@@ -39,7 +39,7 @@ def test_p59_a_folder_of_ones_own_is_listed_beside_them(run_here: Run) -> None:
     [entry] = [entry for entry in result.json["benchmarks"] if entry["id"] == "own"]
     assert entry == {
         "id": "own", "version": "1.2.3", "name": "My own", "tasks": 4, "subject": "call", "scoringMethod": "pass_at_k", "k": 3,
-        "tags": ["b", "z"],
+        "tags": ["b", "z"], "tagCounts": {"b": 2, "z": 1}, "complexity": {"complex": 1, "unrated": 3},
     }  # fmt: skip
     assert len(result.json["benchmarks"]) == len(BUILTIN) + 1
     assert "pass_at_k (k = 3)" in run_here("benchmarks", "list", "--benchmarks-dir", "mine").out
@@ -79,7 +79,32 @@ def test_show_has_every_task_with_its_evaluator(run_here: Run, arguments: list[s
 def test_show_on_the_terminal(run_here: Run) -> None:
     lines = run_here("benchmarks", "show", "mine/own").out.splitlines()
     assert lines[:2] == ["own@1.2.3  My own", "4 tasks, subject call, scoring pass_at_k (k = 3), domain general"]
-    assert lines[3].split() == ["a", "contains", "z,", "b", "complex"]
+    assert lines[2:4] == ["complexity: complex 1, unrated 3", "tags: b 2, z 1"]
+    assert lines[5].split() == ["a", "contains", "z,", "b", "complex"]
+
+
+@pytest.mark.parametrize(
+    ("chosen", "tasks"),
+    [
+        pytest.param(["--tag", "b"], ["a", "b"], id="tag"),
+        pytest.param(["--tag", "b", "z"], ["a"], id="all-of-the-tags"),
+        pytest.param(["--complexity", "simple", "complex"], ["a"], id="one-of-the-complexities"),
+    ],
+)
+def test_the_tasks_that_match_are_counted_and_shown(run_here: Run, chosen: list[str], tasks: list[str]) -> None:
+    shown = run_here("benchmarks", "show", "mine/own", *chosen, "--json").json
+    assert ([task["id"] for task in shown["tasks"]], sum(shown["complexity"].values())) == (tasks, len(tasks))
+    listed = run_here("benchmarks", "list", "--benchmarks-dir", "mine", *chosen, "--json").json["benchmarks"]
+    assert {entry["id"]: entry["tasks"] for entry in listed}["own"] == len(tasks)
+    assert all(entry["tasks"] == sum(entry["complexity"].values()) for entry in listed)
+
+
+def test_the_list_counts_tags_and_complexities(run_here: Run) -> None:
+    shown = run_here("benchmarks", "list", "--benchmarks-dir", "mine").out.splitlines()
+    start = next(number for number, line in enumerate(shown) if "My own" in line)
+    assert shown[start].split()[4:6] == ["4", "complex"]
+    assert shown[start].rstrip().endswith("b 2, z 1")
+    assert "unrated 3" in shown[start + 1]
 
 
 @pytest.mark.parametrize(
@@ -91,6 +116,15 @@ def test_show_on_the_terminal(run_here: Run) -> None:
         pytest.param(["show", "no/such.json"], "no such benchmark file", id="show-missing"),
         pytest.param(["show", "file"], "file: not valid JSON", id="show-no-benchmark"),
         pytest.param(["show"], "BENCHMARK", id="show-nothing"),
+        pytest.param(["list", "--complexity", "simpel"], "'simpel' is unknown (did you mean 'simple'?)", id="list-complexity"),
+        pytest.param(["show", "gaia-v1", "--complexity", ""], "--complexity has a blank value", id="show-blank-complexity"),
+        pytest.param(["list", "--tag", "nope"], "no task of any benchmark matches", id="list-no-tag"),
+        pytest.param(["show", "coding-easy", "--tag", "mth"], "(did you mean 'math'?)", id="show-no-tag"),
+        pytest.param(
+            ["show", "mine/own", "--tag", "b", "--complexity", "medium"],
+            "no task of own with the tag b has the complexity medium; there are 1 complex, 1 unrated",
+            id="show-no-complexity",
+        ),
         pytest.param(["fly"], 'Unknown command "fly"', id="unknown-command"),
     ],
 )

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from eval_skills.core.config import LlmSettings
+
 Run = Callable[..., Any]
 
 
@@ -58,7 +60,9 @@ def test_get_prints_the_value(run_here: Run, key: str, text: str, value: Any) ->
 
 
 def test_get_of_a_group_is_an_object(run_here: Run) -> None:
-    assert set(run_here("config", "get", "llm", "--json").json["value"]) == {"model", "apiBase", "apiKeyEnv", "temperature"}
+    group = run_here("config", "get", "llm", "--json").json["value"]
+    assert set(group) == {field.alias for field in LlmSettings.model_fields.values()}
+    assert group["apiKeyEnv"] is None
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,9 @@ TOP_LEVEL = {field.alias or name for name, field in Config.model_fields.items()}
 
 OWN = {
     ("find", "minCompletion"): "without it, skills that were never evaluated are found, too",
+    ("doctor", "skillsDir"): "without it, no skill is tried",
     ("history", "benchmark"): "narrows what is shown; the top level's says what is asked of skills",
+    ("trend", "limit"): "counts the runs of a line; find's counts skills, and history's runs of any kind",
     ("trend", "benchmark"): "narrows what is shown; the top level's says what is asked of skills",
     ("benchmarks", "show", "benchmark"): "names the one to show",
     ("select", "minCompletion"): "beats the strategy's own floor, which the top level's does not",
@@ -45,6 +47,9 @@ OWN = {
     ("rescore", "evaluator"): "replaces the scorer that the run itself names",
     ("backfill", "benchmark"): "replaces the benchmark that each run itself names",
     ("backfill", "evaluator"): "replaces the scorer that each run itself names",
+    ("compare-answers", "benchmark"): "replaces the benchmark that both runs themselves name",
+    ("judge", "calibrate", "benchmark"): "replaces the benchmark that the run itself names",
+    ("judge", "calibrate", "evaluator"): "replaces the scorer that the run itself names",
     ("serve", "limit"): "counts flow runs; find's counts skills",
 }
 """Options that share a name with a key of the top level and not its meaning; their own key is that of the command's group."""
@@ -52,6 +57,7 @@ OWN = {
 SPECIAL: dict[str, tuple[Any, Any, Any]] = {
     "taskRunner": ("local", "dask", "dask://127.0.0.1:8786"),
     "map": (["a=b"], ["a=c", "d=e"], ["f=g"]),
+    "openFiles": (64, 65, 66),
     "since": ("2026-01-31", "2026-02-01", "2026-02-02"),
     "until": ("2026-01-31", "2026-02-01", "2026-02-02"),
 }

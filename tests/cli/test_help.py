@@ -21,22 +21,35 @@ from eval_skills.cli.main import app, call
 from eval_skills.cli.session import Session, begin
 from eval_skills.core.config import Config
 
+HELD = {
+    "--memory-mb": "", "--cpu-seconds": "", "--open-files": "", "--max-output-bytes": "", "--sandbox": "none",
+    "--sandbox-network": "declared",
+}  # fmt: skip
+"""What eval, run and doctor say of the processes of skills."""
+
+JUDGED = {
+    "--judge-model": "", "--judge-concurrency": "4", "--max-judge-cost": "", "--no-judge-cache": "", "--no-judge-check": "",
+}  # fmt: skip
 OPTIONS: dict[tuple[str, ...], dict[str, str]] = {
+    ("doctor",): {
+        "--skills": "", "--skills-dir": "", "--timeout": "30000", "--output-dir": "./reports", "--store": "./eval-store", **HELD,
+    },
     ("find",): {
         "--query -q": "", "--tag -t": "", "--adapter -a": "", "--min-completion": "", "--skills-dir": "./skills", "--limit": "20",
-        "--store": "./eval-store", "--mcp": "", "--pass-env": "",
+        "--store": "./eval-store", "--mcp": "", "--pass-env": "", "--auth-token-env": "",
     },
     ("init",): {"--dir": ".", "--ci": "github"},
     ("create",): {
         "--name": "", "--from-template": "http_request", "--output-dir": "./skills", "--description": "", "--force": "",
         "--from-openapi": "", "--operation": "", "--base-url": "", "--from-mcp": "", "--pass-env": "",
+        "--auth-token-env": "",
     },
     ("eval",): {
         "--skills": "", "--benchmark": "coding-easy", "--tasks": "", "--concurrency": "4", "--timeout": "30000", "--retries": "0",
         "--runs": "1", "--evaluator": "exact", "--format": "json markdown", "--output-dir": "./reports", "--exit-on-fail": "",
         "--min-completion": "0.7", "--dry-run": "", "--benchmarks-dir": "", "--store": "./eval-store", "--tag": "",
         "--resume": "", "--retry-errors": "", "--items-per-task": "1", "--allow-custom-code": "", "--fail-fast": "",
-        "--task-runner": "local",
+        "--task-runner": "local", "--complexity": "", "--traces": "", "--trace-skill": "the file's name", **HELD, **JUDGED,
     },
     ("select",): {
         "--from": "", "--reports": "", "--strategy": "", "--min-completion": "", "--top-k": "all", "--output": "",
@@ -48,17 +61,19 @@ OPTIONS: dict[tuple[str, ...], dict[str, str]] = {
         "--retries": "0", "--runs": "1", "--evaluator": "exact", "--format": "json markdown", "--output-dir": "./reports",
         "--exit-on-fail": "", "--dry-run": "", "--benchmarks-dir": "", "--store": "./eval-store", "--resume": "",
         "--retry-errors": "", "--items-per-task": "1", "--allow-custom-code": "", "--fail-fast": "", "--task-runner": "local",
+        "--complexity": "", "--traces": "", "--trace-skill": "the file's name", **HELD, **JUDGED,
     },
     ("history",): {"--limit": "20", "--skill": "", "--benchmark": "", "--all": "", "--store": "./eval-store"},
     ("trend",): {
-        "--skill": "", "--metric": "completionRate", "--benchmark": "each", "--since": "", "--until": "", "--output": "",
-        "--store": "./eval-store",
+        "--skill": "", "--metric": "completionRate", "--benchmark": "each", "--since": "", "--until": "",
+        "--limit": "60", "--output": "", "--store": "./eval-store",
     },
     ("monitor",): {
         "--rate": "0.1", "--seed": "0", "--skill": "", "--field": "", "--evaluator": "exact", "--expect": "", "--task": "",
         "--benchmarks-dir": "", "--allow-custom-code": "", "--concurrency": "4", "--window": "200", "--min-sample": "30",
         "--warning": "0.85", "--critical": "0.7", "--hysteresis": "0.02", "--follow": "", "--interval": "10",
         "--idle-stop": "", "--restart": "", "--fail-on": "critical", "--store": "./eval-store",
+        **JUDGED,
     },
     ("nightly",): {
         "--suites": "", "--baseline": "", "--confirm-runs": "6", "--keep-days": "keep all", "--store": "./eval-store",
@@ -67,15 +82,25 @@ OPTIONS: dict[tuple[str, ...], dict[str, str]] = {
     ("query",): {"--csv": "", "--store": "./eval-store"},
     ("rescore",): {
         "--benchmark": "", "--tasks": "", "--benchmarks-dir": "", "--evaluator": "", "--concurrency": "4",
-        "--allow-custom-code": "", "--force": "", "--store": "./eval-store",
+        "--allow-custom-code": "", "--force": "", "--store": "./eval-store", **JUDGED,
     },
     ("backfill",): {
         "--mode": "", "--since": "the first", "--until": "now", "--every": "day", "--skills-repo": "", "--skills-path": ".",
         "--benchmark": "", "--tasks": "", "--benchmarks-dir": "", "--runs": "1", "--concurrency": "4", "--timeout": "30000",
         "--retries": "0", "--evaluator": "", "--allow-custom-code": "", "--force": "", "--output": "", "--store": "./eval-store",
+        **HELD,
     },
-    ("benchmarks", "list"): {"--benchmarks-dir": ""},
-    ("benchmarks", "show"): {"--benchmarks-dir": ""},
+    ("compare-answers",): {
+        "--skill-a": "the one that both runs have", "--skill-b": "the one that both runs have", "--criteria": "the task's own",
+        "--benchmark": "the runs' own", "--tasks": "", "--benchmarks-dir": "", "--concurrency": "4", "--store": "./eval-store",
+        **JUDGED,
+    },
+    ("judge", "calibrate"): {
+        "--labels": "", "--run": "answers are judged now", "--pass-at": "0.7", "--benchmark": "the run's", "--tasks": "",
+        "--benchmarks-dir": "", "--evaluator": "", "--force": "", "--store": "./eval-store", **JUDGED,
+    },
+    ("benchmarks", "list"): {"--benchmarks-dir": "", "--tag -t": "", "--complexity": ""},
+    ("benchmarks", "show"): {"--benchmarks-dir": "", "--tag -t": "", "--complexity": ""},
     ("config", "list"): {"--show-origin": ""},
     ("config", "get"): {},
     ("config", "set"): {"--project": ""},
@@ -200,7 +225,9 @@ def test_the_stated_default_is_the_configurations(command: Command) -> None:
         assert re.search(rf"\[default: (\./)?{re.escape(text)}\]", option.argument.parameter.help or ""), option.name
 
 
-@pytest.mark.parametrize("command", [(), ("benchmarks",), ("config",), ("report",), ("server",), *EVERY], ids=" ".join)
+@pytest.mark.parametrize(
+    "command", [(), ("benchmarks",), ("config",), ("judge",), ("report",), ("server",), *EVERY], ids=" ".join
+)
 def test_help_fits_80_columns_and_says_where_values_come_from(
     command: Command, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -221,7 +248,7 @@ def test_the_top_help_lists_every_command_and_what_ends_a_call() -> None:
     assert re.search(r"Exit codes: 0 .*; 1 .*; 2 .*; 3 .*; 130 ", text)
 
 
-@pytest.mark.parametrize("command", [(), ("benchmarks",), ("config",), ("server",), *OPTIONS], ids=" ".join)
+@pytest.mark.parametrize("command", [(), ("benchmarks",), ("config",), ("judge",), ("server",), *OPTIONS], ids=" ".join)
 def test_help_imports_nothing_heavy(command: tuple[str, ...]) -> None:
     program = (
         "import sys, json\n"

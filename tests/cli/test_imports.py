@@ -11,6 +11,7 @@ import pytest
 CORE = ("core", "core.models", "core.metrics", "core.selection", "core.search", "core.diff", "core.store", "core.config")
 PURE = (*CORE, "adapters", "scorers", "benchmarks", "reporting", "scaffolding")
 PLAIN = (
+    "tasks.checkup",
     "tasks.execution",
     "tasks.matching",
     "tasks.monitor_request",

@@ -6,7 +6,9 @@ import asyncio
 import json
 import shlex
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from eval_skills.core.skills import load_skill
 
 Run = Callable[..., Any]
 PROGRAM = Path(__file__).parents[1] / "adapters" / "mcp_servers" / "handshake.py"
+NOWHERE = "http://127.0.0.1:1/mcp"
 SERVER = f"{shlex.quote(sys.executable)} -S -E {shlex.quote(str(PROGRAM))}"
 
 
@@ -36,7 +39,7 @@ def test_p64_created_skills_call_their_tools_from_anywhere(place: Any, monkeypat
     relative = f"{shlex.quote(sys.executable)} -S -E server.py"
     result = run_here("create", "--from-mcp", relative, "--output-dir", "tools")
     assert result.code == 0, result.err
-    assert "created echo  tools/echo" in result.out.splitlines()
+    assert "created echo  tools/echo  (without tests: it takes no arguments, and nothing says what a call may do)" in result.out
     skill = load_skill(place.folder / "tools/echo")
     assert skill.input_schema == {"type": "object"}
     monkeypatch.chdir("/")
@@ -70,6 +73,68 @@ def test_the_variables_that_a_server_needs_are_passed_and_noted(
     assert "s3cret" not in written
 
 
+class _Guarded(BaseHTTPRequestHandler):
+    """A server of protocol 2025-06-18 that lists one tool to whoever has the token."""
+
+    def do_POST(self) -> None:
+        message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        listed = {"tools": [{"name": "secret_tool", "inputSchema": {"type": "object"}}]}
+        about = {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "guarded", "version": "1"},
+        }
+        if self.headers.get("Authorization") != "Bearer s3cret-t0ken":
+            self.reply(401, {"error": "who are you"})
+        elif message["method"] == "initialize":
+            self.reply(200, {"jsonrpc": "2.0", "id": message["id"], "result": about})
+        elif message["method"] == "tools/list":
+            self.reply(200, {"jsonrpc": "2.0", "id": message["id"], "result": listed})
+        elif "id" in message:
+            self.reply(200, {"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": "Method not found"}})
+        else:
+            self.reply(202, None)
+
+    def do_GET(self) -> None:
+        self.reply(405, None)
+
+    def reply(self, status: int, body: Any) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.end_headers()
+        self.wfile.write(b"" if body is None else json.dumps(body).encode())
+
+    def log_message(self, *_: Any) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def guarded_url() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Guarded)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/mcp"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def test_p22_a_url_that_wants_a_token_gets_that_of_a_variable(
+    place: Any, run_here: Run, monkeypatch: pytest.MonkeyPatch, guarded_url: str
+) -> None:
+    monkeypatch.setenv("GUARDED_TOKEN", "s3cret-t0ken")
+    refused = run_here("find", "--mcp", guarded_url)
+    assert refused.code == 2
+    assert "HTTP 401" in refused.err
+    found = run_here("find", "--mcp", guarded_url, "--auth-token-env", "GUARDED_TOKEN", "--json")
+    assert [skill["id"] for skill in found.json["skills"]] == ["secret_tool"], found.err
+    created = run_here("create", "--from-mcp", guarded_url, "--auth-token-env", "GUARDED_TOKEN", "--output-dir", "tools")
+    assert created.code == 0, created.err
+    written = (place.folder / "tools/secret_tool/skill.json").read_text()
+    assert json.loads(written)["adapterConfig"] == {"authType": "bearer", "authTokenEnvKey": "GUARDED_TOKEN"}
+    assert "s3cret" not in written + created.out + created.err + found.out
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -80,11 +145,20 @@ def test_the_variables_that_a_server_needs_are_passed_and_noted(
         pytest.param(["find", "--mcp", f"{SERVER} empty"], "the server offers no tools", id="nothing-offered"),
         pytest.param(["find", "--mcp", SERVER, "--skills-dir", "skills"], "both say where to look", id="two-places"),
         pytest.param(["find", "--pass-env", "A"], "name it with --mcp", id="variables-for-nobody"),
-        pytest.param(["find", "--mcp", SERVER, "--pass-env", "ABSENT"], "ABSENT, which is not set", id="unset"),
+        pytest.param(["find", "--auth-token-env", "A"], "name it with --mcp", id="token-for-nobody"),
+        pytest.param(
+            ["find", "--mcp", SERVER, "--auth-token-env", "PATH"], "a program gets its variables with --pass-env", id="token"
+        ),
+        pytest.param(["find", "--mcp", NOWHERE, "--pass-env", "PATH"], "gets its token with --auth-token-env", id="variables"),
+        pytest.param(["find", "--mcp", NOWHERE, "--auth-token-env", "ABSENT"], "variable ABSENT is not set", id="unset-token"),
+        pytest.param(["find", "--mcp", NOWHERE, "--auth-token-env", "sk-live-1"], "did you paste the secret", id="pasted-token"),
+        pytest.param(["find", "--mcp", SERVER, "--pass-env", "sk-live-1"], "did you paste the secret", id="pasted"),
+        pytest.param(["find", "--mcp", SERVER, "--pass-env", "ABSENT"], "variable ABSENT is not set", id="unset"),
         pytest.param(["create", "--from-mcp", SERVER, "--name", "ecko"], r"no tool of the server (did you mean", id="no-tool"),
         pytest.param(["create", "--from-mcp", SERVER, "--description", "x"], "cannot stand beside --from-mcp", id="description"),
         pytest.param(["create", "--from-mcp", SERVER, "--from-openapi", "a.json"], "both say what to create", id="two-sources"),
         pytest.param(["create", "--name", "x", "--pass-env", "A"], "name it with --from-mcp", id="create-variables-for-nobody"),
+        pytest.param(["create", "--name", "x", "--auth-token-env", "A"], "name it with --from-mcp", id="create-token-for-nobody"),
     ],
 )
 def test_a_wrong_call_is_refused_in_one_line_and_writes_nothing(

@@ -60,6 +60,7 @@ def test_p40_a_log_that_is_not_there_is_refused(run_here: Run, log: str) -> None
     assert (result.code, result.out, result.err.count("\n")) == (2, "", 1)
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("cli")
 def test_it_samples_tells_goes_on_and_gates(served: Any) -> None:
     served.write("log.jsonl", answers(60, 0) + "{broken\n")
@@ -89,6 +90,7 @@ def test_it_samples_tells_goes_on_and_gates(served: Any) -> None:
     assert "none of 101 records can be used; the first: log.jsonl:1: no answer: there is no key 'replay'" in broken.err
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("cli")
 def test_p40_too_few_samples_pass_no_gate(served: Any) -> None:
     served.write("log.jsonl", LINE)

@@ -40,6 +40,7 @@ def test_run_json_files_store_gate_and_selection(two: Any) -> None:
     assert not (two.folder / "reports").exists()
 
 
+@pytest.mark.slow
 def test_p45_p46_find_and_select_read_what_runs_wrote(two: Any) -> None:
     first = two.call("eval", "--skills", "skills", "--tasks", "five.json", "--json")
     assert (first.code, first.json["gate"]) == (0, None), first.err
@@ -73,6 +74,7 @@ def test_p45_p46_find_and_select_read_what_runs_wrote(two: Any) -> None:
     assert [entry["rank"] for entry in two.call("select", "--from", "best.json").json] == [1]
 
 
+@pytest.mark.slow
 def test_p54_fail_fast_stops_resume_goes_on_and_text_is_plain_on_a_pipe(two: Any) -> None:
     base = ["--tasks", "five.json", "--no-color"]
     stopped = two.call("eval", "--skills", "skills/calculator_buggy", *base, "--fail-fast", "--concurrency", "1")
@@ -95,6 +97,7 @@ def test_p54_fail_fast_stops_resume_goes_on_and_text_is_plain_on_a_pipe(two: Any
     assert (again["items"], again["finished"]) == (0, 5)
 
 
+@pytest.mark.slow
 def test_p59_timeout_retries_and_retry_errors(served: Any, examples: Path, copy: Any) -> None:
     copy(examples / "calculator_slow", served.folder / "slow" / "calculator_slow")
     served.write("one.json", [{"id": "t", "inputData": {"operation": "evaluate", "expression": "1+1"},

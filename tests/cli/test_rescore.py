@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from eval_skills.core.store import Store
+from eval_skills.core.store import Store, land_items, results_of
 
 Run = Callable[..., Any]
 RUN_ID = "20260301T120000Z-0001"
@@ -50,6 +50,17 @@ def test_p62_json_is_one_document(run_here: Run, past: Callable[..., str], sums:
     assert "nothing to do: this scoring of run" in again.err
     forced = run_here("rescore", RUN_ID, "--benchmark", sums, "--json", "--force")
     assert (forced.json["new"], forced.json["digest"]) == (True, document["digest"])
+
+
+def test_p09_a_cut_answer_is_no_success(run_here: Run, past: Callable[..., str], place: Any, sums: str) -> None:
+    past(RUN_ID)
+    store = Store(place.folder / "eval-store")
+    first, *rest = results_of(store.item_table(RUN_ID))
+    land_items(store, RUN_ID, [first.model_copy(update={"output": "x" * 70_000}), *rest])
+    result = run_here("rescore", RUN_ID, "--benchmark", sums)
+    assert result.code == 3, result.err
+    assert "1 item not judged: the answer was cut when it landed; run it again" in result.out
+    assert run_here("rescore", RUN_ID, "--benchmark", sums, "--json").json["cut"] == 1
 
 
 def test_p58_today_s_weights_come_from_the_configuration(run_here: Run, past: Callable[..., str], place: Any, sums: str) -> None:

@@ -16,6 +16,7 @@ import pytest
 from rich.console import Console
 
 from eval_skills.cli.ranking import ranking
+from eval_skills.cli.tables import show_summary
 from eval_skills.core.models import Benchmark, SkillCompletionReport
 from eval_skills.tasks.summary import RunSummary
 
@@ -23,15 +24,21 @@ LONG = "a_rather_long_skill_name_as_people_like_them"
 
 
 def printed(width: int, *names: str, selected: bool = False) -> str:
-    reports = [report(name) for name in names]
+    return printed_reports(width, [report(name) for name in names], selected=selected)
+
+
+def printed_reports(width: int, reports: list[SkillCompletionReport], *, selected: bool = False) -> str:
+    out = StringIO()
+    Console(file=out, width=width, color_system=None).print(ranking(summary_of(reports, selected=selected), width))
+    return out.getvalue()
+
+
+def summary_of(reports: list[SkillCompletionReport], *, selected: bool = False) -> RunSummary:
     benchmark = Benchmark.model_validate({"id": "b", "name": "B", "version": "1.0.0", "tasks": []})
-    summary = RunSummary(
+    return RunSummary(
         run_id="r", line="", skills=[], benchmark=benchmark, reports=reports, planned=1, finished=1,
         min_completion=0.7, store="s", selected=[] if selected else None,
     )  # fmt: skip
-    out = StringIO()
-    Console(file=out, width=width, color_system=None).print(ranking(summary, width))
-    return out.getvalue()
 
 
 def report(name: str) -> SkillCompletionReport:
@@ -136,3 +143,20 @@ def test_a_long_line_is_one_line_on_a_pipe(place: Any) -> None:
     place.write(f"{far.relative_to(place.folder)}/skill.json", "{")
     [line] = [line for line in place.call("find", "--skills-dir", str(far.parent)).out.splitlines() if "invalid" in line]
     assert str(Path(far, "skill.json")) in line
+
+
+def test_a_rubrics_dimensions_are_left_to_the_reports() -> None:
+    means = {"tool_accuracy": {"mean": 0.5, "items": 1}, "rubric.tone": {"mean": 0.25, "items": 1}}
+    judged = report("agent").to_json() | {"dimensions": means}
+    header = printed_reports(10_000, [SkillCompletionReport.model_validate(judged)]).splitlines()[0]
+    assert "tool accuracy" in header
+    assert "tone" not in header
+
+
+def test_a_forbidden_call_fails_the_gate_and_the_line_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    data = report("agent").to_json()
+    data["summary"] |= {"forbiddenItems": 2, "completionRate": 1.0}
+    show_summary(summary_of([SkillCompletionReport.model_validate(data)]), gate=True)
+    said = capsys.readouterr().out
+    assert "gate failed: agent@1.0.0 called forbidden tools in 2 items" in said
+    assert "gate passed" not in said

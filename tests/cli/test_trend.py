@@ -132,6 +132,7 @@ def test_p40_a_picture_without_the_extra_names_it(place: Any, run_here: Run, mon
         ),
         pytest.param(["--skill", "adder", "--output", "t.svg"], "--output t.svg: a trend is drawn as HTML or PNG", id="svg"),
         pytest.param(["--skill", "adder", "--output", "skills.html"], "skills.html: this is a folder", id="output-is-a-folder"),
+        pytest.param(["--skill", "adder", "--limit", "0"], "--limit 0: give at least 1", id="no-line"),
         pytest.param([], "--skill", id="no-skill"),
     ],
 )
@@ -227,3 +228,26 @@ def test_the_page_has_a_line_where_the_level_changed(place: Any, run_here: Run, 
     nights(past)
     assert run_here("trend", "--skill", "adder", "--output", "trend.html").code == 0
     assert "▼ benchmark 2.0.0→2.1.0" in (place.folder / "trend.html").read_text(encoding="utf-8")
+
+
+def test_the_newest_runs_are_shown_and_those_where_the_level_changed_and_the_rest_is_told_of(
+    run_here: Run, past: Callable[..., str]
+) -> None:
+    runs = nights(past)
+    asked = ("trend", "--skill", "adder", "--benchmark", "nightly")
+    result = run_here(*asked, "--limit", "3")
+    shown = [line.split()[2] for line in result.out.splitlines() if line.startswith("2026-02")]
+    assert shown == [runs[8], *runs[-3:]]
+    assert result.out.splitlines()[1] == "████████" + "▃" * 8  # the bars still are those of all
+    assert result.out.splitlines()[-1] == "12 earlier runs not shown; --limit 16 shows all, and --json has them"
+    assert len(points(run_here(*asked, "--limit", "3", "--json"))) == 16
+    everything = run_here(*asked, "--limit", "16").out
+    assert [line.split()[2] for line in everything.splitlines() if line.startswith("2026-02")] == runs
+    assert "not shown" not in everything
+
+
+def test_a_page_has_all_runs_whatever_is_shown(place: Any, run_here: Run, past: Callable[..., str]) -> None:
+    runs = nights(past)
+    run_here("trend", "--skill", "adder", "--limit", "1", "--output", "trend.html")
+    page = (place.folder / "trend.html").read_text(encoding="utf-8")
+    assert all(run in page for run in runs)

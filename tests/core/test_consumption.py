@@ -69,3 +69,15 @@ def test_latencies_are_of_the_rows_asked_for() -> None:
 def test_negative_amounts_are_refused(column: str) -> None:
     with pytest.raises(InputError, match=f"{column} must be a finite number from 0 on; got -1"):
         consumption(**{column: [1, -1, 0]})
+
+
+@pytest.mark.parametrize(
+    ("columns", "p50"),
+    [
+        pytest.param({}, None, id="an-older-store"),
+        pytest.param({"time_to_first_token_ms": [None, None, None]}, None, id="nothing-was-streamed"),
+        pytest.param({"time_to_first_token_ms": [9.0, None, 3.0]}, 3.0, id="nearest-rank-of-what-is-known"),
+    ],
+)
+def test_the_time_to_the_first_token(columns: dict[str, Any], p50: float | None) -> None:
+    assert consumption(**columns).latency(ALL).time_to_first_token_p50_ms == p50

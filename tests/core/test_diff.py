@@ -216,7 +216,7 @@ def test_reports_without_task_results_cannot_be_judged() -> None:
 def test_a_run_reported_twice_is_refused() -> None:
     (report,) = reports(each(1, "p"))
     doubled = report.model_copy(update={"task_results": report.task_results * 2})
-    with pytest.raises(InputError, match=r"holds t0 #0 twice"):
+    with pytest.raises(InputError, match=r"holds t0#1 twice"):
         diff_reports([report], [doubled])
 
 

@@ -64,7 +64,7 @@ def test_rows_that_cannot_be_counted_are_refused(columns: dict[str, Any], messag
 @pytest.mark.parametrize("spread", [1, 1_000], ids=["dense", "sparse"])
 def test_an_item_given_twice_is_refused(spread: int) -> None:
     frame = pd.DataFrame({**ROWS, "task_id": ["a", "a", "b"], "run_index": [0, 0, spread]})
-    with pytest.raises(InputError, match=r"item s@1.0.0 / a #0 is given twice"):
+    with pytest.raises(InputError, match=r"item s@1.0.0/a#1 is given twice"):
         item_table(frame, [])
 
 

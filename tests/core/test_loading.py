@@ -76,9 +76,28 @@ BENCHMARK = {"id": "b", "name": "B", "version": "1.0.0"}
             Skill, SKILL | {"entryPoint": "x"}, "unknown key 'entryPoint' (did you mean 'entrypoint'?)", id="p60-nearest"
         ),
         pytest.param(Skill, SKILL | {"zzz": 1}, "unknown key 'zzz'; known are adapterConfig, adapterType", id="p60-known-keys"),
-        pytest.param(Skill, {**SKILL, "version": "1"}, "version: string should match pattern", id="no-semver"),
+        pytest.param(Skill, {**SKILL, "version": "1"}, 'version: give a version such as 1.0.0; got "1"', id="no-semver"),
+        pytest.param(Skill, {**SKILL, "id": "A_b"}, 'id: give lower-case letters, digits, - and _; got "A_b"', id="no-id"),
         pytest.param(Skill, {**SKILL, "entrypoint": " "}, "entrypoint: ", id="blank"),
         pytest.param(Skill, {"id": "s"}, "name: this key is required and missing (and 3 more problems)", id="missing"),
+        pytest.param(
+            Benchmark,
+            BENCHMARK | {"tasks": [{"id": "t", "expected": {"toolSequence": ["a"], "sequenceMode": "exakt"}}]},
+            "got \"exakt\" (did you mean 'exact'?)",
+            id="p60-nearest-choice",
+        ),
+        pytest.param(
+            Benchmark,
+            BENCHMARK | {"tasks": [{"id": "t", "expected": {"tools": ["a"], "sequenceMode": "exact"}}]},
+            "sequenceMode is set and toolSequence is missing",
+            id="a-mode-of-nothing",
+        ),
+        pytest.param(
+            Benchmark,
+            BENCHMARK | {"tasks": [{"id": "t", "expected": {"output": {"contains": ["Bern"], "notContains": ["bern"]}}}]},
+            "'Bern' stands in contains and in notContains",
+            id="wanted-and-refused",
+        ),
         pytest.param(
             Benchmark, BENCHMARK | {"tasks": [{"id": "t", "evaluator": {"type": 3}}]}, "tasks[0].evaluator.type: ", id="path"
         ),

@@ -169,6 +169,28 @@ def test_a_tag_of_other_skills_tasks_is_left_out() -> None:
     assert [list(each.by_tag) for each in skill_reports(frame, benchmark(), 100)] == [["y"], ["x"]]
 
 
+def test_by_complexity_from_simple_on() -> None:
+    rated = ["very_complex", "simple", None, "simple"]
+    by_complexity = report({"a": "p", "b": "f", "c": "p", "d": "p"}, complexity=rated).by_complexity
+    assert [(name, of.completion_rate, of.items, of.tasks) for name, of in by_complexity.items()] == [
+        ("simple", 0.5, 2, 2),
+        ("very_complex", 1.0, 1, 1),
+    ]
+    assert by_complexity["simple"].confidence_interval is not None
+
+
+def test_complexity_comes_from_the_benchmark_where_the_items_do_not_know_it() -> None:
+    tested = benchmark(
+        tasks=[
+            {"id": "a", "evaluator": "exact", "complexity": "medium"},
+            {"id": "b", "evaluator": "exact", "complexity": "complex"},
+        ]
+    )
+    assert list(report({"a": "p", "b": "f"}, tested).by_complexity) == ["medium", "complex"]
+    assert list(report({"a": "p", "b": "f"}, tested, complexity=[None, "simple"]).by_complexity) == ["simple", "medium"]
+    assert report({"a": "p"}).by_complexity == {}
+
+
 def test_no_items_no_reports() -> None:
     assert skill_reports(pd.DataFrame(), benchmark(), 100) == []
     assert skill_reports(items({}), benchmark(), 100) == []

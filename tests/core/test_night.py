@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from eval_skills.core.diff import diff_reports
-from eval_skills.core.night import Fresh, Lost, Ruling, SkillNight, rule
+from eval_skills.core.night import Fresh, Lost, Ruling, SkillNight
 from eval_skills.core.night_diff import judged_together
+from eval_skills.core.night_ruling import rule
 from eval_skills.core.task_tally import tallies_of
 from tests.core.night_figures import Outcome, each, report, skill_night
 

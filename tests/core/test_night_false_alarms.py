@@ -8,8 +8,9 @@ from collections.abc import Callable
 import pytest
 
 from eval_skills.core.diff import diff_reports
-from eval_skills.core.night import BAD, Against, Fresh, Lost, Ruling, SkillNight, rule
+from eval_skills.core.night import BAD, Against, Fresh, Lost, Ruling, SkillNight
 from eval_skills.core.night_diff import judged_together
+from eval_skills.core.night_ruling import rule
 from eval_skills.core.task_tally import Tally, tallies_of, together
 from tests.core.night_figures import report
 

@@ -1,8 +1,13 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from eval_skills.core.redaction import Redaction
+from eval_skills.core.redaction import Redaction, left_readable
+
+NESTED = json.dumps(json.dumps({"k": "[redacted:A]"}))
+LINE = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC"
 
 
 @pytest.mark.parametrize(
@@ -17,6 +22,18 @@ from eval_skills.core.redaction import Redaction
         pytest.param({"A": "redacted", "B": "hunter2"}, "hunter2", "[redacted:B]", id="marks-are-not-redacted"),
         pytest.param({"A": "a.*b"}, "a.*b axxb", "[redacted:A] axxb", id="no-pattern"),
         pytest.param({"A": "Hunter2"}, "hunter2", "hunter2", id="case-counts"),
+        pytest.param({"A": "hunter2\n"}, "x hunter2", "x [redacted:A]", id="blanks-around-are-no-part"),
+        pytest.param({"A": "a<b&c"}, "<p>a&lt;b&amp;c", "<p>[redacted:A]", id="in-a-web-page"),
+        pytest.param({"A": "pass word"}, "?p=pass%20word&q=pass+word", "?p=[redacted:A]&q=[redacted:A]", id="in-an-address"),
+        pytest.param({"A": 'a"b\\c'}, json.dumps(json.dumps({"k": 'a"b\\c'})), NESTED, id="quoted-twice"),
+        pytest.param({"A": "a'b\\c\"d"}, repr({"k": "a'b\\c\"d"}), "{'k': '[redacted:A]'}", id="quoted-by-python"),
+        pytest.param({"A": "one\n  two"}, "said one two", "said [redacted:A]", id="on-one-line-though-it-has-two"),
+        pytest.param({"A": f"{LINE}\nend"}, f"at | {LINE} | end", "at | [redacted:A] | end", id="a-line-of-several"),
+        pytest.param({"A": "hunter2"}, "got hunte…", "got [redacted:A]…", id="cut-at-its-end"),
+        pytest.param({"A": "hunter2"}, "…nter2 | x", "…[redacted:A] | x", id="cut-at-its-beginning"),
+        pytest.param({"A": "hunter2"}, "hun…er2", "hun…er2", id="too-short-a-piece"),
+        pytest.param({"A": "hunter2", "B": "hunters"}, "hunter… hunte…", "[redacted:B]… [redacted:B]…", id="a-piece-of-two"),
+        pytest.param({"A": "hunter2"}, "hunter2… hunt", "[redacted:A]… hunt", id="whole-before-a-cut"),
     ],
 )
 def test_text(secrets: dict[str, str], text: str, kept: str) -> None:
@@ -28,3 +45,18 @@ def test_data_keeps_its_shape() -> None:
     redaction = Redaction({"A": "hunter2", "B": "True"})
     assert redaction.data(data) == {**data, "list": ["true", {"k": "[redacted:A]"}]}
     assert Redaction().data(data) is data
+
+
+@pytest.mark.parametrize(
+    ("text", "touched"),
+    [("all is well", False), ("hunter2", True), ("hunte…", True), ("a cut…", True)],
+)
+def test_what_may_hold_a_secret_is_looked_at(text: str, touched: bool) -> None:
+    assert Redaction({"A": "hunter2"}).touches(text) is touched
+    assert not Redaction().touches(text)
+
+
+def test_a_secret_that_is_too_short_is_named_and_not_shown() -> None:
+    assert left_readable({"A": "long", "B": "", "C": "xyz\n", "D": " "}) == [
+        "the secret C has fewer than 4 characters, so it is not replaced where something is written"
+    ]

@@ -138,3 +138,19 @@ def test_items_survive_parquet(tmp_path: Any) -> None:
 def test_a_cell_that_fits_no_field_is_refused() -> None:
     with pytest.raises(InputError, match="dimensions"):
         results({**ROW, "dimensions": {"a": 7.0}})
+
+
+def test_calls_messages_and_the_first_token_are_read_from_the_rows_of_a_store() -> None:
+    call = {"name": "search", "arguments": '{"q": 1}', "id": "c1", "result": None, "error": "refused"}
+    row = {**ROW, "tool_calls": np.array([call], dtype=object), "messages": '[{"role": "user"}]', "time_to_first_token_ms": 3.5}
+    [found] = task_results_of(item_table(pd.DataFrame([row]), []), slice(0, 1), BENCHMARK)
+    assert found.tool_calls is not None
+    assert [call.to_json() for call in found.tool_calls] == [{**call, "arguments": {"q": 1}}]
+    assert found.messages == [{"role": "user"}]
+    assert found.time_to_first_token_ms == 3.5
+
+
+def test_unknown_calls_stay_unknown() -> None:
+    row = {**ROW, "tool_calls": None, "messages": None, "time_to_first_token_ms": None}
+    [found] = task_results_of(item_table(pd.DataFrame([row]), []), slice(0, 1), BENCHMARK)
+    assert (found.tool_calls, found.messages, found.time_to_first_token_ms) == (None, None, None)

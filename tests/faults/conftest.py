@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -272,3 +273,11 @@ def processes_with(mark: str) -> list[int]:
         if mark.encode() in words:
             found.append(int(folder.name))
     return found
+
+
+@pytest.fixture
+def mark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """What every process of the skills carries; and a folder of its own for temporary files."""
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    return f"mark-{uuid4().hex}"

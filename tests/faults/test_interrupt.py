@@ -48,10 +48,10 @@ def resume_command(process: Process) -> list[str]:
 @pytest.mark.parametrize(
     ("number", "group", "persistent", "code"),
     [
-        pytest.param(signal.SIGINT, False, True, 130, id="interrupt-the-process"),
+        pytest.param(signal.SIGINT, False, True, 130, id="interrupt-the-process", marks=pytest.mark.slow),
         pytest.param(signal.SIGINT, True, False, 130, id="ctrl-c-reaches-the-group"),
-        pytest.param(signal.SIGTERM, False, False, 143, id="terminate"),
-        pytest.param(signal.SIGHUP, False, False, 143, id="p54-the-terminal-closed"),
+        pytest.param(signal.SIGTERM, False, False, 143, id="terminate", marks=pytest.mark.slow),
+        pytest.param(signal.SIGHUP, False, False, 143, id="p54-the-terminal-closed", marks=pytest.mark.slow),
     ],
 )
 def test_p54_a_signal_stops_children_keeps_the_journal_and_says_how_to_go_on(
@@ -63,6 +63,7 @@ def test_p54_a_signal_stops_children_keeps_the_journal_and_says_how_to_go_on(
     check_stopped(workplace, process, code)
 
 
+@pytest.mark.slow
 def test_the_command_that_an_interrupted_run_names_goes_on_with_it(workplace: Workplace) -> None:
     workplace.furnish(TASKS, free=FREE)
     process = working(workplace)
@@ -77,6 +78,7 @@ def test_the_command_that_an_interrupted_run_names_goes_on_with_it(workplace: Wo
     assert {task: workplace.calls()[task] for task in recorded} == recorded
 
 
+@pytest.mark.slow
 def test_a_second_ctrl_c_during_the_shutdown_does_not_hang(workplace: Workplace) -> None:
     workplace.furnish(TASKS, stubborn=True, free=FREE)
     process = working(workplace)
@@ -99,6 +101,7 @@ def test_ctrl_c_while_a_service_does_not_get_ready_does_not_wait_for_it(workplac
     assert workplace.survivors() == []
 
 
+@pytest.mark.slow
 def test_who_wants_a_run_that_another_process_writes_is_told_which(workplace: Workplace) -> None:
     workplace.furnish(TASKS, free=FREE)
     winner = working(workplace)

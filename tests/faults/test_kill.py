@@ -66,6 +66,7 @@ class Victim:
         assert sum(count - 1 for count in calls.values()) <= self._kills * CONCURRENCY
 
 
+@pytest.mark.slow
 def test_p53_killed_at_its_manifest_then_at_lines_then_while_landing_then_while_reporting(workplace: Workplace) -> None:
     workplace.furnish(tasks=TASKS, persistent=True)
     victim = Victim(workplace)
@@ -83,6 +84,7 @@ def test_one_shot_skills_killed_after_three_answers(workplace: Workplace) -> Non
     victim.finish()
 
 
+@pytest.mark.slow
 def test_items_that_share_a_task_run_are_kept_one_by_one_and_any_folder_can_go_on(workplace: Workplace, tmp_path: Path) -> None:
     workplace.furnish(tasks=TASKS, persistent=True)
     victim = Victim(workplace, "--items-per-task", "10")

@@ -37,6 +37,7 @@ class TestDeadServer:
 
 
 class TestPrivateServer:
+    @pytest.mark.slow
     def test_two_calls_at_once_share_a_brand_new_home_and_leave_no_process_and_no_log(self, private_place: Workplace) -> None:
         private_place.furnish(3, free=0)
         both = [private_place.evaluate("--output-dir", "reports") for _ in range(2)]
@@ -47,6 +48,7 @@ class TestPrivateServer:
         assert private_place.servers() == []
         assert list(private_place.prefect_home.glob("*.log")) == []
 
+    @pytest.mark.slow
     def test_it_leaves_when_its_client_is_killed(self, private_place: Workplace) -> None:
         private_place.furnish(100, seconds=0.2)
         process = private_place.evaluate()
@@ -62,6 +64,7 @@ class TestPrivateServer:
         process.kill()
         assert private_place.is_deserted()
 
+    @pytest.mark.slow
     def test_one_that_cannot_start_names_its_log(self, private_place: Workplace) -> None:
         private_place.furnish(1)
         (private_place.prefect_home / "prefect.db").mkdir(parents=True)

@@ -101,11 +101,13 @@ def test_p40_a_path_that_no_revision_has_is_refused(replay: Replay) -> None:
         replay(skills_path="zz")
 
 
+@pytest.mark.slow
 def test_p40_a_time_of_broken_revisions_alone_comes_to_nothing_and_says_so(replay: Replay) -> None:
     assert replay(since=datetime(2026, 3, 4, tzinfo=UTC)).is_empty
     assert not replay().is_empty
 
 
+@pytest.mark.slow
 def test_p70_a_tag_is_a_period_whatever_it_is_called_and_shares_the_run_of_its_commit(
     replay: Replay, tmp_path: Path, ask: Ask
 ) -> None:

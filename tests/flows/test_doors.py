@@ -10,7 +10,10 @@ import pytest
 FLOWS = ("evaluate", "pipeline", "nightly", "backfill", "monitor")
 
 
-@pytest.mark.parametrize("first", [f"eval_skills.flows.{name}" for name in FLOWS])
+@pytest.mark.parametrize(
+    "first",
+    [pytest.param(f"eval_skills.flows.{name}", id=name, marks=() if name == "evaluate" else pytest.mark.slow) for name in FLOWS],
+)
 def test_a_flows_name_is_the_flow_whatever_was_imported_before(first: str) -> None:
     program = (
         f"import {first}\n"

@@ -149,6 +149,14 @@ def test_p68_json_in_a_script_is_the_same_value_and_ends_nothing(value: Any) -> 
     text.encode("utf-8")
 
 
+def test_each_complexity_is_told_as_each_tag_is(make_report: MakeReport, context: ReportContext) -> None:
+    group = {"completionRate": 0.5, "items": 4, "tasks": 2, "errorRate": 0.25}
+    [skill] = data_of(page_of([make_report(byTag={"t": group}, byComplexity={"simple": group})], context))["skills"]
+    [tag], [complexity] = skill["tags"], skill["complexity"]
+    assert complexity == tag | {"tag": "simple"}
+    assert (complexity["completion"], complexity["shown"], complexity["errorsShown"]) == (0.5, "50.0 %", "25.0 %")
+
+
 def test_nan_is_refused() -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         script_json(float("nan"))
@@ -157,7 +165,7 @@ def test_nan_is_refused() -> None:
 @pytest.mark.parametrize(
     "place",
     ["skill", "version", "benchmark_id", "task", "message", "code", "where", "answer", "expected", "input", "tag", "task_tag",
-     "error", "dimension", "method", "title", "run_id", "name", "about", "description"],
+     "complexity", "error", "dimension", "method", "title", "run_id", "name", "about", "description"],
 )  # fmt: skip
 def test_p68_hostile_text_stays_text_wherever_it_stands(
     make_report: MakeReport, make_item: MakeItem, context: ReportContext, place: str
@@ -179,6 +187,7 @@ def test_p68_hostile_text_stays_text_wherever_it_stands(
             benchmarkId=at("benchmark_id", "words"),
             taskResults=items,
             byTag={at("tag", "g"): {"completionRate": 1.0, "items": 1, "tasks": 1}},
+            byComplexity={at("complexity", "g"): {"completionRate": 1.0, "items": 1, "tasks": 1}},
             summary={"confidenceInterval": {"lower": 0.1, "upper": 0.9, "method": at("method", "wilson")}},
         )
         told = {"id": "words", "name": at("name", "n"), "version": "1.0.0", "description": at("about", "about")}
@@ -249,11 +258,19 @@ def test_banners(make_report: MakeReport, make_item: MakeItem, context: ReportCo
     rogue = make_report("rogue", taskResults=[make_item(run, reasons=[forbidden]) for run in ("a", "b")])
     plain = page_of([make_report()], context)
     assert 'class="banner bad"' not in plain
+    assert 'class="banner alarm"' not in plain
     assert "Partial run" not in plain
     page = page_of([rogue, make_report("sound")], replace(context, min_completion=0.9, partial=(5, 8)))
-    for said in ("rogue@1.0.0 called a forbidden tool.", "5 of 8 items finished", "Gate missed.", "0 of 2 skills reached it"):
+    alarm = (
+        "by 1 of 2 skills",
+        "rogue@1.0.0 called forbidden tools in 2 items",
+        "a#1</a>: rm was called",
+        "b#1</a>",
+    )
+    for said in (*alarm, "5 of 8 items finished", "Gate missed.", "0 of 2 skills met it"):
         assert said in page
-    assert page.count("rm was called") == 2  # once in the banner, once among the texts
+    assert page.index("banner alarm") < page.index("Partial run") < page.index("Gate missed")
+    assert page.count("rm was called") == 3  # twice in the banner, once among the texts
     assert "Gate met." in page_of([make_report()], replace(context, min_completion=0.85))
 
 

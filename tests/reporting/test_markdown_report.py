@@ -147,6 +147,16 @@ def test_what_is_left_out_is_said(
     assert (remark in text) if remark else ("more in the JSON report" not in text)
 
 
+def test_each_complexity_has_a_row_as_each_tag_has(make_report: MakeReport, context: ReportContext) -> None:
+    group = {"completionRate": 0.5, "items": 4, "tasks": 2, "errorRate": 0.25, "partialScore": 0.75}
+    text = str(render("markdown", [make_report(byComplexity={"simple": group, "very_complex": group})], context))
+    assert "### By complexity" in text
+    assert "### By tag" not in text
+    shown = ["2", "4", "50.0 %", "–", "0.7500", "25.0 %"]
+    rows = [row for row in cells(text) if row[0] in {"Complexity", "simple", "very_complex"}]
+    assert rows[1:] == [["simple", *shown], ["very_complex", *shown]]
+
+
 def test_a_long_answer_says_how_much_is_missing(make_report: MakeReport, make_item: MakeItem, context: ReportContext) -> None:
     text = str(render("markdown", [make_report(taskResults=[make_item(output="x" * 1000)])], context))
     assert "… (700 more characters)" in text
@@ -155,7 +165,7 @@ def test_a_long_answer_says_how_much_is_missing(make_report: MakeReport, make_it
 
 @pytest.mark.parametrize(
     "place",
-    ["skill", "task", "message", "code", "answer", "expected", "tag", "error", "title", "method"],
+    ["skill", "task", "message", "code", "answer", "expected", "tag", "complexity", "error", "title", "method"],
 )
 def test_p68_hostile_text_stays_text_wherever_it_stands(
     make_report: MakeReport, make_item: MakeItem, context: ReportContext, place: str
@@ -175,6 +185,7 @@ def test_p68_hostile_text_stays_text_wherever_it_stands(
             at("skill", "s"),
             taskResults=items,
             byTag={at("tag", "g"): {"completionRate": 1.0, "items": 1, "tasks": 1}},
+            byComplexity={at("complexity", "g"): {"completionRate": 1.0, "items": 1, "tasks": 1}},
             summary={"confidenceInterval": {"lower": 0.1, "upper": 0.9, "method": at("method", "wilson")}},
         )
         return str(render("markdown", [report], replace(context, title=at("title", "T"))))

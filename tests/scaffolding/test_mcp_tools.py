@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from eval_skills.benchmarks import load_benchmark
+from eval_skills.core.models import SkillResponse
 from eval_skills.core.skills import load_skill
 from eval_skills.scaffolding.draft import write_drafts
+from eval_skills.scaffolding.mcp_starter import starter_benchmark, why_no_starter
 from eval_skills.scaffolding.mcp_tools import ToolDescription, ToolServer, draft_tool_skills, tool_skills
+from eval_skills.scorers import score_response_sync
 
 SERVER = ToolServer(entrypoint="weather-server --fast", adapter_config={"passEnv": ["KEY"]}, name="weather", version="2.0.1")
 INPUT = {"type": "object", "properties": {"city": {"type": "string"}}}
@@ -26,6 +31,66 @@ def test_a_skill_holds_the_schemas_and_how_the_server_is_reached(tmp_path: Path)
     assert (skill.adapter_type, skill.entrypoint) == ("mcp", "weather-server --fast")
     assert skill.adapter_config == {"passEnv": ["KEY"]}
     assert json.loads(draft.files["skill.json"])["metadata"] == {"mcpServer": "weather"}
+
+
+REQUIRED = {"type": "object", "required": ["city"]}
+
+
+@pytest.mark.parametrize(
+    ("schema", "inputs"),
+    [
+        pytest.param({"examples": [{"city": "Bern"}, {"city": "Rom"}]}, [{"city": "Bern"}, {"city": "Rom"}], id="whole"),
+        pytest.param({**REQUIRED, "properties": {"city": {"examples": ["Bern"]}}}, [{"city": "Bern"}], id="of-its-parts"),
+        pytest.param({**REQUIRED, "properties": {"city": {"enum": ["Bern", "Rom"]}}}, [{"city": "Bern"}], id="choice"),
+        pytest.param(
+            {**REQUIRED, "properties": {"city": {"$ref": "#/$defs/c"}}, "$defs": {"c": {"default": "Bern"}}},
+            [{"city": "Bern"}],
+            id="reference",
+        ),
+        pytest.param({"properties": {"unit": {"default": "C"}, "day": {}}}, [{"unit": "C"}], id="only-defaults"),
+        pytest.param(
+            {"properties": {"unit": {"$ref": "#/$defs/u"}}, "$defs": {"u": {"default": "C"}}}, [{"unit": "C"}], id="its-reference"
+        ),
+        pytest.param({**REQUIRED, "properties": {"city": {"type": "string"}}}, None, id="nothing-given"),
+        pytest.param({"properties": {"city": {"type": "string"}}}, None, id="nothing-required-or-given"),
+        pytest.param({**REQUIRED, "properties": {"city": {"$ref": "http://127.0.0.1:9/"}}}, None, id="reference-to-elsewhere"),
+        pytest.param({**REQUIRED, "properties": {"city": {"$ref": "#"}}}, None, id="reference-in-a-circle"),
+        pytest.param({"type": "object"}, None, id="no-arguments"),
+    ],
+)
+def test_p64_there_are_tests_where_the_schema_gives_examples(
+    tmp_path: Path, schema: dict[str, Any], inputs: list[dict[str, Any]] | None
+) -> None:
+    tool = ToolDescription("forecast", "Forecast", "", schema, {"type": "object", "required": ["sky"]})
+    [draft] = draft_tool_skills(tool_skills([tool], SERVER), tmp_path)
+    if inputs is None:
+        assert list(draft.files) == ["skill.json"]
+        return
+    write_drafts([draft])
+    tasks = load_benchmark(tmp_path / "forecast" / "tests" / "basic.eval.json").tasks
+    assert [task.input_data for task in tasks] == inputs
+    assert score_response_sync(tasks[0], SkillResponse(output={"sky": "blue"})).status == "pass"
+    assert score_response_sync(tasks[0], SkillResponse(output={})).status == "fail"
+
+
+@pytest.mark.parametrize(
+    ("schema", "lack"),
+    [
+        pytest.param({"properties": {"unit": {"default": "C"}}}, "", id="none"),
+        pytest.param({"type": "object"}, "it takes no arguments", id="no-arguments"),
+        pytest.param(
+            {"required": ["a", "b"], "properties": {"a": {"default": 1}, "b": {"type": "string"}}}, "choice for b", id="one-part"
+        ),
+        pytest.param({"required": ["b"], "properties": {"a": {"default": 1}}}, "choice for b", id="unknown-part"),
+        pytest.param({"properties": {"a": {"type": "string"}}}, "default for any argument", id="nothing-given"),
+        pytest.param({"required": ["a"], "properties": {"a": {"$ref": "#/$defs/a"}}}, "refers to what is not in it", id="lost"),
+        pytest.param({"properties": 3, "examples": "x"}, "it takes no arguments", id="malformed"),
+    ],
+)
+def test_a_tool_without_tests_says_what_its_schema_lacks(schema: dict[str, Any], lack: str) -> None:
+    [skill] = tool_skills([ToolDescription("forecast", "Forecast", "", schema)], SERVER)
+    assert lack in why_no_starter(skill)
+    assert bool(why_no_starter(skill)) is bool(lack) is (starter_benchmark(skill) is None)
 
 
 @pytest.mark.parametrize(

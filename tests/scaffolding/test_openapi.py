@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from eval_skills.adapters.config import HttpConfig, read_config
+from eval_skills.adapters.config import read_config
+from eval_skills.adapters.http_config import HttpConfig
 from eval_skills.benchmarks import load_tasks
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.skills import load_skill

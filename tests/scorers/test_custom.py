@@ -165,6 +165,63 @@ async def test_a_process_left_behind_does_not_hold_up_the_verdict(tmp_path: Path
     assert time.monotonic() - began < 120
 
 
+FILES = """
+import json, os, pathlib, sqlite3, tempfile, zoneinfo
+def score(output, expected, task):
+    {body}
+    return 1
+"""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param("open('beside.txt').read(); open('new.txt', 'w').write('x'); os.remove('new.txt')", id="its-own-folder"),
+        pytest.param("open(os.path.join(os.getcwd(), 'sub', '..', 'beside.txt')).read()", id="by-detours"),
+        pytest.param("tempfile.TemporaryFile().write(b'x'); tempfile.TemporaryDirectory().cleanup()", id="temporary"),
+        pytest.param("sqlite3.connect(':memory:').execute('select 1')", id="database-in-memory"),
+        pytest.param("import colorsys, xml.dom.minidom; open(json.__file__).read()", id="the-library"),
+        pytest.param("import subprocess; subprocess.run(['true'], stdout=subprocess.DEVNULL)", id="nowhere"),
+    ],
+)
+async def test_a_scorer_finds_its_files_and_those_that_are_installed(tmp_path: Path, body: str) -> None:
+    (tmp_path / "beside.txt").write_text("beside")
+    (tmp_path / "sub").mkdir()
+    found = await verdict(tmp_path, FILES.format(body=body))
+    assert (found.status, found.reasons) == ("pass", [])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param("open(OUTSIDE).read()", id="read"),
+        pytest.param("open(OUTSIDE, 'a').write('x')", id="write"),
+        pytest.param("pathlib.Path('../outside.txt').read_bytes()", id="relative"),
+        pytest.param("open('link').read()", id="through-a-link"),
+        pytest.param("os.open(os.fsencode(OUTSIDE), os.O_RDONLY)", id="by-the-system-call"),
+        pytest.param("os.listdir('..')", id="list"),
+        pytest.param("os.remove(OUTSIDE)", id="remove"),
+        pytest.param("os.rename('beside.txt', OUTSIDE)", id="replace"),
+        pytest.param("sqlite3.connect(OUTSIDE)", id="database"),
+        pytest.param("open(json.__file__, 'a')", id="write-to-the-library"),
+        pytest.param("open('../bench-evil/x').read()", id="p72-a-folder-whose-name-begins-alike"),
+    ],
+)
+async def test_p11_files_outside_the_benchmarks_folder_are_not_opened(tmp_path: Path, body: str) -> None:
+    folder, outside = tmp_path / "bench", tmp_path / "outside.txt"
+    folder.mkdir()
+    (folder / "beside.txt").write_text("beside")
+    (tmp_path / "bench-evil").mkdir()
+    (tmp_path / "bench-evil" / "x").write_text("x")
+    outside.write_text("secret")
+    (folder / "link").symlink_to(outside)
+    found = await verdict(folder, FILES.format(body=body.replace("OUTSIDE", repr(str(outside)))))
+    assert (found.status, found.error_kind) == ("error", "scorer")
+    assert "PermissionError" in found.reasons[0].message
+    assert "lies outside the benchmark's folder" in found.reasons[0].message
+    assert outside.read_text() == "secret"
+
+
 async def test_p71_it_sees_an_allow_list_of_variables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME_API_KEY", "secret")
     source = "import os\ndef score(o, e, t):\n    return 'SOME_API_KEY' not in os.environ and 'PATH' in os.environ\n"

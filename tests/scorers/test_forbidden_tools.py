@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from eval_skills.core.errors import InputError
-from eval_skills.core.models import SkillResponse, ToolCall
+from eval_skills.core.models import EvalTask, SkillResponse, ToolCall
+from eval_skills.scorers import score_response_sync
 from eval_skills.scorers.forbidden_tools import ForbiddenTools
 
 
@@ -47,3 +50,47 @@ def test_a_clean_run_scores_1_and_an_unknown_one_nothing() -> None:
 def test_p05_an_empty_list_is_a_load_error() -> None:
     with pytest.raises(InputError):
         ForbiddenTools(tools=())
+
+
+def asks(name: str, role: str = "assistant") -> dict[str, Any]:
+    return {"role": role, "tool_calls": [{"name": name, "args": {}}]}
+
+
+@pytest.mark.parametrize(
+    ("called", "messages", "where"),
+    [
+        pytest.param(["search"], [{"role": "user"}, asks("search"), asks("pay")], "messages[2]", id="hidden-in-the-messages"),
+        pytest.param(["search", "pay"], [asks("search")], "toolCalls[1]", id="hidden-in-the-list"),
+        pytest.param(["pay"], [asks("pay")], "toolCalls[0]", id="in-both"),
+        pytest.param([], [asks("pay")], "messages[0]", id="an-empty-list-is-no-alibi"),
+        pytest.param(None, [{"role": "user"}, asks("pay")], "messages[1]", id="messages-alone"),
+        pytest.param(["search"], [asks("pay", "robot")], "messages[0]", id="nobody-known"),
+        pytest.param(["search"], [{**asks("search"), "function_call": {"name": "pay"}}], "messages[0]", id="second-notation"),
+    ],
+)
+def test_p76_the_gate_looks_at_both_sources_and_says_where(
+    called: list[str] | None, messages: list[dict[str, Any]], where: str
+) -> None:
+    task = EvalTask.model_validate({"id": "t", "expected": {"forbiddenTools": ["pay"], "tools": ["search"]}})
+    found = score_response_sync(task, SkillResponse(tool_calls=None if called is None else calls(*called), messages=messages))
+    assert (found.status, found.score) == ("fail", 0)
+    assert [(each.where, each.message) for each in found.reasons] == [(where, "forbidden tool 'pay' was called 1 time")]
+
+
+def test_both_sources_tell_of_the_same_calls() -> None:
+    gate = ForbiddenTools(tools=("pay",))
+    [violation] = gate.violations(calls("pay"), [asks("pay"), asks("Pay")])
+    assert violation.message == "forbidden tool 'pay' was called 2 times"
+
+
+def test_a_prefix_makes_another_name() -> None:
+    gate = ForbiddenTools(tools=("pay",))
+    assert gate.violations(calls("functions.pay", "mcp__bank__pay")) == ()
+    assert len(ForbiddenTools(tools=("mcp__bank__pay",)).violations(calls("mcp bank.pay"))) == 1
+
+
+def test_a_disagreement_is_remarked_upon() -> None:
+    task = EvalTask.model_validate({"id": "t", "expected": {"tools": ["search"]}})
+    found = score_response_sync(task, SkillResponse(tool_calls=calls("ls"), messages=[asks("search")]))
+    assert (found.status, found.score) == ("pass", 1)
+    assert "TOOL_CALLS_DISAGREE" in [each.code for each in found.reasons]

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask, SkillResponse, ToolCall, Verdict
 from eval_skills.scorers import TaskScoring
-from eval_skills.scorers.hallucination import MAX_REASONS, Finding, share_supported
+from eval_skills.scorers.claim_findings import MAX_REASONS, Finding, share_supported
 from eval_skills.scorers.reasons import is_remark
 
 SALES = ToolCall(name="sales", result={"total": 1250.5, "top": "Marie Curie", "day": "2026-11-22"})
@@ -35,13 +35,13 @@ async def test_supported_claims_pass_and_the_share_is_shown() -> None:
     assert verdict.metadata["hallucination"] == {"claims": 4, "unsupported": 0}
 
 
-async def test_an_unsupported_claim_is_quoted_and_fails_the_item_not_the_score() -> None:
+async def test_an_unsupported_claim_is_quoted_and_fails_the_item() -> None:
     verdict = await judged('It was 1,260, said "Pierre Curie"', SALES)
-    assert (verdict.status, verdict.score, verdict.dimensions) == ("fail", 1, {"hallucination": 0})
-    assert [each.code for each in verdict.reasons] == ["CLAIM_UNSUPPORTED", "CLAIM_UNSUPPORTED", "NOTHING_EXPECTED"]
+    assert (verdict.status, verdict.score, verdict.dimensions) == ("fail", 0, {"hallucination": 0})
+    assert [each.code for each in verdict.reasons] == ["CLAIM_UNSUPPORTED", "CLAIM_UNSUPPORTED"]
     assert unsupported(verdict) == [
         'number "1,260" occurs in no tool result and not in the input',
-        'quote "\\"Pierre Curie\\"" occurs in no tool result and not in the input',
+        'quote "Pierre Curie" occurs in no tool result and not in the input',
     ]
 
 
@@ -51,7 +51,7 @@ async def test_an_unsupported_claim_is_quoted_and_fails_the_item_not_the_score()
 async def test_p87_the_threshold_is_applied_as_given_and_passes_at_equality(threshold: float, status: str) -> None:
     verdict = await judged("1250.5 or 2026 or 7", SALES, checks={"threshold": threshold})
     assert verdict.status == status
-    assert verdict.dimensions["hallucination"] == pytest.approx(2 / 3)
+    assert verdict.score == verdict.dimensions["hallucination"] == pytest.approx(2 / 3), "nothing else is scored"
     [reason] = [each for each in verdict.reasons if each.code == "CLAIM_UNSUPPORTED"]
     assert is_remark(reason) is (status == "pass")
 
@@ -201,3 +201,8 @@ def test_findings_of_any_source_are_scored_alike() -> None:
     assert score is not None
     assert (score.value, score.passed, score.reasons[0].message) == (0.5, True, 'statement "b" is contradicted')
     assert share_supported([], 0) is None
+
+
+@pytest.mark.parametrize("claim", ['"Hotel Krone"', "'Hotel Krone'", "Hotel Krone"])
+def test_a_quotation_is_quoted_once(claim: str) -> None:
+    assert Finding(claim, "quote", "occurs nowhere").reason.message == 'quote "Hotel Krone" occurs nowhere'

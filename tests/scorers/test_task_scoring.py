@@ -57,7 +57,7 @@ def test_p10_evaluator_type_else_expected_type_else_default(
 @pytest.mark.parametrize(
     ("fields", "path"),
     [
-        pytest.param({"evaluator": "llm_judge"}, "task 't': evaluator.type", id="llm-judge"),
+        pytest.param({"evaluator": "llm_judge"}, "task 't': evaluator.judgePrompt", id="llm-judge"),
         pytest.param(
             {"expectedOutput": {"type": "of_nobody", "criteria": "good"}}, "task 't': expectedOutput.type", id="p10-type"
         ),
@@ -109,9 +109,15 @@ async def test_p40_a_gate_on_calls_that_nobody_reported_is_not_passed() -> None:
     assert known.status == "pass"
 
 
-async def test_unknown_calls_leave_their_dimensions_out() -> None:
-    found = await verdict(answer(), expected=TOOLS, expectedOutput=EXACT, thresholds={"minScore": 0})
-    assert (found.status, found.score, found.dimensions) == ("fail", 1, {"output_quality": 1})
+async def test_unknown_calls_are_never_better_than_wrong_ones() -> None:
+    for expected in (TOOLS, {"forbiddenTools": ["x"]}, {**TOOLS, "forbiddenTools": ["x"]}):
+        unknown = await verdict(answer(), expected=expected, expectedOutput=EXACT, thresholds={"minScore": 0})
+        wrong = await verdict(answer(called="x"), expected=expected, expectedOutput=EXACT, thresholds={"minScore": 0})
+        assert (unknown.status, unknown.reasons[0].code) == ("fail", "TOOL_CALLS_UNKNOWN")
+        assert unknown.score is not None
+        assert wrong.score is not None
+        assert unknown.score <= wrong.score < 1
+        assert unknown.dimensions == {"output_quality": 1}, "what was not computed is not shown as 0"
 
 
 async def test_p82_texts_are_gates_beside_an_evaluator_and_leave_the_score_alone() -> None:

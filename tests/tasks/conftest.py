@@ -13,12 +13,13 @@ import pytest
 
 from eval_skills.core.metrics import skill_reports
 from eval_skills.core.models import Attempt, ItemResult
-from eval_skills.core.store import Journal, land, land_reports, started_at, write_manifest
-from eval_skills.tasks.opening import manifest_of
+from eval_skills.core.store import Journal, Store, land, land_reports, started_at, write_manifest
 from eval_skills.tasks.plan import RunPlan, make_plan
 from eval_skills.tasks.progress import NobodyWatches
 from eval_skills.tasks.request import EvaluateRequest
+from eval_skills.tasks.run_manifest import manifest_of
 from eval_skills.tasks.session import RunSession
+from tests.tasks.backfills import DAY, START, Days
 
 SKILL = """
 import json, os, sys, time
@@ -141,6 +142,18 @@ def landed_run(tmp_path: Path, make_request: MakeRequest, write_expectations: Ca
         return plan.run_id
 
     return landed
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    """The store of this test."""
+    return Store(tmp_path / "store")
+
+
+@pytest.fixture
+def days(landed_run: LandedRun) -> Days:
+    """Lands a run for each of these answers, a day apart."""
+    return lambda *answers: [landed_run(each, at=START + number * DAY) for number, each in enumerate(answers)]
 
 
 def _result(plan: RunPlan, task: str, **fields: Any) -> ItemResult:

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from eval_skills.tasks.interactions import BadRecord, Interaction, RecordReader
+from eval_skills.tasks.interactions import Interaction, RecordReader
 from eval_skills.tasks.monitor_request import LogFields
+from eval_skills.tasks.record_values import BadRecord
 
 
 def read(record: Any, **fields: str) -> Interaction:

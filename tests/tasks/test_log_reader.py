@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from eval_skills.core.errors import InputError
-from eval_skills.tasks import log_reader
+from eval_skills.tasks import log_cursor, log_reader
 from eval_skills.tasks.interactions import RecordReader
 from eval_skills.tasks.log_files import check_log, list_files
 from eval_skills.tasks.log_reader import LogReader
@@ -193,7 +193,8 @@ def test_a_hostile_line_is_counted_and_hides_no_neighbour(log: Log, text: bytes,
 
 
 def test_a_line_longer_than_the_limit_is_passed_over(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_reader, "MAX_LINE_BYTES", 2000)
+    for module in (log_cursor, log_reader):
+        monkeypatch.setattr(module, "MAX_LINE_BYTES", 2000)
     log.path.write_text(line(1) + line(2, input="x" * 10_000) + line(3) + line(4, input="x" * 10_000).rstrip("\n"))
     assert log.new() == ["1", "3"]
     assert log.reader.bad_lines == [f"{log.path}:2: the line is longer than 2,000 bytes"]

@@ -13,7 +13,8 @@ import pytest
 
 from eval_skills.core.metrics import skill_reports
 from eval_skills.core.models import Benchmark, ItemResult
-from eval_skills.core.night import Fresh, rule
+from eval_skills.core.night import Fresh
+from eval_skills.core.night_ruling import rule
 from eval_skills.core.store import Store, land_items, land_reports, table_of
 from eval_skills.tasks.night_evidence import SuiteEvidence, SuiteRun, gather, suite_run
 from eval_skills.tasks.night_past import last_good_runs, past_of
@@ -28,6 +29,7 @@ STATUS: dict[str, dict[str, Any]] = {
     "p": {"status": "pass", "passed": True, "score": 1.0},
     "f": {"status": "fail", "passed": False, "score": 0.0},
     "i": {"status": "error", "passed": False, "error_kind": "infra", "error_message": "connection refused"},
+    "j": {"status": "error", "passed": False, "error_kind": "judge", "error_message": "no such key"},
 }
 TASKS = [f"t{number}" for number in range(20)]
 FINE = dict.fromkeys(TASKS, "p")
@@ -140,6 +142,16 @@ def test_p14_a_skill_that_nobody_reaches_failed_and_did_not_regress(nights: Nigh
     assert run.failures == ["adder@1.0.0 could not be reached: connection refused"]
     (evidence,) = nights.evidence(run)
     assert (evidence.diffs, evidence.skills) == ([], [])
+
+
+@pytest.mark.parametrize("outcome", [dict.fromkeys(TASKS, "j"), FINE | {"t3": "j"}])
+def test_p13_what_the_judge_did_not_judge_is_no_regression_and_no_good_night(nights: Nights, outcome: Outcome) -> None:
+    nights.night(FINE)
+    run = nights.run(outcome, 2)
+    assert (run.reports, len(run.unreachable)) == ([], 1)
+    count = list(outcome.values()).count("j")
+    assert run.failures == [f"adder@1.0.0: judge: {count} of 20 items could not be judged: no such key"]
+    assert not nights.night(outcome).good
 
 
 def test_a_few_items_that_nobody_reached_are_no_newly_failing_tasks(nights: Nights) -> None:

@@ -8,16 +8,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.metrics import skill_reports
-from eval_skills.core.models import ItemResult
+from eval_skills.core.models import Benchmark, ItemResult
 from eval_skills.core.store import Journal, Store, land, write_manifest
 from eval_skills.reporting import ReportContext, write_reports
-from eval_skills.tasks.opening import manifest_of
 from eval_skills.tasks.plan import RunPlan
-from eval_skills.tasks.report_source import read_source
+from eval_skills.tasks.report_source import read_source, skill_reports_of
+from eval_skills.tasks.run_manifest import manifest_of
 
 RUN = "20261121T233824Z-3f9a"
 
@@ -152,3 +153,12 @@ def test_p40_a_run_without_items_is_refused(recorded: Callable[..., RunPlan]) ->
     plan = recorded(0)
     with pytest.raises(InputError, match="has no finished item yet; go on with --resume"):
         read_source(plan.run_id, Store(plan.store.path).path)
+
+
+def test_calls_that_stand_in_messages_alone_are_told_as_calls() -> None:
+    messages = [{"role": "assistant", "tool_calls": [{"function": {"name": "search", "arguments": "{}"}}]}]
+    row = {"skill_id": "s", "skill_version": "1.0.0", "task_id": "t", "run_index": 0, "status": "pass", "score": 1.0,
+           "latency_ms": 1.0, "messages": json.dumps(messages)}  # fmt: skip
+    benchmark = Benchmark.model_validate({"id": "b", "name": "B", "version": "1.0.0", "tasks": []})
+    [report] = skill_reports_of(pd.DataFrame([row]), benchmark, 1_000, detailed=True)
+    assert [call.name for call in report.task_results[0].tool_calls or []] == ["search"]

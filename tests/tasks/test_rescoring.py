@@ -17,8 +17,10 @@ import pytest
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import ItemResult, ToolCall
 from eval_skills.core.store import Journal, Store, results_of
+from eval_skills.tasks.rescore_diff import rescoring_diff
+from eval_skills.tasks.rescore_plan import Rescoring, plan_rescoring
 from eval_skills.tasks.rescore_request import RescoreRequest
-from eval_skills.tasks.rescoring import Rescoring, plan_rescoring, rescore
+from eval_skills.tasks.rescoring import rescore
 from eval_skills.tasks.resume import resumed_plan
 
 if TYPE_CHECKING:
@@ -33,11 +35,6 @@ def again(run_id: str, store: Store, **options: Any) -> Rescoring:
     plan = plan_rescoring(RescoreRequest(run_id=run_id, store=store.path, **options))
     rescore(plan)
     return plan
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store(tmp_path / "store")
 
 
 def test_p10_a_mended_expectation_changes_the_verdict_and_nothing_else(
@@ -121,12 +118,41 @@ def test_p09_an_answer_whose_scoring_broke_is_judged(store: Store, landed_run: L
     assert (after.status, after.score, after.error_kind, after.error_message) == ("pass", 1.0, None, None)
 
 
+def test_p48_what_was_not_judged_before_is_no_improvement_and_no_latency_is_compared(
+    store: Store, landed_run: LandedRun, write_expectations: WriteExpectations
+) -> None:
+    broken = {"status": "error", "error_kind": "judge", "error_message": "down", "score": None, "passed": False}
+    of = landed_run({"x": "right", "y": "mended", "z": "same"}, x=broken | {"latency_ms": 900.0})
+    write_expectations(x="right", y="mended", z="same")
+    document = rescoring_diff(again(of, store))
+    [skill] = document.diff.skills
+    assert [(row.metric, row.good) for row in skill.rows] == [
+        ("completionRate", None), ("errorRate", None), ("compositeScore", None),
+    ]  # fmt: skip
+    assert skill.statistics is not None
+    assert (skill.statistics.tasks, skill.statistics.missing) == (2, None)
+    assert {flip.task_id for flip in skill.flips} <= {"y", "z"}
+    assert document.remarks == ["1 item not judged before and judged now: counted as no change"]
+
+
+def test_a_changed_verdict_is_still_welcome_or_not(
+    store: Store, landed_run: LandedRun, write_expectations: WriteExpectations
+) -> None:
+    of = landed_run({"x": "right", "y": "right"})
+    write_expectations(x="right", y="left")
+    document = rescoring_diff(again(of, store))
+    assert {row.metric: row.good for row in document.diff.skills[0].rows}["completionRate"] is False
+    assert [flip.task_id for flip in document.diff.skills[0].flips] == ["y"]
+    assert document.remarks == []
+
+
 def test_an_answer_that_was_cut_is_left_out_and_counted(store: Store, landed_run: LandedRun) -> None:
     long = "x" * 70_000
     of = landed_run({"x": "right", "long": long})
     plan = again(of, store)
     assert list(items(store, plan.run_id)) == [("x", 0)]
     assert plan.remarks == ["1 item left out: the answer was cut to 64 KiB when it landed, so it cannot be judged"]
+    assert plan.cut == 1
     assert store.manifest(plan.run_id).planned_items == 1
 
 
@@ -239,11 +265,12 @@ class TestRefusals:
 KILLED = """
 import os, sys
 from eval_skills.tasks import rescoring
+from eval_skills.tasks.rescore_plan import plan_rescoring
 from eval_skills.tasks.rescore_request import RescoreRequest
 def die(*arguments, **options):
     os.kill(os.getpid(), 9)
 setattr(rescoring, sys.argv[3], die)
-rescoring.rescore(rescoring.plan_rescoring(RescoreRequest(run_id=sys.argv[1], store=sys.argv[2])))
+rescoring.rescore(plan_rescoring(RescoreRequest(run_id=sys.argv[1], store=sys.argv[2])))
 """
 
 

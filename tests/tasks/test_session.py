@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from eval_skills.core.errors import RunError
-from eval_skills.core.models import ItemResult
-from eval_skills.tasks.plan import RunPlan
+from eval_skills.core.errors import RunError, SkillUnavailable
+from eval_skills.core.models import Attempt, ItemResult
+from eval_skills.core.store import Journal
+from eval_skills.tasks.execution import Outcome, no_answer
+from eval_skills.tasks.plan import Item, RunPlan
 from eval_skills.tasks.progress import NobodyWatches
-from eval_skills.tasks.session import RunRef, RunSession
+from eval_skills.tasks.session import MAX_RETRY_AFTER_S, RunRef, RunSession
+from eval_skills.tasks.workplace import Here
 
 if TYPE_CHECKING:
     from tests.tasks.conftest import MakePlan
@@ -22,13 +26,29 @@ OpenRun = Callable[..., RunSession]
 UNUSED = "http://127.0.0.1:{port}/"
 
 
+class Busy(Here):
+    """A place where every skill's service asks for another attempt after `asked_s` seconds."""
+
+    def __init__(self, plan: RunPlan, asked_s: float) -> None:
+        super().__init__(plan)
+        self.plan, self.asked_s = plan, asked_s
+
+    async def execute(self, item: Item, earlier: Sequence[Attempt]) -> Outcome:
+        trouble = SkillUnavailable("HTTP 429", retry_after_s=self.asked_s)
+        return no_answer(item, self.plan, trouble, datetime.now(UTC), 1.0, earlier)
+
+
 class Watcher(NobodyWatches):
     def __init__(self) -> None:
         self.retried: list[str] = []
         self.results: list[ItemResult] = []
+        self.waits: list[tuple[str, float, float]] = []
 
     def retrying(self, item: str, reason: str) -> None:
         self.retried.append(item)
+
+    def waiting(self, skill: str, waited_s: float, asked_s: float) -> None:
+        self.waits.append((skill, waited_s, asked_s))
 
     def finished(self, result: ItemResult) -> None:
         self.results.append(result)
@@ -97,3 +117,21 @@ class TestAttempts:
         plan = make_plan_of()
         async with open_run(plan) as session:
             await asyncio.wait_for(session.not_before(plan.items[0]), timeout=60)
+
+    @pytest.mark.parametrize(
+        ("asked_s", "waited"),
+        [
+            pytest.param(100_000.0, [("moody@1.0.0", MAX_RETRY_AFTER_S, 100_000.0)], id="capped"),
+            pytest.param(30.0, [("moody@1.0.0", 30.0, 30.0)], id="as-asked"),
+            pytest.param(2.0, [], id="too-short-to-say"),
+        ],
+    )
+    async def test_p20_whoever_watches_is_told_once_that_a_skill_waits(
+        self, make_plan_of: MakePlan, asked_s: float, waited: list[tuple[str, float, float]]
+    ) -> None:
+        plan, watcher = make_plan_of("ok", "wrong"), Watcher()
+        journalled = Journal(plan.store.journal_path(plan.run_id))
+        async with RunSession(plan, journalled, watcher, "flow-run", Busy(plan, asked_s)) as session:
+            for item in plan.items:
+                await session.attempt(item, last=False)
+        assert watcher.waits == waited

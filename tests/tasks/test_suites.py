@@ -39,6 +39,11 @@ def suite(more: str = "", name: str = "a") -> str:
             id="p60-in-the-options",
         ),
         pytest.param("suites:\n" + suite("    options: {runs: 0}\n"), "suites[0].options.runs: input should be", id="range"),
+        pytest.param(
+            "suites:\n" + suite("    options: {judgeModel: a/b}\n"),
+            "suites[0].options: the judging model is named in the group llm, as llm: {model: a/b}, not by judgeModel",
+            id="the-option's-name",
+        ),
         pytest.param("suites:\n" + suite("    options: {store: x}\n"), "store is no option of a suite", id="the-night's-store"),
         pytest.param("suites:\n" + suite("    options: {failFast: true}\n"), "failFast is no option", id="half-a-night"),
         pytest.param("suites:\n" + suite("    via: gpu\n"), "name a deployment as flow/deployment", id="via"),
@@ -73,6 +78,29 @@ def test_a_suites_own_options_win_over_those_of_the_night() -> None:
     assert (request.runs, request.concurrency, request.benchmark, request.skills) == (3, 2, "b", ["s"])
     assert (request.store, request.provenance, request.format, request.origin) == ("here", {"night": "n"}, [], "run")
     assert suite.request(RunOptions(), store="x").to_json()["failFast"] is False
+
+
+def test_p58_a_suites_judging_model_keeps_the_address_and_the_key_of_the_night(tmp_path: Path) -> None:
+    night = RunOptions.model_validate(
+        {
+            "llm": {"model": "openai/good", "apiBase": "http://127.0.0.1:1/v1", "apiKeyEnv": "JUDGE_KEY"},
+            "weights": {"toolAccuracy": 0.9},
+            "toolCategories": {"payment": ["pay"], "search": ["find"]},
+        }
+    )
+    own = "{llm: {model: openai/other}, weights: {outputQuality: 0.1}, toolCategories: {search: [look]}}"
+    [found] = load_suites(write(tmp_path, "suites:\n" + suite(f"    options: {own}\n")))
+    request = found.request(night)
+    assert (request.llm.model, request.llm.api_base) == ("openai/other", "http://127.0.0.1:1/v1")
+    assert request.llm.api_key_env == "JUDGE_KEY"
+    assert request.weights.named() == {"tool_accuracy": 0.9, "output_quality": 0.1}
+    assert request.tool_categories == {"payment": ["pay"], "search": ["look"]}
+
+
+def test_a_suite_can_take_an_address_back(tmp_path: Path) -> None:
+    night = RunOptions.model_validate({"llm": {"model": "openai/good", "apiBase": "http://127.0.0.1:1/v1"}})
+    [found] = load_suites(write(tmp_path, "suites:\n" + suite("    options: {llm: {apiBase: null}}\n")))
+    assert (found.request(night).llm.model, found.request(night).llm.api_base) == ("openai/good", None)
 
 
 def test_p59_formats_of_a_suite_reach_its_run() -> None:

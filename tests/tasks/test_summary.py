@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from eval_skills.core.metrics import skill_reports
-from eval_skills.core.models import Benchmark
+from eval_skills.core.models import Benchmark, SkillCompletionReport
 from eval_skills.tasks.summary import RunSummary
 
 BENCHMARK = Benchmark.model_validate(
@@ -29,6 +29,13 @@ def summary(**changes: Any) -> RunSummary:
     return RunSummary(**{**usual, **changes})
 
 
+def rogue() -> list[SkillCompletionReport]:
+    """A skill that completes everything, and called what it must not call."""
+    [report] = summary().reports
+    figures = report.summary.model_copy(update={"completion_rate": 1.0, "forbidden_items": 1})
+    return [report.model_copy(update={"summary": figures})]
+
+
 @pytest.mark.parametrize(
     ("changes", "passed"),
     [
@@ -37,6 +44,7 @@ def summary(**changes: Any) -> RunSummary:
         pytest.param({"reports": []}, False, id="p40-nothing-was-evaluated"),
         pytest.param({"finished": 1}, False, id="p40-items-are-missing"),
         pytest.param({"skipped": 1}, False, id="p40-a-skill-was-skipped"),
+        pytest.param({"reports": rogue()}, False, id="a-forbidden-tool-was-called"),
     ],
 )
 def test_the_gate(changes: dict[str, Any], passed: bool) -> None:

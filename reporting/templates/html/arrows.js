@@ -17,8 +17,9 @@ function openingRows(table) {
   });
 }
 
-/** The address of a skill, or of one of its tasks, within this page. */
-function linkTo(skill, task) {
+/** The address of a skill, of one of its tasks, or of a run of it, within this page. */
+function linkTo(skill, task, run) {
   const part = (name, value) => `${name}=${encodeURIComponent(value).replaceAll("%40", "@")}`;
-  return `#${part("skill", skill)}${task === undefined ? "" : `&${part("task", task)}`}`;
+  const parts = [["skill", skill], ["task", task], ["run", run]].filter(([, value]) => value !== undefined);
+  return `#${parts.map(([name, value]) => part(name, value)).join("&")}`;
 }

@@ -50,6 +50,9 @@ function milliseconds(value) {
   return value < 100 ? `${value.toFixed(1)} ms` : `${Math.round(value).toLocaleString("en")} ms`;
 }
 
+/** A figure whose unit and whose parenthesis stay on one line. */
+const unbroken = (text) => text.replace(/\([^()]{1,24}\)/g, (part) => part.replaceAll(" ", "\u00a0")).replaceAll(" %", "\u00a0%");
+
 function mean(values) {
   const known = values.filter((value) => value !== undefined);
   return known.length ? known.reduce((sum, value) => sum + value, 0) / known.length : undefined;

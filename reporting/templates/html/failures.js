@@ -17,7 +17,7 @@ function failureRows(groups) {
 function failureRow(skill, { items }) {
   const [{ status, output }] = items;
   const task = report.tasks[items[0].task];
-  const runs = `run${items.length === 1 ? "" : "s"} ${items.map((item) => item.run).join(", ")}`;
+  const runs = `run${items.length === 1 ? "" : "s"} ${items.map((item) => item.run + 1).join(", ")}`;
   const what = element("p", {}, element("span", { className: `tag ${status}` }, `${MARKS[status]} ${STATUSES[status]}`), ` ${runs}`);
   return element(
     "tr",

@@ -50,6 +50,7 @@ function wording(group) {
     ...[group.task.about, group.task.input, group.task.expected, ...group.items.flatMap((item) => [item.output, ...(item.reasons ?? [])])]
       .filter((index) => index !== undefined)
       .map((index) => report.texts[index][0]),
+    ...group.items.flatMap(callWords),
   ]
     .join("\n")
     .toLowerCase();

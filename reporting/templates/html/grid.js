@@ -33,9 +33,9 @@ function gridRow(skill, group) {
 
 /** The marks of the runs of one task. */
 function strip(items) {
-  const said = items.map((item) => `run ${item.run}: ${STATUSES[item.status]}`).join(", ");
+  const said = items.map((item) => `run ${item.run + 1}: ${STATUSES[item.status]}`).join(", ");
   const marks = items.map((item) =>
-    element("span", { className: `mark ${item.status}`, title: `run ${item.run}: ${STATUSES[item.status]}, ${milliseconds(item.ms)}` }, MARKS[item.status]),
+    element("span", { className: `mark ${item.status}`, title: `run ${item.run + 1}: ${STATUSES[item.status]}, ${milliseconds(item.ms)}` }, MARKS[item.status]),
   );
   return element("span", { className: "strip", role: "img", ariaLabel: said }, ...marks);
 }

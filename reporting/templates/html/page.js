@@ -2,7 +2,7 @@
 
 const report = JSON.parse(byId("data").textContent);
 
-/** Show what the address names: `#skill=…&task=…`; without a skill the best one. */
+/** Show what the address names: `#skill=…&task=…&run=…`; without a skill the best one. */
 function route() {
   const place = new URLSearchParams(location.hash.slice(1));
   const [wanted, wantedTask] = [place.get("skill"), place.get("task")];
@@ -12,7 +12,7 @@ function route() {
   showSkill(skill);
   const group = wantedTask === null ? undefined : taskGroups(skill).find((each) => each.task.id === wantedTask);
   notice(wanted !== null && !named ? `This report has no skill “${wanted}”.` : wantedTask !== null && !group ? `${skill.name} has no task “${wantedTask}”.` : "");
-  if (group) showTask(skill, group);
+  if (group) showTask(skill, group, place.get("run"));
   else if (byId("task").open) byId("task").close();
   else if (moved) byId("skill").scrollIntoView();
 }
@@ -31,20 +31,27 @@ function stepTask(step) {
 
 function startRanking() {
   const table = byId("ranking-table");
-  for (const row of table.tBodies[0].rows) row.querySelector("a[data-open]").href = linkTo(row.dataset.skill);
+  for (const row of document.querySelectorAll("tr[data-skill]")) row.querySelector("a[data-open]").href = linkTo(row.dataset.skill);
   for (const bar of table.querySelectorAll(".interval")) {
     const rates = Object.fromEntries(Object.entries(bar.dataset).map(([name, value]) => [name, Number(value)]));
     drawInterval(bar, rates);
   }
-  sortableRows(table);
-  openingRows(table);
+  for (const each of [table, byId("dimension-table")].filter((it) => it !== null)) {
+    sortableRows(each);
+    openingRows(each);
+  }
   const choice = byId("skill-choice");
   choice.append(...report.skills.map((skill) => element("option", { value: skill.name }, skill.name)));
   choice.addEventListener("change", () => (location.hash = linkTo(choice.value)));
 }
 
+function startAlarm() {
+  for (const link of document.querySelectorAll("a[data-alarm]")) link.href = linkTo(link.dataset.alarm, link.dataset.task, link.dataset.run);
+}
+
 startTheme(() => shownSkill && drawLatency(shownSkill.items));
 if (report.skills.length) {
+  startAlarm();
   startRanking();
   startSkill();
   startTask(stepTask, () => {

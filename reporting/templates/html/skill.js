@@ -10,28 +10,29 @@ function showSkill(skill) {
   byId("skill").hidden = false;
   byId("skill-name").textContent = skill.name;
   byId("skill-choice").value = skill.name;
-  byId("figures").replaceChildren(...skill.figures.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))));
+  byId("figures").replaceChildren(...skill.figures.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, unbroken(value)))));
   for (const row of byId("ranking-table").tBodies[0].rows) row.toggleAttribute("aria-current", row.dataset.skill === skill.name);
-  showTags(skill.tags);
+  showGroups("by-tag", "tag-table", skill.tags);
+  showGroups("by-complexity", "complexity-table", skill.complexity);
   showErrors(skill.errors);
   drawLatency(skill.items);
   offerTags(taskGroups(skill));
   showTasks();
 }
 
-function showTags(tags) {
-  byId("by-tag").hidden = tags.length === 0;
-  byId("tag-table").tBodies[0].replaceChildren(
-    ...tags.map((tag) => {
-      const bar = { at: tag.completion, lower: tag.lower ?? tag.completion, upper: tag.upper ?? tag.completion };
+function showGroups(section, table, groups) {
+  byId(section).hidden = groups.length === 0;
+  byId(table).tBodies[0].replaceChildren(
+    ...groups.map((group) => {
+      const bar = { at: group.completion, lower: group.lower ?? group.completion, upper: group.upper ?? group.completion };
       return element(
         "tr",
         {},
-        cell(tag.tag, "", tag.tag),
-        cell(tag.tasks, "number wide", tag.tasks.toLocaleString("en")),
-        cell(tag.completion, "number", tag.shown),
-        cell(tag.lower, "", drawInterval(element("span", { className: "interval" }), bar), element("small", {}, tag.interval ?? UNKNOWN)),
-        cell(tag.errors, "number wide", tag.errorsShown),
+        cell(group.tag, "", group.tag),
+        cell(group.tasks, "number wide", group.tasks.toLocaleString("en")),
+        cell(group.completion, "number", group.shown),
+        cell(group.lower, "", drawInterval(element("span", { className: "interval" }), bar), element("small", {}, group.interval ?? UNKNOWN)),
+        cell(group.errors, "number wide", group.errorsShown),
       );
     }),
   );
@@ -61,7 +62,7 @@ function showTasks() {
 }
 
 function startSkill() {
-  for (const id of ["tag-table", "error-table"]) sortableRows(byId(id));
+  for (const id of ["tag-table", "complexity-table", "error-table"]) sortableRows(byId(id));
   sortable(byId("grid-table"), (column, direction) => {
     gridOrder = { column, direction };
     showTasks();

@@ -1,6 +1,6 @@
 // One task of one skill: what was asked and expected, then every run with its answer and the reasons for its verdict.
 
-function showTask(skill, group) {
+function showTask(skill, group, run) {
   const { task, items } = group;
   byId("task-name").textContent = task.id;
   byId("task-about").replaceChildren(
@@ -8,17 +8,19 @@ function showTask(skill, group) {
     ...task.tags.map((tag) => element("small", { className: "label" }, tag)),
     ...(group.flaky ? [element("span", { className: "tag flaky" }, "flaky")] : []),
   );
-  byId("task-asked").replaceChildren(column("Input", shownText(task.input)), column("Expected", shownText(task.expected)));
+  byId("task-asked").replaceChildren(column("Input", shownText(task.input)), column("Expected", shownText(task.expected)), ...(task.rules === undefined ? [] : [column("Judged by", shownText(task.rules))]));
   byId("task-runs").replaceChildren(...items.map(runCard));
   const dialog = byId("task");
   if (!dialog.open) dialog.showModal();
   dialog.scrollTop = 0;
+  byId("task-runs").querySelector(`[data-run="${Number(run ?? 0) - 1}"]`)?.scrollIntoView();
 }
 
 function runCard(item) {
   const facts = [
     ["score", item.score === undefined ? undefined : score(item.score)],
     ["latency", item.ms === undefined ? undefined : milliseconds(item.ms)],
+    ["first token", item.firstToken === undefined ? undefined : milliseconds(item.firstToken)],
     ["attempts", item.attempts],
     ["error", item.kind],
     ["tokens", item.tokens?.toLocaleString("en")],
@@ -27,15 +29,16 @@ function runCard(item) {
   ].filter(([, value]) => value !== undefined);
   return element(
     "section",
-    { className: "run" },
+    { className: "run", "data-run": item.run },
     element(
       "h3",
       {},
-      `Run ${item.run} `,
+      `Run ${item.run + 1} `,
       element("span", { className: `tag ${item.status}` }, `${MARKS[item.status]} ${STATUSES[item.status]}`),
       element("small", {}, facts.map(([name, value]) => `${name} ${value}`).join(" · ")),
     ),
     element("div", { className: "columns" }, column("Answer", shownText(item.output)), column("Reasons", reasonList(item))),
+    ...didParts(item),
   );
 }
 

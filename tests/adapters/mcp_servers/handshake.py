@@ -1,7 +1,8 @@
 """An MCP server of protocol 2025-06-18, written without any SDK: one JSON-RPC message a line, and every way to misbehave.
 
 Words on its command line change how it begins: ``mute``, ``strict`` (ends at anything before the handshake), ``crash``,
-``empty``, ``pages`` (one tool a page), ``endless`` (of pages), ``stubborn`` (ignores the end of its input and SIGTERM).
+``empty``, ``pages`` (one tool a page), ``endless`` (of pages), ``stubborn`` (ignores the end of its input and SIGTERM),
+``choosy`` (refuses every version but its own and names it), ``curt`` (refuses every version but the oldest without a word).
 """
 
 from __future__ import annotations
@@ -18,6 +19,19 @@ from typing import Any
 WORDS = sys.argv[1:]
 ANY = {"type": "object"}
 NUMBER = {"type": "object", "properties": {"number": {"type": "integer"}}, "required": ["number"]}
+DOUBLING = {
+    "type": "object",
+    "$ref": "#/$defs/d0",
+    "$defs": {f"d{n}": {"allOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(24)} | {"d24": {}},
+}
+SCHEMAS = {
+    "broken_schema": NUMBER,
+    "unstructured": NUMBER,
+    "backtracks": {"type": "object", "properties": {"text": {"pattern": "(a|aa)+$"}}},
+    "doubles": DOUBLING,
+    "elsewhere": {"type": "object", "properties": {"text": {"$ref": "http://127.0.0.1:9/schema.json"}}},
+    "formatted": {"type": "object", "properties": {"text": {"format": "uri"}}},
+}
 STATE: dict[str, Any] = {"handshakes": 0, "cancelled": [], "ready": False}
 LOCK = threading.Lock()
 
@@ -68,6 +82,22 @@ def unstructured(given: Any, _: Any) -> Any:
 
 def invalid(given: Any, _: Any) -> Any:
     return {"content": "not a list"}
+
+
+def backtracks(given: Any, _: Any) -> Any:
+    return text("", structuredContent={"text": "a" * 40 + "b"})
+
+
+def doubles(given: Any, _: Any) -> Any:
+    return text("", structuredContent=given)
+
+
+def elsewhere(given: Any, _: Any) -> Any:
+    return text("", structuredContent=given)
+
+
+def formatted(given: Any, _: Any) -> Any:
+    return text("", structuredContent=given)
 
 
 def state(given: Any, _: Any) -> Any:
@@ -126,7 +156,7 @@ TOOLS = {
     tool.__name__: tool
     for tool in (
         echo, structured, parts, fail, rpc_error, broken_schema, unstructured, invalid, state, slow, die, die_once, big, noisy,
-        progress, sampling, garbled,
+        progress, sampling, garbled, backtracks, doubles, elsewhere, formatted,
     )
 }  # fmt: skip
 IN_THREADS = {"slow"}
@@ -142,7 +172,7 @@ TOOLS["block"] = block
 
 
 def listed(name: Any) -> Any:
-    schema = {"outputSchema": NUMBER} if name in {"broken_schema", "unstructured"} else {}
+    schema = {"outputSchema": SCHEMAS[name]} if name in SCHEMAS else {}
     return {"name": name, "description": f"Does {name}.", "inputSchema": ANY, **schema}
 
 
@@ -169,14 +199,18 @@ def call(message: Any) -> Any:
 
 
 def initialize(message: Any) -> Any:
+    offered, error = message["params"]["protocolVersion"], {"code": -32602, "message": "Invalid params"}
+    if "choosy" in WORDS and offered != "2025-06-18":
+        error["data"] = {"supported": ["2024-11-05", "2025-06-18"], "requested": offered}
+    if ("choosy" in WORDS and offered != "2025-06-18") or ("curt" in WORDS and offered != "2024-11-05"):
+        send({"id": message["id"], "error": error})
+        return
     STATE["handshakes"] += 1
+    STATE["offered"] = offered
     info = {"name": "by-hand", "version": "0.9.0"}
-    send(
-        {
-            "id": message["id"],
-            "result": {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}, "logging": {}}, "serverInfo": info},
-        }
-    )
+    spoken = "2024-11-05" if "curt" in WORDS else "2025-06-18"
+    about = {"protocolVersion": spoken, "capabilities": {"tools": {}, "logging": {}}, "serverInfo": info}
+    send({"id": message["id"], "result": about})
 
 
 def on_request(message: Any) -> Any:

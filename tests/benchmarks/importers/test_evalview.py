@@ -333,3 +333,11 @@ def test_bad_toml_is_refused(tmp_path: Path) -> None:
 def _empty(folder: Path) -> Path:
     folder.mkdir()
     return folder
+
+
+@pytest.mark.parametrize("text", ["name: x\ninput: &a [*a]\n", "name: x\ninput: &a\n  context: {again: *a}\n"])
+def test_a_part_that_holds_itself_is_refused_with_its_line(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "a.yaml"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=r"a\.yaml:[23]: input.*: this part holds itself"):
+        load_benchmark(file)

@@ -32,6 +32,12 @@ KEYS: dict[str, tuple[Any, Any]] = {
     "benchmarksDir": ("/a/benchmarks", "/b/benchmarks"),
     "itemsPerTask": (100, 10),
     "taskRunner": ("dask", "dask://127.0.0.1:8786"),
+    "memoryMb": (512, 256),
+    "cpuSeconds": (60, 30),
+    "openFiles": (256, 64),
+    "maxOutputBytes": (1_000_000, 2_000_000),
+    "sandbox": ("bwrap", "bwrap"),
+    "sandboxNetwork": ("none", "all"),
     "allowCustomCode": (True, True),
     "limit": (5, 6),
     "topK": (3, 1),
@@ -45,6 +51,14 @@ KEYS: dict[str, tuple[Any, Any]] = {
     "llm.apiBase": ("http://127.0.0.1:1/v1", "http://127.0.0.1:2/v1"),
     "llm.apiKeyEnv": ("MY_KEY", "OTHER_KEY"),
     "llm.temperature": (0.5, 1.0),
+    "llm.timeoutMs": (5000, 6000),
+    "llm.inputPrice": (0.5, 1.0),
+    "llm.outputPrice": (2.0, 4.0),
+    "llm.cacheDir": ("/a/cache", "/b/cache"),
+    "judgeConcurrency": (2, 8),
+    "maxJudgeCost": (0.5, 10.0),
+    "noJudgeCache": (True, True),
+    "noJudgeCheck": (True, True),
     "secrets": (["TOKEN"], ["TOKEN", "MY_KEY"]),
     "json": (True, True),
     "color": (False, False),
@@ -136,9 +150,10 @@ def test_p58_layers_merge_key_by_key_at_every_depth(machine: Machine) -> None:
     project = machine.say("project", "llm", {"model": "near", "apiBase": "http://127.0.0.1:1"})
     variable = machine.say("variable", "llm.temperature", 0)
     loaded = machine.load()
-    assert loaded.get("llm") == {"model": "near", "apiBase": "http://127.0.0.1:1", "apiKeyEnv": "KEY", "temperature": 0}
+    rest = {"timeoutMs": 120_000, "inputPrice": None, "outputPrice": None, "cacheDir": None}
+    assert loaded.get("llm") == {"model": "near", "apiBase": "http://127.0.0.1:1", "apiKeyEnv": "KEY", "temperature": 0, **rest}
     assert [loaded.origin(f"llm.{key}") for key in ("model", "apiKeyEnv", "temperature")] == [project, home, variable]
-    assert set(loaded.origin("llm").split(", ")) == {home, project, variable}
+    assert set(loaded.origin("llm").split(", ")) == {home, project, variable, "default"}
 
 
 def test_categories_of_several_layers_add_up(machine: Machine) -> None:

@@ -102,7 +102,7 @@ def test_p61_weights_of_two_layers_that_sum_to_nothing_are_refused(tmp_path: Pat
 @pytest.mark.parametrize("text", ["secrets: ['sk-12 34']", "llm: {apiKeyEnv: 'sk-12 34'}"])
 def test_a_secret_pasted_in_place_of_its_name_is_not_repeated(tmp_path: Path, text: str) -> None:
     message = refusal(tmp_path, text)
-    assert "give the name of an environment variable" in message
+    assert "did you paste the secret itself?" in message
     assert "sk-12" not in message
 
 

@@ -55,6 +55,7 @@ RESULTS = made(
     reasons=st.lists(made(Reason, code=TEXT, message=TEXT, where=TEXT), max_size=2),
     latency_ms=AMOUNT,
     timeout_ms=st.none() | st.floats(0.001, 1e9),
+    time_to_first_token_ms=AMOUNT,
     attempts=st.lists(made(Attempt, started_at=MOMENT, latency_ms=AMOUNT, error_kind=KIND), max_size=2),
     error_kind=KIND,
     output=JSON,

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
+from eval_skills.core.dimensions import DIMENSIONS
 from eval_skills.core.models import ItemResult
 from eval_skills.core.store.schema import ITEM_SCHEMA, REPORT_SCHEMA, RUN_SCHEMA, SCHEMA_VERSION, VERSION_KEY
 
@@ -11,13 +12,15 @@ ITEM_COLUMNS = """
 run_id flow_run_id task_run_id started_at skill_id skill_version skill_digest benchmark_id benchmark_version benchmark_digest
 task_id task_digest tags complexity weight run_index status score passed scorer dimensions reasons latency_ms attempts error_kind
 error_message output output_truncated messages tool_calls prompt_tokens completion_tokens cost_usd judge_tokens judge_cost_usd
-origin timeout_ms
+origin timeout_ms tool_accuracy sequence_correctness output_quality hallucination forbidden_tools_called
+time_to_first_token_ms
 """
 REPORT_COLUMNS = """
 run_id timestamp skill_id skill_version benchmark_id benchmark_version completion_rate partial_score error_rate consistency_score
 composite_score ci_lower ci_upper ci_level ci_method pass_at_k pass_hat_k flake_rate p50_ms p95_ms p99_ms mean_ms prompt_tokens
 completion_tokens estimated_usd items tasks runs origin total_tokens passed_items failed_items error_items timeout_items
-throughput
+throughput tool_accuracy sequence_correctness output_quality hallucination dimensions forbidden_items
+judge_tokens judge_cost_usd
 """
 
 
@@ -30,7 +33,8 @@ def test_report_columns_keep_their_order() -> None:
 
 
 def test_every_field_of_a_result_has_a_column() -> None:
-    assert set(ItemResult.model_fields) | {"output_truncated"} == set(ITEM_SCHEMA.names)
+    derived = {"output_truncated", *DIMENSIONS, "forbidden_tools_called"}
+    assert set(ItemResult.model_fields) | derived == set(ITEM_SCHEMA.names)
 
 
 def test_nested_columns_have_the_documented_types() -> None:

@@ -12,6 +12,7 @@ from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import ItemResult, SkillCompletionReport
 from eval_skills.core.store import Journal, Store, land, land_reports, results_of, start_date
 from eval_skills.core.store.layout import Layout
+from eval_skills.core.store.schema import REPORT_SCHEMA
 
 MakeResult = Callable[..., ItemResult]
 
@@ -107,6 +108,28 @@ def test_rows_of_an_older_file_have_nulls_in_the_columns_that_it_lacks(store: St
     assert store.tables.rows("reports", ["tasks", "throughput", "skill_id"]) == [
         {"tasks": 3, "throughput": None, "skill_id": "adder"}
     ]
+
+
+def test_rows_of_old_and_new_files_stand_in_the_order_of_the_runs_with_lists_and_moments(
+    store: Store, make_report: Callable[..., SkillCompletionReport]
+) -> None:
+    """More files than are read at a time; every second one lacks columns, has others, and in another order."""
+    names = ["timestamp", "run_id", "completion_rate", "skill_id"]
+    runs = [f"202611{day:02d}T000000Z-0001" for day in range(1, 21)]
+    for number, run_id in enumerate(runs):
+        land_reports(store, run_id, None, [make_report(number / 20)])
+        if number % 2:
+            path = Path(store.path, Layout.table_file("reports", start_date(run_id), run_id))
+            old = pq.ParquetFile(path).read()
+            pq.write_table(old.select(["skill_id", "timestamp", "run_id"]).append_column("later", pa.array(["x"])), path)
+    found = store.tables.rows("reports", names)
+    assert [(row["run_id"], row["completion_rate"]) for row in found] == [
+        (run_id, None if number % 2 else number / 20) for number, run_id in enumerate(runs)
+    ]
+    assert {row["skill_id"] for row in found} == {"adder"}
+    assert all(row["timestamp"].tzinfo is not None for row in found)
+    everything = store.tables.rows("reports", REPORT_SCHEMA.names, runs[:1])
+    assert everything == store.tables.dataset("reports", runs[:1]).to_table(columns=REPORT_SCHEMA.names).to_pylist()
 
 
 def test_a_damaged_file_is_named(store: Store, run_id: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy
 import pytest
 
 from eval_skills.core.errors import InputError, ScorerError
@@ -119,14 +120,20 @@ def test_p92_a_function_gets_copies_output_first() -> None:
     def greedy(output: Arguments, reference: Arguments) -> Any:
         same = output.pop("list") == reference.pop("list")
         output["x"] = reference["x"] = 9
-        return [same]
+        return same
 
     output, reference = {"list": [1]}, {"list": [1]}
     assert holds(output, reference, override=greedy)
     assert output == reference == {"list": [1]}
     assert holds({"x": 1, "y": 1}, {"x": 1}, override=lambda output, reference: len(output) > len(reference))
-    assert holds({}, {}, override=lambda *_: "yes")
-    assert not holds({}, {}, override=lambda *_: 0)
+    assert holds({}, {}, override=lambda *_: numpy.bool_(True))
+    assert not holds({}, {}, override=lambda *_: numpy.bool_(False))
+
+
+@pytest.mark.parametrize("answer", ["no", None, 1, 0.0, [False], numpy.int64(1)])
+def test_a_function_that_answers_no_boolean_broke(answer: Any) -> None:
+    with pytest.raises(ScorerError, match="return True or False"):
+        holds({}, {}, override=lambda *_: answer)
 
 
 async def _answers_later(*_: Any) -> bool:

@@ -181,10 +181,10 @@ def langsmith_api() -> Iterator[tuple[str, list[dict[str, Any]]]]:
             serving.join()
 
 
-def run_marked_tests(folder: Path, endpoint: str, tracking: str) -> subprocess.CompletedProcess[str]:
-    """The tests of `TEST_FILE` in a process of their own: LangSmith remembers its settings for a process's life."""
+def run_marked_tests(folder: Path, endpoint: str, tracking: str, text: str = TEST_FILE) -> subprocess.CompletedProcess[str]:
+    """The tests of `text` in a process of their own: LangSmith remembers its settings for a process's life."""
     file = folder / "test_agent.py"
-    file.write_text(TEST_FILE, encoding="utf-8")
+    file.write_text(text, encoding="utf-8")
     foreign = ("LANGSMITH_", "LANGCHAIN_", "PYTEST_")
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
     settings = {"LANGSMITH_ENDPOINT": endpoint, "LANGSMITH_API_KEY": "none", "LANGSMITH_TRACING": "true"}

@@ -93,3 +93,34 @@ def test_many_calls_of_one_tool_are_matched() -> None:
     outputs = [call("a", {"n": number, "more": True}) for number in range(400)]
     references = [call("a", {"n": number}) for number in reversed(range(400))]
     assert matched(outputs, references, rules_of("superset")) == 400
+
+
+def test_calls_written_alike_are_compared_once() -> None:
+    asked: list[tuple[int, int]] = []
+
+    def same_parity(output: dict[str, Any], reference: dict[str, Any]) -> bool:
+        asked.append((output["n"], reference["n"]))
+        return bool(output["n"] % 2 == reference["n"])
+
+    outputs, references = [call("a", {"n": n % 4}) for n in range(300)], [call("a", {"n": n % 2}) for n in range(300)][::-1]
+    assert matched(outputs, references, rules_of("exact", {"a": same_parity})) == 300
+    assert max(Counter(asked).values()) == 1
+    assert len(asked) <= 8
+
+
+def test_many_similar_calls_are_matched_once_whatever_asks() -> None:
+    asked: list[tuple[int, int]] = []
+
+    def not_above(output: dict[str, Any], reference: dict[str, Any]) -> bool:
+        asked.append((output["n"], reference["n"]))
+        return bool(output["n"] <= reference["n"])
+
+    size = 80  # the best is size - 1: the greatest output has no partner
+    outputs, references = [call("a", {"n": n + 1}) for n in range(size)], [call("a", {"n": n}) for n in range(size)][::-1]
+    pairing = Pairing(outputs, references, rules_of("exact", {"a": not_above}))
+    everywhere = range(size)
+    assert len(pairing.matched(everywhere, everywhere)) == size - 1
+    before = len(asked)
+    assert before <= size * size
+    edits = call_edits(pairing, everywhere, everywhere)
+    assert (len(edits), len(asked)) == (1, before)

@@ -14,16 +14,19 @@ from jsonschema.exceptions import SchemaError, ValidationError, best_match
 from jsonschema_specifications import REGISTRY as METASCHEMAS
 
 from eval_skills.core.errors import InputError, nearest
+from eval_skills.core.excerpts import excerpt, one_line
 from eval_skills.core.json_equality import json_key
 from eval_skills.core.models import Reason
-from eval_skills.scorers.reasons import excerpt, one_line
-from eval_skills.scorers.schema_references import refuse_foreign_parts
+from eval_skills.core.schema_references import refuse_foreign_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     Draft = Any  # the published types of jsonschema leave out half of what a draft's class has
     Keyword = Callable[[Any, Any, Any, Any], Iterator[ValidationError]]
+
+MIXED_ENTRIES = 500
+"""So many values that cannot be sorted may stand in one list of a schema of draft 4."""
 
 _ASCII = "".join(map(chr, range(128)))
 
@@ -33,17 +36,17 @@ _deadline: ContextVar[float] = ContextVar("deadline of the validation under way"
 class BoundedSchema:
     """A schema, checked once, that judges many values.
 
-    Each has a registry of its own, so one schema's ``$id`` means nothing to another.
+    Each has a registry of its own, so one schema's ``$id`` means nothing to another. Without `formats`, ``format`` is a remark,
+    which is what it is by default since draft 2019-09.
 
     Raises:
         InputError: the schema is invalid, names an unknown draft, or refers to something outside itself.
     """
 
-    def __init__(self, schema: dict[str, Any] | bool) -> None:
+    def __init__(self, schema: dict[str, Any] | bool, *, formats: bool = True) -> None:
         draft = _draft(schema)
-        formats = _formats(draft)
         try:
-            self._validator = _checked(schema, draft, formats)
+            self._validator = _checked(schema, draft, formats=formats)
         except SchemaError as error:
             message = f"not a valid schema: {one_line(error.message)}; see https://json-schema.org"
             raise InputError(message, path=error.json_path.replace("$", "schema", 1)) from None
@@ -66,12 +69,30 @@ class BoundedSchema:
         return None if error is None else _reason(error)
 
 
-def _checked(schema: dict[str, Any] | bool, draft: Draft, formats: FormatChecker) -> Any:
-    draft.check_schema(schema, format_checker=formats)
+def _checked(schema: dict[str, Any] | bool, draft: Draft, *, formats: bool) -> Any:
+    known = _formats(draft)
+    if draft.META_SCHEMA["properties"].get("enum", {}).get("uniqueItems"):
+        _refuse_long_mixtures(schema)
+    draft.check_schema(schema, format_checker=known)
     # the draft is settled: naming it again below would make jsonschema choose its own, unbounded keywords
     own = {key: value for key, value in schema.items() if key != "$schema"} if isinstance(schema, dict) else schema
     refuse_foreign_parts(own, draft)
-    return _bounded(draft)(own, registry=METASCHEMAS, format_checker=formats)
+    return _bounded(draft)(own, registry=METASCHEMAS, format_checker=known if formats else None)
+
+
+def _refuse_long_mixtures(schema: dict[str, Any] | bool) -> None:
+    """Draft 4 wants the entries of an `enum` to differ, and what cannot be sorted is compared pair by pair."""
+    rest: list[Any] = [schema]
+    while rest:  # a stack of its own: a schema may be nested deeper than Python recurses
+        part = rest.pop()
+        if isinstance(part, list) and len(part) > MIXED_ENTRIES and not any(_are_all(part, kind) for kind in (str, int | float)):
+            raise InputError(f"a list of {len(part):,} values of several kinds takes too long to check", path="schema")
+        if isinstance(part, dict | list):
+            rest.extend(part.values() if isinstance(part, dict) else part)
+
+
+def _are_all(values: list[Any], kind: Any) -> bool:
+    return all(isinstance(value, kind) for value in values)
 
 
 def _reason(error: ValidationError) -> Reason:

@@ -9,8 +9,8 @@ from referencing.exceptions import Unresolvable
 from referencing.jsonschema import specification_with
 
 from eval_skills.core.errors import InputError
-from eval_skills.scorers.reasons import excerpt
-from eval_skills.scorers.regex import compiled_pattern
+from eval_skills.core.excerpts import excerpt
+from eval_skills.core.patterns import compiled_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,8 @@ def refuse_foreign_parts(schema: dict[str, Any] | bool, draft: type[Validator]) 
     """
     dialect = draft.META_SCHEMA.get("$id") or draft.META_SCHEMA.get("id", "")
     root = specification_with(dialect).create_resource(schema)
-    parts = list(_subschemas(root, METASCHEMAS.resolver_with_root(root)))
+    registry = METASCHEMAS.with_resource(root.id() or "", root).crawl()  # once: else every reference to an anchor does it anew
+    parts = list(_subschemas(root, registry.resolver(root.id() or "")))
     for contents, resolver in parts:
         _refuse_lost_references(contents, resolver)
         for pattern in [contents.get("pattern"), *_mapping(contents.get("patternProperties"))]:

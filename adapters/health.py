@@ -1,0 +1,64 @@
+"""Whether skills could be called: each started and asked once, side by side, before a run asks them for money."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from time import perf_counter
+
+from eval_skills.adapters.confinement import Confinement
+from eval_skills.adapters.probing import Probed
+from eval_skills.adapters.registry import check_skill, open_adapter
+from eval_skills.core.checkup import Check
+from eval_skills.core.errors import ItemError, SkillTimeout, UserError
+from eval_skills.core.models import Skill
+
+AREA = "skills"
+AT_A_TIME = 4
+
+_REMEDIES = {
+    "infra": "mend the entrypoint, its program or its address, as the message says",
+    "contract": "let it answer as its adapter's section of the README says",
+    "skill": "mend what the message names",
+    "timeout": "see why it is silent, or give it longer with --timeout",
+}
+
+
+async def skill_checks(skills: Sequence[Skill], timeout_s: float, confinement: Confinement) -> list[Check]:
+    """The check of each skill, in their order. Starting and answering may each take `timeout_s`; no answer is scored."""
+    turns = asyncio.Semaphore(AT_A_TIME)
+
+    async def check(skill: Skill) -> Check:
+        async with turns:
+            return await skill_check(skill, timeout_s, confinement)
+
+    return list(await asyncio.gather(*map(check, skills)))
+
+
+async def skill_check(skill: Skill, timeout_s: float, confinement: Confinement) -> Check:
+    """Whether a run could call this skill now."""
+    began = perf_counter()
+    try:
+        check_skill(skill, confinement=confinement)
+        probed = await _probed(skill, timeout_s, confinement)
+    except UserError as error:
+        return Check(AREA, skill.key, "failed", str(error), "mend it there")
+    except ItemError as error:
+        return Check(AREA, skill.key, "failed", str(error), _REMEDIES.get(error.kind, ""))
+    took = f"{probed.seen} ({skill.adapter_type}, {perf_counter() - began:.1f} s)"
+    if probed.doubts:
+        return Check(AREA, skill.key, "warning", f"{took}; {'; '.join(probed.doubts)}", "make sure that this is meant")
+    return Check(AREA, skill.key, "ok", took)
+
+
+async def _probed(skill: Skill, timeout_s: float, confinement: Confinement) -> Probed:
+    opening = asyncio.timeout(timeout_s)
+    adapter = open_adapter(skill, confinement=confinement)
+    try:
+        async with opening, adapter:
+            opening.reschedule(None)
+            return await adapter.probe(timeout_s)
+    except TimeoutError as error:
+        if isinstance(error, ItemError) or not opening.expired():
+            raise
+        raise SkillTimeout(f"it was not ready within {timeout_s:g} s") from None

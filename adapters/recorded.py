@@ -1,0 +1,152 @@
+"""A recorded run: one line of a trace file, as what a call would have brought."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+from pydantic.alias_generators import to_camel
+
+from eval_skills.adapters.json_text import parse_json
+from eval_skills.adapters.langchain_messages import text_of
+from eval_skills.core.errors import ContractError, InfraError, InputError, ItemError, SkillError, SkillTimeout
+from eval_skills.core.loading import distinct_keys, validate
+from eval_skills.core.message_roles import inner_message, role_in, unknown_role
+from eval_skills.core.models import Model, SkillResponse
+from eval_skills.core.models.base import Text
+
+MAX_RUNS = 1000
+"""As many runs of a task as a call may ask for."""
+
+_FAILURES: dict[str, type[ItemError]] = {
+    "skill": SkillError, "contract": ContractError, "infra": InfraError, "timeout": SkillTimeout,
+}  # fmt: skip
+
+
+class RecordedFailure(Model):
+    """What a run ended in instead of an answer. Bare text is an error of the skill."""
+
+    kind: Literal["skill", "contract", "infra", "timeout"] = "skill"
+    message: Text
+
+
+class RecordedRun(SkillResponse):
+    """One run of one task as it was recorded.
+
+    The parts of the answer stand beside `task_id`, or below `response`; each at one of the two places. `skill` is ``id`` or
+    ``id@version``, or its parts are in `skill_id` and `skill_version`. `run_index` counts from 0; None: the order of the lines.
+    """
+
+    task_id: Text
+    run_index: int | None = Field(default=None, ge=0, lt=MAX_RUNS)
+    skill: Text | None = None
+    skill_id: Text | None = None
+    skill_version: Text | None = None
+    response: SkillResponse | None = None
+    error: RecordedFailure | None = None
+
+    @field_validator("error", mode="before")
+    @classmethod
+    def _bare_text(cls, value: Any) -> Any:
+        return {"message": value} if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _says_one_thing(self) -> Self:
+        if twice := sorted(self._own_parts() & self._nested_parts()):
+            raise ValueError(f"{twice[0]!r} stands beside response and in it; keep one")
+        if self.skill is not None and self.skill_id is not None:
+            raise ValueError("skill and skillId name the skill twice; keep one")
+        if self.skill_version is not None and self.skill_id is None:
+            raise ValueError("skillVersion needs skillId")
+        said = self._own_parts() | self._nested_parts()
+        if self.error is None and not said & {"output", "messages"}:
+            raise ValueError("there is no answer; give output, messages, or the error that the run ended in")
+        if self.error is not None and "output" in said and self.answer.output is not None:
+            raise ValueError("a run has an output or ended in an error; keep one")
+        for place, message in enumerate(map(inner_message, self._parts().get("messages") or ())):
+            if role_in(message) is None:
+                raise ValueError(f"messages[{place}]: {unknown_role(message)}")
+        return self
+
+    @property
+    def skill_key(self) -> str | None:
+        """The skill as the line names it, ``id`` or ``id@version``; None where it names none."""
+        if self.skill_id is None:
+            return self.skill
+        return self.skill_id if self.skill_version is None else f"{self.skill_id}@{self.skill_version}"
+
+    @property
+    def answer(self) -> SkillResponse:
+        """What a call would have returned. Without an output, the text of the model's last message is the answer."""
+        parts = self._parts()
+        if "output" not in parts and (spoken := _spoken(parts.get("messages") or [])):
+            parts["output"] = text_of(spoken[-1].get("content"))
+        return SkillResponse().model_copy(update=parts)
+
+    @property
+    def failure(self) -> ItemError | None:
+        """What a call would have raised: the recorded error, or that the messages hold no answer to the user's last one."""
+        if self.error is not None:
+            return _FAILURES[self.error.kind](self.error.message, latency_ms=self.answer.latency_ms)
+        parts = self._parts()
+        if "output" in parts or (unanswered := _unanswered(parts.get("messages") or [])) is None:
+            return None
+        return ContractError(unanswered, latency_ms=self.answer.latency_ms)
+
+    def _parts(self) -> dict[str, Any]:
+        parts = {name: getattr(self, name) for name in self._own_parts()}
+        if self.response is not None:
+            parts |= {name: getattr(self.response, name) for name in self._nested_parts()}
+        return parts
+
+    def _own_parts(self) -> set[str]:
+        return self.model_fields_set & SkillResponse.model_fields.keys()
+
+    def _nested_parts(self) -> set[str]:
+        return set() if self.response is None else self.response.model_fields_set
+
+
+def read_recorded(line: bytes, place: str) -> RecordedRun:
+    """The run in one line. As in a skill's envelope, null stands for "unknown" in every part but `output`.
+
+    Raises:
+        InputError: the line is no JSON object of this shape; the message begins with `place` and names the nearest known key.
+    """
+    try:
+        data = parse_json(line)
+        json.loads(line.decode("utf-8-sig"), object_pairs_hook=distinct_keys)
+    except ValueError as error:
+        raise InputError(f"{error}; a line holds one whole JSON object", source=place) from None
+    if not isinstance(data, dict):
+        raise InputError("expected a JSON object with taskId and output, one in each line", source=place)
+    known = _known_parts(data, place)
+    if isinstance(nested := known.get("response"), dict):
+        known["response"] = _known_parts(nested, place)
+    return validate(RecordedRun, known, source=place)
+
+
+def _spoken(messages: list[dict[str, Any]]) -> list[Mapping[str, Any]]:
+    return [message for message in map(inner_message, messages) if role_in(message) == "assistant"]
+
+
+def _unanswered(messages: list[dict[str, Any]]) -> str | None:
+    """Why no message is an answer; None where one is."""
+    if not _spoken(messages):
+        return "there is no answer: no message is the assistant's, and no output is given"
+    last = inner_message(messages[-1])
+    if role_in(last) != "user" or _holds_results(last.get("content")):
+        return None
+    return f"there is no answer: messages[{len(messages) - 1}], the last one, is the user's, and no output is given"
+
+
+def _holds_results(content: Any) -> bool:
+    """Whether a user's message is a tool's turn, as Anthropic's API has them."""
+    return isinstance(content, list) and any(isinstance(part, dict) and part.get("type") == "tool_result" for part in content)
+
+
+def _known_parts(data: dict[str, Any], place: str) -> dict[str, Any]:
+    if twice := next((key for key in data if "_" in key and to_camel(key) in data), None):
+        raise InputError(f"{to_camel(twice)!r} is given twice, in two spellings; keep one", source=place)
+    return {key: value for key, value in data.items() if value is not None or key == "output"}

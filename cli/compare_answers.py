@@ -1,0 +1,105 @@
+"""``eval-skills compare-answers``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from eval_skills.cli.configurable import Mark
+from eval_skills.cli.numbers import whole
+from eval_skills.cli.options import COMPARED, HOW, BenchmarksFolder, JudgeFlags, PastResults, TasksFile, flags_of
+from eval_skills.cli.session import current
+
+if TYPE_CHECKING:
+    from eval_skills.tasks.compare_request import CompareRequest
+    from eval_skills.tasks.comparison_summary import ComparisonSummary
+
+UNFINISHED = 3
+
+
+def compare_answers_command(
+    run_a: Annotated[str, Mark.ID_OR_PATH, Parameter(help="The run whose answers are A: its id, or latest")],
+    run_b: Annotated[str, Mark.ID_OR_PATH, Parameter(help="The run whose answers are B; the same one for two skills of it")],
+    /,
+    *,
+    skill_a: Annotated[
+        str | None, Parameter(group=COMPARED, help="Skill of RUN_A, as id or id@version [default: the one that both runs have]")
+    ] = None,
+    skill_b: Annotated[
+        str | None, Parameter(group=COMPARED, help="Skill of RUN_B [default: the one that both runs have]")
+    ] = None,
+    criteria: Annotated[
+        str | None,
+        Parameter(group=COMPARED, help="What makes an answer better [default: the task's own criteria, else what it asks]"),
+    ] = None,
+    benchmark: Annotated[
+        str | None,
+        Mark.ID_OR_PATH,
+        Parameter(group=COMPARED, help="Benchmark that the runs were asked: id or path [default: the runs' own]"),
+    ] = None,
+    tasks: TasksFile = None,
+    benchmarks_dir: BenchmarksFolder = None,
+    concurrency: Annotated[
+        int | None, Mark.SHARED, Parameter(group=HOW, converter=whole, help="Pairs at a time [default: 4]")
+    ] = None,
+    judging: JudgeFlags = JudgeFlags(),
+    store: PastResults = None,
+) -> int:
+    """Let a model say, task by task, which of two runs answered better.
+
+    Every pair of answers is judged in both orders; where these disagree it is a tie, and so are equal answers, about which nobody
+    is asked. An item without an answer is not judged. Made again, the call asks nothing twice.
+
+    Example: eval-skills compare-answers 20261121T233824Z-3f9a latest
+
+    Example: eval-skills compare-answers latest latest --skill-a old --skill-b new
+    """
+    from eval_skills.cli.compare_tables import show_comparison
+    from eval_skills.cli.evaluate import request_of
+    from eval_skills.cli.rescore import given
+    from eval_skills.cli.stored import existing_store
+    from eval_skills.core.config.judge_options import JudgeOptions
+    from eval_skills.tasks.compare_request import CompareRequest
+
+    config = current().config(given(benchmarks_dir=benchmarks_dir, concurrency=concurrency) | flags_of(judging))
+    options = {
+        "run_a": run_a,
+        "run_b": run_b,
+        **given(skill_a=skill_a, skill_b=skill_b, criteria=criteria, benchmark=benchmark),
+        **given(
+            tasks=str(tasks) if tasks else None, benchmarks_dir=str(config.benchmarks_dir) if config.benchmarks_dir else None
+        ),
+        "concurrency": config.concurrency,
+        "secrets": config.secrets,
+        "store": existing_store(store).path,
+        **{name: getattr(config, name) for name in JudgeOptions.model_fields},
+    }
+    summary = _compared(request_of(CompareRequest, options))
+    show_comparison(summary)
+    return UNFINISHED if summary.out_of_budget else 0
+
+
+def _compared(request: CompareRequest) -> ComparisonSummary:
+    from eval_skills.cli.api_server import prefect_api
+    from eval_skills.tasks.answer_pairs import plan_comparison
+
+    plan = plan_comparison(request)  # before a server is started for nothing
+    for remark in plan.remarks:
+        current().remark(remark)
+    with prefect_api(verbose=current().verbose) as server:
+        server.wait_until_ready()
+        summary = _called(request)
+        if not server.wait_until_recorded(summary.flow_runs, summary.task_runs):
+            current().remark("Prefect had not recorded every task run before its server stopped; results are safe")
+    return summary
+
+
+def _called(request: CompareRequest) -> ComparisonSummary:
+    from eval_skills import flows
+    from eval_skills.flows.calling import call_flow
+
+    try:
+        return call_flow(flows.compare_answers, request)
+    except KeyboardInterrupt as interrupt:
+        raise type(interrupt)("interrupted; what was judged is in the cache: make the same call again to go on") from None

@@ -1,0 +1,116 @@
+"""What ``compare-answers`` prints."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from eval_skills.cli.session import current, printable
+from eval_skills.reporting import figures
+from eval_skills.reporting.judge_figures import estimate_rate, position_line
+
+if TYPE_CHECKING:
+    from eval_skills.tasks.comparison_summary import ComparisonSummary
+
+DECIDING_SHOWN, REASON_LENGTH = 5, 80
+
+_SHOWN = ("task_id", "run_index", "outcome", "a_first", "b_first", "reasoning_a_first", "reasoning_b_first", "error_message")
+
+
+def show_comparison(summary: ComparisonSummary) -> None:
+    """The win rates, what the place did, and the verdict; or one JSON document."""
+    from eval_skills.cli.tables import print_json
+
+    if current().json:
+        print_json(_document(summary))
+        return
+    found = summary.figures
+    say = current().say
+    say(f"A       {summary.skill_a}   run {summary.run_a}")
+    say(f"B       {summary.skill_b}   run {summary.run_b}")
+    say(f"judge   {summary.model} ({summary.prompt}) on {summary.benchmark}")
+    _print_rates(summary)
+    ties = (
+        f"{figures.plural(found.ties, 'tie')}: {found.disagreements} where the orders disagree, {found.identical} equal answers"
+    )
+    say(ties if found.ties else "no ties")
+    if found.position_bias is not None:
+        say(position_line(found.position_bias))
+    for count, why in ((found.errors, "the judge gave no verdict"), (summary.unanswered, "an answer is missing")):
+        if count:
+            say(f"{figures.plural(count, 'pair')} not judged: {why}", style="yellow")
+    _print_deciding(summary)
+    say(summary.line, style="green" if found.verdict != "undecided" else "")
+    if summary.out_of_budget:
+        say(summary.remarks[-1], style="red")
+    say(_spent(summary))
+    if not summary.out_of_budget:
+        say(f"store   {summary.store}   comparison {summary.comparison_id}")
+
+
+def _print_rates(summary: ComparisonSummary) -> None:
+    from rich.table import Table
+
+    found = summary.figures
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name in ("", "pairs", "share", "95 % interval"):
+        table.add_column(name, justify="left" if not name else "right")
+    for name, count, rate in (
+        ("A is better", found.wins_a, found.win_rate_a),
+        ("B is better", found.wins_b, found.win_rate_b),
+        ("tie", found.ties, found.tie_rate),
+    ):
+        table.add_row(name, f"{count:,}", figures.rate(rate.value), estimate_rate(rate))
+    current().out().print(table)
+
+
+def _print_deciding(summary: ComparisonSummary) -> None:
+    """The first tasks that one side won in both orders, with what was said of them."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from eval_skills.core.excerpts import one_line
+
+    rows = [row for row in summary.rows if row["outcome"] in ("a", "b")]
+    if not rows:
+        return
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name in ("task that decided", "better", "because"):
+        table.add_column(name)
+    for row in rows[:DECIDING_SHOWN]:
+        task, why = f"{row['task_id']}#{row['run_index'] + 1}", one_line(row["reasoning_a_first"] or "", REASON_LENGTH)
+        table.add_row(Text(printable(task)), row["outcome"].upper(), Text(printable(why)))
+    current().out().print(table)
+    if len(rows) > DECIDING_SHOWN:
+        current().say(f"… and {figures.plural(len(rows) - DECIDING_SHOWN, 'pair')} more; --json has them all")
+
+
+def _spent(summary: ComparisonSummary) -> str:
+    spent = summary.spent
+    price = "at a price that is not known" if spent.cost_usd is None else figures.usd(spent.cost_usd)
+    tokens = "tokens unknown" if spent.tokens is None else figures.plural(spent.tokens, "token")
+    return f"judging {figures.plural(spent.asked, 'request')}, {spent.cached:,} from the cache, {tokens}, {price}"
+
+
+def _document(summary: ComparisonSummary) -> dict[str, Any]:
+    spent = summary.spent
+    return {
+        "comparisonId": summary.comparison_id,
+        "landed": not summary.out_of_budget,
+        "a": {"runId": summary.run_a, "skill": summary.skill_a},
+        "b": {"runId": summary.run_b, "skill": summary.skill_b},
+        "benchmark": summary.benchmark,
+        "judge": {"model": summary.model, "prompt": summary.prompt},
+        "summary": summary.line,
+        "figures": summary.figures.to_json(),
+        "unanswered": summary.unanswered,
+        "judging": {"requests": spent.asked, "cached": spent.cached, "tokens": spent.tokens, "costUsd": spent.cost_usd},
+        "pairs": [_pair(row) for row in summary.rows],
+        "store": summary.store,
+        "remarks": summary.remarks,
+    }
+
+
+def _pair(row: dict[str, Any]) -> dict[str, Any]:
+    from pydantic.alias_generators import to_camel
+
+    return {to_camel(name): row.get(name) for name in _SHOWN}

@@ -1,0 +1,163 @@
+"""What a report says of the models that judged a skill's items: their known mistakes, taken out, and their leanings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from eval_skills.core.agreement import LEAST_RANKED, Estimate, spearman
+from eval_skills.core.calibration import Calibration
+from eval_skills.core.judge_correction import JudgedItems, corrected_completion
+from eval_skills.core.judge_figures import CalibrationFacts, JudgedBy, JudgeFigures, JudgePositionBias, LengthBias
+from eval_skills.core.preferences import Preference, position_bias
+from eval_skills.core.statistics import IntArray
+from eval_skills.core.task_results import known_list
+from eval_skills.core.tool_names import FORBIDDEN_TOOL_CALLED
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Judge = tuple[str, str]
+"""Model and prompt."""
+
+NOT_BY_A_MODEL = frozenset({"NOT_JUDGED", "OUTPUT_EMPTY", FORBIDDEN_TOOL_CALLED})
+"""Codes of reasons that say that no model was asked about an item."""
+
+NEEDED = frozenset({"task_id", "status", "score", "reasons"})
+_QUALITY = "output_quality"
+_GOOD, _ACCEPTABLE = 0.2, 0.4
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeKnowledge:
+    """What is known of judges: who judges each task, how far each agrees with people, and what each preferred, by its model."""
+
+    by_task: Mapping[str, Judge]
+    calibrations: Mapping[Judge, Calibration] = field(default_factory=dict)
+    preferences: Mapping[str, Sequence[Preference]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """Per task of a skill: all items, those that passed, and the same by judge of those that it judged."""
+
+    passed: IntArray
+    items: IntArray
+    judged: dict[Judge, tuple[IntArray, IntArray]]
+
+
+def judge_figures(items: pd.DataFrame, known: JudgeKnowledge, benchmark_version: str) -> JudgeFigures | None:
+    """The figures of one skill's items; None where no model judged, or it cannot be told.
+
+    An item that ended in an error, or failed before a model was asked, is judged by none. What is not known is None, never 0.
+    """
+    if not known.by_task or not set(items.columns) >= NEEDED:
+        return None
+    judge = _judges(items, known.by_task)
+    judged = np.array([each is not None for each in judge])
+    if not judged.any():
+        return None
+    counted = _count(items, judge)
+    corrected, reason = _corrected(counted, known, benchmark_version)
+    return JudgeFigures(
+        items=int(judged.sum()),
+        judges=[_judge(name, counted, known, benchmark_version) for name in counted.judged],
+        corrected_completion=corrected,
+        corrected_reason=reason,
+        length_bias=_length_bias(items, judged),
+        position_bias=_position_biases(counted, known),
+    )
+
+
+def _judges(items: pd.DataFrame, by_task: Mapping[str, Judge]) -> list[Judge | None]:
+    rows = zip(items["task_id"], items["status"], items["reasons"], strict=True)
+    return [by_task.get(task) if status in ("pass", "fail") and _by_a_model(reasons) else None for task, status, reasons in rows]
+
+
+def _by_a_model(reasons: Any) -> bool:
+    return not any(dict(reason).get("code") in NOT_BY_A_MODEL for reason in known_list(reasons) or ())
+
+
+def _count(items: pd.DataFrame, judge: Sequence[Judge | None]) -> _Counted:
+    names, task = np.unique(items["task_id"].to_numpy(dtype=object).astype(str), return_inverse=True)
+    passed = (items["status"] == "pass").to_numpy(dtype=bool)
+
+    def per_task(chosen: Any) -> IntArray:
+        counts: IntArray = np.bincount(task[chosen], minlength=len(names))
+        return counts
+
+    judged: dict[Judge, tuple[IntArray, IntArray]] = {}
+    for each in sorted({name for name in judge if name is not None}):
+        own = np.array([name == each for name in judge])
+        judged[each] = per_task(own & passed), per_task(own)
+    return _Counted(per_task(passed), per_task(np.ones(len(task), dtype=bool)), judged)
+
+
+def _calibration(judge: Judge, known: JudgeKnowledge, version: str) -> tuple[Calibration | None, str | None]:
+    """The judge's calibration, and why it cannot be used for a correction."""
+    calibration = known.calibrations.get(judge)
+    if calibration is None:
+        return None, f"{judge[0]} is not calibrated on this benchmark; see eval-skills judge calibrate"
+    if calibration.benchmark_version != version:
+        return None, f"{judge[0]} was calibrated on version {calibration.benchmark_version} of this benchmark; calibrate it again"
+    return calibration, calibration.uncorrectable
+
+
+def _corrected(counted: _Counted, known: JudgeKnowledge, version: str) -> tuple[Estimate | None, str | None]:
+    judged: list[JudgedItems] = []
+    for judge, (passed, items) in counted.judged.items():
+        calibration, why = _calibration(judge, known, version)
+        if calibration is None or why is not None:
+            return None, why
+        judged.append(JudgedItems(passed, items, *calibration.shares))
+    estimate = corrected_completion(judged, counted.passed, counted.items)
+    return estimate, "one task says nothing of how tasks differ" if estimate is None else None
+
+
+def _judge(judge: Judge, counted: _Counted, known: JudgeKnowledge, version: str) -> JudgedBy:
+    calibration, _ = _calibration(judge, known, version)
+    facts = None
+    if calibration is not None:
+        facts = CalibrationFacts(**{name: getattr(calibration, name) for name in CalibrationFacts.model_fields})
+    return JudgedBy(model=judge[0], prompt=judge[1], items=int(counted.judged[judge][1].sum()), calibration=facts)
+
+
+def _length_bias(items: pd.DataFrame, judged: Any) -> LengthBias:
+    if "output" not in items:
+        return LengthBias(spearman=None, items=None, rating=None, reason="the answers are not at hand")
+    rows = items[judged]
+    score = rows["score"].astype("float64")
+    if _QUALITY in rows:
+        score = rows[_QUALITY].astype("float64").fillna(score)
+    rho = spearman(np.array([_length(each) for each in rows["output"]]), score.to_numpy())
+    few = len(rows) < LEAST_RANKED
+    reason = None if rho is not None else f"fewer than {LEAST_RANKED} items" if few else "all scores or all lengths are the same"
+    return LengthBias(spearman=rho, items=len(rows), rating=None if rho is None else _rating(abs(rho)), reason=reason)
+
+
+def _rating(size: float) -> Literal["good", "acceptable", "strong"]:
+    return "good" if size < _GOOD else "acceptable" if size < _ACCEPTABLE else "strong"
+
+
+def _length(output: Any) -> float:
+    """Of the answer's text; of what is no text, of its JSON text."""
+    if not isinstance(output, str):
+        return 0.0
+    try:
+        value = json.loads(output)
+    except (ValueError, RecursionError):
+        return float(len(output))
+    return float(len(value if isinstance(value, str) else output))
+
+
+def _position_biases(counted: _Counted, known: JudgeKnowledge) -> list[JudgePositionBias]:
+    found = []
+    for model in dict.fromkeys(model for model, _ in counted.judged):
+        bias = position_bias(known.preferences.get(model, ()))
+        if bias is not None:
+            found.append(JudgePositionBias(model=model, figures=bias))
+    return found

@@ -1,0 +1,105 @@
+"""What people said of answers: a CSV file, one label a line."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic.alias_generators import to_snake
+
+from eval_skills.core.errors import InputError, nearest
+
+COLUMNS = ("task_id", "run_index", "skill_id", "label", "answer", "comment")
+"""`task_id` and `label` must be there. `run_index` counts from 0, as in reports; `skill_id` is an id or ``id@version``."""
+
+WORDS = {"pass": 1.0, "fail": 0.0, "true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """One label: a score in [0, 1]. What is None was not said; `line` is where it stands in the file."""
+
+    line: int
+    task_id: str
+    score: float
+    run_index: int | None = None
+    skill: str | None = None
+    answer: str | None = None
+
+
+def read_labels(path: Path) -> list[Label]:
+    """The labels of a file. A label is ``pass`` or ``fail`` (``yes``, ``no``, ``true``, ``false``), or a number from 0 to 1.
+
+    Raises:
+        InputError: it cannot be read, a column is missing, unknown or there twice, a line is malformed, or there is no label.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError("not UTF-8 text; save it as CSV in UTF-8", source=path) from None
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}", source=path) from None
+    try:
+        rows = csv.DictReader(text.splitlines(keepends=True), strict=True)
+        names = _columns(rows.fieldnames or (), path)
+        labels = [_label(rows.line_num, dict(zip(names, row.values(), strict=False)), row, path) for row in rows]
+    except csv.Error as error:
+        raise InputError(f"not CSV: {error}", source=path) from None
+    if not labels:
+        raise InputError("it holds no label; a line is such as: add-1,pass", source=path)
+    return labels
+
+
+def _columns(found: object, path: Path) -> list[str]:
+    names = [to_snake(str(name).strip()) for name in found] if isinstance(found, list | tuple) else []
+    known = ", ".join(COLUMNS)
+    for name in names:
+        if name not in COLUMNS:
+            raise InputError(f"unknown column {name!r}{nearest(name, COLUMNS)}; known are {known}", source=path)
+        if names.count(name) > 1:
+            raise InputError(f"the column {name} is there twice", source=path)
+    for name in ("task_id", "label"):
+        if name not in names:
+            raise InputError(f"no column {name}; the first line names the columns: {known}", source=path)
+    return names
+
+
+def _label(line: int, cells: Mapping[str, str | None], row: Mapping[str | None, object], path: Path) -> Label:
+    if None in row or None in cells.values():
+        raise InputError(
+            f"line {line} has {'more' if None in row else 'fewer'} cells than the first line has columns", source=path
+        )
+    given = {name: (value or "").strip() for name, value in cells.items()}
+    if not given["task_id"]:
+        raise InputError(f"line {line} names no task", source=path)
+    return Label(
+        line=line,
+        task_id=given["task_id"],
+        score=_score(given["label"], line, path),
+        run_index=_index(given.get("run_index", ""), line, path),
+        skill=given.get("skill_id") or None,
+        answer=cells.get("answer"),
+    )
+
+
+def _score(text: str, line: int, path: Path) -> float:
+    if (known := WORDS.get(text.lower())) is not None:
+        return known
+    try:
+        score = float(text)
+    except ValueError:
+        score = math.nan
+    if not 0 <= score <= 1:
+        raise InputError(f"line {line}: the label {text!r} is neither pass or fail nor a number from 0 to 1", source=path)
+    return score
+
+
+def _index(text: str, line: int, path: Path) -> int | None:
+    if not text:
+        return None
+    if not (text.isascii() and text.isdecimal() and len(text) < 10):
+        raise InputError(f"line {line}: the run_index {text!r} is no number from 0 on", source=path)
+    return int(text)

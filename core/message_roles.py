@@ -1,0 +1,40 @@
+"""Who says a message of a conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from eval_skills.core.errors import nearest
+from eval_skills.core.excerpts import excerpt
+
+ROLES = {
+    "assistant": "assistant",
+    "ai": "assistant",
+    "user": "user",
+    "human": "user",
+    "system": "system",
+    "developer": "developer",
+    "tool": "tool",
+    "function": "function",
+}
+"""Every role under each of its names."""
+
+
+def role_in(message: Mapping[str, Any]) -> str | None:
+    """The role of a message by its own name, from `role` or from LangChain's `type`; None where it has none that is known."""
+    named = message.get("role", message.get("type"))
+    return ROLES.get(named.removesuffix("MessageChunk").lower()) if isinstance(named, str) else None
+
+
+def unknown_role(message: Mapping[str, Any]) -> str:
+    """What is wrong with a message that has no known role: the role, the nearest known one, and all of them."""
+    named = message.get("role", message.get("type"))
+    hint = nearest(named, ROLES) if isinstance(named, str) else ""
+    return f"unknown role {excerpt(named)}{hint}; known: {', '.join(ROLES)}"
+
+
+def inner_message(message: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The message inside a serialised one of LangChain's; any other is its own."""
+    inner = message.get("kwargs") if "lc" in message else None
+    return inner if isinstance(inner, Mapping) else message

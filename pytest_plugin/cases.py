@@ -1,0 +1,259 @@
+"""The mark `eval_skills`: a test case for each task of a benchmark, and one for the completion rate."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from eval_skills.core.errors import EvalSkillsError, UsageError
+from eval_skills.core.models import TaskResult
+from eval_skills.core.tool_names import FORBIDDEN_TOOL_CALLED
+from eval_skills.pytest_plugin.evaluation import Evaluator, failing_clearly, planned
+from eval_skills.pytest_plugin.shared import evaluated_once
+from eval_skills.pytest_plugin.skill_report import SkillReport, explained
+from eval_skills.reporting import figures
+
+if TYPE_CHECKING:
+    from _pytest.mark import ParameterSet
+
+COMPLETION = "completion"
+"""The id of the case that is about the completion rate."""
+
+MISTAKE = "mark"
+"""The id of the case that stands for a mark which cannot be used."""
+
+NAME = "eval_skills_cases"
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """What a mark asks for. Marks that ask for the same share one evaluation. `key` is what they are known by."""
+
+    skill: str
+    options: dict[str, Any]
+    min_completion: float | None
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One test case: a task of the declared benchmark, or with None its completion rate."""
+
+    declaration: Declaration
+    task_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskOutcome:
+    """How the skill did on one task: the results of its runs, and the whole report that they are from."""
+
+    task_id: str
+    results: list[TaskResult]
+    report: SkillReport
+
+    @property
+    def passed(self) -> bool:
+        """Whether the task passed in every run."""
+        return all(result.passed for result in self.results)
+
+    @property
+    def explanation(self) -> str:
+        """How many runs passed, and the reasons why the others did not."""
+        failed = [result for result in self.results if not result.passed]
+        counts = f"{len(self.results) - len(failed)} of {figures.plural(len(self.results), 'run')} passed"
+        return "\n".join([f"{self.report.skill_key}, task {self.task_id}: {counts}", *explained(failed)])
+
+    @property
+    def called_a_forbidden_tool(self) -> bool:
+        """Whether any run called a tool it must not call."""
+        return _forbidden_in(self.results)
+
+
+@dataclass(frozen=True, slots=True)
+class CompletionOutcome:
+    """How the skill did on all tasks together: what a `TaskOutcome` says, of the completion rate. `task_id` is None."""
+
+    min_completion: float
+    report: SkillReport
+    task_id: None = None
+
+    @property
+    def results(self) -> list[TaskResult]:
+        """The results of all tasks, in the benchmark's order."""
+        return self.report.task_results
+
+    @property
+    def completion_rate(self) -> float:
+        """The share of the items that passed, in [0, 1]."""
+        return self.report.summary.completion_rate
+
+    @property
+    def passed(self) -> bool:
+        """Whether the completion rate is what is asked for, or more."""
+        return self.completion_rate >= self.min_completion
+
+    @property
+    def explanation(self) -> str:
+        """What is asked for, the completion, and the reasons of the first failures."""
+        return f"{figures.rate(self.min_completion)} completion is asked for\n{self.report.explanation}"
+
+    @property
+    def called_a_forbidden_tool(self) -> bool:
+        """Whether any run of any task called a tool it must not call."""
+        return _forbidden_in(self.results)
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """What stands for the cases of a mark that cannot be used: an error of its test alone."""
+
+    message: str
+
+
+@dataclass(slots=True)
+class Cases:
+    """The cases of one session: which of them are left after ``-k`` and the like, and what came of their evaluations."""
+
+    selected: dict[str, set[str | None]] = field(default_factory=dict)
+    reports: dict[str, SkillReport] = field(default_factory=dict)
+
+    def pytest_itemcollected(self, item: pytest.Item) -> None:
+        """A test need not name the fixture to be a case."""
+        if isinstance(_param_of(item), Case | Mistake) and "eval_task" not in item.fixturenames:  # type: ignore[attr-defined]
+            item.fixturenames.insert(0, "eval_task")  # type: ignore[attr-defined]
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Remember what is asked: tasks that no test is left of are not evaluated, unless the completion rate needs them."""
+        for item in session.items:
+            if (case := case_of(item)) is not None:
+                self.selected.setdefault(case.declaration.key, set()).add(case.task_id)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> None:
+        """Judge the case before the test's own body, which may ask for more."""
+        if (case := case_of(pyfuncitem)) is not None:
+            _judge(case, self.reports[case.declaration.key], gated=self.is_gated(case))
+
+    def is_gated(self, case: Case) -> bool:
+        """Whether the completion rate is judged as well, so that a single task need not pass."""
+        return None in self.selected[case.declaration.key]
+
+    def asked_tasks(self, case: Case) -> list[str]:
+        """The tasks to evaluate; empty for all of them."""
+        return [] if self.is_gated(case) else sorted(task for task in self.selected[case.declaration.key] if task is not None)
+
+
+def parametrize(metafunc: pytest.Metafunc, mark: pytest.Mark) -> None:
+    """Make the cases of a marked function. What the mark asks for is checked here; of a mistake one case is made, which is an
+    error when it runs, so that the other tests of the session go on.
+    """
+    config = metafunc.config
+    try:
+        cases = _cases(config, mark)
+    except EvalSkillsError as error:
+        cases = [pytest.param(Mistake(f"mark eval_skills: {error}"), id=MISTAKE)]
+    if config.pluginmanager.get_plugin(NAME) is None:
+        config.pluginmanager.register(Cases(), NAME)
+    if "eval_task" not in metafunc.fixturenames:
+        metafunc.fixturenames.append("eval_task")
+    metafunc.parametrize("eval_task", cases, indirect=True)
+
+
+def _cases(config: pytest.Config, mark: pytest.Mark) -> list[ParameterSet]:
+    declaration = _declaration(mark)
+    plan = planned(config, declaration.skill, declaration.options)
+    tasks: list[str | None] = [task.id for task in plan.benchmark.tasks]
+    if declaration.min_completion is not None:
+        tasks.append(None)
+    return [pytest.param(Case(declaration, task), id=task or COMPLETION) for task in tasks]
+
+
+def case_of(item: pytest.Item) -> Case | None:
+    """The case that a test stands for; None where it has no mark."""
+    found = _param_of(item)
+    return found if isinstance(found, Case) else None
+
+
+def _param_of(item: pytest.Item) -> Any:
+    callspec = getattr(item, "callspec", None)
+    return callspec.params.get("eval_task") if callspec is not None else None
+
+
+def outcome_of(request: pytest.FixtureRequest, folders: pytest.TempPathFactory) -> TaskOutcome | CompletionOutcome:
+    """The results that the running test is about, evaluated when the first test of its declaration asks for them."""
+    if isinstance(mistake := _param_of(request.node), Mistake):
+        pytest.fail(mistake.message, pytrace=False)
+    case, cases = case_of(request.node), request.config.pluginmanager.get_plugin(NAME)
+    if case is None or cases is None:
+        pytest.fail("the fixture eval_task is for tests with @pytest.mark.eval_skills(...); others use eval_skill", pytrace=False)
+    key = case.declaration.key
+    if key not in cases.reports:
+        cases.reports[key] = failing_clearly("mark eval_skills", lambda: _evaluated(request.config, folders, case, cases))
+    report: SkillReport = cases.reports[key]
+    _record(request.node, case, report)
+    return _outcome(case, report)
+
+
+def _evaluated(config: pytest.Config, folders: pytest.TempPathFactory, case: Case, cases: Cases) -> SkillReport:
+    declaration, tasks = case.declaration, cases.asked_tasks(case)
+
+    def evaluate() -> SkillReport:
+        options = {**declaration.options, **({"task_ids": tasks} if tasks else {})}
+        return Evaluator(config, folders).run(planned(config, declaration.skill, options))
+
+    return evaluated_once(config, folders, json.dumps([declaration.key, tasks]), evaluate)
+
+
+def _outcome(case: Case, report: SkillReport) -> TaskOutcome | CompletionOutcome:
+    if case.task_id is None:
+        return CompletionOutcome(case.declaration.min_completion or 0.0, report)
+    return TaskOutcome(case.task_id, [result for result in report.task_results if result.task_id == case.task_id], report)
+
+
+def _forbidden_in(results: Iterable[TaskResult]) -> bool:
+    return any(reason.code == FORBIDDEN_TOOL_CALLED for result in results for reason in result.reasons)
+
+
+def _judge(case: Case, report: SkillReport, *, gated: bool) -> None:
+    outcome = _outcome(case, report)
+    if outcome.passed:
+        return
+    floor, rate = case.declaration.min_completion, report.summary.completion_rate
+    spared = case.task_id is not None and floor is not None and gated and rate >= floor
+    if spared and not outcome.called_a_forbidden_tool:
+        asked = f"completion {figures.rate(rate)} is enough, {figures.rate(floor)} is asked for"
+        pytest.xfail(f"{asked}\n{outcome.explanation}")
+    pytest.fail(outcome.explanation, pytrace=False)
+
+
+def _record(item: pytest.Item, case: Case, report: SkillReport) -> None:
+    """What JUnit shows as properties of the case."""
+    known: dict[str, Any] = {"skill": report.skill_key, "benchmark": report.benchmark_id}
+    if case.task_id is None:
+        known |= {"completion_rate": report.summary.completion_rate, "min_completion": case.declaration.min_completion}
+    else:
+        results = _outcome(case, report).results
+        known |= {"runs": len(results), "passed": sum(result.passed for result in results)}
+        known |= {"status": " ".join(result.status for result in results)}
+    item.user_properties.extend(known.items())
+
+
+def _declaration(mark: pytest.Mark) -> Declaration:
+    options: dict[str, Any] = dict(mark.kwargs)
+    if len(mark.args) > 1 or (mark.args and "skill" in options):
+        raise UsageError(f"everything but the skill is named, as in benchmark=…; got {', '.join(map(repr, mark.args))}")
+    skill = mark.args[0] if mark.args else options.pop("skill", None)
+    if skill is None:
+        raise UsageError("skill is missing: the path of a skill.json or of its folder")
+    floor = options.pop("min_completion", None)
+    if floor is not None and (isinstance(floor, bool) or not isinstance(floor, int | float) or not 0 <= floor <= 1):
+        raise UsageError(f"min_completion must be a number from 0 to 1; got {floor!r}")
+    return Declaration(skill, options, floor, _key(skill, options))
+
+
+def _key(skill: Any, options: Mapping[str, Any]) -> str:
+    return json.dumps([str(skill), options], sort_keys=True, default=str)

@@ -1,0 +1,153 @@
+"""Evaluating a skill from a test: options become a request, as on the command line; the run needs no Prefect server."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import pytest
+
+from eval_skills.core.errors import EvalSkillsError, InputError, UsageError, nearest
+from eval_skills.pytest_plugin.plugin import STORE
+
+if TYPE_CHECKING:
+    from eval_skills.core.models import SkillCompletionReport
+    from eval_skills.pytest_plugin.skill_report import SkillReport
+    from eval_skills.tasks.plan import RunPlan
+
+T = TypeVar("T")
+
+NOT_OF_A_TEST = frozenset(
+    {
+        "skills", "format", "output_dir", "min_completion", "fail_fast", "items_per_task", "task_runner",
+        "resume", "retry_errors", "traces", "trace_skill", "origin", "provenance", "at",
+    }
+)  # fmt: skip
+"""Those fields of an evaluation's request that are about other ways to run it, or to show it. A test may name the others."""
+
+_PATHS = ("tasks", "benchmarks_dir", "store")
+
+
+class Evaluator:
+    """Evaluates skills for the tests of one session; results of tests that name no store are kept as long as pytest's own."""
+
+    def __init__(self, config: pytest.Config, folders: pytest.TempPathFactory) -> None:
+        self._config, self._folders = config, folders
+
+    def evaluate(self, skill: str | os.PathLike[str], /, **options: Any) -> SkillReport:
+        """The report of `skill` (a skill.json or its folder); `options` are those of `EvaluateRequest`, but `NOT_OF_A_TEST`.
+
+        What cannot be evaluated at all fails the test with one line. What the skill does wrong is in the report.
+        """
+        from eval_skills.pytest_plugin.explaining import explain
+
+        plan = failing_clearly("eval_skill", lambda: planned(self._config, skill, options))
+        report = failing_clearly("eval_skill", lambda: self.run(plan))
+        explain(self._config, report)
+        return report
+
+    def run(self, plan: RunPlan) -> SkillReport:
+        """Carry out a plan of one skill.
+
+        Raises:
+            EvalSkillsError: its results cannot be written.
+        """
+        from eval_skills.tasks.plain_run import run_plainly
+
+        [report] = run_plainly(_landing(plan, self._folders)).reports
+        return as_skill_report(report)
+
+
+def planned(config: pytest.Config, skill: str | os.PathLike[str], options: Mapping[str, Any]) -> RunPlan:
+    """The checked plan of one skill's evaluation.
+
+    Raises:
+        UserError: an option is unknown or wrong, or there is not exactly one skill, or no benchmark.
+    """
+    from eval_skills.core.loading import validate
+    from eval_skills.tasks.plan import make_plan
+    from eval_skills.tasks.request import EvaluateRequest
+
+    known = sorted(EvaluateRequest.model_fields.keys() - NOT_OF_A_TEST)
+    for name in options:
+        if name not in known:
+            raise UsageError(f"unknown option {name!r}{nearest(name, known)}; known are {', '.join(known)}")
+    if not isinstance(skill, str | os.PathLike) or not str(skill).strip():
+        raise UsageError(f"skill must be the path of a skill.json or of its folder; got {skill!r}")
+    root = config.rootpath
+    given = {name: _placed(root, value) if name in _PATHS else value for name, value in options.items()}
+    if "store" not in given and (store := config.getini(STORE)):
+        given["store"] = _placed(root, store)
+    configured = _configured(root, known)
+    asked = {**configured, **given}
+    if "benchmark" in asked:
+        asked["benchmark"] = _benchmark(root, asked["benchmark"])
+    try:
+        request = validate(EvaluateRequest, {**asked, "skills": [str(root / skill)], "format": []})
+    except InputError as error:
+        raise UsageError(": ".join(filter(None, (error.path, error.message)))) from None
+    plan = make_plan(request)
+    if len(plan.skills) != 1 or plan.skipped:
+        found = ", ".join([*plan.skills, *(plan.remarks if plan.skipped else ())])
+        raise UsageError(f"{root / skill}: name one skill; this folder holds several: {found}")
+    return plan
+
+
+def as_skill_report(report: SkillCompletionReport) -> SkillReport:
+    """The report with its words for tests."""
+    from eval_skills.pytest_plugin.skill_report import SkillReport
+
+    return SkillReport.model_construct(**{name: getattr(report, name) for name in type(report).model_fields})
+
+
+def failing_clearly(what: str, work: Callable[[], T]) -> T:
+    """The result of `work`; an error of ours is one line of a failed test, without a trace through this package."""
+    try:
+        return work()
+    except EvalSkillsError as error:
+        line = f"{what}: {error}"
+    pytest.fail(line, pytrace=False)
+
+
+def _configured(root: Path, names: Iterable[str]) -> dict[str, Any]:
+    """What the rootdir's and the home's configuration files and variables say, with the defaults below; all but the store."""
+    from eval_skills.cli.configuration import configuration_model
+    from eval_skills.core.config import load_config
+
+    config = load_config({}, environ=os.environ, cwd=root, home=Path.home(), model=configuration_model()).config
+    values = {name: getattr(config, name) for name in names if name in type(config).model_fields and name != "store"}
+    return {name: str(value) if isinstance(value, Path) else value for name, value in values.items()}
+
+
+def _placed(root: Path, value: Any) -> Any:
+    """A path as one below the rootdir; a URL stays, and so does what is no path."""
+    if isinstance(value, os.PathLike):
+        return str(root / value)
+    return str(root / value) if isinstance(value, str) and value.strip() and "://" not in value else value
+
+
+def _benchmark(root: Path, given: Any) -> Any:
+    """A benchmark's file or folder below the rootdir where it is one, as on the command line; else an id, which stays."""
+    from eval_skills.benchmarks import builtin_ids
+    from eval_skills.benchmarks.locations import BENCHMARK_FILES
+
+    placed = _placed(root, given)
+    if isinstance(given, os.PathLike) or not isinstance(given, str) or not given.strip():
+        return placed
+    there = Path(placed)
+    holds = there.is_file() or any((there / name).is_file() for name in BENCHMARK_FILES)
+    return placed if holds or os.sep in given or (there.is_dir() and given not in builtin_ids()) else given
+
+
+def _landing(plan: RunPlan, folders: pytest.TempPathFactory) -> RunPlan:
+    """The plan with a store that lasts as long as pytest keeps its folders, where the test and the ini file name none."""
+    from dataclasses import replace
+
+    from eval_skills.core.store import Store
+
+    if "store" in plan.request.model_fields_set:
+        return plan
+    store = str(folders.mktemp("eval-store"))
+    return replace(plan, store=Store(store), request=plan.request.model_copy(update={"store": store}))

@@ -1,0 +1,72 @@
+"""What pytest loads at every start of every suite that has eval-skills installed: names and hooks, and nothing heavy.
+
+Whatever evaluates is imported when the first test asks for it. ``-p no:eval_skills`` leaves all of it out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from eval_skills.pytest_plugin.cases import CompletionOutcome, TaskOutcome
+    from eval_skills.pytest_plugin.skill_report import SkillReport
+
+MARK = "eval_skills"
+STORE = "eval_skills_store"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The one setting: where results are kept for ever."""
+    parser.addini(
+        STORE, "the eval-skills store that evaluations of tests are kept in (a path below the rootdir, or a URL); empty: none"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Tell pytest about the mark."""
+    config.addinivalue_line(
+        "markers",
+        f"{MARK}(skill, benchmark='coding-easy', min_completion=None, runs=1, **options): one test case for each task of the "
+        "benchmark; with min_completion also one for the completion rate, and while that holds a failed task is an xfail",
+    )
+
+
+@pytest.fixture(scope="session")
+def eval_skill(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., SkillReport]:
+    """Evaluate a skill and return its report: ``eval_skill("skills/echo", benchmark="coding-easy", runs=3)``.
+
+    A relative path starts at pytest's rootdir. Options are those of ``eval-skills eval`` under their Python names; what is not
+    said comes from the configuration of the rootdir.
+    """
+    from eval_skills.pytest_plugin.evaluation import Evaluator
+
+    return Evaluator(pytestconfig, tmp_path_factory).evaluate
+
+
+@pytest.fixture
+def eval_task(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> TaskOutcome | CompletionOutcome:
+    """What a test with the mark `eval_skills` is about: the results of its task, or of all tasks where it is about the completion
+    rate. Both have `task_id` (None of all), `results`, `passed`, `explanation`, `called_a_forbidden_tool` and `report`.
+    """
+    from eval_skills.pytest_plugin.cases import outcome_of
+
+    return outcome_of(request, tmp_path_factory)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A test with the mark becomes one for each task."""
+    if (mark := metafunc.definition.get_closest_marker(MARK)) is not None:
+        from eval_skills.pytest_plugin.cases import parametrize
+
+        parametrize(metafunc, mark)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Refuse a mark that made no cases (of a unittest.TestCase, say): its test would pass without any evaluation."""
+    if MARK in item.keywords and item.get_closest_marker(MARK) and "eval_task" not in getattr(item, "fixturenames", ()):
+        pytest.fail(f"the mark {MARK} works on functions and on methods of plain classes only", pytrace=False)

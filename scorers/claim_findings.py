@@ -1,0 +1,74 @@
+"""What became of an answer's claims, whoever looked them up, and the share of them that is supported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from eval_skills.core.models import Reason
+from eval_skills.core.models.checks import CLAIM_KINDS, ClaimKind
+from eval_skills.scorers.claims import claims_in
+from eval_skills.scorers.evidence import Evidence
+from eval_skills.scorers.reasons import excerpt
+from eval_skills.scorers.score import Score
+
+MAX_REASONS = 20
+"""How many unsupported claims are quoted; the last reason counts the rest."""
+
+_DUST = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A claim that was looked up: `claim` as the answer has it, `kind` what it is, `problem` why it is not supported, if so.
+
+    `major`: the answer stands or falls with it.
+    """
+
+    claim: str
+    kind: str
+    problem: str = ""
+    major: bool = True
+
+    @property
+    def reason(self) -> Reason:
+        """What the report says of an unsupported claim."""
+        return Reason(code="CLAIM_UNSUPPORTED", message=f"{self.kind} {excerpt(self._words)} {self.problem}", where="output")
+
+    @property
+    def _words(self) -> str:
+        """The claim without the marks of a quotation, which stand around it in the reason."""
+        quoted = len(self.claim) > 2 and self.claim[0] == self.claim[-1] and self.claim[0] in "\"'"
+        return self.claim[1:-1] if quoted else self.claim
+
+
+def looked_up(answer: str, evidence: Evidence, kinds: Sequence[ClaimKind] = CLAIM_KINDS) -> list[Finding]:
+    """The claims of an answer and which of them the evidence holds, found without a model."""
+    problem = "occurs in no tool result and not in the input"
+    return [Finding(claim.text, claim.kind, "" if evidence.supports(claim) else problem) for claim in claims_in(answer, kinds)]
+
+
+def share_supported(findings: Iterable[Finding], threshold: float) -> Score | None:
+    """The score of claims that were looked up, by whatever means; None without any.
+
+    `threshold` is applied as given, equality passes. All claims count alike.
+    """
+    findings = list(findings)
+    if not findings:
+        return None
+    unsupported = [each for each in findings if each.problem]
+    share = (len(findings) - len(unsupported)) / len(findings)
+    return Score(
+        share,
+        passed=share >= threshold - _DUST,
+        reasons=reasons_of(unsupported),
+        metadata={"claims": len(findings), "unsupported": len(unsupported)},
+    )
+
+
+def reasons_of(unsupported: Sequence[Finding]) -> tuple[Reason, ...]:
+    """One reason for each unsupported claim, up to `MAX_REASONS`, and one that counts the others."""
+    reasons = [each.reason for each in unsupported[:MAX_REASONS]]
+    if (more := len(unsupported) - MAX_REASONS) > 0:
+        reasons.append(Reason(code="CLAIM_UNSUPPORTED", message=f"and {more} more unsupported claims", where="output"))
+    return tuple(reasons)

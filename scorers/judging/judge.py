@@ -1,0 +1,238 @@
+"""A judging model: it is asked a question and gives a checked reply, or there is an error and never a guess."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from eval_skills.core.errors import JudgeError
+from eval_skills.core.fingerprint import digest_of_json
+from eval_skills.scorers.judging.budget import Reservation
+from eval_skills.scorers.judging.markers import PLACEHOLDER
+from eval_skills.scorers.judging.provider import Form, ModelCall, ModelReply, complete
+from eval_skills.scorers.judging.question import PROMPT_VERSION, Message, Question
+from eval_skills.scorers.judging.reply import Reply, Unreadable, read_reply
+from eval_skills.scorers.judging.reply_schema import reply_schema
+from eval_skills.scorers.judging.spending import spending_here
+from eval_skills.scorers.judging.trouble import ModelTrouble
+from eval_skills.scorers.judging.verdict_cache import CachedReply
+from eval_skills.scorers.reasons import excerpt
+
+if TYPE_CHECKING:
+    from eval_skills.scorers.judging.judge_model import JudgeModel
+    from eval_skills.scorers.judging.judges import Judges
+
+R = TypeVar("R", bound=Reply)
+
+READINGS = 3
+"""How often a model may reply before its reply counts as unreadable."""
+
+ATTEMPTS = 5
+"""How often a request is made at most while its failures are passing ones."""
+
+FIRST_WAIT_S = 0.5
+_FORMS: tuple[Form, ...] = ("schema", "object", "text")
+_CHARS_PER_TOKEN = 3
+"""Of UTF-8 bytes: an estimate from above, in any language."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling(Generic[R]):
+    """A reply that was read and checked.
+
+    `cached`: nobody was asked now. `readings` counts the model's replies to this question, unreadable ones included. `truncated`
+    names the materials that were not shown whole, with the number of characters left out.
+    """
+
+    reply: R
+    model: str
+    cached: bool = False
+    readings: int = 1
+    truncated: dict[str, int] = field(default_factory=dict)
+
+
+class Judge:
+    """One model of a run. All judges of a run share its cache, budget and limits; get one from `Judges`."""
+
+    def __init__(self, judges: Judges, model: JudgeModel) -> None:
+        self.judges, self.model = judges, model
+        self._form: Form | None = None
+        self._ended: ModelTrouble | None = None
+
+    async def ask(self, question: Question[R], *, vote: int = 0, temperature: float | None = None) -> Ruling[R]:
+        """The model's reply. The same question with another `vote` is another one: it is not answered from the cache.
+
+        Raises:
+            JudgeError: there is no readable reply; the message says why and never holds the key.
+        """
+        asked = question.redacted(self.judges.redaction.text)
+        heat = self.model.temperature if temperature is None else temperature
+        if (cache := self.judges.cache) is None:
+            return (await self._decide(asked, vote, heat))[0]
+        key = self._key(asked, vote, heat)
+        async with self.judges.here().lock(key):
+            if (known := self._known(key, asked)) is not None:
+                return known
+            ruling, text = await self._decide(asked, vote, heat)
+            await asyncio.to_thread(cache.write, key, CachedReply(text, ruling.model))
+            return ruling
+
+    async def request(self, call: ModelCall) -> ModelReply:
+        """One request as it is, with the retries, limits and the counting of all others; its reply is not read.
+
+        Raises:
+            ModelTrouble: there is no reply.
+            JudgeError: the budget is spent.
+        """
+        return await self._patiently(call, _Clock(self.model.timeout_s))
+
+    def _key(self, question: Question[R], vote: int, temperature: float) -> str:
+        """A digest of all that a reply depends on; of the prompt without its nonce."""
+        return digest_of_json(
+            {
+                "model": self.model.name,
+                "apiBase": self.model.api_base,
+                "prompt": [PROMPT_VERSION, question.version],
+                "messages": question.messages(PLACEHOLDER),
+                "materials": [[each.name, each.text] for each in question.materials],
+                "schema": reply_schema(question.reply),
+                "temperature": temperature,
+                "maxTokens": question.max_tokens,
+                "vote": vote,
+            }
+        ).removeprefix("sha256:")
+
+    def _known(self, key: str, question: Question[R]) -> Ruling[R] | None:
+        cache = self.judges.cache
+        if cache is None or (found := cache.read(key)) is None:
+            return None
+        try:
+            reply = read_reply(found.text, question.reply)
+        except Unreadable:
+            cache.broken += 1
+            return None
+        for spending in (spending_here(), self.judges.total):
+            spending.cached += 1
+        return Ruling(reply, found.model, cached=True, truncated=question.truncated)
+
+    async def _decide(self, question: Question[R], vote: int, temperature: float) -> tuple[Ruling[R], str]:
+        messages = question.messages(question.nonce())
+        clock = _Clock(self.model.timeout_s)
+        said, defect = "", ""
+        for reading in range(1, READINGS + 1):
+            reminder = [_reminder(defect)] if defect else []
+            call = self._call([*messages, *reminder], question, vote, temperature)
+            reply = await self._in_the_best_form(call, clock)
+            try:
+                read = read_reply(_text(reply, self.model.name), question.reply)
+                return Ruling(read, self.model.name, readings=reading, truncated=question.truncated), reply.text or ""
+            except Unreadable as unreadable:
+                said, defect = reply.text or "", str(unreadable)
+        message = f"{self.model.name} gave no readable verdict in {READINGS} replies; {defect}: {excerpt(said)}"
+        raise JudgeError(self.judges.clean(message), code="JUDGE_UNREADABLE")
+
+    def _call(self, messages: list[Message], question: Question[R], vote: int, temperature: float) -> ModelCall:
+        model = self.model
+        return ModelCall(
+            model=model.name, api_base=model.api_base, key=model.key, messages=messages, schema=reply_schema(question.reply),
+            form="schema", temperature=temperature, seed=vote, max_tokens=question.max_tokens,
+        )  # fmt: skip
+
+    async def _in_the_best_form(self, call: ModelCall, clock: _Clock) -> ModelReply:
+        """By schema where the model takes that, else in the next plainer form that it does take."""
+        if self._form is None:
+            self._form = await asyncio.to_thread(self.model.first_form)
+        forms = _FORMS[_FORMS.index(self._form) :]
+        for form in forms:
+            try:
+                reply = await self._patiently(call.in_form(form), clock)
+            except ModelTrouble as trouble:
+                if trouble.code != "JUDGE_REQUEST" or form == forms[-1]:
+                    raise
+            else:
+                self._form = form
+                return reply
+        raise AssertionError("unreachable: the last form returns or raises")
+
+    async def _patiently(self, call: ModelCall, clock: _Clock) -> ModelReply:
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                return await self._once(call, clock)
+            except ModelTrouble as trouble:
+                wait = _wait_s(attempt, trouble)
+                if not trouble.again or attempt == ATTEMPTS or wait >= clock.left_s:
+                    raise self._told(trouble, attempt, wait) from None
+            clock.left_s -= wait
+            await asyncio.sleep(wait)
+        raise AssertionError("unreachable: the last attempt returns or raises")
+
+    async def _once(self, call: ModelCall, clock: _Clock) -> ModelReply:
+        """One request, when it is its turn; waiting for that does not count against the time limit."""
+        estimate = await asyncio.to_thread(self.model.price, _prompt_tokens(call), call.max_tokens)
+        async with self.judges.here().slots:
+            if self._ended is not None:
+                raise self._ended
+            await self.judges.before_request(call.model)
+            async with self.judges.budget.holding(estimate) as held:
+                began = monotonic()
+                try:
+                    reply = await complete(call, max(0.001, min(clock.left_s, self.model.attempt_s)))
+                except ModelTrouble as trouble:
+                    held.settle(None if trouble.billed else 0.0)
+                    self._ended = trouble if trouble.ends_judging else None
+                    raise
+                finally:
+                    clock.left_s -= monotonic() - began
+                return self._counted(reply, held)
+
+    def _counted(self, reply: ModelReply, held: Reservation) -> ModelReply:
+        priced = self.model.priced(reply)
+        held.settle(priced.cost_usd)
+        for spending in (spending_here(), self.judges.total):
+            spending.add(priced.tokens, priced.cost_usd)
+        return priced
+
+    def _told(self, trouble: ModelTrouble, attempts: int, wait: float) -> ModelTrouble:
+        """The trouble as people read it: with what was tried, and without the key."""
+        tried = f" (after {attempts} attempts)" if attempts > 1 else ""
+        asked = trouble.retry_after_s
+        if trouble.again and asked is not None and wait == asked:
+            tried += f"; it asks to wait {asked:g} s, which is longer than llm.timeoutMs leaves"
+        return ModelTrouble(
+            self.judges.clean(f"{trouble}{tried}"), code=trouble.code, again=trouble.again, ends_judging=trouble.ends_judging,
+            retry_after_s=asked,
+        )  # fmt: skip
+
+
+@dataclass(slots=True)
+class _Clock:
+    """What is left of a question's time."""
+
+    left_s: float
+
+
+def _text(reply: ModelReply, model: str) -> str | None:
+    if reply.finish == "content_filter":
+        raise JudgeError(f"{model} refused to judge this: its content filter stopped the reply", code="JUDGE_REFUSED")
+    if reply.finish == "length":
+        raise Unreadable("it was cut off because it was too long; reason in fewer words")
+    return reply.text
+
+
+def _reminder(defect: str) -> Message:
+    words = f"Your last reply could not be used: {defect}. Judge again, and reply with one JSON object of the schema alone."
+    return {"role": "user", "content": words}
+
+
+def _wait_s(attempt: int, trouble: ModelTrouble) -> float:
+    if trouble.retry_after_s is not None:
+        return trouble.retry_after_s
+    return float(FIRST_WAIT_S * 2 ** (attempt - 1) * random.uniform(0.75, 1.25))  # noqa: S311 - jitter, no secret
+
+
+def _prompt_tokens(call: ModelCall) -> int:
+    size = sum(len(message["content"].encode("utf-8", "replace")) for message in call.messages)
+    return size // _CHARS_PER_TOKEN + 50

@@ -1,0 +1,155 @@
+"""One request to a model through litellm: the only file that knows it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import sys
+from dataclasses import dataclass, replace
+from functools import cache
+from inspect import isawaitable
+from typing import Any, Literal
+
+from eval_skills.scorers.judging.question import Message
+from eval_skills.scorers.judging.trouble import ModelTrouble, trouble_of
+
+Form = Literal["schema", "object", "text"]
+"""How the form of the reply is asked for: by JSON schema, as any JSON object, or by the words of the prompt alone."""
+
+ANY_KEY = "none"
+"""What a server of one's own is sent where no key was named: never one that the environment holds for another provider."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCall:
+    """A request. `api_base` None: the provider's own address; `key` None: the provider's usual variable."""
+
+    model: str
+    api_base: str | None
+    key: str | None
+    messages: list[Message]
+    schema: dict[str, Any]
+    form: Form
+    temperature: float
+    seed: int
+    max_tokens: int
+
+    def in_form(self, form: Form) -> ModelCall:
+        """The same request in another form."""
+        return replace(self, form=form)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReply:
+    """What came back; None is unknown. `finish` is the provider's reason to stop: ``stop``, ``length``, ``content_filter`` …."""
+
+    text: str | None
+    finish: str | None
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    cost_usd: float | None
+
+    @property
+    def tokens(self) -> int | None:
+        """Read and written."""
+        if self.prompt_tokens is None or self.completion_tokens is None:
+            return None
+        return self.prompt_tokens + self.completion_tokens
+
+
+async def complete(call: ModelCall, timeout_s: float) -> ModelReply:
+    """Make one request, once: nothing is retried in here. What trickles in does not extend the time limit.
+
+    Raises:
+        ModelTrouble: there is no reply.
+    """
+    litellm = await asyncio.to_thread(load)
+    try:
+        async with asyncio.timeout(timeout_s):
+            reply = await litellm.acompletion(**_arguments(call), timeout=timeout_s, max_retries=0, drop_params=True)
+    except TimeoutError:
+        message = f"{call.model} did not answer within {timeout_s:.3g} s"
+        raise ModelTrouble(message, code="JUDGE_TIMEOUT", again=True, billed=True) from None
+    except Exception as error:
+        raise trouble_of(error, call.model, call.api_base) from error
+    return _read(reply, call.model)
+
+
+def list_price(model: str, prompt_tokens: int, completion_tokens: int) -> float | None:
+    """What so many tokens cost at list price, in USD; None: the price is not known."""
+    try:
+        prompt, completion = load().cost_per_token(model=model, prompt_tokens=prompt_tokens, completion_tokens=completion_tokens)
+    except Exception:  # noqa: BLE001 - it raises a bare Exception for a model that it has no price of
+        return None
+    return float(prompt) + float(completion)
+
+
+def knows_schemas(model: str) -> bool:
+    """Whether the model is known to hold to a JSON schema."""
+    return bool(load().supports_response_schema(model=model))
+
+
+async def close_clients() -> None:
+    """Close the connections of the running event loop; to be called before it ends.
+
+    The client library keeps them by the number of the loop, and a later loop may get the same number.
+    """
+    if "litellm" not in sys.modules:
+        return
+    clients = load().in_memory_llm_clients_cache.cache_dict
+    here = f"-{id(asyncio.get_running_loop())}"
+    for key in [key for key in clients if str(key).endswith(here)]:
+        client = clients.pop(key)
+        if (close := getattr(client, "close", None)) is not None and isawaitable(closing := close()):
+            await closing
+
+
+@cache
+def load() -> Any:
+    """litellm, imported on first use (seconds), so that it fetches nothing, reads no ``.env`` and prints nothing of its own."""
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    os.environ.setdefault("LITELLM_MODE", "PRODUCTION")  # else it loads the .env of the folders above its installation
+    import litellm
+
+    litellm.telemetry = False
+    litellm.suppress_debug_info = True
+    logging.getLogger("LiteLLM").setLevel(logging.CRITICAL)
+    return litellm
+
+
+def _arguments(call: ModelCall) -> dict[str, Any]:
+    arguments: dict[str, Any] = {
+        "model": call.model,
+        "messages": call.messages,
+        "temperature": call.temperature,
+        "max_tokens": call.max_tokens,
+    }
+    if call.api_base is not None:
+        arguments["api_base"] = call.api_base
+    if (key := call.key or (ANY_KEY if call.api_base else None)) is not None:
+        arguments["api_key"] = key
+    if call.form != "text":  # the plainest request is the last resort
+        arguments["seed"] = call.seed
+    if call.form == "schema":
+        described = {"name": "verdict", "strict": True, "schema": call.schema}
+        arguments["response_format"] = {"type": "json_schema", "json_schema": described}
+    elif call.form == "object":
+        arguments["response_format"] = {"type": "json_object"}
+    return arguments
+
+
+def _read(reply: Any, model: str) -> ModelReply:
+    if not reply.choices:
+        raise ModelTrouble(f"{model} gave an answer without choices", code="JUDGE_UNAVAILABLE", again=True)
+    choice, usage = reply.choices[0], getattr(reply, "usage", None)
+    prompt, completion = (getattr(usage, name, None) or 0 for name in ("prompt_tokens", "completion_tokens"))
+    known = bool(prompt or completion)  # a server that does not count says zero, or nothing
+    cost = reply._hidden_params.get("response_cost")
+    return ModelReply(
+        text=choice.message.content,
+        finish=choice.finish_reason,
+        prompt_tokens=prompt if known else None,
+        completion_tokens=completion if known else None,
+        cost_usd=float(cost) if cost is not None and known else None,
+    )

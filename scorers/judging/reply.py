@@ -1,0 +1,93 @@
+"""Reading what a model replied: the object it was asked for, or what is wrong with it."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, NoReturn, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+R = TypeVar("R", bound="Reply")
+
+READ_CHARS = 200_000
+"""A reply beyond this is not read."""
+
+_OBJECT = re.compile(r'\{\s*["}]')
+"""Where a JSON object begins; other braces are prose."""
+
+
+class Reply(BaseModel):
+    """The base of all replies: fields in the order in which a model should write them, reasoning first.
+
+    Types are strict and NaN is refused, so neither ``"0.9"`` nor ``true`` is a number. Keys beside the fields are ignored. Bounds
+    belong into the fields (``Field(ge=0, le=1)``), and into their description, which is what the model sees.
+    """
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="ignore", allow_inf_nan=False)
+
+
+class _Ours(ValueError):
+    """A defect in words of ours."""
+
+
+class Unreadable(ValueError):
+    """The reply cannot be used. The message tells the model why, in our words alone."""
+
+
+def read_reply(text: str | None, reply: type[R]) -> R:
+    """The reply in `text`: all of it, or what follows ``</think>``, or the last JSON object in prose or in a fence.
+
+    Nothing is repaired, clamped or guessed. Of several objects the last one alone counts, for a model may quote the answer that
+    it judges before its own verdict; and where an object is broken nothing is looked for inside it, for the same reason.
+
+    Raises:
+        Unreadable: there is no such object, or it does not fit.
+    """
+    stripped = (text or "").rpartition("</think>")[2].strip()
+    if not stripped:
+        raise Unreadable("it was empty")
+    if len(stripped) > READ_CHARS:
+        raise Unreadable("it was far too long")
+    found = _last_object(stripped)
+    if found is None:
+        raise Unreadable("it held no JSON object")
+    return _fitting(found, reply)
+
+
+def _last_object(text: str) -> dict[str, Any] | None:
+    decoder = json.JSONDecoder(object_pairs_hook=_distinct, parse_constant=_no_constant)
+    last, begin = None, _OBJECT.search(text)
+    while begin is not None:
+        try:
+            last, end = decoder.raw_decode(text, begin.start())
+        except (ValueError, RecursionError) as error:
+            raise Unreadable(f"its JSON is broken ({error})" if isinstance(error, _Ours) else "its JSON is broken") from None
+        begin = _OBJECT.search(text, end)
+    return last
+
+
+def _fitting(value: dict[str, Any], reply: type[R]) -> R:
+    try:
+        return reply.model_validate_json(json.dumps(value))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(map(str, first["loc"])) or "the object"
+        raise Unreadable(f"{_named(place, reply)}: {first['msg'].removeprefix('Value error, ')}") from None
+
+
+def _named(place: str, reply: type[Reply]) -> str:
+    """The place, as far as its words are ours: a key that the model made up is not said back to it."""
+    known = place.partition(".")[0]
+    return place if known in reply.model_fields and re.fullmatch(r"[\w.]{1,80}", place) else "the object"
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    keys = dict(pairs)
+    if len(keys) < len(pairs):
+        raise _Ours("a key is given twice")
+    return keys
+
+
+def _no_constant(_: str) -> NoReturn:
+    raise _Ours("a number is not finite")

@@ -1,0 +1,203 @@
+"""Evaluators that ask a model about a trajectory, for scripts, for pytest and for LangSmith."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from eval_skills.core.config.judge_options import JudgeOptions
+from eval_skills.core.errors import InputError
+from eval_skills.core.loading import validate
+from eval_skills.scorers.judging.judge import Judge, Ruling
+from eval_skills.scorers.judging.judges import Judges
+from eval_skills.scorers.judging.question import Material, Question
+from eval_skills.scorers.trajectory.blocking import wait_for
+from eval_skills.scorers.trajectory.few_shot import FewShotExample, example_materials, told
+from eval_skills.scorers.trajectory.judged_reply import JudgedReply, judged_reply
+from eval_skills.scorers.trajectory.messages import OUTPUT, REFERENCE
+from eval_skills.scorers.trajectory.prompt_template import PromptTemplate
+from eval_skills.scorers.trajectory.prompts import ROLE, TRAJECTORY_ACCURACY_PROMPT
+from eval_skills.scorers.trajectory.results import JudgedResult, feedback
+from eval_skills.scorers.trajectory.transcript import transcript
+
+VERSION = "trajectory_llm_as_judge 1"
+"""Of the words in `prompts` and of how a prompt's places are put; another version asks again."""
+
+_PROVIDER = re.compile(r"^([a-z][a-z0-9_]*):(?=[^/:]+$)")
+
+
+class JudgedEvaluator(Protocol):
+    """Judges an output; further keyword arguments fill the prompt's other places."""
+
+    def __call__(self, *, outputs: Any, reference_outputs: Any = None, inputs: Any = None, **given: Any) -> JudgedResult:
+        """The result for one run; no argument is changed."""
+        ...
+
+
+class AsyncJudgedEvaluator(Protocol):
+    """A `JudgedEvaluator` to await."""
+
+    def __call__(
+        self, *, outputs: Any, reference_outputs: Any = None, inputs: Any = None, **given: Any
+    ) -> Coroutine[Any, Any, JudgedResult]:
+        """The result for one run; no argument is changed."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """A factory's arguments, checked: how one trajectory is judged."""
+
+    judge: Judge
+    template: PromptTemplate
+    role: str
+    reply: type[JudgedReply]
+    examples: tuple[Material, ...]
+    preface: str
+    key: str
+    nothing: bool | float
+
+    async def judged(self, given: Mapping[str, Any]) -> JudgedResult:
+        """The result for one run."""
+        with feedback(self.key) as log:
+            if not transcript(given[OUTPUT], OUTPUT):
+                return self._nothing(log)
+            result = self._result(await self.judge.ask(self._question(given)))
+            log(result)
+        return result
+
+    def _nothing(self, log: Callable[[JudgedResult], None]) -> JudgedResult:
+        """No trajectory is not a good one, whatever a model would say of it; no model is asked."""
+        comment = "NOTHING_TO_JUDGE: outputs holds no message, and no model was asked"
+        result: JudgedResult = {"key": self.key, "score": self.nothing, "comment": comment, "metadata": {}}
+        log(result)
+        return result
+
+    def _question(self, given: Mapping[str, Any]) -> Question[JudgedReply]:
+        readable = {**given, OUTPUT: transcript(given[OUTPUT], OUTPUT)}
+        if REFERENCE in self.template.places and given[REFERENCE] is not None:  # where it has no place nobody looks at it
+            readable[REFERENCE] = transcript(given[REFERENCE], REFERENCE)
+        return Question(
+            role=self.role,
+            version=VERSION,
+            instructions="\n\n".join(part for part in (self.template.instructions, self.preface) if part),
+            materials=(*self.examples, *self.template.materials(readable)),
+            reply=self.reply,
+        )
+
+    def _result(self, ruling: Ruling[JudgedReply]) -> JudgedResult:
+        facts = {"model": ruling.model, "cached": ruling.cached, "replies": ruling.readings, "truncated": ruling.truncated}
+        return {"key": self.key, "score": ruling.reply.given, "comment": ruling.reply.said, "metadata": facts}
+
+
+def create_trajectory_llm_as_judge(
+    *,
+    prompt: str = TRAJECTORY_ACCURACY_PROMPT,
+    model: str | None = None,
+    feedback_key: str = "trajectory_accuracy",
+    system: str | None = None,
+    continuous: bool = False,
+    choices: Sequence[float] | None = None,
+    use_reasoning: bool = True,
+    few_shot_examples: Sequence[FewShotExample] | None = None,
+    settings: JudgeOptions | Mapping[str, Any] | None = None,
+) -> JudgedEvaluator:
+    """An evaluator that asks a model about the messages of an agent's run, with or without a reference.
+
+    `prompt` says what is asked, with places: ``{outputs}``, ``{reference_outputs}``, ``{inputs}`` and any other that is given to
+    the evaluator as a keyword argument. What stands there reaches the model as material between markers, never as part of the
+    prompt; ``{outputs}`` must be there, and what has no place is not shown. ``{{`` is a brace. `system`
+    takes the place of our own words on how to judge. `model` is named as litellm does (``openai/o3-mini``); ``openai:o3-mini``
+    is understood too.
+
+    The score is true or false; with `continuous` a number from 0 to 1; with `choices` one of these numbers. The comment is the
+    reasoning, which comes first, unless `use_reasoning` is false. Outputs without a message get the lowest score, and no model
+    is asked. `few_shot_examples` are verdicts that are right: ``{"inputs",
+    "outputs", "reasoning", "score"}``, two of which are optional. `settings` are those of judging, as a mapping or
+    `JudgeOptions`: ``{"llm": {"apiBase": …, "apiKeyEnv": …}, "maxJudgeCost": 1}``; one factory's evaluations share its cache
+    and its budget.
+
+    The result is a `JudgedResult`. What is judged may come in any shape that `message_shapes` knows. Nothing is imported or asked
+    before the first evaluation.
+
+    Raises:
+        ValueError: here for an unusable prompt, choice or example, and where no model is named; from the evaluator for what is no
+            trajectory, and for a place of the prompt that is not given.
+        JudgeError: from the evaluator, where the model gave no readable verdict; never a guessed score.
+    """
+    judged = create_async_trajectory_llm_as_judge(
+        prompt=prompt,
+        model=model,
+        feedback_key=feedback_key,
+        system=system,
+        continuous=continuous,
+        choices=choices,
+        use_reasoning=use_reasoning,
+        few_shot_examples=few_shot_examples,
+        settings=settings,
+    )
+
+    def evaluate(*, outputs: Any, reference_outputs: Any = None, inputs: Any = None, **given: Any) -> JudgedResult:
+        return wait_for(judged(outputs=outputs, reference_outputs=reference_outputs, inputs=inputs, **given))
+
+    evaluate.__name__ = evaluate.__qualname__ = feedback_key  # how LangSmith names its column
+    return evaluate
+
+
+def create_async_trajectory_llm_as_judge(
+    *,
+    prompt: str = TRAJECTORY_ACCURACY_PROMPT,
+    model: str | None = None,
+    feedback_key: str = "trajectory_accuracy",
+    system: str | None = None,
+    continuous: bool = False,
+    choices: Sequence[float] | None = None,
+    use_reasoning: bool = True,
+    few_shot_examples: Sequence[FewShotExample] | None = None,
+    settings: JudgeOptions | Mapping[str, Any] | None = None,
+) -> AsyncJudgedEvaluator:
+    """`create_trajectory_llm_as_judge` for asynchronous callers.
+
+    Raises:
+        ValueError, JudgeError: as there.
+    """
+    reply = judged_reply(continuous=continuous, choices=choices, use_reasoning=use_reasoning)
+    examples = list(few_shot_examples or ())
+    asking = _Asking(
+        judge=_judge(model, settings),
+        template=_template(prompt),
+        role=_role(system),
+        reply=reply,
+        examples=example_materials(examples, reply),
+        preface=told(examples),
+        key=feedback_key,
+        nothing=min(choices) if choices is not None else 0.0 if continuous else False,
+    )
+
+    async def evaluate(*, outputs: Any, reference_outputs: Any = None, inputs: Any = None, **given: Any) -> JudgedResult:
+        return await asking.judged({**given, OUTPUT: outputs, REFERENCE: reference_outputs, "inputs": inputs})
+
+    evaluate.__name__ = evaluate.__qualname__ = feedback_key  # how LangSmith names its column
+    return evaluate
+
+
+def _judge(model: str | None, settings: JudgeOptions | Mapping[str, Any] | None) -> Judge:
+    options = settings if isinstance(settings, JudgeOptions) else validate(JudgeOptions, dict(settings or {}), source="settings")
+    if model is None and options.llm.model is None:
+        raise InputError("no judging model is named; give model='openai/…', or settings={'llm': {'model': …}}", path="model")
+    return Judges(options).judge(None if model is None else _PROVIDER.sub(r"\1/", model))
+
+
+def _template(prompt: object) -> PromptTemplate:
+    template = PromptTemplate.of(prompt)
+    if OUTPUT not in template.places:
+        raise InputError("it has no place {outputs}, so the trajectory would not be shown; say where it belongs", path="prompt")
+    return template
+
+
+def _role(system: str | None) -> str:
+    if system is not None and not system.strip():
+        raise InputError("it is blank; say how to judge, or leave it out", path="system")
+    return ROLE if system is None else system.strip()

@@ -1,0 +1,55 @@
+"""Keys of a reference that look like known ones: whoever reads past them compares with less than was meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from typing import Any
+
+from eval_skills.core.message_roles import inner_message
+from eval_skills.scorers.tool_calls import raw_calls
+from eval_skills.scorers.trajectory.message_shapes import UnreadableTrajectory
+
+_OF_A_MESSAGE = ("role", "content", "tool_calls")
+_OF_A_CALL = ("name", "args", "arguments", "function")
+_BESIDE = (
+    "additional_kwargs annotations artifact audio caller contents context error example extras function_call id index input "
+    "invalid_tool_calls reasoning_content refusal response_metadata result status tool_call_chunks tool_call_id tool_use_id type "
+    "usage_metadata"
+)
+_KNOWN = frozenset({*_OF_A_MESSAGE, *_OF_A_CALL, *_BESIDE.split()})
+"""What messages and calls carry beside what is compared; like the keys below it is never taken for a misspelling."""
+
+
+def refuse_misspelt(messages: Iterable[Any], side: str) -> None:
+    """That no message of a reference, and no call in it, has a key that is nearly one of those that are compared.
+
+    Further keys are fine: real messages carry many. Objects are taken as they are.
+
+    Raises:
+        UnreadableTrajectory: there is such a key, or `tool_calls` is no list; it names the message and the nearest key.
+    """
+    for number, raw in enumerate(messages, start=1):
+        if not isinstance(raw, Mapping):
+            continue
+        message, where = inner_message(raw), f"{side}: message {number}"
+        _refuse(message, _OF_A_MESSAGE, where)
+        if not isinstance(message.get("tool_calls"), list | tuple | None):
+            raise UnreadableTrajectory("tool_calls is no list of calls; mend it", source=where)
+        for call in raw_calls(message):
+            if isinstance(call, Mapping):
+                function = call.get("function")
+                _refuse(call, _OF_A_CALL, where)
+                _refuse(function if isinstance(function, Mapping) else {}, _OF_A_CALL, where)
+
+
+def _refuse(given: Mapping[Any, Any], compared: tuple[str, ...], where: str) -> None:
+    for key in given:
+        if key not in _KNOWN and isinstance(key, str) and (meant := _meant(key, compared)) is not None:
+            raise UnreadableTrajectory(f"unknown key {key!r} (did you mean {meant!r}?)", source=where)
+
+
+def _meant(key: str, compared: tuple[str, ...]) -> str | None:
+    lowered = key.lower()
+    shuffled = (each for each in compared if sorted(each) == sorted(lowered))
+    return next(shuffled, None) or next(iter(get_close_matches(lowered, compared, n=1, cutoff=0.8)), None)

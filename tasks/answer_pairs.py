@@ -1,0 +1,186 @@
+"""Which stored answers are compared with which: those of two skills to the same task, in the same run. Plain: no Prefect."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from eval_skills.core.errors import ConfigError, InputError, UsageError
+from eval_skills.core.fingerprint import digest_of_json
+from eval_skills.core.models import Benchmark, ItemResult
+from eval_skills.core.redaction import Redaction
+from eval_skills.core.store import Store, derived_run_id
+from eval_skills.reporting.figures import plural
+from eval_skills.scorers.judging import Judges
+from eval_skills.scorers.judging.comparison import VERSION, Comparing
+from eval_skills.scorers.judging.identity import prompt_version
+from eval_skills.tasks.answer_sides import Side, sides_of
+from eval_skills.tasks.asked_benchmark import benchmark_of
+from eval_skills.tasks.compare_request import CompareRequest, asked_instead
+from eval_skills.tasks.report_source import recorded_request
+from eval_skills.tasks.request import EvaluateRequest
+
+_CRITERIA_OF = frozenset({"llm_judge", "llm-judge"})
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerPair:
+    """Two answers to one task, in one run."""
+
+    a: ItemResult
+    b: ItemResult
+    comparing: Comparing
+
+    def __str__(self) -> str:
+        return f"{self.a.task_id}#{self.a.run_index + 1}"
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonPlan:
+    """A comparison, checked and ready. `unanswered` counts the pairs that cannot be judged for want of an answer."""
+
+    store: Store
+    request: CompareRequest
+    comparison_id: str
+    digest: str
+    a: Side
+    b: Side
+    benchmark: Benchmark
+    pairs: list[AnswerPair]
+    judges: Judges
+    unanswered: int = 0
+    remarks: list[str] = field(default_factory=list)
+
+    @property
+    def model(self) -> str:
+        """The model that judges."""
+        return self.judges.judge().model.name
+
+    @property
+    def prompt(self) -> str:
+        """The version of what it is asked."""
+        return prompt_version(VERSION)
+
+
+def plan_comparison(request: CompareRequest) -> ComparisonPlan:
+    """Everything that can be known before the first question; nothing is written.
+
+    Raises:
+        UserError: there is no such run or skill, the runs are of different benchmarks, nothing compares, or no model is named.
+    """
+    store, judges = Store(request.store), _judges(request)
+    a, b = sides_of(store, request)
+    if (a.run_id, a.skill) == (b.run_id, b.skill):
+        raise UsageError(f"both sides are {a.skill} of run {a.run_id}; name another run, or --skill-a and --skill-b")
+    if a.benchmark != b.benchmark:
+        raise InputError(f"run {a.run_id} was asked {a.benchmark} and run {b.run_id} {b.benchmark}; their answers do not compare")
+    benchmark = _benchmark(store, request, a, b)
+    pairs, remarks = _pairs(a, b, benchmark, request.criteria)
+    unanswered = len((a.keys & b.keys) & (a.without | b.without))
+    if not pairs:
+        why = [*remarks, *([f"{plural(unanswered, 'pair')} without both answers"] if unanswered else [])]
+        raise InputError(f"nothing of run {a.run_id} and run {b.run_id} can be compared: {'; '.join(why)}", source=store.path)
+    digest = _digest(pairs, request, judges)
+    return ComparisonPlan(
+        store=store,
+        request=request,
+        comparison_id=_comparison_id(store, digest, anew=request.no_judge_cache),
+        digest=digest,
+        a=a,
+        b=b,
+        benchmark=benchmark,
+        pairs=pairs,
+        judges=judges,
+        unanswered=unanswered,
+        remarks=remarks,
+    )
+
+
+def _judges(request: CompareRequest) -> Judges:
+    judges = Judges(request)
+    try:
+        judges.judge()
+    except ConfigError as error:
+        raise UsageError(str(error)) from None
+    judges.redaction = Redaction({name: os.environ[name] for name in request.secrets if os.environ.get(name)})
+    return judges
+
+
+def _benchmark(store: Store, request: CompareRequest, a: Side, b: Side) -> Benchmark:
+    then = next(filter(None, (recorded_request(store.find_manifest(side.run_id)) for side in (a, b))), None)
+    given = asked_instead(request)
+    if then is None and "tasks" not in given:
+        raise InputError(f"the runs' manifests cannot be read; say what was asked, as with --benchmark {a.benchmark}")
+    everything: dict[str, Any] = {"task_tags": [], "task_ids": [], "complexity": []}
+    return benchmark_of((then or EvaluateRequest()).model_copy(update=everything | given))[0]
+
+
+def _pairs(a: Side, b: Side, benchmark: Benchmark, criteria: str | None) -> tuple[list[AnswerPair], list[str]]:
+    """The comparable pairs in the order of the benchmark, and what was left out, and why."""
+    shared = a.keys & b.keys
+    tasks = {task.id: task for task in benchmark.tasks}
+    digests = {task.id: digest_of_json(task.to_json()) for task in benchmark.tasks}
+    both = {key: (a.answers[key], b.answers[key]) for key in a.answers.keys() & b.answers.keys()}
+    gone = {key for key in both if key[0] not in tasks}
+    changed = {
+        key for key, items in both.items() if key not in gone and {item.task_digest for item in items} - {digests[key[0]], None}
+    }
+    places = {name: place for place, name in enumerate(tasks)}
+    kept = sorted(both.keys() - gone - changed, key=lambda key: (places[key[0]], key[1]))
+    pairs = [AnswerPair(*both[key], Comparing(tasks[key[0]], criteria or _criteria(tasks[key[0]]))) for key in kept]
+    return pairs, [*_left_out(a, b, shared, benchmark, gone, changed)]
+
+
+def _left_out(a: Side, b: Side, shared: set[Any], benchmark: Benchmark, gone: set[Any], changed: set[Any]) -> Iterable[str]:
+    named = f"{benchmark.id}@{benchmark.version}"
+    if alone := len(a.keys | b.keys) - len(shared):
+        yield f"{plural(alone, 'item')} left out: only one of the runs has them"
+    if cut := len(shared & (a.cut | b.cut)):
+        yield f"{plural(cut, 'pair')} left out: an answer was cut to 64 KiB when it landed"
+    if gone:
+        yield f"{plural(len(gone), 'pair')} left out: {named} does not have {_named(gone)}"
+    if changed:
+        yield f"{plural(len(changed), 'pair')} left out: the task is another one today, or in one of the runs: {_named(changed)}"
+
+
+def _named(keys: Iterable[tuple[str, int]]) -> str:
+    names = sorted({task for task, _ in keys})
+    return ", ".join(map(repr, names[:3])) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def _criteria(task: Any) -> str | None:
+    """What the task's own judge goes by, where it has one."""
+    if task.evaluator_type not in _CRITERIA_OF:
+        return None
+    options = task.evaluator.options if task.evaluator else {}
+    expected = task.expected_output
+    for name, written in (("criteria", "criteria"), ("judge_prompt", "judgePrompt")):
+        found = options.get(written, options.get(name)) or (getattr(expected, name) if expected else None)
+        if found:
+            return found if isinstance(found, str) else "\n".join(f"{number}. {each}" for number, each in enumerate(found, 1))
+    return None
+
+
+def _digest(pairs: Sequence[AnswerPair], request: CompareRequest, judges: Judges) -> str:
+    """What stands for the comparison: the answers, the tasks, who judges and by what."""
+    compared = [
+        {
+            "items": [[item.run_id, *item.key, item.output] for item in (pair.a, pair.b)],
+            "task": pair.comparing.task.to_json(),
+            "criteria": pair.comparing.criteria,
+        }
+        for pair in pairs
+    ]
+    return digest_of_json({"pairs": compared, "judge": request.llm.deciding, "prompt": prompt_version(VERSION)})
+
+
+def _comparison_id(store: Store, digest: str, *, anew: bool) -> str:
+    """That of the same comparison where it has landed before, the last of several; one that is to be judged anew has its own."""
+    rows = store.tables.rows("preferences", ["comparison_id", "digest"])
+    landed = [str(row["comparison_id"]) for row in rows if row["digest"] == digest]
+    if landed and not anew:
+        return max(landed)
+    return derived_run_id(datetime.now(UTC), digest, {row["comparison_id"] for row in rows})

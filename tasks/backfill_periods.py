@@ -1,0 +1,91 @@
+"""The periods of a backfill: what goes into each, what decides its figures, and whether they are there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from eval_skills.core.fingerprint import digest_of_json
+from eval_skills.core.periods import Every, Period, moment_period, period_of
+from eval_skills.core.store import Store
+from eval_skills.tasks.backfill_request import BackfillRequest
+from eval_skills.tasks.backfill_sources import Source
+
+
+@dataclass(frozen=True, slots=True)
+class PeriodWork:
+    """One period and its sources, oldest first. `landed` says that what comes of it is in the store already.
+
+    `tried` is why an earlier call could use nothing of it, where that may have been mended since; else None.
+    """
+
+    period: Period
+    sources: tuple[Source, ...]
+    digest: str
+    landed: bool
+    tried: str | None = None
+
+
+def works_of(request: BackfillRequest, store: Store, sources: Sequence[Source], earlier: Sequence[Source]) -> list[PeriodWork]:
+    """The periods of these stored runs, oldest first; `earlier` are the runs that the first of them are compared with."""
+    grouped: dict[str, tuple[Period, list[Source]]] = {}
+    for source in sources:
+        period = period_at(request.every, source.moment, source.name)
+        grouped.setdefault(period.name, (period, []))[1].append(source)
+    return digested(request, store, list(grouped.values()), earlier)
+
+
+def digested(
+    request: BackfillRequest, store: Store, grouped: Sequence[tuple[Period, list[Source]]], earlier: Sequence[Source]
+) -> list[PeriodWork]:
+    """The periods with what decides their figures: mode, sources, and what they are compared with."""
+    problems = _last_problems(store)
+    works: list[PeriodWork] = []
+    past: list[Sequence[Source]] = [[source] for source in earlier]
+    for period, sources in grouped:
+        content = {
+            "mode": request.mode,
+            "every": request.every,
+            "period": period.name,
+            "sources": [source.digest for source in sources],
+            "before": _digests_before(sources, past),
+        }
+        digest = digest_of_json(content)
+        # a revision stays as it is, where a run may get its benchmark, its secret or its judging model back
+        tried = problems.get(digest) if request.mode != "replay" else None
+        works.append(PeriodWork(period, tuple(sources), digest, landed=digest in problems and tried is None, tried=tried))
+        past.append(sources)
+    return works
+
+
+def _last_problems(store: Store) -> dict[str, str | None]:
+    """Why the last backfill of a digest could use nothing; None where it came to figures."""
+    rows = store.tables.rows("comparisons", ["digest", "backfilled_at", "skill_id", "explanation"])
+    rows.sort(key=lambda row: row["backfilled_at"])
+    return {row["digest"]: None if row["skill_id"] else row["explanation"] or "" for row in rows}
+
+
+def _digests_before(sources: Sequence[Source], past: Sequence[Sequence[Source]]) -> list[str]:
+    """The digests of what the sources are compared with: for each skill and benchmark, the last period in which it ran."""
+    if not any(source.skills for source in sources):
+        return [source.digest for source in past[-1]] if past else []
+    found: dict[tuple[str, str], list[str]] = {}
+    wanted = _pairs(sources)
+    for group in reversed(past):
+        for pair in wanted - found.keys():
+            digests = [source.digest for source in group if pair in _pairs([source])]
+            if digests:
+                found[pair] = digests
+        if wanted <= found.keys():
+            break
+    return sorted({digest for digests in found.values() for digest in digests})
+
+
+def _pairs(sources: Iterable[Source]) -> set[tuple[str, str]]:
+    return {(key.partition("@")[0], source.benchmark) for source in sources for key in source.skills}
+
+
+def period_at(every: Every, moment: datetime, name: str | None) -> Period:
+    """The period that a moment lies in; a run or a tag is one of its own, under its `name`."""
+    return period_of(moment, every) if every in ("day", "week") else moment_period(moment, name or "")

@@ -1,0 +1,66 @@
+"""What a comparison of answers came to, and its verdict in a sentence. Plain: no Prefect."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from eval_skills.core.preferences import SIGNIFICANCE, PositionBias, WinRates
+from eval_skills.reporting.figures import plural, rate
+from eval_skills.scorers.judging.spending import Spending
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonSummary:
+    """The outcome of a comparison. `unanswered` pairs could not be judged, since one of the answers is missing.
+
+    `out_of_budget`: judging was to cost no more, and pairs were left unjudged; nothing landed then.
+    """
+
+    comparison_id: str
+    run_a: str
+    run_b: str
+    skill_a: str
+    skill_b: str
+    benchmark: str
+    model: str
+    prompt: str
+    figures: WinRates
+    unanswered: int
+    store: str
+    spent: Spending
+    rows: list[Row]
+    out_of_budget: bool = False
+    remarks: list[str] = field(default_factory=list)
+    flow_runs: tuple[str, ...] = ()
+    task_runs: int = 0
+
+    @property
+    def line(self) -> str:
+        """The verdict in a sentence."""
+        found = self.figures
+        if found.verdict != "undecided":
+            better = self.skill_a if found.verdict == "a" else self.skill_b
+            counts = f"{found.tasks_for_a} tasks for A, {found.tasks_for_b} for B"
+            return f"{found.verdict.upper()} ({better}) is preferred: {counts}, p {found.p_value:.3g}"
+        if not found.pairs:
+            return "nothing was judged"
+        if found.position_bias is not None and found.position_bias.decides:
+            return f"undecided: this judge chose by place: {_agreement(found.position_bias)}"
+        return f"undecided: {found.tasks_for_a} tasks for A, {found.tasks_for_b} for B, p {found.p_value:.3g}{self._why_not}"
+
+    @property
+    def _why_not(self) -> str:
+        """What kept it from a decision, where that is plain."""
+        found = self.figures
+        if found.p_floor <= SIGNIFICANCE:
+            return ""
+        if found.position_bias is not None and found.disagreements > found.pairs / 2:
+            return f" ({_agreement(found.position_bias)})"
+        return " (so few tasks differ that no split could decide)"
+
+
+def _agreement(bias: PositionBias) -> str:
+    return f"both orders agree on {rate(bias.consistent_share.value)} of {plural(bias.pairs, 'pair')}"

@@ -1,0 +1,57 @@
+"""Reports completed by what the store knows of the models that judged. Plain: no Prefect."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from eval_skills.core.errors import UserError
+from eval_skills.core.models import Benchmark, SkillCompletionReport
+from eval_skills.reporting.judge_figures import KEY
+from eval_skills.scorers.judging.identity import JudgeIdentity
+from eval_skills.tasks.judged_items import recorded_judges
+from eval_skills.tasks.request import EvaluateRequest
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from eval_skills.core.store import Manifest, Store
+
+
+def with_judges(
+    reports: Sequence[SkillCompletionReport], items: pd.DataFrame, judges: Mapping[str, JudgeIdentity], store: Store
+) -> list[SkillCompletionReport]:
+    """The reports with the figures of `core.judge_report` in their metadata, under ``judge``; as they were where no model judged.
+
+    `items` are the rows that the reports are made of; `judges` says who judges each task.
+    """
+    if not judges:
+        return list(reports)
+    from eval_skills.core.judge_report import JudgeKnowledge, judge_figures
+    from eval_skills.core.store.judge_rows import judged_pairs, last_calibrations
+
+    by_task = {task: (judge.model, judge.prompt) for task, judge in judges.items()}
+    benchmark_id = str(items["benchmark_id"].iloc[0]) if "benchmark_id" in items else reports[0].benchmark_id
+    known = JudgeKnowledge(by_task, last_calibrations(store, benchmark_id), judged_pairs(store, benchmark_id))
+    completed = []
+    for report in reports:
+        own = items[(items["skill_id"] == report.skill_id) & (items["skill_version"] == report.skill_version)]
+        version = str(report.evaluator_metadata.get("benchmarkVersion", ""))
+        figures = judge_figures(own, known, version)
+        more = {} if figures is None else {KEY: figures.to_json()}
+        completed.append(report.model_copy(update={"evaluator_metadata": report.evaluator_metadata | more}))
+    return completed
+
+
+def judges_at_the_time(
+    request: EvaluateRequest | None, benchmark: Benchmark | None, manifest: Manifest | None
+) -> dict[str, JudgeIdentity]:
+    """Who judged each task of a stored run; nobody where that is not known any more."""
+    if request is None or benchmark is None or manifest is None:
+        return {}
+    folder = Path(manifest.benchmark.path) if manifest.benchmark.path else None
+    try:
+        return recorded_judges(request, benchmark, folder)
+    except UserError:
+        return {}

@@ -1,0 +1,36 @@
+"""Which items of a run models gave a verdict on, and which models. Plain: no Prefect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from eval_skills.core.judge_report import NOT_BY_A_MODEL
+from eval_skills.core.models import Benchmark, Reason
+from eval_skills.scorers import TaskScoring
+from eval_skills.scorers.judging.identity import JudgeIdentity
+from eval_skills.tasks.asked_benchmark import scoring_settings
+from eval_skills.tasks.request import EvaluateRequest
+
+QUALITY = "output_quality"
+"""The dimension that holds what the evaluator gave."""
+
+
+def judges_by_task(scorings: Mapping[str, TaskScoring]) -> dict[str, JudgeIdentity]:
+    """Who judges each task that a model judges."""
+    return {name: scoring.judge for name, scoring in scorings.items() if scoring.judge is not None}
+
+
+def recorded_judges(request: EvaluateRequest, benchmark: Benchmark, folder: Path | None) -> dict[str, JudgeIdentity]:
+    """Those of a run, by what was asked of it; nobody is asked, so their keys need not be there.
+
+    Raises:
+        UserError: a task cannot be judged any more.
+    """
+    settings = scoring_settings(request, folder)
+    return judges_by_task({task.id: TaskScoring(task, settings) for task in benchmark.tasks})
+
+
+def was_judged(status: str, reasons: Iterable[Reason]) -> bool:
+    """Whether the item of a task that a model judges got its verdict from that model."""
+    return status in ("pass", "fail") and not any(reason.code in NOT_BY_A_MODEL for reason in reasons)

@@ -1,0 +1,182 @@
+"""The judging models of a run: whether they can be asked, and what asking them came to. Plain: no Prefect."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from shlex import quote
+from typing import Any
+
+from eval_skills.core.config import LlmSettings
+from eval_skills.core.config.judge_options import JudgeOptions
+from eval_skills.core.errors import ConfigError, RunError, UsageError
+from eval_skills.core.models import Skill, TaskResult
+from eval_skills.core.task_runner import LOCAL
+from eval_skills.reporting import figures
+from eval_skills.reporting.figures import plural
+from eval_skills.scorers import TaskScoring
+from eval_skills.scorers.judging import Judges
+from eval_skills.scorers.judging.readiness import check_price, one_token
+from eval_skills.scorers.judging.trouble import ModelTrouble
+from eval_skills.scorers.reasons import one_line
+
+_HANDED_ON = frozenset({"passEnv", "pass_env", "authTokenEnvKey", "auth_token_env_key"})
+"""Keys of `adapterConfig` that name variables whose values a skill gets."""
+
+Scorings = Mapping[str, TaskScoring]
+
+DEFAULT_STORE = "./eval-store"
+_SHOWN = 300
+
+
+def check_judges(scorings: Scorings) -> None:
+    """Refuse a benchmark whose judging models cannot be asked, as far as that is known without asking.
+
+    Raises:
+        UsageError: a task needs a model and none is named, or its key is not there.
+    """
+    for task_id, scoring in scorings.items():
+        for model in scoring.models:
+            try:
+                scoring.settings.judges.judge(model)
+            except ConfigError as error:
+                raise UsageError(f"task {task_id!r} is judged by a model: {error}") from None
+
+
+def check_one_budget(options: JudgeOptions, task_runner: str) -> None:
+    """Refuse a limit of cost that several processes would each have for themselves.
+
+    Raises:
+        UsageError: there is such a limit, and items are executed elsewhere.
+    """
+    if options.max_judge_cost is not None and task_runner != LOCAL:
+        raise UsageError(f"--max-judge-cost counts in one process, and --task-runner {task_runner} has several; use one of them")
+
+
+def check_key_is_ours(llm: LlmSettings, skills: Iterable[Skill]) -> None:
+    """Refuse a skill that would be given the judge's key.
+
+    Raises:
+        UsageError: its configuration names the variable.
+    """
+    for skill in skills:
+        if llm.api_key_env is not None and llm.api_key_env in _handed_on(skill.adapter_config):
+            raise UsageError(
+                f"skill {skill.key} asks for the variable {llm.api_key_env}, which llm.apiKeyEnv names as the judge's key; a "
+                "skill never gets that one: keep the judge's key in a variable of its own"
+            )
+
+
+def make_ready(scorings: Scorings) -> list[str]:
+    """Ask every judging model of these tasks for one token, before anything else is paid for; remarks on what stops nothing.
+
+    With `no_judge_check` they are not asked; a limit of cost needs known prices all the same. May be called inside an event loop.
+
+    Raises:
+        UsageError: a model does not know us, or there is none of that name, or nobody knows the price that a limit needs.
+        RunError: a model cannot be reached now.
+    """
+    asked = {model: scoring.settings.judges for scoring in scorings.values() for model in scoring.models}
+    if not asked:
+        return []
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, _ready(asked)).result()
+
+
+async def _ready(asked: Mapping[str | None, Judges]) -> list[str]:
+    remarks: list[str] = []
+    try:
+        for model, judges in asked.items():
+            remarks += await _one_ready(judges, model)
+    finally:
+        for judges in asked.values():
+            await judges.close()
+    return remarks
+
+
+async def _one_ready(judges: Judges, model: str | None) -> list[str]:
+    judge = judges.judge(model)
+    try:
+        if judges.budget.limit_usd is not None:
+            await check_price(judge)
+        if not judges.options.no_judge_check:
+            await one_token(judge)
+    except ConfigError as error:
+        raise UsageError(str(error)) from None
+    except ModelTrouble as trouble:
+        if trouble.code == "JUDGE_RATE_LIMIT":
+            return [f"the judge answers, and slowly: {trouble}"]
+        if trouble.again:
+            raise RunError(f"nothing was run: {trouble}; try again later, or begin without asking: --no-judge-check") from None
+        raise UsageError(f"nothing was run: {trouble}") from None
+    return []
+
+
+def refuse_half_judged(judges: Judges | None) -> None:
+    """Refuse to go on with stored answers of which some were left out for what judging them would cost.
+
+    Raises:
+        RunError: that is so; nothing is lost as long as there is the cache.
+    """
+    if judges is not None and judges.budget.exhausted:
+        kept = "nothing was kept" if judges.cache is None else "what it judged is in its cache and costs nothing again"
+        again = "the same call with a higher limit goes on"
+        raise RunError(f"{judges.budget.told}, and not everything was judged; nothing landed, {kept}: {again}")
+
+
+def judges_of(scorings: Scorings) -> Judges | None:
+    """What all tasks of a run ask; None where no task asks a model."""
+    return next((scoring.settings.judges for scoring in scorings.values() if scoring.models), None)
+
+
+def judging_lines(judges: Judges | None, run_id: str, store: str = DEFAULT_STORE) -> list[str]:
+    """What judging came to, in this process: nothing where no model was to be asked. `store` is where the run's answers are."""
+    return [] if judges is None else list(_lines(judges, run_id, store))
+
+
+def unjudged(results: Iterable[TaskResult]) -> list[TaskResult]:
+    """The results that have no verdict because of the judge. They say nothing of the skill."""
+    return [each for each in results if each.error_kind == "judge"]
+
+
+def unjudged_line(results: Sequence[TaskResult]) -> str | None:
+    """How many of these results the judge failed, and the first thing that it said; None where it failed none.
+
+    What a spent budget left is not counted: that is said elsewhere.
+    """
+    missing = [each for each in unjudged(results) if not any(reason.code == "JUDGE_BUDGET" for reason in each.reasons)]
+    if not missing:
+        return None
+    return failed_judging(len(missing), len(results), missing[0].error_message or "")
+
+
+def failed_judging(count: int, total: int, first: str, noun: str = "item") -> str:
+    """``judge: 12 of 12 items could not be judged: …``."""
+    return f"judge: {count:,} of {plural(total, noun)} could not be judged: {one_line(first, _SHOWN)}"
+
+
+def _lines(judges: Judges, run_id: str, store: str) -> Iterator[str]:
+    total, cache = judges.total, judges.cache
+    if total.happened:
+        price = "at a price that is not known" if total.cost_usd is None else figures.usd(total.cost_usd)
+        tokens = "tokens unknown" if total.tokens is None else plural(total.tokens, "token")
+        yield f"judging: {plural(total.asked, 'request')}, {total.cached:,} from the cache, {tokens}, {price}"
+    if cache is not None and cache.broken:
+        yield f"{plural(cache.broken, 'entry')} of the judge's cache could not be read and was asked for again: {cache.folder}"
+    if cache is not None and cache.unwritable:
+        yield f"verdicts are not kept for the next run: {cache.folder}: {cache.unwritable}"
+    if judges.budget.exhausted:
+        yield (
+            f"{judges.budget.told}, and not everything was judged; judge the rest, without calling a skill again, with: "
+            f"eval-skills rescore {run_id} --max-judge-cost USD{'' if store == DEFAULT_STORE else f' --store {quote(store)}'}"
+        )
+
+
+def _handed_on(config: Any) -> set[str]:
+    names: set[str] = set()
+    for key, value in config.items() if isinstance(config, dict) else ():
+        if key in _HANDED_ON:
+            names |= {value} if isinstance(value, str) else {each for each in value or () if isinstance(each, str)}
+        names |= _handed_on(value)
+    return names

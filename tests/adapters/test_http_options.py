@@ -1,0 +1,40 @@
+"""Options of an http skill that cannot be meant are refused before the run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from eval_skills.adapters.http import HttpAdapter
+from eval_skills.core.errors import InputError
+from tests.adapters.wire import skill
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        pytest.param({"method": "get"}, "adapterConfig.method: .*'GET'", id="method"),
+        pytest.param({"outputPath": "data"}, "adapterConfig.outputPath", id="pointer"),
+        pytest.param(
+            {"requestTemplate": {"params": {}}}, "adapterConfig.requestTemplate: unknown key 'params'", id="unknown-part"
+        ),
+        pytest.param({"requestTemplate": {"query": {"a": "{{a}}"}}}, "'{{a}}' is no placeholder", id="placeholder"),
+        pytest.param({"requestTemplate": {"body": {}, "form": {}}}, "two bodies", id="two-bodies"),
+        pytest.param({"requestTemplate": {"headers": {"Content-Length": "1"}}}, "set by the transport", id="framing"),
+        pytest.param({"requestTemplate": {"headers": {"X": "a\nb"}}}, "requestTemplate.headers.X", id="line-break"),
+        pytest.param(
+            {"requestTemplate": {"path": {"idd": "{{input}}"}}}, "no {idd} in its path .did you mean 'id'", id="lost-mark"
+        ),
+        pytest.param(
+            {"authType": "bearer", "authTokenEnvKey": "T", "authQuery": "k"}, "authQuery is for authType api-key", id="query"
+        ),
+        pytest.param(
+            {"authType": "api-key", "authTokenEnvKey": "T", "authQuery": "k", "authHeader": "X"}, "instead of", id="both"
+        ),
+        pytest.param({"authQuery": "k"}, "need an authType", id="no-type"),
+    ],
+)
+def test_a_wrong_option_is_refused_before_the_run(config: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        HttpAdapter.check(skill("http://127.0.0.1/p/{id}", **config))

@@ -1,0 +1,100 @@
+"""Output schemas never reach the SDK, and answers are held to them all the same."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import mcp_types
+import pytest
+
+from eval_skills.adapters.mcp_schemas import MAX_SCHEMA_BYTES, OutputSchemas
+from eval_skills.core.errors import ContractError
+
+NUMBER = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+
+
+def listing(schemas: OutputSchemas, tools: Any, request_id: int = 1, method: str = "tools/list") -> Any:
+    """What is left of a listing that passes."""
+    schemas.sent(mcp_types.JSONRPCRequest(jsonrpc="2.0", id=request_id, method=method))
+    response = mcp_types.JSONRPCResponse(jsonrpc="2.0", id=request_id, result={"tools": tools})
+    schemas.came(response)
+    return response.result["tools"]
+
+
+async def checked(schemas: OutputSchemas, content: Any, tool: str = "t") -> str:
+    """Why an answer is refused; nothing where it is not."""
+    try:
+        await schemas.check(tool, mcp_types.CallToolResult(content=[], structured_content=content))
+    except ContractError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize(
+    ("tools", "left"),
+    [
+        pytest.param([{"name": "t", "outputSchema": NUMBER}], [{"name": "t"}], id="taken"),
+        pytest.param([{"name": "t", "outputSchema": 7}], [{"name": "t", "outputSchema": 7}], id="no-schema-is-left-to-the-sdk"),
+        pytest.param([7, {"outputSchema": NUMBER}], [7, {"outputSchema": NUMBER}], id="no-tool-is-left-to-the-sdk"),
+        pytest.param("none", "none", id="no-list"),
+    ],
+)
+def test_schemas_are_taken_out_of_listings(tools: Any, left: Any) -> None:
+    schemas = OutputSchemas()
+    assert listing(schemas, copy.deepcopy(tools)) == left
+    assert schemas.of("t") == (NUMBER if tools != left else None)
+
+
+def test_other_answers_pass_as_they_are() -> None:
+    schemas, tools = OutputSchemas(), [{"name": "t", "outputSchema": NUMBER}]
+    assert listing(schemas, copy.deepcopy(tools), method="tools/call") == tools
+    assert schemas.of("t") is None
+
+
+async def test_the_schema_that_was_listed_last_counts() -> None:
+    schemas = OutputSchemas()
+    assert await checked(schemas, {"n": "x"}) == ""
+    listing(schemas, [{"name": "t", "outputSchema": dict(NUMBER)}])
+    assert await checked(schemas, {"n": 1}) == ""
+    assert 'at $.n: expected type "integer", got "x"' in await checked(schemas, {"n": "x"})
+    assert 'expected required ["n"]' in await checked(schemas, {})
+    listing(schemas, [{"name": "t", "outputSchema": {"type": "object"}}], 2)
+    assert await checked(schemas, {"n": "x"}) == ""
+    listing(schemas, [{"name": "t"}], 3)
+    assert schemas.of("t") is None
+
+
+@pytest.mark.parametrize(
+    ("schema", "message"),
+    [
+        pytest.param({"description": "x" * MAX_SCHEMA_BYTES}, "it has more than 200,000 bytes", id="too-long"),
+        pytest.param({"type": "strin"}, "not a valid schema", id="invalid"),
+        pytest.param({"$ref": "file:///etc/passwd"}, "nothing is fetched", id="leads-elsewhere"),
+        pytest.param({"pattern": "("}, "schema", id="no-pattern"),
+    ],
+)
+async def test_a_schema_that_cannot_be_used_is_the_tools_fault(schema: dict[str, Any], message: str) -> None:
+    schemas = OutputSchemas()
+    listing(schemas, [{"name": "t", "outputSchema": schema}])
+    for _ in range(2):
+        refusal = await checked(schemas, {})
+        assert refusal.startswith("the output schema of t cannot be used: ")
+        assert message in refusal
+
+
+async def test_long_answers_and_long_schemas_are_checked_too() -> None:
+    schemas = OutputSchemas()
+    listing(schemas, [{"name": "t", "outputSchema": {**NUMBER, "description": "x" * 10_000}}])
+    assert "integer" in await checked(schemas, {"n": "x"})
+    listing(schemas, [{"name": "t", "outputSchema": NUMBER}], 2)
+    assert "integer" in await checked(schemas, {"n": "x", "more": "y" * 10_000})
+    assert await checked(schemas, {"n": 1, "more": "y" * 10_000}) == ""
+
+
+async def test_declared_and_missing_is_told_from_declared_and_null() -> None:
+    schemas = OutputSchemas()
+    listing(schemas, [{"name": "t", "outputSchema": {}}])
+    with pytest.raises(ContractError, match="did not return structured content"):
+        await schemas.check("t", mcp_types.CallToolResult(content=[]))
+    assert await checked(schemas, None) == ""

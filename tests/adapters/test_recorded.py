@@ -1,0 +1,175 @@
+"""A line of a trace file: what it may say, and how it is refused."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from eval_skills.adapters.recorded import read_recorded
+from eval_skills.core.errors import ContractError, InfraError, InputError, SkillError, SkillTimeout
+from eval_skills.core.models import SkillResponse, ToolCall, Usage
+
+CALL = {"name": "search", "arguments": {"q": "Bern"}}
+ANSWER = {
+    "output": {"sum": 4}, "messages": [{"role": "assistant", "content": "4"}], "toolCalls": [CALL],
+    "usage": {"promptTokens": 3, "completionTokens": 4}, "costUsd": 0.5, "latencyMs": 1200.5,
+}  # fmt: skip
+SNAKE = {
+    "output": {"sum": 4}, "messages": [{"role": "assistant", "content": "4"}], "tool_calls": [CALL],
+    "usage": {"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7}, "cost_usd": 0.5, "latency_ms": 1200.5,
+}  # fmt: skip
+READ = SkillResponse(
+    output={"sum": 4},
+    messages=[{"role": "assistant", "content": "4"}],
+    tool_calls=[ToolCall(name="search", arguments={"q": "Bern"})],
+    usage=Usage(prompt_tokens=3, completion_tokens=4),
+    cost_usd=0.5,
+    latency_ms=1200.5,
+)
+
+
+def line(**fields: Any) -> bytes:
+    return json.dumps({"taskId": "a"} | fields).encode()
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        pytest.param(ANSWER, id="camel"),
+        pytest.param(SNAKE, id="snake"),
+        pytest.param({"response": ANSWER}, id="nested"),
+        pytest.param({"response": {"output": {"sum": 4}}} | {k: v for k, v in SNAKE.items() if k != "output"}, id="half-nested"),
+        pytest.param(ANSWER | {"runIndex": None, "skill": None, "error": None, "response": None}, id="null-is-unknown"),
+    ],
+)
+def test_both_spellings_and_a_nested_envelope_say_the_same(fields: dict[str, Any]) -> None:
+    read = read_recorded(line(**fields), "f:1")
+    assert (read.task_id, read.run_index, read.skill_key, read.failure) == ("a", None, None, None)
+    assert read.answer == READ
+
+
+def test_a_null_output_is_an_answer() -> None:
+    assert read_recorded(line(output=None), "f:1").answer == SkillResponse(output=None)
+
+
+def test_without_an_output_the_models_last_message_is_the_answer() -> None:
+    messages = [
+        {"role": "assistant", "content": "let me see"},
+        {"role": "assistant", "content": [{"type": "text", "text": "It is 4"}]},
+        {"role": "tool", "content": "4"},
+    ]
+    assert read_recorded(line(messages=messages), "f:1").answer.output == "It is 4"
+    assert read_recorded(line(messages=messages, output=7), "f:1").answer.output == 7
+
+
+@pytest.mark.parametrize(
+    ("fields", "key"),
+    [
+        pytest.param({"skill": "trip"}, "trip", id="id"),
+        pytest.param({"skill": "trip@1.2.0"}, "trip@1.2.0", id="key"),
+        pytest.param({"skillId": "trip"}, "trip", id="parts-id"),
+        pytest.param({"skill_id": "trip", "skillVersion": "1.2.0"}, "trip@1.2.0", id="parts"),
+    ],
+)
+def test_the_skill_has_a_key_or_parts(fields: dict[str, Any], key: str) -> None:
+    assert read_recorded(line(output=1, **fields), "f:1").skill_key == key
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        pytest.param("boom", SkillError, id="text"),
+        pytest.param({"message": "boom"}, SkillError, id="object"),
+        pytest.param({"kind": "contract", "message": "boom"}, ContractError, id="contract"),
+        pytest.param({"kind": "infra", "message": "boom"}, InfraError, id="infra"),
+        pytest.param({"kind": "timeout", "message": "boom"}, SkillTimeout, id="timeout"),
+    ],
+)
+def test_p14_a_run_that_raised_is_recorded_as_one(error: Any, kind: type[Exception]) -> None:
+    failure = read_recorded(line(error=error, latencyMs=50), "f:1").failure
+    assert type(failure) is kind
+    assert (str(failure), failure.latency_ms) == ("boom", 50)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        pytest.param(b"{", "f:7: not JSON", id="bad-json"),
+        pytest.param(b'{"taskId": "a", "output": NaN}', "f:7: not JSON: NaN", id="nan"),
+        pytest.param(b'{"taskId": "a", "output": 1e999}', "f:7: number 1e999 is too large", id="overflow"),
+        pytest.param(b'{"taskId": "a", "output": "\\ud800"}', "f:7: half of a surrogate pair", id="surrogate"),
+        pytest.param(b'{"taskId": "a", "output": ' + b"[" * 300 + b"]" * 300 + b"}", "f:7: nested deeper than 200", id="deep"),
+        pytest.param(b"\xff\xfe", "f:7: not UTF-8", id="utf-16"),
+        pytest.param(b"[1]", "f:7: expected a JSON object with taskId and output", id="array"),
+        pytest.param(b"null", "f:7: expected a JSON object", id="null"),
+        pytest.param(b'{"output": 1}', "f:7: taskId: this key is required and missing", id="no-task"),
+        pytest.param(line(), "f:7: there is no answer; give output, messages, or the error", id="no-answer"),
+        pytest.param(line(response={}), "f:7: there is no answer", id="empty-response"),
+        pytest.param(line(outptu=1), "f:7: unknown key 'outptu' (did you mean 'output'?)", id="unknown-key"),
+        pytest.param(line(output=1, cost=1), "f:7: unknown key 'cost' (did you mean 'costUsd'?)", id="unknown-key-cost"),
+        pytest.param(line(response={"ouput": 1}), "f:7: response: unknown key 'ouput' (did you mean 'output'?)", id="nested-key"),
+        pytest.param(line(output=1, task_id="a"), "f:7: 'taskId' is given twice", id="two-spellings"),
+        pytest.param(line(response={"output": 1, "costUsd": 1, "cost_usd": 2}), "f:7: 'costUsd' is given twice", id="two-nested"),
+        pytest.param(line(output=1, response={"output": 2}), "f:7: 'output' stands beside response and in it", id="twice"),
+        pytest.param(line(output=1, latencyMs=-1), "f:7: latencyMs: input should be greater than or equal to 0", id="latency"),
+        pytest.param(line(output=1, costUsd="1"), "f:7: costUsd: input should be a valid number", id="cost-text"),
+        pytest.param(line(output=1, runIndex=-1), "f:7: runIndex: input should be greater", id="negative-run"),
+        pytest.param(line(output=1, runIndex=10**9), "f:7: runIndex: input should be less than 1000", id="huge-run"),
+        pytest.param(line(output=1, runIndex=True), "f:7: runIndex: input should be a valid integer", id="bool-run"),
+        pytest.param(line(output=1, taskId=7), "f:7: taskId: input should be a valid string", id="number-task"),
+        pytest.param(line(output=1, taskId=" "), "f:7: taskId: blank text", id="blank-task"),
+        pytest.param(line(output=1, messages="hi"), "f:7: messages: input should be a valid list", id="messages"),
+        pytest.param(line(output=1, toolCalls=[{"id": "x"}]), "f:7: toolCalls[0].name: this key is required", id="call"),
+        pytest.param(line(output=1, error="boom"), "f:7: a run has an output or ended in an error; keep one", id="both"),
+        pytest.param(line(error={"kind": "fun", "message": "x"}), "f:7: error.kind: input should be", id="error-kind"),
+        pytest.param(line(error=""), "f:7: error.message: blank text", id="error-blank"),
+        pytest.param(line(output=1, skill="a", skillId="a"), "f:7: skill and skillId name the skill twice", id="skill-twice"),
+        pytest.param(line(output=1, skillVersion="1.0.0"), "f:7: skillVersion needs skillId", id="version-alone"),
+    ],
+)
+def test_p60_what_cannot_be_used_is_refused_with_file_and_line(text: bytes, says: str) -> None:
+    with pytest.raises(InputError) as refusal:
+        read_recorded(text, "f:7")
+    assert str(refusal.value).startswith(says)
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("messages", "says"),
+    [
+        pytest.param([{"role": "user", "content": "4"}], "no message is the assistant's", id="only-the-user"),
+        pytest.param([], "no message is the assistant's", id="none"),
+        pytest.param(
+            [{"role": "assistant", "content": "4"}, {"role": "human", "content": "sure?"}],
+            "messages[1], the last one, is the user's",
+            id="ends-at-the-users-turn",
+        ),
+    ],
+)
+def test_only_the_models_message_is_an_answer(messages: list[dict[str, Any]], says: str) -> None:
+    failure = read_recorded(line(messages=messages, latencyMs=50), "f:1").failure
+    assert type(failure) is ContractError
+    assert says in str(failure)
+    assert failure.latency_ms == 50
+    assert read_recorded(line(messages=messages, output=4), "f:1").failure is None
+
+
+def test_a_tools_turn_at_the_end_leaves_the_answer() -> None:
+    results = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": "ok"}]}
+    read = read_recorded(line(messages=[{"role": "assistant", "content": "4"}, results]), "f:1")
+    assert (read.answer.output, read.failure) == ("4", None)
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_an_unknown_role_is_refused_with_the_nearest(nested: bool) -> None:
+    messages = {"messages": [{"role": "user"}, {"role": "asistant", "content": "4"}]}
+    with pytest.raises(InputError, match=r"f:7: .*messages\[1\]: unknown role \"asistant\" \(did you mean 'assistant'\?\)"):
+        read_recorded(line(**({"response": messages} if nested else messages)), "f:7")
+
+
+def test_a_key_twice_in_a_line_is_refused() -> None:
+    for text in (b'{"taskId": "a", "output": 1, "output": 2}', b'{"taskId": "a", "output": {"x": 1, "x": 2}}'):
+        with pytest.raises(InputError, match=r"f:7: key '(output|x)' is given twice"):
+            read_recorded(text, "f:7")

@@ -1,0 +1,135 @@
+"""``compare-answers`` from the command line: what is refused, and a whole comparison through a Prefect server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval_skills.core.models import ItemResult
+from eval_skills.core.store import Journal, Manifest, ManifestBenchmark, Store, land, started_at, write_manifest
+from tests.scripted_model import Asked, Says, ScriptedModel, failure
+
+Run = Callable[..., Any]
+FIRST, SECOND = "20260301T120000Z-0001", "20260302T120000Z-0002"
+TASKS = [{"id": f"t{n}", "inputData": {"q": n}} for n in range(6)]
+PRICED = {"EVAL_SKILLS_LLM__INPUT_PRICE": "0.0", "EVAL_SKILLS_LLM__OUTPUT_PRICE": "1000.0"}
+SUMS = {"id": "sums", "name": "Sums", "version": "2.0.0", "tasks": [{**task, "expectedOutput": {"value": "x"}} for task in TASKS]}
+
+
+@pytest.fixture
+def model() -> Iterator[ScriptedModel]:
+    with ScriptedModel() as server:
+        server.otherwise = longer
+        yield server
+
+
+def longer(asked: Asked) -> Says:
+    parts = [asked.prompt.partition(f"<<<{name} answer ")[2].partition("\n<<<end")[0] for name in ("first", "second")]
+    return Says({"reasoning": "it says more", "better": "first" if len(parts[0]) > len(parts[1]) else "second"})
+
+
+def leave(folder: Path, run_id: str, answer: str, **more: Any) -> str:
+    """A landed run of adder on sums that gave this answer to everything; `more` are fields of its second item."""
+    store, began = Store(folder / "eval-store"), started_at(run_id)
+    benchmark = ManifestBenchmark(id="sums", version="2.0.0")
+    write_manifest(
+        store.run_folder(run_id), Manifest(run_id=run_id, created_at=began, skills=[], benchmark=benchmark, planned_items=6)
+    )
+    own: dict[str, Any] = {"skill_id": "adder", "skill_version": "1.0.0", "benchmark_id": "sums", "benchmark_version": "2.0.0"}
+    with Journal(store.journal_path(run_id)) as journal:
+        for number, task in enumerate(TASKS):
+            fields = {"status": "fail", "passed": False, "score": 0.0, "output": f"{answer} {number}", **own}
+            fields |= more if number == 1 else {}
+            journal.append(ItemResult(run_id=run_id, started_at=began, task_id=str(task["id"]), run_index=0, **fields))
+    land(store, run_id)
+    return run_id
+
+
+def configure(place: Any, model: ScriptedModel) -> tuple[str, ...]:
+    """The call that compares both runs with the scripted model, as the configuration says."""
+    llm = {"model": "openai/scripted", "apiBase": model.url, "cacheDir": "cache"}
+    place.write("eval-skills.config.yaml", {"llm": llm})
+    return ("compare-answers", FIRST, SECOND, "--benchmark", str(place.write("sums.json", SUMS)))
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("cli")
+def test_a_whole_comparison(served: Any, model: ScriptedModel) -> None:
+    error = {"status": "error", "passed": False, "score": None, "output": None, "error_kind": "infra"}
+    leave(served.folder, FIRST, "a long and thorough answer")
+    leave(served.folder, SECOND, "short", **error)
+    command = configure(served, model)
+    done = served.call(*command)
+    assert done.code == 0, done.err
+    assert "A       adder@1.0.0   run 20260301T120000Z-0001" in done.out
+    assert "judge   openai/scripted (comparison 1, prompt 1) on sums@2.0.0" in done.out
+    assert "A is better      5  100.0 %  56.6 to 100.0 %" in done.out
+    assert "1 pair not judged: an answer is missing" in done.out
+    assert "t0#1               A       it says more" in done.out
+    assert "undecided: 5 tasks for A, 0 for B, p 0.0625 (so few tasks differ that no split could decide)" in done.out
+    assert "both orders agree on 100.0 % of 5 pairs" in done.out
+    asked = len(model.asked)
+    again = served.call(*command, "--json", "--no-judge-check")
+    document = again.json
+    assert (document["figures"]["winsA"], document["unanswered"], document["landed"]) == (5, 1, True)
+    assert (document["judging"]["requests"], document["judging"]["cached"], len(model.asked)) == (0, 10, asked)
+    assert document["pairs"][0]["reasoningAFirst"] == "it says more"
+    assert len(Store(served.folder / "eval-store").preferences()) == 5
+    assert document["remarks"] == [], again.err
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("cli")
+def test_a_spent_budget_exits_3_and_a_judge_that_refuses_us_2(served: Any, model: ScriptedModel) -> None:
+    leave(served.folder, FIRST, "a long and thorough answer")
+    leave(served.folder, SECOND, "short")
+    command = configure(served, model)
+    stopped = served.call(*command, "--max-judge-cost", "1.51", environ=PRICED)
+    assert (stopped.code, "--max-judge-cost 1.51 is spent before every pair was judged" in stopped.out) == (3, True), stopped.err
+    assert Store(served.folder / "eval-store").preferences().empty
+    model.otherwise = failure(401, "bad key")
+    refused = served.call(*command)
+    assert refused.code == 2
+    assert refused.err.strip().splitlines()[-1].startswith("eval-skills: nothing was compared: openai/scripted refused us")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        pytest.param([FIRST], "RUN_B", id="one-run-only"),
+        pytest.param(["nonsense", SECOND], "'nonsense' is not a run id", id="no-run-id"),
+        pytest.param([FIRST, "20200101T000000Z-0000"], "no run 20200101T000000Z-0000", id="unknown-run"),
+        pytest.param([FIRST, FIRST], "both sides are adder@1.0.0 of run", id="with-itself"),
+        pytest.param(
+            [FIRST, SECOND, "--skill-a", "ader"], "--skill-a 'ader' is not in that run (did you mean 'adder'", id="skill"
+        ),
+        pytest.param([FIRST, SECOND, "--benchmark", "coding-easy"], "does not have 't0'", id="another-benchmark"),
+        pytest.param([FIRST, SECOND], "say what was asked, as with --benchmark sums", id="benchmark-unknown"),
+        pytest.param([FIRST, SECOND, "--concurrency", "0"], "--concurrency", id="nobody-compares"),
+        pytest.param([FIRST, SECOND, "--max-judge-cost", "nan"], "--max-judge-cost", id="no-number"),
+        pytest.param([FIRST, SECOND, "--criteria", " "], "--criteria", id="blank-criteria"),
+        pytest.param([FIRST, SECOND, "--store", "nowhere"], "no such store", id="no-store"),
+    ],
+)
+def test_p40_bad_input_is_one_line_and_exit_2(run_here: Run, place: Any, arguments: list[str], message: str) -> None:
+    leave(place.folder, FIRST, "one")
+    leave(place.folder, SECOND, "two")
+    for run_id in (FIRST, SECOND):
+        manifest = place.folder / "eval-store" / "runs" / run_id / "manifest.json"
+        if "--benchmark" not in arguments:
+            manifest.write_text("{")
+    result = run_here("compare-answers", *arguments, *([] if "--judge-model" in arguments else ["--judge-model", "openai/x"]))
+    assert (result.code, result.out) == (2, ""), result.err
+    assert message in result.err
+    assert len(result.err.strip().splitlines()) == 1
+    assert not (place.folder / "eval-store" / "preferences").exists()
+
+
+def test_without_a_model_it_says_how_to_name_one(run_here: Run, place: Any) -> None:
+    leave(place.folder, FIRST, "one")
+    leave(place.folder, SECOND, "two")
+    result = run_here("compare-answers", FIRST, SECOND)
+    assert (result.code, "no judging model is named; name one with --judge-model" in result.err) == (2, True)

@@ -1,0 +1,66 @@
+"""What the terminal says of errors and failures below the ranking."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from eval_skills.cli.troubles import LINES, trouble_lines
+from eval_skills.core.metrics import skill_reports
+from eval_skills.core.models import Benchmark, SkillCompletionReport
+
+BENCHMARK = Benchmark.model_validate({"id": "b", "name": "B", "version": "1.0.0", "tasks": []})
+
+
+def reports(*items: dict[str, Any]) -> list[SkillCompletionReport]:
+    usual = {
+        "skill_version": "1.0.0",
+        "run_index": 0,
+        "score": 0.0,
+        "latency_ms": 1.0,
+        "started_at": datetime(2026, 1, 1, tzinfo=UTC),
+    }
+    return skill_reports(pd.DataFrame([{**usual, **item} for item in items]), BENCHMARK, 1_000)
+
+
+def error(skill: str, task: str, kind: str = "infra", message: str = "connection refused") -> dict[str, Any]:
+    return {"skill_id": skill, "task_id": task, "status": "error", "error_kind": kind, "error_message": message}
+
+
+def failure(skill: str, task: str, run: int = 0) -> dict[str, Any]:
+    why = [{"code": "NOT_EQUAL", "message": "4 is not 5", "where": None}]
+    return {"skill_id": skill, "task_id": task, "run_index": run, "status": "fail", "reasons": why}
+
+
+def test_the_most_frequent_kind_of_error_of_each_skill_is_told_with_its_first_message() -> None:
+    found = reports(error("a", "t1"), error("a", "t2", message="later"), error("a", "t3", "skill", "boom"), error("b", "t1"))
+    assert trouble_lines(found) == [
+        "2 errors (of 3) of a@1.0.0: infra: connection refused",
+        "1 error of b@1.0.0: infra: connection refused",
+    ]
+
+
+def test_few_failures_are_told_each_with_runs_from_1() -> None:
+    assert trouble_lines(reports(failure("a", "t1", 1))) == ["failed: t1#2 of a@1.0.0: NOT_EQUAL: 4 is not 5"]
+
+
+def test_many_failures_and_no_trouble_say_nothing() -> None:
+    assert trouble_lines(reports(*(failure("a", f"t{number}") for number in range(LINES + 1)))) == []
+    assert trouble_lines(reports({"skill_id": "a", "task_id": "t", "status": "pass", "score": 1.0})) == []
+
+
+def test_errors_of_many_skills_are_a_handful_of_lines() -> None:
+    lines = trouble_lines(reports(*(error(f"s{number}", "t") for number in range(9))))
+    assert len(lines) == LINES + 1
+    assert lines[-1] == "… and 4 errors of other skills"
+
+
+@pytest.mark.parametrize("message", ["two\nlines \x1b[31m", "x" * 5_000], ids=["p68-controls", "long"])
+def test_a_message_is_one_bounded_line(message: str) -> None:
+    [line] = trouble_lines(reports(error("a", "t", message=message)))
+    assert "\n" not in line
+    assert "\x1b" not in line
+    assert len(line) < 300

@@ -1,0 +1,47 @@
+"""Calibrations and preferences in the store."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from eval_skills.core.calibration import Calibration, LabelledItem, calibrate
+from eval_skills.core.preferences import Preference
+from eval_skills.core.store import Store, land_calibration, land_preferences
+from eval_skills.core.store.judge_rows import calibration_row, judged_pairs, last_calibrations
+from eval_skills.core.store.judge_schema import CALIBRATION_SCHEMA, PREFERENCE_SCHEMA
+
+MOMENT = datetime(2026, 11, 22, 8, tzinfo=UTC)
+
+
+def made(at: datetime = MOMENT, model: str = "openai/one", judge: float = 1.0, benchmark: str = "b") -> Calibration:
+    items = [LabelledItem("t", 1.0, True, judge, judge >= 0.7), LabelledItem("u", 0.0, False, 0.0, False)]
+    return calibrate(items, benchmark_id=benchmark, benchmark_version="1.0.0", model=model, prompt="p 1", at=at)
+
+
+def test_a_calibration_comes_back_as_it_was(store: Store) -> None:
+    found = made()
+    place = land_calibration(store, "20261122T080000Z-0001", calibration_row(found, "20261122T080000Z-0001"))
+    assert place.endswith("calibrations/date=2026-11-22/20261122T080000Z-0001.parquet")
+    assert last_calibrations(store, "b") == {("openai/one", "p 1"): found}
+    assert list(store.calibrations().columns) == CALIBRATION_SCHEMA.names
+    assert store.query("SELECT count(*) AS n FROM calibrations")["n"].tolist() == [1]
+
+
+def test_the_last_one_of_a_judge_holds(store: Store) -> None:
+    later = made(MOMENT + timedelta(days=1), judge=0.0)
+    others = [made(model="openai/two"), made(benchmark="c")]
+    for number, each in enumerate([later, made(), *others]):
+        land_calibration(store, f"20261122T08000{number}Z-000{number}", calibration_row(each, "x"))
+    assert last_calibrations(store, "b") == {("openai/one", "p 1"): later, ("openai/two", "p 1"): others[0]}
+
+
+def test_preferences_are_a_table_and_a_view_and_are_told_by_model(store: Store) -> None:
+    row = {"benchmark_id": "b", "judge_model": "openai/one", "task_id": "t", "outcome": "tie", "a_first": "a", "b_first": "b"}
+    land_preferences(store, "20261122T080000Z-0001", [row, row | {"benchmark_id": "c"}])
+    assert judged_pairs(store, "b") == {"openai/one": [Preference("t", "tie", "a", "b")]}
+    assert list(store.preferences().columns) == PREFERENCE_SCHEMA.names
+    assert store.query("SELECT outcome FROM preferences")["outcome"].tolist() == ["tie", "tie"]
+
+
+def test_an_empty_store_knows_nothing(store: Store) -> None:
+    assert (last_calibrations(store, "b"), judged_pairs(store, "b")) == ({}, {})

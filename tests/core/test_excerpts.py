@@ -1,0 +1,31 @@
+"""Messages show foreign values in bounded length."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from eval_skills.core.excerpts import EXCERPT_CHARS, excerpt, one_line
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [("a\nb", '"a\\nb"'), ({"k": [1, None, True]}, '{"k": [1, null, true]}'), ("grün", '"grün"'), ({1}, '"{1}"')],
+)
+def test_short_values_are_shown_whole_on_one_line(value: Any, text: str) -> None:
+    assert excerpt(value) == text
+
+
+@pytest.mark.parametrize("value", ["x" * 10_000_000, ["x" * 1000] * 100_000, {"k" * 1000: 1}], ids=["text", "list", "key"])
+def test_long_values_are_cut(value: Any) -> None:
+    assert len(excerpt(value)) == EXCERPT_CHARS + 1
+
+
+def test_what_no_file_could_hold_is_escaped() -> None:
+    assert excerpt("half \ud800") == '"half \\ud800"'
+    assert excerpt(["\ud800"]).encode("utf-8")
+
+
+def test_one_line_folds_white_space() -> None:
+    assert one_line(" a\n\n b\t") == "a b"

@@ -1,0 +1,160 @@
+"""The mark `eval_skills`: a test case for each task, and one for the completion rate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.pytest_plugin.conftest import Project
+
+FORBIDDEN = {"output": "4", "toolCalls": [{"name": "rm", "arguments": {}}]}
+
+
+def marked(name: str, *options: str, body: str = "...", arguments: str = "") -> str:
+    """A test function with the mark."""
+    return f"import pytest\n@pytest.mark.eval_skills({', '.join(options)})\ndef {name}({arguments}):\n    {body}\n"
+
+
+def cases_in(pytester: pytest.Pytester) -> dict[str, Any]:
+    """The cases of the JUnit file by name: how each ended, and what is said of it."""
+    found: dict[str, Any] = {}
+    for case in ElementTree.parse(pytester.path / "j.xml").iter("testcase"):
+        ends = [part for part in case if part.tag != "properties"]
+        properties = {each.get("name"): each.get("value") for each in case.iter("property")}
+        found[case.get("name") or ""] = (
+            (ends[0].tag, ends[0].get("message") or "", properties) if ends else ("passed", "", properties)
+        )
+    return found
+
+
+def called(pytester: pytest.Pytester) -> list[str]:
+    """The tasks that the skill was asked, in their order."""
+    return (pytester.path / "skill" / "calls.log").read_text().split()
+
+
+BUSY = ('skill="skill"', 'benchmark="sums.json"')
+
+
+def test_each_task_is_a_case_and_so_is_the_completion_rate(project: Project) -> None:
+    pytester = project(right="4", wrong="5", broken="cannot")
+    pytester.makepyfile(marked("test_sums", *BUSY, "runs=2", "min_completion=0.9"))
+    pytester.runpytest_inprocess("--junitxml=j.xml").assert_outcomes(passed=1, failed=3)
+    cases = cases_in(pytester)
+    assert list(cases) == [f"test_sums[{name}]" for name in ("right", "wrong", "broken", "completion")]
+    assert cases["test_sums[right]"][0] == "passed"
+    assert cases["test_sums[right]"][2] == {
+        "skill": "sayer@1.0.0", "benchmark": "sums", "runs": "2", "passed": "2", "status": "pass pass",
+    }  # fmt: skip
+    tag, message, _ = cases["test_sums[wrong]"]
+    assert tag == "failure"
+    assert "task wrong: 0 of 2 runs passed" in message
+    assert 'wrong#2 failed\n    OUTPUT_MISMATCH: expected "4", got "5" (at output)' in message
+    assert "broken#1 error (skill)\n    SKILL_ERROR: " in cases["test_sums[broken]"][1]
+    tag, message, properties = cases["test_sums[completion]"]
+    assert (tag, properties["min_completion"]) == ("failure", "0.9")
+    assert "90.0 % completion is asked for\nsayer@1.0.0 on sums: completion 33.3 % (2 of 6 items), 2 failed, 2 errors" in message
+    assert sorted(called(pytester)) == sorted(["right", "wrong", "broken"] * 2), "one evaluation for all cases"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "outcomes"),
+    [
+        pytest.param([], {"passed": 3, "xfailed": 1, "failed": 1}, id="what-failed-is-expected-to-but-for-forbidden-tools"),
+        pytest.param(["--runxfail"], {"passed": 3, "failed": 2}, id="runxfail"),
+        pytest.param(["-k", "wrong or right"], {"passed": 1, "failed": 1}, id="without-the-gate-each-task-must-pass"),
+    ],
+)
+def test_while_the_completion_holds_a_task_may_fail(project: Project, arguments: list[str], outcomes: dict[str, int]) -> None:
+    pytester = project(right="4", wrong="5", rogue=FORBIDDEN, fine="4")
+    pytester.makepyfile(marked("test_sums", *BUSY, "min_completion=0.5"))
+    pytester.runpytest_inprocess("--junitxml=j.xml", *arguments).assert_outcomes(
+        **outcomes, deselected=3 if arguments[:1] == ["-k"] else 0
+    )
+    cases = cases_in(pytester)
+    if not arguments:
+        assert cases["test_sums[wrong]"][0] == "skipped"
+        assert "completion 50.0 % is enough, 50.0 % is asked for" in cases["test_sums[wrong]"][1]
+        assert "OUTPUT_MISMATCH" in cases["test_sums[wrong]"][1]
+        assert "forbidden tool 'rm' was called 1 time" in cases["test_sums[rogue]"][1]
+
+
+def test_what_nobody_asks_for_is_not_evaluated(project: Project) -> None:
+    pytester = project(right="4", wrong="5", broken="cannot")
+    pytester.makepyfile(marked("test_sums", *BUSY))
+    pytester.runpytest_inprocess("-k", "right").assert_outcomes(passed=1, deselected=2)
+    assert called(pytester) == ["right"]
+
+
+def test_marks_that_ask_for_the_same_share_the_evaluation_and_not_the_gate(project: Project) -> None:
+    pytester = project(right="4", wrong="5")
+    own = marked("test_strict", *BUSY) + marked("test_lenient", *BUSY, "min_completion=0.5")
+    pytester.makepyfile(own + marked("test_more", *BUSY, arguments="eval_task", body="assert not eval_task.passed"))
+    pytester.runpytest_inprocess("--junitxml=j.xml").assert_outcomes(passed=3, failed=3, xfailed=1)
+    cases = cases_in(pytester)
+    assert cases["test_strict[wrong]"][0] == "failure"
+    assert cases["test_lenient[wrong]"][0] == "skipped"
+    assert cases["test_more[right]"][0] == "failure", "the body of the test may ask for more"
+    assert sorted(called(pytester)) == ["right", "wrong"]
+
+
+BAD = {
+    "no_skill": (('"nowhere"',), "nowhere: no such skill file or folder"),
+    "skill_missing": (('benchmark="sums.json"',), "skill is missing"),
+    "no_benchmark": (('"skill"', 'benchmark="sum"'), "unknown benchmark 'sum'"),
+    "no_option": (('"skill"', "min_completon=1"), "unknown option 'min_completon'"),
+    "no_rate": (('"skill"', "min_completion=90"), "min_completion must be a number from 0 to 1; got 90"),
+    "nan": (('"skill"', 'min_completion=float("nan")'), "min_completion must be a number from 0 to 1; got nan"),
+    "no_runs": (('"skill"', "runs=0"), "runs: "),
+    "positional": (('"skill"', '"sums.json"'), "everything but the skill is named"),
+}
+
+
+def test_a_wrong_mark_is_an_error_of_its_test_alone_in_one_line(project: Project) -> None:
+    pytester = project(right="4")
+    bad = {f"test_{name}": marked(f"test_{name}", *options) for name, (options, _) in BAD.items()}
+    pytester.makepyfile(**bad, test_fine="def test_fine(): ...\n")
+    result = pytester.runpytest_inprocess("-rE")
+    result.assert_outcomes(errors=len(BAD), passed=1)
+    lines = result.stdout.lines
+    for name, (_, said) in BAD.items():
+        assert [line for line in lines if line.startswith(f"ERROR test_{name}.py::test_{name}[mark]")], name
+        assert [line for line in lines if line.startswith("mark eval_skills: ") and said in line], name
+
+
+def test_the_case_of_the_completion_rate_has_an_outcome_too(project: Project) -> None:
+    pytester = project(right="4", wrong="5")
+    body = """seen = (eval_task.task_id, len(eval_task.results), eval_task.passed, eval_task.called_a_forbidden_tool)
+    if eval_task.task_id is None:
+        assert seen == (None, 2, True, False)
+        assert (eval_task.completion_rate, eval_task.min_completion) == (0.5, 0.5)
+        assert "50.0 % completion is asked for" in eval_task.explanation and "wrong#1 failed" in eval_task.explanation
+        assert eval_task.report.skill_id == "sayer"
+    """
+    pytester.makepyfile(marked("test_sums", *BUSY, "min_completion=0.5", body=body, arguments="eval_task"))
+    pytester.runpytest_inprocess().assert_outcomes(passed=2, xfailed=1)
+
+
+def test_a_mark_that_cannot_make_cases_is_refused(project: Project) -> None:
+    pytester = project(right="4")
+    pytester.makepyfile("""
+        import unittest, pytest
+        class TestSums(unittest.TestCase):
+            @pytest.mark.eval_skills("skill")
+            def test_it(self): ...
+            def test_other(self): ...
+    """)
+    result = pytester.runpytest_inprocess()
+    result.assert_outcomes(errors=1, passed=1)
+    result.stdout.fnmatch_lines(["*the mark eval_skills works on functions and on methods of plain classes only*"])
+
+
+@pytest.mark.slow
+def test_workers_of_xdist_share_the_evaluation(project: Project) -> None:
+    pytester = project(right="4", wrong="5", fine="4", broken="cannot")
+    pytester.makepyfile(marked("test_sums", *BUSY, "min_completion=0.5"))
+    result = pytester.runpytest_subprocess("-n", "2", "--junitxml=j.xml", timeout=300)
+    result.assert_outcomes(passed=3, xfailed=2)
+    assert sorted(called(pytester)) == ["broken", "fine", "right", "wrong"]

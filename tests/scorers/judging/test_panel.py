@@ -1,0 +1,193 @@
+"""Panels and votes, through the real client library, against a real server on loopback."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from eval_skills.core.errors import InputError
+from eval_skills.core.models import EvalTask, SkillResponse, Verdict
+from eval_skills.scorers import ScoringSettings, TaskScoring
+from eval_skills.scorers.judging.panel import Ballot, Ballots, Panel
+from tests.scripted_model import Asked, Says, ScriptedModel, failure, verdict
+
+pytestmark = pytest.mark.xdist_group("judge")
+
+Settings = Callable[..., ScoringSettings]
+THREE = ["openai/one", "openai/two", "openai/three"]
+
+
+def judged_by(**options: Any) -> EvalTask:
+    evaluator = {"type": "llm_judge", "criteria": "Be right.", **options}
+    return EvalTask.model_validate({"id": "t", "inputData": {"q": 1}, "evaluator": evaluator})
+
+
+async def judged(settings: ScoringSettings, **options: Any) -> Verdict:
+    return await TaskScoring(judged_by(**options), settings).verdict(SkillResponse(output="42"))
+
+
+def by_model(**scores: float | Says) -> Callable[[Asked], Says]:
+    def says(asked: Asked) -> Says:
+        found = scores[asked.body["model"]]
+        return found if isinstance(found, Says) else verdict(found, f"{asked.body['model']} says so")
+
+    return says
+
+
+@pytest.mark.parametrize(
+    ("aggregate", "score", "status"),
+    [
+        pytest.param("median", 0.6, "fail", id="median"),
+        pytest.param("mean", 1.7 / 3, "fail", id="mean"),
+        pytest.param("majority", 1 / 3, "fail", id="majority"),
+    ],
+)
+async def test_three_models_make_one_score(
+    model: ScriptedModel, settings: Settings, aggregate: str, score: float, status: str
+) -> None:
+    model.otherwise = by_model(one=0.6, two=0.8, three=0.3)
+    found = await judged(settings(), models=THREE, aggregate=aggregate)
+    assert found.status == status
+    assert found.score == pytest.approx(score)
+    panel = found.metadata["judge"]["panel"]
+    assert panel["members"] == {"openai/one": 0.6, "openai/two": 0.8, "openai/three": 0.3}
+    assert (panel["agreement"], panel["spread"]) == (pytest.approx(2 / 3), pytest.approx(0.2517, abs=1e-4))
+    assert found.judge_tokens == 360, "the panel's cost is the sum"
+    message = found.reasons[0].message
+    assert f"openai/two: 0.8, openai/three: 0.3 ({aggregate} of 3 models, agreement 0.67, spread 0.25)" in message
+
+
+async def test_the_reasoning_is_that_of_the_side_that_won(model: ScriptedModel, settings: Settings) -> None:
+    model.otherwise = by_model(one=0.69, two=0.9, three=0.8)
+    found = await judged(settings(), models=THREE, aggregate="majority")
+    assert found.status == "pass"
+    assert found.score == pytest.approx(2 / 3)
+    assert "more than half to give at least 0.7" in found.reasons[0].message
+    assert found.reasons[0].message.endswith("three says so")
+
+
+async def test_what_the_panel_outvoted_is_told(model: ScriptedModel, settings: Settings) -> None:
+    model.otherwise = by_model(one=0.9, two=0.8, three=0.1)
+    found = await judged(settings(), models=THREE)
+    assert found.status == "pass"
+    assert "openai/one: 0.9, openai/two: 0.8, openai/three: 0.1" in found.reasons[0].message
+    [dissent] = [each.message for each in found.reasons if each.code == "JUDGE_DISSENT"]
+    assert dissent == "remark: outvoted: openai/three gave 0.1: three says so"
+
+
+async def test_a_tie_of_votes_is_no_majority(model: ScriptedModel, settings: Settings) -> None:
+    model.otherwise = by_model(one=1.0, two=0.0)
+    found = await judged(settings(), models=THREE[:2], aggregate="majority", threshold=0.5)
+    assert (found.status, found.score) == ("fail", 0.5)
+
+
+async def test_a_member_that_fails_is_missing_and_no_vote(model: ScriptedModel, settings: Settings) -> None:
+    model.otherwise = by_model(one=1.0, two=failure(404, "no such model"), three=0.8)
+    found = await judged(settings(), models=THREE)
+    assert (found.status, found.score) == ("pass", 0.9)
+    panel = found.metadata["judge"]["panel"]
+    assert panel["members"] == {"openai/one": 1.0, "openai/two": None, "openai/three": 0.8}
+    assert [each["model"] for each in panel["failed"]] == ["openai/two"]
+    assert "openai/two: no verdict" in found.reasons[0].message
+
+
+async def test_without_more_than_half_of_the_members_there_is_no_verdict(model: ScriptedModel, settings: Settings) -> None:
+    model.otherwise = by_model(one=1.0, two=failure(404), three=failure(404))
+    found = await judged(settings(), models=THREE)
+    assert (found.status, found.error_kind, found.score) == ("error", "judge", None)
+    assert found.reasons[0].code == "JUDGE_MODEL"
+    assert "only 1 of 3 votes of the panel were given" in found.reasons[0].message
+
+
+async def test_a_spent_budget_is_no_missing_member(model: ScriptedModel, settings: Settings) -> None:
+    llm = {"input_price": 0.0, "output_price": 1_000.0}
+    model.otherwise = by_model(one=1.0, two=1.0, three=1.0)
+    found = await judged(settings(llm, max_judge_cost=1.51), models=THREE)
+    assert (found.status, found.reasons[0].code) == ("error", "JUDGE_BUDGET"), "two of three is another panel"
+
+
+async def test_votes_are_asked_for_warm_each_with_its_own_seed(model: ScriptedModel, settings: Settings) -> None:
+    model.script(verdict(0.9), verdict(0.6), verdict(0.8))
+    found = await judged(settings(judge_concurrency=1), votes=3)
+    assert (found.status, found.score) == ("pass", 0.8)
+    assert {(each.body["temperature"], each.body["seed"]) for each in model.asked} == {(0.7, 0), (0.7, 1), (0.7, 2)}
+    panel = found.metadata["judge"]["panel"]
+    assert sorted(panel["votes"]["openai/scripted"]) == [0.6, 0.8, 0.9]
+    assert (panel["agreement"], panel["spread"]) == (pytest.approx(2 / 3), pytest.approx(0.1528, abs=1e-4))
+    again = await judged(settings(), votes=3)
+    assert (len(model.asked), again.score) == (3, 0.8), "every vote is in the cache"
+
+
+async def test_votes_take_the_temperature_they_are_given(model: ScriptedModel, settings: Settings) -> None:
+    await judged(settings(), votes=2, temperature=1.2)
+    assert {each.body["temperature"] for each in model.asked} == {1.2}
+
+
+async def test_a_single_vote_is_what_it_was_before(model: ScriptedModel, settings: Settings) -> None:
+    found = await judged(settings(), models=[None])
+    assert (len(model.asked), model.asked[0].body["temperature"]) == (1, 0)
+    assert "panel" not in found.metadata["judge"]
+
+
+async def test_a_choice_is_worth_what_it_is_worth_also_in_a_panel(model: ScriptedModel, settings: Settings) -> None:
+    model.script(*(Says({"reasoning": "r", "choice": choice}) for choice in ("right", "wrong", "right")))
+    found = await judged(settings(), votes=3, choices={"right": 1, "wrong": 0}, aggregate="majority")
+    assert found.status == "pass"
+    assert found.score == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize(
+    ("options", "path", "message"),
+    [
+        pytest.param({"models": []}, "models", "the list is empty", id="nobody"),
+        pytest.param({"models": ["a/b", "a/b"]}, "models", "named twice", id="twice"),
+        pytest.param({"models": ["a/b"], "model": "a/c"}, "models", "exclude each other", id="both"),
+        pytest.param({"models": "a/b"}, "models", "got 'a/b'", id="no-list"),
+        pytest.param({"votes": 0}, "votes", "from 1 to 25", id="no-vote"),
+        pytest.param({"votes": 26}, "votes", "from 1 to 25", id="too-many"),
+        pytest.param({"temperature": 0.5}, "temperature", "set votes", id="temperature-of-one"),
+        pytest.param({"votes": 3, "temperature": 3.0}, "temperature", "less than or equal to 2", id="too-hot"),
+        pytest.param({"aggregate": "max"}, "aggregate", "got 'max'", id="no-such-aggregate"),
+    ],
+)
+def test_p40_options_that_cannot_be_are_refused_when_the_task_is_read(
+    settings: Settings, options: dict[str, Any], path: str, message: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        TaskScoring(judged_by(**options), settings())
+    assert f"evaluator.{path}" in str(caught.value)
+    assert message in str(caught.value)
+
+
+def test_every_member_is_a_model_to_be_checked_before_the_run(settings: Settings) -> None:
+    assert TaskScoring(judged_by(models=[None, "openai/two"]), settings()).models == (None, "openai/two")
+
+
+def test_another_panel_model_or_prompt_is_another_judge(settings: Settings) -> None:
+    judges = [
+        TaskScoring(judged_by(**options), settings()).judge
+        for options in ({}, {"model": "openai/two"}, {"models": THREE}, {"models": THREE, "aggregate": "mean"}, {"votes": 3})
+    ]
+    assert len(set(judges)) == len(judges)
+    assert str(judges[0]) == "openai/scripted (llm_judge 1, prompt 1)"
+    assert str(judges[2]).startswith("openai/one + openai/two + openai/three (median of 3 models)")
+
+
+def test_votes_within_members_become_members_first() -> None:
+    """Two of three votes of a member pass, none of the other's two that came: the median of the members, not of the votes."""
+    panel = Panel(models=("a", "b", "c"), votes=3, aggregate="majority")
+
+    class Ruling:
+        def __init__(self, model: str, value: float) -> None:
+            self.model, self.reply = model, value
+
+    given = {"a": [1.0, 1.0, 0.0], "b": [1.0, 1.0, 1.0], "c": [0.0, 0.0, 0.0]}
+    ballots: Ballots[Any] = Ballots(
+        tuple(Ballot(name, vote, Ruling(name, value)) for name, votes in given.items() for vote, value in enumerate(votes))  # type: ignore[arg-type]
+    )
+    found = panel.decide(ballots, lambda value: value, 0.7)
+    assert found.members == {"a": pytest.approx(2 / 3), "b": 1.0, "c": 0.0}
+    assert (found.value, found.agreement) == pytest.approx((2 / 3, 2 / 3))
+    assert found.passed
