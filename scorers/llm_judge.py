@@ -55,8 +55,8 @@ class LlmJudge:
     else `expectedOutput.value`. An answer without text gets 0, and no model is asked. `model` takes the place of the run's.
 
     `models` makes it a panel (null is the run's model), and `votes` asks each model so often, at `temperature` (0.7 unless set);
-    `aggregate` makes a score of them: ``median``, ``mean``, or ``majority``, whose score is the share that passes the answer. See
-    `judging.panel`.
+    `aggregate` makes a score of them: ``median`` (unless set), ``mean``, or ``majority``, whose score is the share that passes
+    the answer. See `judging.panel`.
 
     A reply that cannot be read is asked for again; in the end the item is an error of kind ``judge``, never a guessed score.
 
@@ -72,7 +72,7 @@ class LlmJudge:
     reference: Any = None
     model: Text | None = None
     models: tuple[Text | None, ...] = (None,)
-    aggregate: Aggregate = "median"
+    aggregate: Aggregate | None = None
     votes: int = 1
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     task: EvalTask
@@ -133,7 +133,10 @@ class LlmJudge:
         if self.temperature is not None and self.votes == 1:
             raise InputError("it is that of several votes; set votes, or llm.temperature for every question", path="temperature")
         models = self.models if self.model is None else (self.model,)
-        return Panel(models=models, votes=self.votes, temperature=self.temperature, aggregate=self.aggregate)
+        panel = Panel(models=models, votes=self.votes, temperature=self.temperature, aggregate=self.aggregate or "median")
+        if self.aggregate is not None and panel.is_single:
+            raise InputError("there is one vote only, and nothing to put together; name models, or set votes", path="aggregate")
+        return panel
 
     def _telling(self, ballots: Ballots[Grade], decision: Decision) -> Ruling[Grade]:
         """The vote nearest to the verdict, of those on its side: its reasoning speaks for the panel."""

@@ -17,7 +17,7 @@ import pytest
 from eval_skills.core.errors import SkillError
 from tests.adapters.mcp_probe import Tools, ask, mcp_skill
 
-VARIABLE = "EVAL_SKILLS_TEST_MCP_PYTHON"
+VARIABLE = "TEST_MCP_PYTHON"
 
 
 def server(module: str, words: str = "") -> str:

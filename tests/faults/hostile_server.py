@@ -132,7 +132,7 @@ async def circle(writer: Writer) -> None:
 
 @route
 async def ever_further(writer: Writer) -> None:
-    answer(writer, b"", "302 Found", f"Location: /ever-further?{ASKED['ever-further']}")
+    answer(writer, b"", "307 Temporary Redirect", f"Location: /ever-further?{ASKED['ever-further']}")
 
 
 @route
@@ -208,9 +208,16 @@ async def stream_breaks_off(writer: Writer) -> None:
 
 
 @route
-async def stream_reports_an_error(writer: Writer) -> None:
+async def stream_is_overloaded(writer: Writer) -> None:
     begin(writer, "Content-Type: text/event-stream", "Transfer-Encoding: chunked")
     chunk(writer, b'event: error\ndata: {"type": "overloaded_error"}\n\n')
+    await asyncio.sleep(600)
+
+
+@route
+async def stream_reports_an_error(writer: Writer) -> None:
+    begin(writer, "Content-Type: text/event-stream", "Transfer-Encoding: chunked")
+    chunk(writer, b'event: error\ndata: {"type": "invalid_request"}\n\n')
     await asyncio.sleep(600)
 
 

@@ -92,7 +92,8 @@ SERVICES = (
     unreadable("deep-json", "nested deeper than 200 levels"),
     unreadable("huge-number", "digits"),
     unreadable("stream-ends-early", r"the stream ended without '\[DONE\]'", config=STREAM),
-    unreadable("stream-reports-an-error", 'the stream reported an error: {"type": "overloaded_error"}', config=STREAM),
+    Service("stream-is-overloaded", reason='the stream reported an error: {"type": "overload', attempts=TWICE, config=STREAM),
+    unreadable("stream-reports-an-error", 'the stream reported an error: {"type": "invalid_request"}', config=STREAM),
     unreadable("stream-never-ends", "more than 1,000,000 bytes", config=STREAM),
     unreadable("stream-without-lines", "more than 1,000,000 bytes", config=STREAM),
     Service("stream-breaks-off", reason="peer closed connection", attempts=TWICE, config=STREAM),
@@ -170,6 +171,7 @@ def objection(service: Service, result: ItemResult) -> str:
     return "" if right else f"{result.status} of kind {result.error_kind}, {attempts}: {said[:400]}"
 
 
+@pytest.mark.usefixtures("mark")
 def test_every_service_gets_the_status_and_the_reason_that_it_deserves_and_costs_no_other_item(
     tmp_path: Path, ports: dict[str, int], authority: trustme.CA
 ) -> None:
@@ -188,6 +190,7 @@ def test_every_service_gets_the_status_and_the_reason_that_it_deserves_and_costs
     assert Traces.now() == before
 
 
+@pytest.mark.usefixtures("mark")
 def test_what_hangs_is_cut_at_the_deadline_and_leaves_nothing(
     tmp_path: Path, ports: dict[str, int], authority: trustme.CA
 ) -> None:

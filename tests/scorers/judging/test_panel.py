@@ -149,6 +149,7 @@ async def test_a_choice_is_worth_what_it_is_worth_also_in_a_panel(model: Scripte
         pytest.param({"votes": 26}, "votes", "from 1 to 25", id="too-many"),
         pytest.param({"temperature": 0.5}, "temperature", "set votes", id="temperature-of-one"),
         pytest.param({"votes": 3, "temperature": 3.0}, "temperature", "less than or equal to 2", id="too-hot"),
+        pytest.param({"aggregate": "mean"}, "aggregate", "one vote only", id="one-vote"),
         pytest.param({"aggregate": "max"}, "aggregate", "got 'max'", id="no-such-aggregate"),
     ],
 )
