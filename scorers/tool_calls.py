@@ -94,14 +94,14 @@ def raw_calls(message: Mapping[str, Any]) -> list[Any]:
     calls, invalid = _list(message.get("tool_calls")), _list(message.get("invalid_tool_calls"))
     if calls or invalid:
         return [*calls, *invalid] if invalid else calls
-    extra = message.get("additional_kwargs")
-    nested = extra if isinstance(extra, dict) else {}
-    if repeated := _list(nested.get("tool_calls")):
-        return repeated
-    content = _list(message.get("content"))
-    if blocks := [each for each in content if isinstance(each, dict) and each.get("type") == "tool_use"]:
+    legacy, extra, content = message.get("function_call"), message.get("additional_kwargs"), message.get("content")
+    if isinstance(extra, dict):
+        if repeated := _list(extra.get("tool_calls")):
+            return repeated
+        legacy = legacy or extra.get("function_call")
+    blocks = isinstance(content, list) and [each for each in content if isinstance(each, dict) and each.get("type") == "tool_use"]
+    if blocks:
         return blocks
-    legacy = message.get("function_call") or nested.get("function_call")
     return [legacy] if legacy else []
 
 

@@ -20,6 +20,9 @@ _BESIDE = (
 _KNOWN = frozenset({*_OF_A_MESSAGE, *_OF_A_CALL, *_BESIDE.split()})
 """What messages and calls carry beside what is compared; like the keys below it is never taken for a misspelling."""
 
+_PLAIN = frozenset({*_OF_A_MESSAGE, "tool_call_id", "name"})
+"""What a message of text alone may have."""
+
 
 def refuse_misspelt(messages: Iterable[Any], side: str) -> None:
     """That no message of a reference, and no call in it, has a key that is nearly one of those that are compared.
@@ -30,23 +33,34 @@ def refuse_misspelt(messages: Iterable[Any], side: str) -> None:
         UnreadableTrajectory: there is such a key, or `tool_calls` is no list; it names the message and the nearest key.
     """
     for number, raw in enumerate(messages, start=1):
-        if not isinstance(raw, Mapping):
-            continue
-        message, where = inner_message(raw), f"{side}: message {number}"
-        _refuse(message, _OF_A_MESSAGE, where)
-        if not isinstance(message.get("tool_calls"), list | tuple | None):
-            raise UnreadableTrajectory("tool_calls is no list of calls; mend it", source=where)
-        for call in raw_calls(message):
-            if isinstance(call, Mapping):
-                function = call.get("function")
-                _refuse(call, _OF_A_CALL, where)
-                _refuse(function if isinstance(function, Mapping) else {}, _OF_A_CALL, where)
+        if (type(raw) is dict or isinstance(raw, Mapping)) and (problem := _problem(inner_message(raw))):
+            raise UnreadableTrajectory(problem, source=f"{side}: message {number}")
 
 
-def _refuse(given: Mapping[Any, Any], compared: tuple[str, ...], where: str) -> None:
+def _problem(message: Mapping[Any, Any]) -> str | None:
+    calls = message.get("tool_calls")
+    if not isinstance(calls, list | tuple | None):
+        return "tool_calls is no list of calls; mend it"
+    if problem := _misspelt(message, _OF_A_MESSAGE):
+        return problem
+    if not calls and type(message.get("content")) is str and _PLAIN.issuperset(message):
+        return None  # nothing else of it can hold a call
+    for call in raw_calls(message):
+        if isinstance(call, Mapping):
+            function = call.get("function")
+            inner = function if isinstance(function, Mapping) else {}
+            if problem := _misspelt(call, _OF_A_CALL) or _misspelt(inner, _OF_A_CALL):
+                return problem
+    return None
+
+
+def _misspelt(given: Mapping[Any, Any], compared: tuple[str, ...]) -> str | None:
+    if _KNOWN.issuperset(given):
+        return None
     for key in given:
         if key not in _KNOWN and isinstance(key, str) and (meant := _meant(key, compared)) is not None:
-            raise UnreadableTrajectory(f"unknown key {key!r} (did you mean {meant!r}?)", source=where)
+            return f"unknown key {key!r} (did you mean {meant!r}?)"
+    return None
 
 
 def _meant(key: str, compared: tuple[str, ...]) -> str | None:
