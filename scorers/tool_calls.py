@@ -91,9 +91,8 @@ def raw_calls(message: Mapping[str, Any]) -> list[Any]:
 
     Libraries repeat one call in several notations: the first that is filled holds them all.
     """
-    calls, invalid = _list(message.get("tool_calls")), _list(message.get("invalid_tool_calls"))
-    if calls or invalid:
-        return [*calls, *invalid] if invalid else calls
+    if calls := _list(message.get("tool_calls")) + _list(message.get("invalid_tool_calls")):
+        return calls
     legacy, extra, content = message.get("function_call"), message.get("additional_kwargs"), message.get("content")
     if isinstance(extra, dict):
         if repeated := _list(extra.get("tool_calls")):

@@ -56,12 +56,9 @@ class TrajectoryComparison:
         return Comparison(False, edits, figures)
 
     def _matches(self, figures: dict[str, Any]) -> bool:
-        unmatched = {
-            "unordered": figures["missing"] + figures["extra"],
-            "superset": figures["missing"],
-            "subset": figures["extra"],
-        }
-        return self.mode != "strict" and not unmatched[self.mode]
+        if self.mode == "strict":
+            return False
+        return not (self.mode != "subset" and figures["missing"]) and not (self.mode != "superset" and figures["extra"])
 
 
 def trajectory_mode(mode: Any) -> TrajectoryMode:

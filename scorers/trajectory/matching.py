@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from eval_skills.scorers.trajectory.calls import Call
 from eval_skills.scorers.trajectory.rules import ArgumentsRules
@@ -15,24 +14,18 @@ _MANY_PAIRS = 1_000
 """Beyond so many pairs it pays to find out which calls are the same."""
 
 
-@dataclass(frozen=True, slots=True)
 class Pairing:
     """The calls of both sides, by place, and what is known of which fit together: no pair is compared twice, and of many calls
     that are written alike only one is compared.
     """
 
-    outputs: Sequence[Call]
-    references: Sequence[Call]
-    rules: ArgumentsRules
-    _first_outputs: Sequence[int] = field(init=False, repr=False, compare=False)
-    _first_references: Sequence[int] = field(init=False, repr=False, compare=False)
-    _known: dict[int, bytearray] = field(default_factory=dict)
-    _found: dict[tuple[tuple[int, ...], tuple[int, ...]], dict[int, int]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        many = len(self.outputs) * len(self.references) > _MANY_PAIRS
-        object.__setattr__(self, "_first_outputs", _first_alike(self.outputs) if many else range(len(self.outputs)))
-        object.__setattr__(self, "_first_references", _first_alike(self.references) if many else range(len(self.references)))
+    def __init__(self, outputs: Sequence[Call], references: Sequence[Call], rules: ArgumentsRules) -> None:
+        self.outputs, self.references, self.rules = outputs, references, rules
+        many = len(outputs) * len(references) > _MANY_PAIRS
+        self._first_outputs = _first_alike(outputs) if many else range(len(outputs))
+        self._first_references = _first_alike(references) if many else range(len(references))
+        self._known: dict[int, bytearray] = {}
+        self._found: dict[tuple[tuple[int, ...], tuple[int, ...]], dict[int, int]] = {}
 
     def fits(self, output: int, reference: int) -> bool:
         """Whether these two calls match: the same tool, and arguments as its rule says."""
@@ -57,28 +50,29 @@ class Pairing:
         return self._found[key]
 
     def _largest(self, outputs: Sequence[int], references: Sequence[int]) -> dict[int, int]:
-        of_tool: dict[str, list[int]] = {}
-        for place in references:
-            of_tool.setdefault(self.references[place].name, []).append(place)
-        free = {name: list(places) for name, places in of_tool.items()}
+        free = self._by_tool(references)
         partner: dict[int, int] = {}
         left: dict[str, list[int]] = {}
         for place in outputs:
-            if not self._first_fit(place, free, partner):
-                left.setdefault(self.outputs[place].name, []).append(place)
+            name = self.outputs[place].name
+            places = free.get(name, [])
+            for index, reference in enumerate(places):
+                if self.fits(place, reference):
+                    partner[reference] = place
+                    del places[index]
+                    break
+            else:
+                left.setdefault(name, []).append(place)
         for name, places in left.items():
             if free.get(name) and not self.rules.of(name).is_equivalence:
-                self._augment(places, of_tool[name], partner)
+                self._augment(places, self._by_tool(references)[name], partner)
         return {output: reference for reference, output in partner.items()}
 
-    def _first_fit(self, output: int, free: dict[str, list[int]], partner: dict[int, int]) -> bool:
-        places = free.get(self.outputs[output].name, [])
-        for index, reference in enumerate(places):
-            if self.fits(output, reference):
-                partner[reference] = output
-                del places[index]
-                return True
-        return False
+    def _by_tool(self, references: Sequence[int]) -> dict[str, list[int]]:
+        of_tool: dict[str, list[int]] = {}
+        for place in references:
+            of_tool.setdefault(self.references[place].name, []).append(place)
+        return of_tool
 
     def _augment(self, left: list[int], candidates: list[int], partner: dict[int, int]) -> None:
         """From each output that is left over, find a path of pairs and non-pairs in turn to a free reference, the shortest first,

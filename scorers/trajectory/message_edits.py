@@ -13,6 +13,8 @@ def messages_match(output: Trajectory, reference: Trajectory, pairing: Pairing) 
     if len(output.messages) != len(reference.messages):
         return False
     for one, other in zip(output.messages, reference.messages, strict=True):
+        if one is other:
+            continue  # the same role, and no calls
         count = one.stop - one.start
         if one.role != other.role or count != other.stop - other.start:
             return False

@@ -27,6 +27,10 @@ class Message(NamedTuple):
         return range(self.start, self.stop)
 
 
+_WITHOUT_CALLS = {role: Message(role, 0, 0) for role in ROLES.values()}
+"""Most messages: one for all of a role."""
+
+
 class Trajectory(NamedTuple):
     """The messages of a run in order, and all their tool calls in order."""
 
@@ -52,15 +56,16 @@ def read_trajectory(given: Any, side: str = OUTPUT, spelling: Spelling | None = 
             where = f"{side}: message {number}"
             message = message_of(raw, where)
             role = role_of(message, where)
-        start = len(calls)
-        if role == "assistant":
-            if found := raw_calls(message):
-                calls += [read_call(each, spelling) for each in found]
-        elif role == "user" and (results := _results_in(message.get("content"))):
-            messages += [Message("tool", start, start)] * results
-            if results == len(message["content"]):
+        if role == "assistant" and (found := raw_calls(message)):
+            start = len(calls)
+            calls += [read_call(each, spelling) for each in found]
+            messages.append(Message(role, start, len(calls)))
+            continue
+        if role == "user" and (content := message.get("content")).__class__ is list and (results := _results_in(content)):
+            messages += [_WITHOUT_CALLS["tool"]] * results
+            if results == len(content):
                 continue
-        messages.append(Message(role, start, len(calls)))
+        messages.append(_WITHOUT_CALLS[role])
     return Trajectory(messages, calls)
 
 
@@ -80,8 +85,6 @@ def read_reference(given: Any, side: str = REFERENCE, spelling: Spelling | None 
     return trajectory
 
 
-def _results_in(content: Any) -> int:
+def _results_in(content: list[Any]) -> int:
     """How many tool results stand in a message's content, as Anthropic's API has them."""
-    if content.__class__ is not list:
-        return 0
     return sum(isinstance(part, dict) and part.get("type") == "tool_result" for part in content)
