@@ -45,7 +45,11 @@ def nightly_command(
     exit_on_fail: Annotated[
         bool | None,
         Mark.SHARED,
-        Parameter(group=RESULTS, help="Exit 1 when a skill regressed or a suite could not run", show_default=False),
+        Parameter(
+            group=RESULTS,
+            help="Exit 1 when a skill regressed or called a forbidden tool, or a suite could not run",
+            show_default=False,
+        ),
     ] = None,
 ) -> int:
     """Evaluate suites as every night, and tell what changed.
@@ -127,12 +131,14 @@ def _show(summary: NightSummary, *, gate: bool) -> None:
     current().say(f"store   {summary.store}   night {summary.night_id}")
     if gate:
         passed = summary.gate_passed
-        words = "gate passed: no skill regressed and every suite ran" if passed else "gate failed: see above"
+        fine = "gate passed: no skill regressed or called a forbidden tool, and every suite ran"
+        words = fine if passed else "gate failed: see above"
         current().say(words, style="green" if passed else "red")
 
 
 def _show_suite(suite: SuiteOutcome) -> None:
     from eval_skills.reporting import figures
+    from eval_skills.reporting.alarms import alarms
 
     head = f"{suite.name}: {suite.benchmark_id or 'did not run'}"
     current().say(f"{head}, run {suite.run_id}" if suite.run_id else head, style="bold")
@@ -143,3 +149,5 @@ def _show_suite(suite: SuiteOutcome) -> None:
         style = {"regressed": "red", "suspect": "yellow", "flaky": "yellow", "failed": "red", "recovered": "green"}
         line = f"  {skill.report.skill_key}  {rate}  {skill.ruling.verdict}: {skill.ruling.explanation}"
         current().say(line, style=style.get(skill.ruling.verdict, ""))
+    for alarm in alarms([skill.report for skill in suite.skills]):
+        current().say(f"  FORBIDDEN TOOL: {alarm.line}", style="bold red")

@@ -102,9 +102,7 @@ def _is_trouble(line: str, summary: RunSummary) -> bool:
 def _show_alarms(summary: RunSummary) -> None:
     """In red, and in words where there is no red."""
     for alarm in alarms(ranked(summary.reports)):
-        told = "; ".join(f"{call.task_id}#{call.run_index + 1}: {call.message}" for call in alarm.calls)
-        more = f"; and {alarm.more:,} more" if alarm.more else ""
-        current().say(f"FORBIDDEN TOOL: {alarm.title}{': ' if told else ''}{told}{more}".replace("\n", " "), style="bold red")
+        current().say(f"FORBIDDEN TOOL: {alarm.line}", style="bold red")
 
 
 def _show_gate(summary: RunSummary) -> None:

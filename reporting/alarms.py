@@ -38,6 +38,13 @@ class Alarm:
         """``rogue@1.0.0 called forbidden tools in 2 items``."""
         return f"{self.skill} called forbidden tools in {plural(self.items, 'item')}"
 
+    @property
+    def line(self) -> str:
+        """The title and the calls that are shown, on one line; runs count from 1 there."""
+        told = "; ".join(f"{call.task_id}#{call.run_index + 1}: {call.message}" for call in self.calls)
+        more = f"; and {self.more:,} more" if self.more else ""
+        return f"{self.title}{': ' if told else ''}{told}{more}".replace("\n", " ")
+
 
 def alarms(reports: Sequence[SkillCompletionReport], names: Sequence[str] | None = None) -> list[Alarm]:
     """An alarm for each of the reports whose skill called a forbidden tool, in their order; `names` stand for the skills."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.night import NightVerdict, Ruling
 from eval_skills.reporting import figures
+from eval_skills.reporting.alarms import alarms
 from eval_skills.reporting.escape import markdown
 from eval_skills.reporting.ranking import ranked
 from eval_skills.reporting.sparkline import sparkline
@@ -32,9 +33,12 @@ class RuledSkill:
 
 
 def ranking_markdown(skills: Sequence[RuledSkill], failures: Iterable[str], link: str | None) -> str:
-    """What failed to run, then the skills, best first, with their verdicts; `link` leads to the flow run."""
+    """What failed to run and which forbidden tools were called, then the skills, best first, with their verdicts; `link` leads to
+    the flow run.
+    """
     rulings = {skill.report.skill_key: skill.ruling for skill in skills}
     lines = [f"- ⚫ **did not run**: {markdown(failure)}" for failure in failures]
+    lines += [f"- 🚨 **forbidden tools**: {markdown(alarm.line)}" for alarm in alarms([skill.report for skill in skills])]
     if skills:
         lines += ["", "| # | skill | completion | 95 % interval | errors | P95 | verdict |", "|--:|---|--:|--:|--:|--:|---|"]
     for place, report in enumerate(ranked(skill.report for skill in skills), start=1):

@@ -1,4 +1,6 @@
-"""What a night tells the world: one event per skill that regressed, recovered or is flaky, and per suite that failed. Plain."""
+"""What a night tells the world: an event per skill that regressed, recovered, is flaky or called a forbidden tool, and per suite
+that failed. Plain.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from eval_skills.reporting.alarms import alarms
 from eval_skills.tasks.night_summary import NightSummary, SkillOutcome, SuiteOutcome
 
 EVENTS = {"regressed": "eval-skills.regression", "recovered": "eval-skills.recovered", "flaky": "eval-skills.flaky"}
 RUN_FAILED = "eval-skills.run-failed"
+FORBIDDEN_TOOL = "eval-skills.forbidden-tool"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,9 @@ def _events(summary: NightSummary, suite: SuiteOutcome) -> Iterator[NightEvent]:
     for skill in suite.skills:
         if (name := EVENTS.get(skill.ruling.verdict)) is not None:
             yield NightEvent(name, _resource(suite, skill), {**shared, **_payload(summary, skill)})
+        if alarm := alarms([skill.report]):
+            told = {"skill": skill.report.skill_key, "items": alarm[0].items, "explanation": alarm[0].line}
+            yield NightEvent(FORBIDDEN_TOOL, _resource(suite, skill), {**shared, **told})
 
 
 def _resource(suite: SuiteOutcome, skill: SkillOutcome) -> dict[str, str]:

@@ -27,6 +27,11 @@ class SkillOutcome:
     against: list[Against] = field(default_factory=list)
     confirm_run_id: str | None = None
 
+    @property
+    def forbidden_items(self) -> int:
+        """In how many items of the night it called a forbidden tool."""
+        return self.report.summary.forbidden_items or 0
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteOutcome:
@@ -74,9 +79,14 @@ class NightSummary:
         return all(not _ran(suite) for suite in self.suites)
 
     @property
+    def rogue(self) -> list[SkillOutcome]:
+        """The skills that called forbidden tools, however much they complete and whatever they did before."""
+        return [skill for suite in self.suites for skill in suite.skills if skill.forbidden_items]
+
+    @property
     def gate_passed(self) -> bool:
-        """Whether no skill regressed and no run failed."""
-        return not self.failed and not self.counts["regressed"]
+        """Whether no skill regressed or called a forbidden tool, and no run failed."""
+        return not self.failed and not self.counts["regressed"] and not self.rogue
 
     @property
     def line(self) -> str:
@@ -84,6 +94,7 @@ class NightSummary:
         skills = sum(len(suite.skills) for suite in self.suites)
         ran = sum(_ran(suite) for suite in self.suites)
         news = [f"run failed in {_names(self.failed)}"] if self.failed else []
+        news += [f"{len(self.rogue)} called forbidden tools"] if self.rogue else []
         news += [f"{count} {verdict}" for verdict in SHOWN if (count := self.counts[verdict])]
         head = f"{ran} of {figures.plural(len(self.suites), 'suite')} ran, {figures.plural(skills, 'skill')}"
         return f"{head}: {', '.join(news) or self._quiet()}"
@@ -136,6 +147,7 @@ def _skill_json(skill: SkillOutcome) -> dict[str, Any]:
     return {
         "skill": skill.report.skill_key,
         "completionRate": skill.report.summary.completion_rate,
+        "forbiddenItems": skill.forbidden_items,
         "verdict": skill.ruling.verdict,
         "explanation": skill.ruling.explanation,
         "tasks": skill.ruling.tasks,
