@@ -1,6 +1,7 @@
 """How a skill is called: one adapter per kind of skill, one deadline, one envelope, one family of errors."""
 
-from eval_skills.adapters.base import Adapter, Call
+from eval_skills.adapters.base import Adapter
+from eval_skills.adapters.call import Call
 from eval_skills.adapters.confinement import Confinement
 from eval_skills.adapters.registry import adapter_types, check_skill, doubts_of, open_adapter, register_adapter
 from eval_skills.adapters.secrets import secrets_of

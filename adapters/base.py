@@ -1,14 +1,13 @@
-"""What all adapters share: how they open and close, one deadline, one clock, and one family of errors."""
+"""What all adapters share: how they open and close, one deadline, and one family of errors."""
 
 from __future__ import annotations
 
-import asyncio
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import Any, ClassVar, Self, TypeVar, final
 
+from eval_skills.adapters.call import Call
 from eval_skills.adapters.cancellation import uninterrupted
 from eval_skills.adapters.config import AdapterConfig, Limits, read_config
 from eval_skills.adapters.limits import named
@@ -18,70 +17,6 @@ from eval_skills.core.errors import InfraError, ItemError, SkillError, SkillTime
 from eval_skills.core.models import Skill, SkillResponse
 
 Done = TypeVar("Done")
-
-
-class Call:
-    """One call in progress: its clock, its deadline, and what the skill said on the side.
-
-    The clock runs from `start` (until then: from the call's beginning) to the first `stop`, which also disarms the
-    deadline: an answer that is there is never lost to the tidying up behind it.
-    `suspend` lets the deadline rest until then: a start with a limit of its own takes nothing from the call's time.
-    `seen` is a phrase about what came instead of an answer, for the message of a timeout. `first_token` notes when the first
-    piece of an answer came, if it comes in pieces.
-    """
-
-    def __init__(self, timeout_s: float) -> None:
-        self.timeout_s = timeout_s
-        self.logs, self.seen = "", ""
-        self._started, self._stopped = time.perf_counter(), 0.0
-        self._first: float | None = None
-        self._deadline: asyncio.Timeout | None = None
-        self._suspended = False
-
-    def limit(self) -> asyncio.Timeout:
-        """The deadline, to be entered once, around all the work."""
-        self._deadline = asyncio.timeout(self.timeout_s)
-        return self._deadline
-
-    def suspend(self) -> None:
-        """Let the deadline rest until the next `start`, from which on the whole time is allowed."""
-        self._suspended = True
-        self._set_deadline(None)
-
-    def start(self, not_before: float | None = None) -> None:
-        """Start the clock anew: what came before (a worker's start) is no part of the latency.
-
-        With `not_before`, a `time.perf_counter()` that has passed, a clock that runs is only moved forward to it.
-        """
-        if self._suspended:
-            self._suspended = False
-            self._set_deadline(asyncio.get_running_loop().time() + self.timeout_s)
-        self._started = time.perf_counter() if not_before is None else max(self._started, not_before)
-
-    def stop(self, at: float | None = None) -> None:
-        """Stop the clock, now or at an earlier `time.perf_counter()`; only the first stop counts."""
-        if not self._stopped:
-            self._stopped = time.perf_counter() if at is None else at
-            self._set_deadline(None)
-
-    def first_token(self) -> None:
-        """Note that a piece of the answer is there; only the first one counts."""
-        if self._first is None:
-            self._first = time.perf_counter()
-
-    @property
-    def time_to_first_token_ms(self) -> float | None:
-        """Milliseconds from the start to the first piece of the answer; None where none was noted."""
-        return None if self._first is None else round((self._first - self._started) * 1000, 3)
-
-    def _set_deadline(self, at: float | None) -> None:
-        if self._deadline is not None and not self._deadline.expired():
-            self._deadline.reschedule(at)
-
-    @property
-    def latency_ms(self) -> float:
-        """Milliseconds on the clock, to the microsecond."""
-        return round(((self._stopped or time.perf_counter()) - self._started) * 1000, 3)
 
 
 class Adapter(ABC):

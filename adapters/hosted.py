@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar, cast
 
 from eval_skills.adapters import host
-from eval_skills.adapters.base import Adapter, Call
+from eval_skills.adapters.base import Adapter
+from eval_skills.adapters.call import Call
 from eval_skills.adapters.config import AdapterConfig, HostedConfig, read_config
 from eval_skills.adapters.jsonrpc import Reply
 from eval_skills.adapters.launch import launch_of

@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from eval_skills.adapters.address import address_of, free_port, needs_port
-from eval_skills.adapters.base import Adapter, Call
+from eval_skills.adapters.base import Adapter
+from eval_skills.adapters.call import Call
 from eval_skills.adapters.config import AdapterConfig, read_config, source_of
 from eval_skills.adapters.http_answer import HttpAnswer
 from eval_skills.adapters.http_config import HttpConfig

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from eval_skills.adapters.accounting import Accounting
-from eval_skills.adapters.base import Call
+from eval_skills.adapters.call import Call
 from eval_skills.adapters.envelope import read_answer
 from eval_skills.adapters.http_config import HttpConfig
 from eval_skills.adapters.http_status import status_error

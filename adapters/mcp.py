@@ -6,7 +6,8 @@ import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from eval_skills.adapters.base import Adapter, Call
+from eval_skills.adapters.base import Adapter
+from eval_skills.adapters.call import Call
 from eval_skills.adapters.cancellation import uninterrupted
 from eval_skills.adapters.config import AdapterConfig, read_config
 from eval_skills.adapters.envelope import read_answer

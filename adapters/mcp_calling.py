@@ -8,7 +8,7 @@ import anyio
 from mcp import MCPError
 from pydantic import ValidationError
 
-from eval_skills.adapters.base import Call
+from eval_skills.adapters.call import Call
 from eval_skills.adapters.mcp_answer import error_text, exception_in, is_closed, output_of, reply_error
 from eval_skills.adapters.mcp_link import SessionExpired
 from eval_skills.adapters.mcp_session import McpSession

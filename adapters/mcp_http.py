@@ -15,7 +15,8 @@ import mcp_types
 from mcp.client.streamable_http import streamable_http_client
 
 from eval_skills.adapters.address import shown
-from eval_skills.adapters.http_client import ERROR_BODY_BYTES, connection_error
+from eval_skills.adapters.connection_error import connection_error
+from eval_skills.adapters.http_client import ERROR_BODY_BYTES
 from eval_skills.adapters.http_status import status_error
 from eval_skills.adapters.http_trace import RequestTrace
 from eval_skills.adapters.mcp_answer import too_long

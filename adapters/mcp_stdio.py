@@ -18,11 +18,12 @@ from pydantic import ValidationError
 
 from eval_skills.adapters import guard
 from eval_skills.adapters.cancellation import uninterrupted
+from eval_skills.adapters.child import Child
 from eval_skills.adapters.launch import Launch
 from eval_skills.adapters.mcp_answer import too_long
 from eval_skills.adapters.mcp_link import McpLink, message_limit
 from eval_skills.adapters.message_lines import LongLine, MessageLines
-from eval_skills.adapters.process import Child, spawn
+from eval_skills.adapters.process import spawn
 from eval_skills.adapters.tail import excerpt, last_lines
 from eval_skills.core.errors import ContractError, ItemError
 

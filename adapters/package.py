@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from eval_skills.adapters.base import Adapter, Call
+from eval_skills.adapters.base import Adapter
+from eval_skills.adapters.call import Call
 from eval_skills.adapters.config import source_of
 from eval_skills.adapters.finding import Finding
 from eval_skills.adapters.package_files import structure_findings, suite_findings

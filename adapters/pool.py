@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from eval_skills.adapters.base import Call
+from eval_skills.adapters.call import Call
 from eval_skills.adapters.cancellation import uninterrupted
 from eval_skills.adapters.jsonrpc import Reply
 from eval_skills.adapters.launch import Launch

@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 
 from eval_skills.adapters import guard
 from eval_skills.adapters.address import host_and_port, shown, sibling
+from eval_skills.adapters.child import Child
 from eval_skills.adapters.http_client import HttpClient
 from eval_skills.adapters.http_config import ServeConfig
 from eval_skills.adapters.launch import Launch
 from eval_skills.adapters.limits import crossed
-from eval_skills.adapters.process import Child, spawn
+from eval_skills.adapters.process import spawn
 from eval_skills.adapters.tail import Tail, last_lines
 from eval_skills.core.errors import InfraError, SkillUnavailable
 

@@ -7,7 +7,8 @@ import itertools
 import shlex
 from typing import Any, ClassVar
 
-from eval_skills.adapters.base import Adapter, Call
+from eval_skills.adapters.base import Adapter
+from eval_skills.adapters.call import Call
 from eval_skills.adapters.cancellation import uninterrupted
 from eval_skills.adapters.config import AdapterConfig, CommandConfig, SubprocessConfig, read_config, source_of
 from eval_skills.adapters.envelope import read_answer

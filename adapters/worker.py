@@ -6,11 +6,12 @@ import asyncio
 import time
 from typing import Any
 
+from eval_skills.adapters.child import describe_exit
 from eval_skills.adapters.jsonrpc import Reply, read_reply, request_line, why_not_reply
 from eval_skills.adapters.launch import Launch
 from eval_skills.adapters.limits import crossed, in_force, too_long
 from eval_skills.adapters.lines import Lines, LineTooLong
-from eval_skills.adapters.process import describe_exit, spawn
+from eval_skills.adapters.process import spawn
 from eval_skills.adapters.sandbox import sandbox_found_no_program
 from eval_skills.adapters.tail import Tail, last_lines
 from eval_skills.core.errors import ContractError, InfraError, ItemError, SkillUnavailable

@@ -49,7 +49,8 @@ def compare_answers_command(
     """Let a model say, task by task, which of two runs answered better.
 
     Every pair of answers is judged in both orders; where these disagree it is a tie, and so are equal answers, about which nobody
-    is asked. An item without an answer is not judged. Made again, the call asks nothing twice.
+    is asked. An item without an answer is not judged. Made again, the call asks nothing twice, and goes on where it was stopped.
+    Exit code 3: a pair could not be judged, or the budget is spent.
 
     Example: eval-skills compare-answers 20261121T233824Z-3f9a latest
 
@@ -77,7 +78,7 @@ def compare_answers_command(
     }
     summary = _compared(request_of(CompareRequest, options))
     show_comparison(summary)
-    return UNFINISHED if summary.out_of_budget else 0
+    return 0 if summary.is_complete else UNFINISHED
 
 
 def _compared(request: CompareRequest) -> ComparisonSummary:
@@ -98,8 +99,9 @@ def _compared(request: CompareRequest) -> ComparisonSummary:
 def _called(request: CompareRequest) -> ComparisonSummary:
     from eval_skills import flows
     from eval_skills.flows.calling import call_flow
+    from eval_skills.tasks.judging import going_on
 
     try:
         return call_flow(flows.compare_answers, request)
     except KeyboardInterrupt as interrupt:
-        raise type(interrupt)("interrupted; what was judged is in the cache: make the same call again to go on") from None
+        raise type(interrupt)(f"interrupted; {going_on(no_judge_cache=request.no_judge_cache)}") from None

@@ -35,14 +35,14 @@ def show_comparison(summary: ComparisonSummary) -> None:
     say(ties if found.ties else "no ties")
     if found.position_bias is not None:
         say(position_line(found.position_bias))
-    for count, why in ((found.errors, "the judge gave no verdict"), (summary.unanswered, "an answer is missing")):
-        if count:
-            say(f"{figures.plural(count, 'pair')} not judged: {why}", style="yellow")
+    if summary.unanswered:
+        say(f"{figures.plural(summary.unanswered, 'pair')} not judged: an answer is missing", style="yellow")
     _print_deciding(summary)
     say(summary.line, style="green" if found.verdict != "undecided" else "")
-    if summary.out_of_budget:
-        say(summary.remarks[-1], style="red")
-    say(_spent(summary))
+    if summary.judged_before:
+        say(f"{figures.plural(summary.judged_before, 'pair')} judged before: nobody was asked; --no-judge-cache asks anew")
+    for line in summary.judging:
+        say(line, style="" if summary.is_complete or line.startswith("judging: ") else "red")
     if not summary.out_of_budget:
         say(f"store   {summary.store}   comparison {summary.comparison_id}")
 
@@ -84,13 +84,6 @@ def _print_deciding(summary: ComparisonSummary) -> None:
         current().say(f"… and {figures.plural(len(rows) - DECIDING_SHOWN, 'pair')} more; --json has them all")
 
 
-def _spent(summary: ComparisonSummary) -> str:
-    spent = summary.spent
-    price = "at a price that is not known" if spent.cost_usd is None else figures.usd(spent.cost_usd)
-    tokens = "tokens unknown" if spent.tokens is None else figures.plural(spent.tokens, "token")
-    return f"judging {figures.plural(spent.asked, 'request')}, {spent.cached:,} from the cache, {tokens}, {price}"
-
-
 def _document(summary: ComparisonSummary) -> dict[str, Any]:
     spent = summary.spent
     return {
@@ -104,9 +97,11 @@ def _document(summary: ComparisonSummary) -> dict[str, Any]:
         "figures": summary.figures.to_json(),
         "unanswered": summary.unanswered,
         "judging": {"requests": spent.asked, "cached": spent.cached, "tokens": spent.tokens, "costUsd": spent.cost_usd},
+        "judgedBefore": summary.judged_before,
+        "unjudged": summary.figures.errors,
         "pairs": [_pair(row) for row in summary.rows],
         "store": summary.store,
-        "remarks": summary.remarks,
+        "remarks": [*summary.remarks, *summary.judging],
     }
 
 

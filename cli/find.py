@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from eval_skills.cli.configurable import Mark
 from eval_skills.cli.numbers import whole
-from eval_skills.cli.options import FOUND, RESULTS
+from eval_skills.cli.options import FOUND, RESULTS, PastResults
 from eval_skills.cli.session import current, printable
 
 if TYPE_CHECKING:
@@ -49,9 +49,7 @@ def find_command(
     limit: Annotated[
         int | None, Mark.SHARED, Parameter(group=RESULTS, converter=whole, help="Show at most this many [default: 20]")
     ] = None,
-    store: Annotated[
-        str | None, Mark.SHARED, Parameter(group=RESULTS, help="Where past results are [default: ./eval-store]")
-    ] = None,
+    store: PastResults = None,
 ) -> int:
     """Find skills, best match first.
 

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
     from eval_skills.core.run_changes import RunChanges
     from eval_skills.core.store import PastRun, Store
+    from eval_skills.core.store.past_run import PastJudging
 
 COLUMNS = ("run", "began (UTC)", "benchmark", "skills", "items", "best", "state")
-CHANGED, ORIGIN = "changed", "origin"
+CHANGED, ORIGIN, JUDGING = "changed", "origin", "judging"
 SKILLS_SHOWN = 2
 
 
@@ -80,8 +81,18 @@ def _entry(run: PastRun, store: Store, changes: RunChanges | None) -> dict[str, 
         "bestCompletion": run.best_completion,
         "state": run.state,
         "origin": run.origin,
+        "judging": [_judged(each) for each in run.judging] or None,
         "changes": changes and _changes(changes),
         "resume": resume_command(run.run_id, store) if run.state == "unfinished" else None,
+    }
+
+
+def _judged(judging: PastJudging) -> dict[str, Any]:
+    return {
+        "skill": judging.skill,
+        "judgeTokens": judging.judge_tokens,
+        "judgeUSD": judging.judge_cost_usd,
+        "unjudgedItems": judging.unjudged_items,
     }
 
 
@@ -97,7 +108,8 @@ def _show(runs: list[PastRun], store: Store, changes: Mapping[str, RunChanges], 
     if not runs:
         current().say(f"no run in {store.path} matches")
         return
-    out, columns = current().out(), (*COLUMNS, *((ORIGIN,) if every_origin else ()))
+    out, columns = current().out(), (*COLUMNS, *((JUDGING,) if any(run.judging for run in runs) else ()))
+    columns = (*columns, *((ORIGIN,) if every_origin else ()))
     table = _table((*columns, CHANGED), runs, changes)
     fits = Measurement.get(out, out.options.update(max_width=NO_LIMIT), table).maximum <= out.width
     out.print(table if fits else _table(columns, runs, changes))
@@ -113,12 +125,27 @@ def _table(columns: Sequence[str], runs: list[PastRun], changes: Mapping[str, Ru
     table = Table(box=None, pad_edge=False)
     for name in columns:
         table.add_column(
-            name, overflow="fold", no_wrap=name != "skills", justify="right" if name in {"items", "best"} else "left"
+            name, overflow="fold", no_wrap=name != "skills", justify="right" if name in {"items", "best", JUDGING} else "left"
         )
     for run in runs:
-        further = {ORIGIN: run.origin, CHANGED: _changed(changes.get(run.run_id))}
+        further = {JUDGING: _judging(run), ORIGIN: run.origin, CHANGED: _changed(changes.get(run.run_id))}
         table.add_row(*map(Text, [*_cells(run), *(further[name] for name in columns[len(COLUMNS) :])]))
     return table
+
+
+def _judging(run: PastRun) -> str:
+    """What all its verdicts cost, and how many items have none because of the judge."""
+    from eval_skills.reporting import figures
+    from eval_skills.reporting.judge_figures import paid_usd
+
+    if not run.judging:
+        return figures.UNKNOWN
+    costs = [each.judge_cost_usd for each in run.judging]
+    paid = any(each.judge_tokens is not None for each in run.judging)
+    known = [cost for cost in costs if cost is not None]
+    said = paid_usd(sum(known) if len(known) == len(costs) else None, paid=paid)
+    unjudged = sum(each.unjudged_items or 0 for each in run.judging)
+    return f"{said}, {unjudged:,} not judged" if unjudged else said
 
 
 def _changed(changes: RunChanges | None) -> str:

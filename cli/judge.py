@@ -11,6 +11,8 @@ from eval_skills.cli.configurable import Mark
 from eval_skills.cli.options import COMPARED, BenchmarksFolder, JudgeFlags, PastResults, TasksFile, flags_of
 from eval_skills.cli.session import current
 
+UNFINISHED = 3
+
 judge_app = App(name="judge", help="How far judging models are to be trusted.")
 
 
@@ -50,7 +52,8 @@ def calibrate_command(
 
     The labels are about the verdicts of a stored run (--run), or about answers of their own, in a column answer, which are judged
     now. From then on reports of this benchmark, model and prompt also show the completion rate without the judge's mistakes.
-    The last calibration holds; one with fewer labels takes its place only with --force.
+    The last calibration holds; one with fewer labels takes its place only with --force. Exit code 3: an answer could not be
+    judged, or the budget is spent.
 
     Example: eval-skills judge calibrate --labels labels.csv --run latest
     """
@@ -60,6 +63,7 @@ def calibrate_command(
     from eval_skills.core.config.judge_options import JudgeOptions
     from eval_skills.tasks.calibrate_request import CalibrateRequest
     from eval_skills.tasks.calibration import calibrate_judge
+    from eval_skills.tasks.judging import going_on
 
     config = current().config(given(benchmarks_dir=benchmarks_dir) | flags_of(judging))
     options: dict[str, Any] = {
@@ -72,9 +76,12 @@ def calibrate_command(
         "secrets": config.secrets,
         **{name: getattr(config, name) for name in JudgeOptions.model_fields},
     }
-    outcome = calibrate_judge(request_of(CalibrateRequest, options))
+    try:
+        outcome = calibrate_judge(request_of(CalibrateRequest, options))
+    except KeyboardInterrupt as interrupt:
+        raise type(interrupt)(f"interrupted; {going_on(no_judge_cache=config.no_judge_cache)}") from None
     show_calibrations(outcome)
-    return 0
+    return UNFINISHED if outcome.failed else 0
 
 
 def _store(given: str | None, *, must_exist: bool) -> str:

@@ -88,9 +88,8 @@ def _show(summary: MonitorSummary, fail_on: str | None, passed: bool) -> None:
     session.say(f"store   {summary.store}   monitor {summary.monitor_id}")
     if fail_on is not None:
         verdict = "passed" if passed else "failed"
-        session.say(
-            f"gate {verdict}: the status is {summary.status}, and --fail-on {fail_on}", style="green" if passed else "red"
-        )
+        why = "too little could be judged" if summary.judge_failed else f"the status is {summary.status}"
+        session.say(f"gate {verdict}: {why}, and --fail-on {fail_on}", style="green" if passed else "red")
 
 
 def _rarer(summary: MonitorSummary) -> tuple[tuple[str, int], ...]:

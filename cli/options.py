@@ -30,6 +30,14 @@ BenchmarksFolder = Annotated[
 CustomCode = Annotated[
     bool | None, Mark.SHARED, Parameter(group=HOW, help="Let the benchmark run its own scorer code", show_default=False)
 ]
+StrategyFile = Annotated[
+    Path | None, Mark.SHARED, Parameter(group=SELECTED, help="YAML or JSON file with filters, sortBy, order and topK")
+]
+TopK = Annotated[
+    int | None,
+    Mark.SHARED,
+    Parameter(group=SELECTED, converter=whole, help="Select at most this many; beats the strategy file [default: all]"),
+]
 PastResults = Annotated[str | None, Mark.SHARED, Parameter(group=RESULTS, help="Where past results are [default: ./eval-store]")]
 
 
@@ -179,7 +187,9 @@ class JudgeFlags:
         float | None, Mark.SHARED, Parameter(group=JUDGED, help="USD that judging may cost; then the rest is not judged")
     ] = None
     no_judge_cache: Annotated[
-        bool | None, Mark.SHARED, Parameter(group=JUDGED, help="Ask again what it answered before", show_default=False)
+        bool | None,
+        Mark.SHARED,
+        Parameter(group=JUDGED, help="Ask again what it answered before, and keep nothing", show_default=False),
     ] = None
     no_judge_check: Annotated[
         bool | None,

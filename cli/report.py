@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from eval_skills.reporting.diff_report import DiffDocument
 
 GATE_FAILED = 1
+MARKDOWN = frozenset({"", ".md", ".markdown", ".txt"})
+"""Endings of files that Markdown may be in."""
+
 FailOn = Literal["worse"]
 report_app = App(name="report", help="Convert reports, and compare two of them.")
 
@@ -118,6 +122,8 @@ def diff(
     from eval_skills.reporting.diff_report import check_diff_formats, diff_format_of
 
     check_diff_formats(format or [])
+    if output is not None and not format:
+        _check_ending(output)
     if output is None and format and (len(format) > 1 or current().json):
         raise UsageError("--format prints one format, and --json has its own; name a place for more with --output")
     document = _compared(before, after, (label_a, label_b), _mapping(map_ or []), min_effect, fail_on, store)
@@ -164,6 +170,18 @@ def _mapping(pairs: Sequence[str]) -> dict[str, str]:
             raise UsageError(f"--map: {problem}")
         mapping[old] = new
     return mapping
+
+
+def _check_ending(output: str) -> None:
+    """A file whose ending speaks of none of the formats is not one that somebody wants Markdown in."""
+    from eval_skills.reporting.diff_report import diff_format_of
+
+    ending = "" if output.endswith(os.sep) or os.path.isdir(output) else Path(output).suffix.lower()
+    if diff_format_of(output) == "markdown" and ending not in MARKDOWN:
+        raise UsageError(
+            f"--output {output}: a comparison is written as Markdown, JSON or HTML; give a file that ends in .md, .json or .html,"
+            " or say which with --format"
+        )
 
 
 def _write_diff(document: DiffDocument, formats: list[str], output: str, *, inputs: list[Path]) -> None:

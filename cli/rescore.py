@@ -12,6 +12,7 @@ from eval_skills.cli.options import EVALUATED, HOW, BenchmarksFolder, CustomCode
 from eval_skills.cli.session import current
 
 if TYPE_CHECKING:
+    from eval_skills.core.models import ItemResult
     from eval_skills.reporting.diff_report import DiffDocument
     from eval_skills.tasks.rescore_plan import Rescoring
 
@@ -45,7 +46,8 @@ def rescore_command(
     """Score the stored answers of a run again, with today's scorers and expectations.
 
     No skill is called. The scoring is kept as a run of its own, at the moment of the original, which stays as it is; and it is
-    compared with the original. Exit code 3: an answer that was cut when it landed could not be judged.
+    compared with the original. Exit code 3: an answer could not be judged, since it was cut when it landed or the judge failed;
+    made again, the call judges what the judge failed.
 
     Example: eval-skills rescore latest
 
@@ -54,10 +56,11 @@ def rescore_command(
     from eval_skills.cli.evaluate import request_of
     from eval_skills.cli.stored import existing_store
     from eval_skills.core.config.judge_options import JudgeOptions
+    from eval_skills.tasks.judging import going_on, judges_of
     from eval_skills.tasks.rescore_diff import rescoring_diff
     from eval_skills.tasks.rescore_plan import plan_rescoring
     from eval_skills.tasks.rescore_request import RescoreRequest
-    from eval_skills.tasks.rescoring import rescore
+    from eval_skills.tasks.rescoring import left_unjudged, rescore
 
     flags = given(benchmarks_dir=benchmarks_dir, allow_custom_code=allow_custom_code, concurrency=concurrency)
     config = current().config(flags | flags_of(judging))
@@ -78,9 +81,16 @@ def rescore_command(
         current().remark(remark)
     if plan.landed:
         current().remark(f"nothing to do: this scoring of run {plan.of} has landed as {plan.run_id}; do it again with --force")
-    rescore(plan, concurrency=config.concurrency)
-    _show(plan, rescoring_diff(plan))
-    return UNFINISHED if plan.cut else 0
+    elif plan.before:
+        current().remark(f"the scoring {plan.run_id} of run {plan.of} goes on with what the judge failed")
+    try:
+        rescore(plan, concurrency=config.concurrency)
+    except KeyboardInterrupt as interrupt:
+        kept = f"; {going_on(no_judge_cache=config.no_judge_cache)}" if judges_of(plan.yardstick.scorings) else "; nothing landed"
+        raise type(interrupt)(f"interrupted{kept}") from None
+    failed = left_unjudged(plan)
+    _show(plan, rescoring_diff(plan), failed)
+    return UNFINISHED if plan.cut or failed else 0
 
 
 def given(**flags: Any) -> dict[str, Any]:
@@ -96,20 +106,25 @@ def todays_settings() -> dict[str, Any]:
     return {name: getattr(layers.config, name) for name, key in keys.items() if key in said}
 
 
-def _show(plan: Rescoring, document: DiffDocument) -> None:
+def _show(plan: Rescoring, document: DiffDocument, failed: list[ItemResult]) -> None:
     from eval_skills.cli.diff_tables import show_diff
     from eval_skills.cli.tables import print_json
     from eval_skills.reporting.figures import plural
-    from eval_skills.tasks.judging import judges_of, judging_lines
+    from eval_skills.tasks.judging import failed_judging, judges_of, judging_lines
 
+    judging = judging_lines(judges_of(plan.yardstick.scorings), plan.run_id)
+    if failed:
+        said = failed_judging(len(failed), len(plan.results), failed[0].error_message or "")
+        judging.insert(0, f"{said}; the same call goes on with {'it' if len(failed) == 1 else 'them'}")
     if current().json:
         facts = {"runId": plan.run_id, "of": plan.of, "digest": plan.digest, "new": not plan.landed, "remarks": plan.remarks}
-        print_json({**facts, "items": len(plan.results), "cut": plan.cut, "diff": document.to_json()})
+        facts |= {"items": len(plan.results), "cut": plan.cut, "unjudged": len(failed), "judging": judging}
+        print_json({**facts, "diff": document.to_json()})
         return
     show_diff(document, None)
     if plan.cut:
         current().say(f"{plural(plan.cut, 'item')} not judged: the answer was cut when it landed; run it again", style="yellow")
     current().say("")
-    for line in judging_lines(judges_of(plan.yardstick.scorings), plan.run_id):
-        current().say(line)
+    for line in judging:
+        current().say(line, style="red" if line.startswith("judge: ") else "")
     current().say(f"store   {plan.store.path}   run {plan.run_id}")

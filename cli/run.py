@@ -9,7 +9,6 @@ from cyclopts import Parameter
 
 from eval_skills.cli.configurable import Mark
 from eval_skills.cli.evaluate import refuse_calling, request_of, request_options
-from eval_skills.cli.numbers import whole
 from eval_skills.cli.options import (
     EVALUATED,
     SELECTED,
@@ -18,6 +17,8 @@ from eval_skills.cli.options import (
     JudgeFlags,
     ProcessOptions,
     ReportOptions,
+    StrategyFile,
+    TopK,
     flags_of,
 )
 
@@ -41,20 +42,14 @@ def run_command(
     adapter: Annotated[
         str | None, Parameter(group=EVALUATED, name=["-a", "--adapter"], help="Only skills behind this adapter")
     ] = None,
-    top_k: Annotated[
-        int | None,
-        Mark.SHARED,
-        Parameter(group=SELECTED, converter=whole, help="Select at most this many; beats the strategy file [default: all]"),
-    ] = None,
+    top_k: TopK = None,
     min_completion: Annotated[
         float | None,
         Parameter(
             group=SELECTED, help="Lowest completion rate to select, and for --exit-on-fail [default: the strategy's, else 0.7]"
         ),
     ] = None,
-    strategy: Annotated[
-        Path | None, Mark.SHARED, Parameter(group=SELECTED, help="YAML or JSON file with filters, sortBy, order and topK")
-    ] = None,
+    strategy: StrategyFile = None,
     what: BenchmarkOptions = BenchmarkOptions(),
     how: ExecutionOptions = ExecutionOptions(),
     held: ProcessOptions = ProcessOptions(),

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from eval_skills.cli.configurable import Mark
-from eval_skills.cli.numbers import whole
-from eval_skills.cli.options import RESULTS, SELECTED
+from eval_skills.cli.options import RESULTS, SELECTED, PastResults, StrategyFile, TopK
 from eval_skills.cli.session import current
 
 if TYPE_CHECKING:
@@ -30,23 +28,15 @@ def select_command(
             help="JSON reports with the candidates' figures [default: each one's last in the store]",
         ),
     ] = None,
-    strategy: Annotated[
-        Path | None, Mark.SHARED, Parameter(group=SELECTED, help="YAML or JSON file with filters, sortBy, order and topK")
-    ] = None,
+    strategy: StrategyFile = None,
     min_completion: Annotated[
         float | None, Parameter(group=SELECTED, help="Lowest completion rate; beats the strategy file")
     ] = None,
-    top_k: Annotated[
-        int | None,
-        Mark.SHARED,
-        Parameter(group=SELECTED, converter=whole, help="Select at most this many; beats the strategy file [default: all]"),
-    ] = None,
+    top_k: TopK = None,
     output: Annotated[
         Path | None, Parameter(group=RESULTS, help="Write the selection to this JSON file [default: print it]")
     ] = None,
-    store: Annotated[
-        str | None, Mark.SHARED, Parameter(group=RESULTS, help="Where past results are [default: ./eval-store]")
-    ] = None,
+    store: PastResults = None,
 ) -> int:
     """Filter and rank skills by their evaluation reports.
 

@@ -11,6 +11,7 @@ from eval_skills.cli.session import current
 from eval_skills.cli.troubles import trouble_lines
 from eval_skills.reporting import figures
 from eval_skills.reporting.alarms import alarms
+from eval_skills.reporting.judge_figures import judging_line
 from eval_skills.reporting.ranking import ranked
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from eval_skills.tasks.summary import RunSummary
 
 NO_LIMIT = 10_000
+SKILLS_JUDGED_SHOWN = 20
 _COUNTED = frozenset({"runs", "skills", "resume", "origin", "provenance", "at"})
 """What a plan says outside its options."""
 
@@ -81,6 +83,8 @@ def show_summary(summary: RunSummary, *, gate: bool) -> None:
     for line in trouble_lines(summary.reports):
         session.say(line)
     session.say(summary.line)
+    for line in _judging_by_skill(summary):
+        session.say(line)
     for line in summary.judging:
         session.say(line, style="red" if _is_trouble(line, summary) else "")
     if summary.selected is not None and not summary.selected:
@@ -93,6 +97,16 @@ def show_summary(summary: RunSummary, *, gate: bool) -> None:
         session.say(f"stopped early: {done}; nothing landed; go on with --resume {summary.run_id}", style="red")
     elif gate:
         _show_gate(summary)
+
+
+def _judging_by_skill(summary: RunSummary) -> list[str]:
+    """What judging each skill came to, where the line about the whole run does not say it: of several, or by other processes."""
+    lines = [line for report in ranked(summary.reports) if (line := judging_line(report)) is not None]
+    if len(lines) == 1 and any(line.startswith("judging: ") for line in summary.judging):
+        return []
+    rest = len(lines) - SKILLS_JUDGED_SHOWN
+    more = [f"and of {figures.plural(rest, 'more skill')}, in the reports"] if rest > 0 else []
+    return [*lines[:SKILLS_JUDGED_SHOWN], *more]
 
 
 def _is_trouble(line: str, summary: RunSummary) -> bool:

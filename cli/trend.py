@@ -30,7 +30,11 @@ def trend_command(
     skill: Annotated[str, Parameter(group=SHOWN, help="The skill: its id (every version), or id@version")],
     metric: Annotated[
         str,
-        Parameter(group=SHOWN, help="completionRate, errorRate, p95Ms, compositeScore, partialScore, flakeRate or estimatedUSD"),
+        Parameter(
+            group=SHOWN,
+            help="completionRate, errorRate, p95Ms, compositeScore, partialScore, flakeRate, estimatedUSD; of judging models: "
+            "judgeTokens, judgeUSD or unjudgedItems",
+        ),
     ] = "completionRate",
     benchmark: Annotated[
         str | None, Parameter(group=SHOWN, help="Only this benchmark: its id, or id@version [default: each]")

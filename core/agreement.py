@@ -45,14 +45,18 @@ def cohens_kappa(table: npt.ArrayLike) -> float | None:
     return _kappa(counts, 1 - np.eye(len(counts)))
 
 
-def weighted_kappa(table: npt.ArrayLike) -> float | None:
-    """κ over ordered levels, where a miss by d levels weighs d²; None as in `cohens_kappa`.
+def weighted_kappa(first: IntArray, second: IntArray) -> float | None:
+    """κ of two raters' ordered levels (numbers from 0 on), item by item, where a miss by d levels weighs d².
 
-    [[10, 2, 0], [3, 10, 2], [0, 1, 12]] → 0.846. With two levels it is plain κ. Source: Cohen 1968, doi:10.1037/h0026256.
+    None as in `cohens_kappa`; the table [[10, 2, 0], [3, 10, 2], [0, 1, 12]] → 0.846, with two levels it is plain κ. No table is
+    built, so there may be as many levels as items: 1 − Σ(i − j)²/(n·E), with E = (ī − j̄)² + var(i) + var(j) the mean weight of a
+    pair that is drawn by chance. Source: Cohen 1968, doi:10.1037/h0026256.
     """
-    counts = np.asarray(table, dtype=np.float64)
-    places = np.arange(len(counts))
-    return _kappa(counts, np.subtract.outer(places, places) ** 2.0)
+    if not len(first):
+        return None
+    misses = float(np.mean((first - second) ** 2))
+    chance = float((first.mean() - second.mean()) ** 2 + first.var() + second.var())
+    return None if chance == 0 else 1 - misses / chance
 
 
 def spearman(first: FloatArray, second: FloatArray) -> float | None:
@@ -81,7 +85,9 @@ def counts_of(first: IntArray, second: IntArray, levels: int) -> IntArray:
 
 def nearest_levels(values: FloatArray, levels: FloatArray) -> IntArray:
     """The index of the nearest of ascending `levels`; exactly between two, the lower one."""
-    found: IntArray = np.abs(np.subtract.outer(values, levels)).argmin(axis=1)
+    above = np.minimum(np.searchsorted(levels, values), len(levels) - 1)
+    below = np.maximum(above - 1, 0)
+    found: IntArray = np.where(levels[above] - values < values - levels[below], above, below)
     return found
 
 

@@ -151,7 +151,7 @@ class Agreement:
         """Quadratic-weighted κ over the levels that the labels use; no value where they use only one."""
         levels = np.unique(self.human_score)
         human, judge = nearest_levels(self.human_score, levels), nearest_levels(self.judge_score, levels)
-        return clustered(lambda rows: weighted_kappa(counts_of(human[rows], judge[rows], len(levels))), self.task)
+        return clustered(lambda rows: weighted_kappa(human[rows], judge[rows]), self.task)
 
     def spearman(self) -> Estimate:
         """Rank correlation of labels and scores."""

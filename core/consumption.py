@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from eval_skills.core.errors import InputError
-from eval_skills.core.item_table import ItemTable
+from eval_skills.core.item_table import ERROR, ItemTable
 from eval_skills.core.models import Latency, TokenCost
 from eval_skills.core.statistics import FloatArray, nearest_rank
 
@@ -22,8 +22,9 @@ _NS_PER_S = 1e9
 class Consumption:
     """Arrays in the table's order, NaN (NaT) where unknown; None where the frame has no such column.
 
-    `now` (UTC) stands in for a start that is not known. `recorded`: the items were judged from traces, at another time than they
-    ran, so that their latencies say nothing about the pace.
+    `unjudged` are the items that a judging model was to judge and could not. `now` (UTC) stands in for a start that is not known.
+    `recorded`: the items were judged from traces, at another time than they ran, so that their latencies say nothing about the
+    pace.
     """
 
     latency_ms: FloatArray
@@ -34,6 +35,7 @@ class Consumption:
     now: datetime
     judge_tokens: FloatArray | None = None
     judge_cost_usd: FloatArray | None = None
+    unjudged: npt.NDArray[np.bool_] | None = None
     recorded: bool = False
     first_token_ms: FloatArray | None = None
 
@@ -49,6 +51,7 @@ class Consumption:
             now=datetime.now(UTC),
             judge_tokens=table.amounts("judge_tokens"),
             judge_cost_usd=table.amounts("judge_cost_usd"),
+            unjudged=_unjudged(table),
             first_token_ms=table.amounts("time_to_first_token_ms"),
             recorded="origin" in table.frame and table.frame["origin"].iloc[0] == "traces",
         )
@@ -87,6 +90,13 @@ class Consumption:
         spent = None if unpriced else _known_sum(cost, rows)
         return {"judge_tokens": None if total is None else int(total), "judge_cost_usd": spent}
 
+    def unjudged_items(self, rows: slice) -> int | None:
+        """How many of the rows a judging model could not judge; None where it is not known, or no model was asked."""
+        if self.unjudged is None:
+            return None
+        count = int(np.count_nonzero(self.unjudged[rows]))
+        return count if count or _known_sum(self.judge_tokens, rows) is not None else None
+
     def latest_start(self, rows: slice) -> datetime:
         """When the last item began (UTC); `now` where no start is known."""
         starts = self._known_starts(rows)
@@ -112,6 +122,14 @@ def _known_sum(amounts: FloatArray | None, rows: slice) -> float | None:
     if amounts is None or np.isnan(amounts[rows]).all():
         return None
     return float(np.nansum(amounts[rows]))
+
+
+def _unjudged(table: ItemTable) -> npt.NDArray[np.bool_] | None:
+    if "error_kind" not in table.frame:
+        return None
+    judge: npt.NDArray[np.bool_] = (table.frame["error_kind"] == "judge").to_numpy(dtype=bool, na_value=False)[table.order]
+    failed: npt.NDArray[np.bool_] = judge & (table.status == ERROR)
+    return failed
 
 
 def _starts(column: pd.Series[Any]) -> npt.NDArray[np.datetime64]:

@@ -13,19 +13,12 @@ from eval_skills.core.agreement import LEAST_RANKED, Estimate, spearman
 from eval_skills.core.calibration import Calibration
 from eval_skills.core.judge_correction import JudgedItems, corrected_completion
 from eval_skills.core.judge_figures import CalibrationFacts, JudgedBy, JudgeFigures, JudgePositionBias, LengthBias
+from eval_skills.core.judged_rows import Judge, JudgedRows
 from eval_skills.core.preferences import Preference, position_bias
 from eval_skills.core.statistics import IntArray
-from eval_skills.core.task_results import known_list
-from eval_skills.core.tool_names import FORBIDDEN_TOOL_CALLED
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Judge = tuple[str, str]
-"""Model and prompt."""
-
-NOT_BY_A_MODEL = frozenset({"NOT_JUDGED", "OUTPUT_EMPTY", FORBIDDEN_TOOL_CALLED})
-"""Codes of reasons that say that no model was asked about an item."""
 
 NEEDED = frozenset({"task_id", "status", "score", "reasons"})
 _QUALITY = "output_quality"
@@ -51,35 +44,30 @@ class _Counted:
 
 
 def judge_figures(items: pd.DataFrame, known: JudgeKnowledge, benchmark_version: str) -> JudgeFigures | None:
-    """The figures of one skill's items; None where no model judged, or it cannot be told.
+    """The figures of one skill's items; None where no model was asked, or it cannot be told.
 
     An item that ended in an error, or failed before a model was asked, is judged by none. What is not known is None, never 0.
     """
     if not known.by_task or not set(items.columns) >= NEEDED:
         return None
-    judge = _judges(items, known.by_task)
-    judged = np.array([each is not None for each in judge])
-    if not judged.any():
+    rows = JudgedRows.of(items, known.by_task)
+    if not (rows.judged | rows.failed).any():
         return None
-    counted = _count(items, judge)
+    counted = _count(items, [judge if judged else None for judge, judged in zip(rows.judges, rows.judged, strict=True)])
     corrected, reason = _corrected(counted, known, benchmark_version)
+    asked = rows.asked
+    everything = np.ones(len(items), dtype=bool)
     return JudgeFigures(
-        items=int(judged.sum()),
-        judges=[_judge(name, counted, known, benchmark_version) for name in counted.judged],
+        items=int(rows.judged.sum()),
+        unjudged=int(rows.failed.sum()),
+        cached=rows.cached(everything),
+        agreement=rows.agreement(everything),
+        judges=[_judge(judge, rows, known, benchmark_version) for judge in asked],
         corrected_completion=corrected,
         corrected_reason=reason,
-        length_bias=_length_bias(items, judged),
-        position_bias=_position_biases(counted, known),
+        length_bias=_length_bias(items, rows.judged),
+        position_bias=_position_biases(asked, known),
     )
-
-
-def _judges(items: pd.DataFrame, by_task: Mapping[str, Judge]) -> list[Judge | None]:
-    rows = zip(items["task_id"], items["status"], items["reasons"], strict=True)
-    return [by_task.get(task) if status in ("pass", "fail") and _by_a_model(reasons) else None for task, status, reasons in rows]
-
-
-def _by_a_model(reasons: Any) -> bool:
-    return not any(dict(reason).get("code") in NOT_BY_A_MODEL for reason in known_list(reasons) or ())
 
 
 def _count(items: pd.DataFrame, judge: Sequence[Judge | None]) -> _Counted:
@@ -108,6 +96,8 @@ def _calibration(judge: Judge, known: JudgeKnowledge, version: str) -> tuple[Cal
 
 
 def _corrected(counted: _Counted, known: JudgeKnowledge, version: str) -> tuple[Estimate | None, str | None]:
+    if not counted.judged:
+        return None, "no item was judged"
     judged: list[JudgedItems] = []
     for judge, (passed, items) in counted.judged.items():
         calibration, why = _calibration(judge, known, version)
@@ -118,12 +108,23 @@ def _corrected(counted: _Counted, known: JudgeKnowledge, version: str) -> tuple[
     return estimate, "one task says nothing of how tasks differ" if estimate is None else None
 
 
-def _judge(judge: Judge, counted: _Counted, known: JudgeKnowledge, version: str) -> JudgedBy:
+def _judge(judge: Judge, rows: JudgedRows, known: JudgeKnowledge, version: str) -> JudgedBy:
     calibration, _ = _calibration(judge, known, version)
+    own = rows.meant_for(judge)
     facts = None
     if calibration is not None:
         facts = CalibrationFacts(**{name: getattr(calibration, name) for name in CalibrationFacts.model_fields})
-    return JudgedBy(model=judge[0], prompt=judge[1], items=int(counted.judged[judge][1].sum()), calibration=facts)
+    return JudgedBy(
+        model=judge[0],
+        prompt=judge[1],
+        items=int(np.count_nonzero(own & rows.judged)),
+        unjudged=int(np.count_nonzero(own & rows.failed)),
+        cached=rows.cached(own),
+        tokens=rows.tokens(own),
+        cost_usd=rows.cost_usd(own),
+        agreement=rows.agreement(own),
+        calibration=facts,
+    )
 
 
 def _length_bias(items: pd.DataFrame, judged: Any) -> LengthBias:
@@ -154,9 +155,9 @@ def _length(output: Any) -> float:
     return float(len(value if isinstance(value, str) else output))
 
 
-def _position_biases(counted: _Counted, known: JudgeKnowledge) -> list[JudgePositionBias]:
+def _position_biases(judges: Sequence[Judge], known: JudgeKnowledge) -> list[JudgePositionBias]:
     found = []
-    for model in dict.fromkeys(model for model, _ in counted.judged):
+    for model in dict.fromkeys(model for model, _ in judges):
         bias = position_bias(known.preferences.get(model, ()))
         if bias is not None:
             found.append(JudgePositionBias(model=model, figures=bias))

@@ -6,6 +6,7 @@ import csv
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 
 from pydantic.alias_generators import to_snake
@@ -33,6 +34,8 @@ class Label:
 def read_labels(path: Path) -> list[Label]:
     """The labels of a file. A label is ``pass`` or ``fail`` (``yes``, ``no``, ``true``, ``false``), or a number from 0 to 1.
 
+    Cells are separated by commas, or by the semicolons or tabs that spreadsheets write in some countries.
+
     Raises:
         InputError: it cannot be read, a column is missing, unknown or there twice, a line is malformed, or there is no label.
     """
@@ -42,15 +45,21 @@ def read_labels(path: Path) -> list[Label]:
         raise InputError("not UTF-8 text; save it as CSV in UTF-8", source=path) from None
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", source=path) from None
+    rows = csv.DictReader(StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
     try:
-        rows = csv.DictReader(text.splitlines(keepends=True), strict=True)
         names = _columns(rows.fieldnames or (), path)
         labels = [_label(rows.line_num, dict(zip(names, row.values(), strict=False)), row, path) for row in rows]
     except csv.Error as error:
-        raise InputError(f"not CSV: {error}", source=path) from None
+        raise InputError(f"not CSV after line {rows.line_num}: {error}", source=path) from None
     if not labels:
         raise InputError("it holds no label; a line is such as: add-1,pass", source=path)
     return labels
+
+
+def _delimiter(text: str) -> str:
+    """What separates the names of the columns in the first line."""
+    first = text.lstrip().partition("\n")[0]
+    return next((sign for sign in (",", ";", "\t") if sign in first), ",")
 
 
 def _columns(found: object, path: Path) -> list[str]:

@@ -136,6 +136,7 @@ class _Aggregation:
             counts=counts.status_counts(),
             throughput=self.consumption.throughput(rows),
             forbidden_items=self.dimensions.forbidden_items(rows),
+            unjudged_items=self.consumption.unjudged_items(rows),
         )
 
     def _run_rates(self, rows: slice) -> FloatArray:

@@ -23,6 +23,9 @@ METRICS = {
     "partialScore": "partial_score",
     "flakeRate": "flake_rate",
     "estimatedUSD": "estimated_usd",
+    "judgeTokens": "judge_tokens",
+    "judgeUSD": "judge_cost_usd",
+    "unjudgedItems": "unjudged_items",
 }
 """The figures that have a trend, and their columns in the table of reports."""
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from eval_skills.core.store import Store
     from eval_skills.core.trend import TrendPoint
 
-BY_RANKS = frozenset({"p95Ms", "estimatedUSD"})
+BY_RANKS = frozenset({"p95Ms", "estimatedUSD", "judgeTokens", "judgeUSD", "unjudgedItems"})
 """Figures without an upper end: one run may be a hundred times the others, and says no more than that it was higher."""
 
 _COMMON: frozenset[Kind] = frozenset({"commit"})

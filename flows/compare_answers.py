@@ -15,6 +15,7 @@ from eval_skills.tasks.answer_comparison import AnswerComparison
 from eval_skills.tasks.answer_pairs import plan_comparison
 from eval_skills.tasks.compare_request import CompareRequest
 from eval_skills.tasks.comparison_summary import ComparisonSummary
+from eval_skills.tasks.judge_rates import keep_rate_limits_of
 from eval_skills.tasks.runner import EventLoopTaskRunner
 
 
@@ -27,6 +28,7 @@ def compare_answers(request: CompareRequest) -> ComparisonSummary:
         RunError: the judge cannot be reached, or no pair has a verdict.
     """
     plan = plan_comparison(request)
+    keep_rate_limits_of(plan.judges, [None])
     name_flow_run(f"{plan.benchmark.id} · {plan.a.skill} and {plan.b.skill} · {plan.comparison_id}")
     runner = _runner()
     runner.limit(request.concurrency)

@@ -14,6 +14,7 @@ from prefect.states import Completed
 from eval_skills.core.monitoring import StatusChange
 from eval_skills.flows.evaluate import name_flow_run
 from eval_skills.flows.opaque import opaque
+from eval_skills.tasks.judge_rates import keep_rate_limits
 from eval_skills.tasks.monitor_batch import Batch
 from eval_skills.tasks.monitor_request import MonitorRequest
 from eval_skills.tasks.monitor_summary import MonitorSummary
@@ -35,6 +36,7 @@ def monitor(request: MonitorRequest) -> MonitorSummary:
     """
     with MonitorSession(request) as session:
         name_flow_run(f"{Path(request.log).name} · {session.run_id}")
+        keep_rate_limits(session.task.scorings)
         for batch in session.batches():
             judge_batch(opaque(batch), opaque(session), str(batch))
         summary = replace(session.summary(), flow_runs=(str(flow_run.id),))

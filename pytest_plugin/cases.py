@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from eval_skills.core.errors import EvalSkillsError, UsageError
-from eval_skills.core.models import TaskResult
-from eval_skills.core.tool_names import FORBIDDEN_TOOL_CALLED
+from eval_skills.core.errors import EvalSkillsError
+from eval_skills.pytest_plugin.declaration import Declaration, declared
 from eval_skills.pytest_plugin.evaluation import Evaluator, failing_clearly, planned
+from eval_skills.pytest_plugin.outcomes import CompletionOutcome, TaskOutcome
 from eval_skills.pytest_plugin.shared import evaluated_once
-from eval_skills.pytest_plugin.skill_report import SkillReport, explained
+from eval_skills.pytest_plugin.skill_report import SkillReport
 from eval_skills.reporting import figures
 
 if TYPE_CHECKING:
@@ -30,81 +29,11 @@ NAME = "eval_skills_cases"
 
 
 @dataclass(frozen=True, slots=True)
-class Declaration:
-    """What a mark asks for. Marks that ask for the same share one evaluation. `key` is what they are known by."""
-
-    skill: str
-    options: dict[str, Any]
-    min_completion: float | None
-    key: str
-
-
-@dataclass(frozen=True, slots=True)
 class Case:
     """One test case: a task of the declared benchmark, or with None its completion rate."""
 
     declaration: Declaration
     task_id: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class TaskOutcome:
-    """How the skill did on one task: the results of its runs, and the whole report that they are from."""
-
-    task_id: str
-    results: list[TaskResult]
-    report: SkillReport
-
-    @property
-    def passed(self) -> bool:
-        """Whether the task passed in every run."""
-        return all(result.passed for result in self.results)
-
-    @property
-    def explanation(self) -> str:
-        """How many runs passed, and the reasons why the others did not."""
-        failed = [result for result in self.results if not result.passed]
-        counts = f"{len(self.results) - len(failed)} of {figures.plural(len(self.results), 'run')} passed"
-        return "\n".join([f"{self.report.skill_key}, task {self.task_id}: {counts}", *explained(failed)])
-
-    @property
-    def called_a_forbidden_tool(self) -> bool:
-        """Whether any run called a tool it must not call."""
-        return _forbidden_in(self.results)
-
-
-@dataclass(frozen=True, slots=True)
-class CompletionOutcome:
-    """How the skill did on all tasks together: what a `TaskOutcome` says, of the completion rate. `task_id` is None."""
-
-    min_completion: float
-    report: SkillReport
-    task_id: None = None
-
-    @property
-    def results(self) -> list[TaskResult]:
-        """The results of all tasks, in the benchmark's order."""
-        return self.report.task_results
-
-    @property
-    def completion_rate(self) -> float:
-        """The share of the items that passed, in [0, 1]."""
-        return self.report.summary.completion_rate
-
-    @property
-    def passed(self) -> bool:
-        """Whether the completion rate is what is asked for, or more."""
-        return self.completion_rate >= self.min_completion
-
-    @property
-    def explanation(self) -> str:
-        """What is asked for, the completion, and the reasons of the first failures."""
-        return f"{figures.rate(self.min_completion)} completion is asked for\n{self.report.explanation}"
-
-    @property
-    def called_a_forbidden_tool(self) -> bool:
-        """Whether any run of any task called a tool it must not call."""
-        return _forbidden_in(self.results)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +93,7 @@ def parametrize(metafunc: pytest.Metafunc, mark: pytest.Mark) -> None:
 
 
 def _cases(config: pytest.Config, mark: pytest.Mark) -> list[ParameterSet]:
-    declaration = _declaration(mark)
+    declaration = declared(mark)
     plan = planned(config, declaration.skill, declaration.options)
     tasks: list[str | None] = [task.id for task in plan.benchmark.tasks]
     if declaration.min_completion is not None:
@@ -214,10 +143,6 @@ def _outcome(case: Case, report: SkillReport) -> TaskOutcome | CompletionOutcome
     return TaskOutcome(case.task_id, [result for result in report.task_results if result.task_id == case.task_id], report)
 
 
-def _forbidden_in(results: Iterable[TaskResult]) -> bool:
-    return any(reason.code == FORBIDDEN_TOOL_CALLED for result in results for reason in result.reasons)
-
-
 def _judge(case: Case, report: SkillReport, *, gated: bool) -> None:
     outcome = _outcome(case, report)
     if outcome.passed:
@@ -240,20 +165,3 @@ def _record(item: pytest.Item, case: Case, report: SkillReport) -> None:
         known |= {"runs": len(results), "passed": sum(result.passed for result in results)}
         known |= {"status": " ".join(result.status for result in results)}
     item.user_properties.extend(known.items())
-
-
-def _declaration(mark: pytest.Mark) -> Declaration:
-    options: dict[str, Any] = dict(mark.kwargs)
-    if len(mark.args) > 1 or (mark.args and "skill" in options):
-        raise UsageError(f"everything but the skill is named, as in benchmark=…; got {', '.join(map(repr, mark.args))}")
-    skill = mark.args[0] if mark.args else options.pop("skill", None)
-    if skill is None:
-        raise UsageError("skill is missing: the path of a skill.json or of its folder")
-    floor = options.pop("min_completion", None)
-    if floor is not None and (isinstance(floor, bool) or not isinstance(floor, int | float) or not 0 <= floor <= 1):
-        raise UsageError(f"min_completion must be a number from 0 to 1; got {floor!r}")
-    return Declaration(skill, options, floor, _key(skill, options))
-
-
-def _key(skill: Any, options: Mapping[str, Any]) -> str:
-    return json.dumps([str(skill), options], sort_keys=True, default=str)

@@ -12,7 +12,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from eval_skills.pytest_plugin.cases import CompletionOutcome, TaskOutcome
+    from eval_skills.pytest_plugin.outcomes import CompletionOutcome, TaskOutcome
     from eval_skills.pytest_plugin.skill_report import SkillReport
 
 MARK = "eval_skills"

@@ -48,6 +48,8 @@ def usd(value: float | None) -> str:
         return UNKNOWN
     if value >= 1 or value == 0:
         return f"${value:,.2f}"
+    if value < 1e-11:
+        return f"${value:.1e}"
     text = f"{value:.12f}" if value < 1e-4 else f"{value:.4f}"
     return "$" + text.rstrip("0") if value < 1e-4 else "$" + text
 

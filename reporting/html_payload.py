@@ -14,7 +14,8 @@ from eval_skills.reporting.dimension_figures import dimension_text, dimension_ti
 from eval_skills.reporting.escape import visible
 from eval_skills.reporting.html_runs import RunTable
 from eval_skills.reporting.html_texts import Row, TextTable
-from eval_skills.reporting.judge_figures import judge_lines
+from eval_skills.reporting.judge_figures import corrected_rate, judging_figures, judging_notes, judging_of
+from eval_skills.reporting.judging_table import judges_table
 from eval_skills.reporting.sections import errors_by_kind, reasons
 
 Json = dict[str, Any]
@@ -91,10 +92,11 @@ def _skill(name: str, report: SkillCompletionReport, tasks: TaskTable, runs: Run
     errors = errors_by_kind(report)
     return {
         "name": name,
-        "figures": [*_figures(report), *_of_the_agent(report, dimensions), *_of_the_judges(report)],
+        "figures": [*_figures(report), *judging_figures(report), *_of_the_agent(report, dimensions)],
         "tags": [_tag(tag, summary) for tag, summary in report.by_tag.items()],
         "complexity": [_tag(name, summary) for name, summary in report.by_complexity.items()],
         "errors": [_known({"kind": each.kind, "items": each.items, "message": texts.add(each.message)}) for each in errors],
+        "judging": _judging(report),
         "items": [_item(item, tasks.add(report.benchmark_id, item), texts, runs) for item in report.task_results],
     }
 
@@ -106,6 +108,7 @@ def _figures(report: SkillCompletionReport) -> list[tuple[str, str]]:
     ends = summary.counts
     return [
         ("Completion", f"{figures.rate(summary.completion_rate)} ({figures.interval(summary.confidence_interval)})"),
+        *_corrected(report),
         ("Partial score", figures.score(summary.partial_score)),
         ("Errors and timeouts", figures.rate(summary.error_rate)),
         ("Consistency over runs", figures.score(summary.consistency_score)),
@@ -138,8 +141,22 @@ def _of_the_agent(report: SkillCompletionReport, dimensions: Sequence[str]) -> l
     return [*shown, ("Items with a forbidden tool", figures.count(forbidden))] if forbidden else shown
 
 
-def _of_the_judges(report: SkillCompletionReport) -> list[tuple[str, str]]:
-    return [(name, visible(text)) for name, text in judge_lines(report)]
+def _corrected(report: SkillCompletionReport) -> list[tuple[str, str]]:
+    judging = judging_of(report)
+    known = judging is not None and judging.corrected is not None
+    return [("Judge-corrected completion", corrected_rate(judging.corrected))] if judging and known else []
+
+
+def _judging(report: SkillCompletionReport) -> Json | None:
+    """The judges of the skill as a table, and sentences about them; None where no model judged."""
+    table = judges_table(report)
+    if table is None:
+        return None
+    return {
+        "heads": [("Judge", "text"), *table.heads.items()],
+        "rows": [[visible(name), *(visible(cell.line) for cell in cells.values())] for name, cells in table.rows],
+        "notes": [visible(note) for note in (*judging_notes(report), *table.notes)],
+    }
 
 
 def _tag(tag: str, summary: TagSummary) -> Json:

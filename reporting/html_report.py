@@ -13,6 +13,7 @@ from eval_skills.reporting.escape import script_json
 from eval_skills.reporting.html_assets import assets
 from eval_skills.reporting.html_payload import payload, skill_names
 from eval_skills.reporting.html_template import html_template
+from eval_skills.reporting.judging_table import skills_table
 from eval_skills.reporting.ranking import ranked
 
 
@@ -42,6 +43,7 @@ def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> 
         alarms=alarms(best_first, skill_names(best_first)),
         skills_shown=SKILLS_SHOWN,
         dimensions=shown_dimensions(best_first),
+        judging=skills_table(list(zip(skill_names(best_first), best_first, strict=True))),
         first_token=any(report.latency.time_to_first_token_p50_ms is not None for report in best_first),
         data=script_json(payload(best_first, context)),
         assets=assets(),

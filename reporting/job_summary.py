@@ -10,7 +10,8 @@ from eval_skills.reporting.alarms import SKILLS_SHOWN as ALARMS_SHOWN
 from eval_skills.reporting.alarms import alarms
 from eval_skills.reporting.context import ReportContext
 from eval_skills.reporting.dimension_figures import shown_dimensions
-from eval_skills.reporting.escape import encodable
+from eval_skills.reporting.escape import encodable, excerpt
+from eval_skills.reporting.judging_table import skills_table
 from eval_skills.reporting.markdown_template import template
 from eval_skills.reporting.ranking import ranked
 
@@ -69,6 +70,7 @@ def _content(
         alarms=alarms(order),
         skills_shown=ALARMS_SHOWN,
         dimensions=shown_dimensions(order),
+        judging=skills_table([(excerpt(report.skill_key, _EXCERPT_LENGTH), report) for report in order[:SKILLS_SHOWN]]),
         more_failures=max(0, len(failed) - failures),
         excerpt_length=_EXCERPT_LENGTH,
     )

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from pydantic import ValidationError
 
 from eval_skills.core.agreement import Estimate
-from eval_skills.core.judge_figures import CalibrationFacts, JudgedBy, JudgeFigures, LengthBias
+from eval_skills.core.judge_figures import JudgedBy, JudgeFigures, LengthBias
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.preferences import PositionBias
 from eval_skills.reporting import figures
 
 KEY = "judge"
 """Where a report's `evaluator_metadata` hold what is said here."""
+
+NOT_KNOWN = "unknown"
+
+LENGTH_NOTE = (
+    "Length bias is the rank correlation of an answer's length and its score (Spearman's ρ, from −1 to 1): 0 means that length "
+    "says nothing about the score, and from 0.4 on, in either direction, it is strong, though longer answers may simply be "
+    "better."
+)
 
 
 def estimate_rate(estimate: Estimate) -> str:
@@ -48,38 +58,109 @@ def figures_in(report: SkillCompletionReport) -> JudgeFigures | None:
         return None
 
 
-def judge_lines(report: SkillCompletionReport) -> list[tuple[str, str]]:
-    """What a report says of the models that judged it, as (name, text); nothing where none did."""
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """What judging one skill came to; None is unknown. `found` is None where claims alone were judged, or nobody knows by whom.
+
+    `tokens` and `cost_usd` are what the models were paid, apart from what the skill used.
+    """
+
+    found: JudgeFigures | None
+    tokens: int | None
+    cost_usd: float | None
+
+    @property
+    def judges(self) -> list[JudgedBy]:
+        """Who judged, or was to."""
+        return self.found.judges if self.found is not None else []
+
+    @property
+    def corrected(self) -> Estimate | None:
+        """The completion rate without the judges' known mistakes."""
+        return self.found.corrected_completion if self.found is not None else None
+
+    @property
+    def paid(self) -> bool:
+        """Whether models answered: what is not known of that is unknown then, and not nothing."""
+        return self.tokens is not None or (self.found is not None and self.found.items > 0)
+
+
+def judging_of(report: SkillCompletionReport) -> Judging | None:
+    """The judging of the report's items; None where no model was asked about any."""
+    found, cost = figures_in(report), report.token_cost
+    if found is None and cost.judge_tokens is None and cost.judge_cost_usd is None:
+        return None
+    return Judging(found, cost.judge_tokens, cost.judge_cost_usd)
+
+
+def paid_tokens(tokens: int | None, *, paid: bool) -> str:
+    """The tokens of judging; ``unknown`` where they were used and not counted, a dash where none were."""
+    return NOT_KNOWN if tokens is None and paid else figures.count(tokens)
+
+
+def paid_usd(cost_usd: float | None, *, paid: bool) -> str:
+    """The cost of judging, likewise: a price that is not known is never 0."""
+    return NOT_KNOWN if cost_usd is None and paid else figures.usd(cost_usd)
+
+
+def corrected_rate(estimate: Estimate | None) -> str:
+    """``71.4 % (59.9 to 83.0 %)``."""
+    return figures.UNKNOWN if estimate is None else f"{figures.rate(estimate.value)} ({estimate_rate(estimate)})"
+
+
+def correlation(rho: float | None) -> str:
+    """A figure from −1 to 1 as ``−0.14``."""
+    if rho is None:
+        return figures.UNKNOWN
+    return f"{round(rho, 2) + 0.0:.2f}".replace("-", "−")  # a negative zero is no sign of anything
+
+
+def judging_figures(report: SkillCompletionReport) -> list[tuple[str, str]]:
+    """What judging cost, for the figures of a skill; nothing where no model was asked."""
+    judging = judging_of(report)
+    if judging is None:
+        return []
+    tokens, cost = paid_tokens(judging.tokens, paid=judging.paid), paid_usd(judging.cost_usd, paid=judging.paid)
+    return [("Tokens of judging", tokens), ("Cost of judging", cost)]
+
+
+def judging_line(report: SkillCompletionReport) -> str | None:
+    """The judging of one skill in a line for a terminal; None where no model was asked."""
+    judging = judging_of(report)
+    if judging is None:
+        return None
+    parts = []
+    if (found := judging.found) is not None:
+        parts.append(f"{figures.plural(found.items, 'item')} judged")
+        parts += [f"{found.unjudged:,} not judged"] if found.unjudged else []
+        parts += [f"{found.cached:,} from the cache"] if found.cached else []
+        parts += [f"agreement {figures.rate(found.agreement)}"] if found.agreement is not None else []
+    names = ("tokens", "cost")
+    amounts = paid_tokens(judging.tokens, paid=judging.paid), paid_usd(judging.cost_usd, paid=judging.paid)
+    parts += [f"{name} {amount}" for name, amount in zip(names, amounts, strict=True)]
+    return f"judging of {report.skill_key}: {', '.join(parts)}"
+
+
+def judging_notes(report: SkillCompletionReport) -> list[str]:
+    """What else is to be said of the judges of one skill: sentences."""
     found = figures_in(report)
     if found is None:
         return []
     return [
-        ("Judge-corrected completion", _corrected(found)),
-        ("Judged by", "; ".join(map(_judge, found.judges))),
-        ("Length and the judge", _length(found.length_bias)),
-        *(("Place and the judge", f"{bias.model}: {position_line(bias.figures)}") for bias in found.position_bias),
+        _corrected(found, report.summary.completion_rate),
+        _length(found.length_bias),
+        *(f"{position_line(bias.figures).capitalize()} ({bias.model})." for bias in found.position_bias),
     ]
 
 
-def _corrected(found: JudgeFigures) -> str:
-    corrected = found.corrected_completion
-    if corrected is None:
-        return f"{figures.UNKNOWN} ({found.corrected_reason})"
-    return f"{figures.rate(corrected.value)} ({estimate_rate(corrected)})"
-
-
-def _judge(judge: JudgedBy) -> str:
-    return f"{judge.model}, {figures.plural(judge.items, 'item')}, {_calibration(judge.calibration)}"
-
-
-def _calibration(facts: CalibrationFacts | None) -> str:
-    if facts is None:
-        return "not calibrated"
-    kappa, sensitivity, specificity = map(estimate_number, (facts.kappa, facts.sensitivity, facts.specificity))
-    return f"κ {kappa}, sensitivity {sensitivity}, specificity {specificity} of {figures.plural(facts.labels, 'label')}"
+def _corrected(found: JudgeFigures, raw: float) -> str:
+    if found.corrected_completion is None:
+        return f"Completion is not corrected for the judge's mistakes: {found.corrected_reason}."
+    told = corrected_rate(found.corrected_completion)
+    return f"Judge-corrected completion: {told}, where the judge's verdicts as they are give {figures.rate(raw)}."
 
 
 def _length(bias: LengthBias) -> str:
     if bias.spearman is None:
-        return f"{figures.UNKNOWN} ({bias.reason})"
-    return f"ρ {bias.spearman:.2f} of score and length over {figures.plural(bias.items or 0, 'item')}: {bias.rating}"
+        return f"Length bias: unknown ({bias.reason})."
+    return f"Length bias: {correlation(bias.spearman)} ({bias.rating}) over {figures.plural(bias.items or 0, 'item')}."

@@ -9,6 +9,7 @@ from eval_skills.core.models import SkillCompletionReport
 from eval_skills.reporting.alarms import SKILLS_SHOWN, alarms
 from eval_skills.reporting.context import ReportContext
 from eval_skills.reporting.dimension_figures import shown_dimensions
+from eval_skills.reporting.judging_table import skills_table
 from eval_skills.reporting.markdown_template import template
 from eval_skills.reporting.ranking import ranked
 from eval_skills.reporting.sections import (
@@ -48,6 +49,7 @@ def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> 
         skills_shown=SKILLS_SHOWN,
         first_token=any(report.latency.time_to_first_token_p50_ms is not None for report in reports),
         dimensions=shown_dimensions(reports),
+        judging=skills_table([(section.report.skill_key, section.report) for section in sections]),
         methods=_methods(reports),
         failures_shown=FAILURES_SHOWN,
         excerpt_length=EXCERPT_LENGTH,

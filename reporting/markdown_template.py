@@ -13,7 +13,8 @@ from markupsafe import Markup
 from eval_skills.reporting import figures
 from eval_skills.reporting.dimension_figures import dimension_title, mean_of
 from eval_skills.reporting.escape import excerpt, markdown
-from eval_skills.reporting.judge_figures import judge_lines
+from eval_skills.reporting.judge_figures import corrected_rate, judging_figures, judging_notes, judging_of
+from eval_skills.reporting.judging_table import judges_table
 from eval_skills.reporting.sections import calls_line, reasons
 
 FIGURES = (figures.rate, figures.interval, figures.score, figures.milliseconds, figures.usd, figures.count)
@@ -38,9 +39,9 @@ def _environment() -> Environment:
     )
     environment.filters |= {function.__name__: _literal(function) for function in FIGURES}
     environment.filters |= {"plural": figures.plural, "times": lambda values: figures.times(*values)}
-    environment.filters |= {
-        function.__name__: function for function in (excerpt, reasons, calls_line, dimension_title, mean_of, judge_lines)
-    }
+    plain = (excerpt, reasons, calls_line, dimension_title, mean_of, judging_of, judging_figures, judging_notes, judges_table)
+    environment.filters |= {function.__name__: function for function in plain}
+    environment.filters |= {"ours": _literal(str), "corrected_rate": _literal(corrected_rate)}
     return environment
 
 

@@ -12,6 +12,7 @@ from eval_skills.core.models import SkillCompletionReport
 from eval_skills.reporting.context import ReportContext
 from eval_skills.reporting.dimension_figures import mean_of
 from eval_skills.reporting.escape import json_text
+from eval_skills.reporting.judge_figures import Judging, judging_of
 from eval_skills.reporting.ranking import ranked
 
 Kind = Literal["text", "float", "int", "bool"]
@@ -49,6 +50,15 @@ def _dimension(name: str) -> Column:
 
 def _cost(name: str, kind: Kind = "int") -> Column:
     return Column(name, kind, lambda report, _: getattr(report.token_cost, name))
+
+
+def _judged(name: str, kind: Kind, value: Callable[[Judging], Any]) -> Column:
+    return Column(name, kind, lambda report, _: None if (judging := judging_of(report)) is None else value(judging))
+
+
+def _judges(report: SkillCompletionReport, _: ReportContext) -> str | None:
+    judging = judging_of(report)
+    return None if judging is None else "; ".join(judge.model for judge in judging.judges) or None
 
 
 def reason_counts(report: SkillCompletionReport) -> dict[str, int]:
@@ -102,6 +112,17 @@ COLUMNS: tuple[Column, ...] = (
     Column("min_completion", "float", lambda _, context: context.min_completion),
     Column("meets_min_completion", "bool", lambda report, context: context.completes(report)),
     Column("selected_rank", "int", lambda report, context: context.selected_rank(report)),
+    Column("judged_by", "text", _judges),
+    _judged("judged_items", "int", lambda judging: judging.found and judging.found.items),
+    _figure("unjudged_items", "int"),
+    _judged("cached_verdicts", "int", lambda judging: judging.found and judging.found.cached),
+    _cost("judge_tokens"),
+    _cost("judge_cost_usd", "float"),
+    _judged("judge_agreement", "float", lambda judging: judging.found and judging.found.agreement),
+    _judged("judge_length_bias", "float", lambda judging: judging.found and judging.found.length_bias.spearman),
+    _judged("judge_corrected_completion", "float", lambda judging: judging.corrected and judging.corrected.value),
+    _judged("judge_corrected_lower", "float", lambda judging: judging.corrected and judging.corrected.lower),
+    _judged("judge_corrected_upper", "float", lambda judging: judging.corrected and judging.corrected.upper),
     Column("reasons", "text", lambda report, _: "; ".join(f"{code} ×{n}" for code, n in reason_counts(report).items())),
 )
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from eval_skills.reporting import figures
 
-Unit = Literal["rate", "score", "ms", "usd"]
+Unit = Literal["rate", "score", "ms", "usd", "count"]
 
 SHARES = frozenset({"completionRate", "errorRate", "flakeRate", "partialScore", "compositeScore"})
 """What lies in [0, 1], so that a line of it begins at 0 and ends at 1."""
@@ -18,12 +18,16 @@ _UNITS: dict[str, Unit] = {
     "flakeRate": "rate",
     "p95Ms": "ms",
     "estimatedUSD": "usd",
+    "judgeTokens": "count",
+    "judgeUSD": "usd",
+    "unjudgedItems": "count",
 }
 _SHOWN: dict[Unit, Callable[[float | None], str]] = {
     "rate": figures.rate,
     "score": figures.score,
     "ms": figures.milliseconds,
     "usd": figures.usd,
+    "count": figures.count,
 }
 
 

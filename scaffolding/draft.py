@@ -11,6 +11,9 @@ from pathlib import Path
 from eval_skills.core.errors import UsageError
 from eval_skills.core.store.durable import write_whole
 
+FORCE = "give another name or folder, or --force to overwrite it"
+"""What to do about a file that exists, where the command has such an option."""
+
 
 @dataclass(frozen=True, slots=True)
 class Draft:
@@ -24,10 +27,11 @@ class Draft:
         return [self.folder / name for name in self.files]
 
 
-def write_drafts(drafts: Sequence[Draft], *, force: bool = False) -> list[Path]:
+def write_drafts(drafts: Sequence[Draft], *, force: bool = False, advice: str = FORCE) -> list[Path]:
     """Write every file of every draft, each by rename; the paths, in order. Nothing is written if one of them is in the way.
 
-    If a file cannot be written, those that are new are removed again; with `force`, those that were replaced stay replaced.
+    `advice` is what the message about a file that exists says to do. If a file cannot be written, those that are new are removed
+    again; with `force`, those that were replaced stay replaced.
 
     Raises:
         UsageError: a file exists and `force` is not given, a folder stands where a file or a folder should be, two drafts have
@@ -35,7 +39,7 @@ def write_drafts(drafts: Sequence[Draft], *, force: bool = False) -> list[Path]:
     """
     _refuse_twins(drafts)
     for draft in drafts:
-        _refuse_what_is_in_the_way(draft, force=force)
+        _refuse_what_is_in_the_way(draft, force=force, advice=advice)
     with _all_or_nothing() as new:
         for draft in drafts:
             for name, text in draft.files.items():
@@ -51,12 +55,12 @@ def _refuse_twins(drafts: Sequence[Draft]) -> None:
         seen.add(path)
 
 
-def _refuse_what_is_in_the_way(draft: Draft, *, force: bool) -> None:
+def _refuse_what_is_in_the_way(draft: Draft, *, force: bool, advice: str) -> None:
     for path in draft.paths():
         if os.path.isdir(path):  # which says no, where Path.is_dir raises for a name that is too long
             raise UsageError(f"{path} is a folder; a file of that name would be written")
         if os.path.lexists(path) and not force:
-            raise UsageError(f"{path} exists; give another name or folder, or --force to overwrite it")
+            raise UsageError(f"{path} exists; {advice}")
         if blocking := next((parent for parent in path.parents if os.path.lexists(parent) and not os.path.isdir(parent)), None):
             raise UsageError(f"{blocking} is a file; a folder of that name would be needed")
 

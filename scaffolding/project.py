@@ -63,7 +63,8 @@ def write_project(parts: Sequence[Part]) -> None:
         UsageError: as `write_drafts`.
     """
     new = [part for part in parts if part.state == "written"]
-    write_drafts([Draft(part.path.parent, {part.path.name: part.text}) for part in new if part.text is not None])
+    drafts = [Draft(part.path.parent, {part.path.name: part.text}) for part in new if part.text is not None]
+    write_drafts(drafts, advice="it was written after this call began; call again, and what is there is kept")
     for part in new:
         if part.text is None:
             part.path.mkdir(parents=True, exist_ok=True)

@@ -19,7 +19,8 @@ from eval_skills.scorers.evidence import Evidence, evidence_text, parsed_json, s
 from eval_skills.scorers.failed_tools import FailedTool, failed_tools, mentions_failure
 from eval_skills.scorers.judged_claims import judged_claims
 from eval_skills.scorers.judging.claim_questions import VERSION
-from eval_skills.scorers.llm_judge import truncation_remarks
+from eval_skills.scorers.judging.graded_votes import truncation_remarks
+from eval_skills.scorers.judging.panel import Voter
 from eval_skills.scorers.reasons import excerpt, remark
 from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.score import Score
@@ -113,7 +114,7 @@ class Hallucination:
         return share_supported([*findings, *self._silences(text, response)], self.threshold)
 
     async def _by_model(self, response: SkillResponse) -> Score | None:
-        found = await judged_claims(self.task, response, self.settings.judges, self.model)
+        found = await judged_claims(self.task, response, Voter.of(self.settings.judges, self.model))
         silences = self._silences(text_of(unwrapped(response.output)), response)
         score = share_supported([*found.findings, *silences], self.threshold)
         if score is None:

@@ -21,7 +21,7 @@ from eval_skills.scorers.reasons import excerpt, one_line, remark
 if TYPE_CHECKING:
     from eval_skills.core.models import EvalTask, SkillResponse
     from eval_skills.scorers.judging.judge import Ruling
-    from eval_skills.scorers.judging.judges import Judges
+    from eval_skills.scorers.judging.panel import Voter
 
 CLAIM_CHARS = 1_000
 """How much of one claim is verified."""
@@ -54,9 +54,7 @@ class JudgedClaims:
         return remark(Reason(code="CLAIMS_VERIFIED", message=message, where="output"))
 
 
-async def judged_claims(
-    task: EvalTask, response: SkillResponse, judges: Judges, model: str | None = None, reference: Any = None
-) -> JudgedClaims:
+async def judged_claims(task: EvalTask, response: SkillResponse, voter: Voter, reference: Any = None) -> JudgedClaims:
     """Have a model list the answer's claims and verify each against the input, what the agent was given, and the reference.
 
     A claim counts as supported only where the model says so and quotes evidence that does stand in the material. Where it finds
@@ -70,9 +68,9 @@ async def judged_claims(
     if not answer.strip():
         return JudgedClaims(findings=())
     sources = sources_of(task, response, reference)
-    listed = await judges.ask(extraction(answer, task.input_data), model=model)
+    listed = await voter.ask(extraction(answer, task.input_data))
     claims = {one_line(each.claim, CLAIM_CHARS): each for each in listed.reply.claims}
-    rulings = await _verified(list(claims), sources, judges, model)
+    rulings = await _verified(list(claims), sources, voter)
     lookups = [lookup for ruling in rulings for lookup in sorted(ruling.reply.lookups, key=lambda each: each.number)]
     quotable = await asyncio.to_thread(Quotable.of, sources)
     findings = [_finding(text, claims[text], lookup, quotable) for text, lookup in zip(claims, lookups, strict=True)]
@@ -105,10 +103,10 @@ def _by_rules(answer: str, seen: list[Any]) -> list[Finding]:
     return looked_up(answer, Evidence(evidence_text(seen)), PLAIN_KINDS)
 
 
-async def _verified(claims: list[str], sources: Sequence[Material], judges: Judges, model: str | None) -> list[Ruling[Lookups]]:
+async def _verified(claims: list[str], sources: Sequence[Material], voter: Voter) -> list[Ruling[Lookups]]:
     """One ruling for each batch of claims, in order; every one of its claims has its lookup."""
     batches = (claims[start : start + BATCH] for start in range(0, len(claims), BATCH))
-    return await together(judges.ask(verification(batch, sources), model=model) for batch in batches)
+    return await together(voter.ask(verification(batch, sources)) for batch in batches)
 
 
 def _finding(text: str, statement: Statement, lookup: Lookup, quotable: Quotable) -> Finding:

@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any
-
-from pydantic import Field
+from typing import TYPE_CHECKING, Any
 
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask, Reason
-from eval_skills.core.models.base import Rate, Text
+from eval_skills.core.models.base import Rate
 from eval_skills.scorers.answer import text_of, unwrapped
+from eval_skills.scorers.judging.graded_votes import GradedVotes
 from eval_skills.scorers.judging.grading import Grade, Grading
-from eval_skills.scorers.judging.panel import Aggregate, Decision, Panel, passes
+from eval_skills.scorers.judging.panel_options import PanelOptions
 from eval_skills.scorers.judging.question import Material, Question
-from eval_skills.scorers.reasons import one_line, remark
 from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.score import Score
-from eval_skills.scorers.settings import ScoringSettings
 
 if TYPE_CHECKING:
     from eval_skills.core.models import SkillResponse
-    from eval_skills.scorers.judging.judge import Ruling
-    from eval_skills.scorers.judging.panel import Ballots
 
 VERSION = "llm_judge 1"
 """Of the words below: another version asks again."""
@@ -40,23 +35,20 @@ _PLACE = re.compile(
 )
 """What templates of other tools call the answer and its like."""
 
-_REASONING_SHOWN, _REASONING_KEPT, _DISSENT_SHOWN = 400, 4_000, 160
-
 
 @scorer("llm_judge")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LlmJudge:
+class LlmJudge(PanelOptions):
     """What a model says of the answer, in [0, 1]; passes from `threshold` on (0.7 unless set, equality passes).
 
     `criteria` (one or several sentences) or a free `judgePrompt` say what is asked of the answer; there must be one of them.
     Neither is a template: places such as ``{output}`` are refused. The model gives its reasoning, then a number within `scale` (0
     to 1 unless set; other ends are mapped to [0, 1]), or one of `choices`, each with its score: ``{"correct": 1, "partly": 0.5,
     "wrong": 0}``. It sees the task's input, the answer (unwrapped) and, where there is one, the reference answer: `reference`,
-    else `expectedOutput.value`. An answer without text gets 0, and no model is asked. `model` takes the place of the run's.
+    else `expectedOutput.value`. An answer without text gets 0, and no model is asked.
 
-    `models` makes it a panel (null is the run's model), and `votes` asks each model so often, at `temperature` (0.7 unless set);
-    `aggregate` makes a score of them: ``median`` (unless set), ``mean``, or ``majority``, whose score is the share that passes
-    the answer. See `judging.panel`.
+    `model`, `models`, `votes`, `temperature` and `aggregate` are those of `PanelOptions`; the score of a ``majority`` is the
+    share that passes the answer.
 
     A reply that cannot be read is asked for again; in the end the item is an error of kind ``judge``, never a guessed score.
 
@@ -70,22 +62,14 @@ class LlmJudge:
     choices: dict[str, Rate] | None = None
     threshold: Rate = 0.7
     reference: Any = None
-    model: Text | None = None
-    models: tuple[Text | None, ...] = (None,)
-    aggregate: Aggregate | None = None
-    votes: int = 1
-    temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     task: EvalTask
-    settings: ScoringSettings
     _grading: Grading = field(init=False, repr=False, compare=False)
     _instructions: str = field(init=False, repr=False, compare=False)
-    panel: Panel = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        PanelOptions.__post_init__(self)  # super() knows no class with slots
         object.__setattr__(self, "_grading", Grading.of(self.scale, self.choices))
         object.__setattr__(self, "_instructions", _instructions(self.criteria, self.judge_prompt))
-        object.__setattr__(self, "panel", self._panel())
-        object.__setattr__(self, "models", self.panel.models)
         if self.reference is not None and self._expected is not None:
             raise InputError("given in evaluator and as expectedOutput.value; keep one", path="reference")
 
@@ -104,14 +88,8 @@ class LlmJudge:
         if not text_of(answer).strip():
             return Score(0.0, reasons=(Reason(code="OUTPUT_EMPTY", message="expected an answer, got none", where="output"),))
         ballots = await self.panel.ask(self.settings.judges, self.question(answer))
-        decision = self.panel.decide(ballots, self._grading.share, self.threshold)
-        ruling = self._telling(ballots, decision)
-        return Score(
-            decision.value,
-            passed=decision.passed,
-            reasons=(self._reason(ruling, decision), *self._dissent(ballots, decision), *truncation_remarks(ruling.truncated)),
-            metadata={"judge": self._facts(ruling) | self.panel.facts(ballots, decision)},
-        )
+        votes = GradedVotes(self.panel, self._grading, self.threshold, ballots)
+        return votes.score(code="JUDGE_VERDICT", where="output", version=VERSION)
 
     def question(self, answer: Any) -> Question[Grade]:
         """What the model is asked about this answer."""
@@ -127,67 +105,9 @@ class LlmJudge:
             reply=self._grading.reply,
         )
 
-    def _panel(self) -> Panel:
-        if self.model is not None and self.models != (None,):
-            raise InputError("model and models exclude each other; keep one", path="models")
-        if self.temperature is not None and self.votes == 1:
-            raise InputError("it is that of several votes; set votes, or llm.temperature for every question", path="temperature")
-        models = self.models if self.model is None else (self.model,)
-        panel = Panel(models=models, votes=self.votes, temperature=self.temperature, aggregate=self.aggregate or "median")
-        if self.aggregate is not None and panel.is_single:
-            raise InputError("there is one vote only, and nothing to put together; name models, or set votes", path="aggregate")
-        return panel
-
-    def _telling(self, ballots: Ballots[Grade], decision: Decision) -> Ruling[Grade]:
-        """The vote nearest to the verdict, of those on its side: its reasoning speaks for the panel."""
-
-        def distance(ruling: Ruling[Grade]) -> tuple[bool, float]:
-            value = self._grading.share(ruling.reply)
-            return passes(value, self.threshold) != decision.passed, abs(value - decision.value)
-
-        return min(ballots.rulings, key=distance)
-
     @property
     def _expected(self) -> Any:
         return self.task.expected_output.value if self.task.expected_output is not None else None
-
-    def _reason(self, ruling: Ruling[Grade], decision: Decision) -> Reason:
-        said = one_line(ruling.reply.reasoning, _REASONING_SHOWN)
-        single = f"{ruling.model} gave {self._grading.given(ruling.reply)}"
-        given = single if self.panel.is_single else self.panel.told(decision)
-        # the model's own number is the score already, where nothing was mapped or put together
-        got = "" if given == f"{ruling.model} gave {decision.value:g}" else f", got {decision.value:.4g}"
-        message = f"{given}, expected {self.panel.wanted(self.threshold)}{got}: {said}"
-        return Reason(code="JUDGE_VERDICT", message=message, where="output")
-
-    def _dissent(self, ballots: Ballots[Grade], decision: Decision) -> tuple[Reason, ...]:
-        """A remark with the first vote of the other side, if there is one: what the panel outvoted."""
-        share = self._grading.share
-        others = [each for each in ballots.rulings if passes(share(each.reply), self.threshold) != decision.passed]
-        if not others:
-            return ()
-        said = one_line(others[0].reply.reasoning, _DISSENT_SHOWN)
-        message = f"outvoted: {others[0].model} gave {self._grading.given(others[0].reply)}: {said}"
-        return (remark(Reason(code="JUDGE_DISSENT", message=message, where="output")),)
-
-    def _facts(self, ruling: Ruling[Grade]) -> dict[str, Any]:
-        return {
-            "model": ruling.model,
-            "given": self._grading.given(ruling.reply),
-            "reasoning": ruling.reply.reasoning[:_REASONING_KEPT],
-            "cached": ruling.cached,
-            "replies": ruling.readings,
-            "version": VERSION,
-            "truncated": ruling.truncated,
-        }
-
-
-def truncation_remarks(truncated: dict[str, int]) -> tuple[Reason, ...]:
-    """One remark for each material that the model did not see whole."""
-    return tuple(
-        remark(Reason(code="JUDGE_SAW_PART", message=f"{cut:,} characters of the {name} were left out of the prompt", where=name))
-        for name, cut in truncated.items()
-    )
 
 
 def _asked(task: EvalTask) -> Any:

@@ -7,13 +7,13 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, get_type_hints
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import ValidationError
 from pydantic.alias_generators import to_camel
 
 from eval_skills.core.errors import InputError, nearest
-from eval_skills.core.loading import nearest_choice
+from eval_skills.scorers.option_types import converted, misfit
 
 if TYPE_CHECKING:
     from eval_skills.core.models import EvalTask
@@ -33,8 +33,6 @@ EXPECTATIONS = {
     "custom_scorer_path": "custom_scorer_path",
 }
 """Options that `expectedOutput` can give as well, with the attribute that holds them there."""
-
-_STRICT = ConfigDict(strict=True, allow_inf_nan=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +54,11 @@ class Option:
         Raises:
             InputError: the value is of another type, or out of bounds.
         """
-        if isinstance(value, list) and any(get_origin(hint) is tuple for hint in (self.hint, *get_args(self.hint))):
-            value = tuple(value)
         try:
-            return TypeAdapter(self.hint, config=_STRICT).validate_python(value)
+            return converted(self.hint, value)
         except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            place = "".join(f"[{part}]" for part in first["loc"] if isinstance(part, int))
-            raise InputError(f"{first['msg']}, got {str(first['input'])[:80]!r}{nearest_choice(first)}", path=place) from error
+            wrong = misfit(self.hint, value)
+            raise InputError(str(wrong), path=wrong.place) from error
 
 
 def options_of(target: Callable[..., Any]) -> dict[str, Option]:
@@ -73,8 +68,14 @@ def options_of(target: Callable[..., Any]) -> dict[str, Option]:
         parameters = parameters[1:]
     annotated = {each.name: each.annotation for each in parameters if each.annotation is not each.empty}
     # only these annotations are resolved: a scorer may import the types of its other names for type checking alone
-    hints = get_type_hints(SimpleNamespace(__annotations__=annotated), vars(sys.modules[target.__module__]), include_extras=True)
+    hints = get_type_hints(SimpleNamespace(__annotations__=annotated), _names_known_to(target), include_extras=True)
     return {each.name: Option(each.name, each.default is each.empty, hints.get(each.name, Any)) for each in parameters}
+
+
+def _names_known_to(target: Callable[..., Any]) -> dict[str, Any]:
+    """What its annotations may name: a class inherits options, and with them the words of another module."""
+    owners = reversed(target.__mro__) if isinstance(target, type) else (target,)
+    return {name: value for owner in owners for name, value in vars(sys.modules[owner.__module__]).items()}
 
 
 def given_options(entry: ScorerEntry, task: EvalTask, settings: ScoringSettings) -> dict[str, Any]:

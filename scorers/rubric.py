@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from eval_skills.core.errors import InputError, JudgeError
@@ -11,29 +12,38 @@ from eval_skills.core.fingerprint import digest_of_json
 from eval_skills.core.models import EvalTask, Reason
 from eval_skills.core.models.base import Rate, Text
 from eval_skills.scorers.answer import text_of, unwrapped
-from eval_skills.scorers.judged_claims import JudgedClaims, judged_claims
+from eval_skills.scorers.judged_claims import judged_claims
+from eval_skills.scorers.judging.ballots import Ballots
+from eval_skills.scorers.judging.graded_votes import truncation_remarks
+from eval_skills.scorers.judging.panel_options import PanelOptions
 from eval_skills.scorers.judging.question import Material
 from eval_skills.scorers.judging.rubric_questions import VERSION, rubric_question, verdicts_in
 from eval_skills.scorers.judging.run_materials import has_results, run_materials
 from eval_skills.scorers.judging.together import together
-from eval_skills.scorers.llm_judge import truncation_remarks
 from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.rubric_file import DUST, NOT_JUDGED, Rubric, RubricDimension, rubric_of
 from eval_skills.scorers.rubric_results import DimensionResult, by_claims, by_level, floor_reasons, overall_reason
+from eval_skills.scorers.rubric_votes import settled, unity_of
 from eval_skills.scorers.score import Score
-from eval_skills.scorers.settings import ScoringSettings
 
 if TYPE_CHECKING:
     from eval_skills.core.models import SkillResponse
     from eval_skills.scorers.judging.judge import Ruling
+    from eval_skills.scorers.judging.panel import Voter
 
-Judged = tuple[list[DimensionResult], dict[str, int], "Ruling[Any] | None"]
-"""Results, what the model did not see whole, and the ruling on the levels they have."""
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What one vote says of some dimensions, what it did not see whole, and the ruling on the levels they have."""
+
+    results: dict[str, DimensionResult]
+    truncated: dict[str, int]
+    ruling: Ruling[Any] | None = None
 
 
 @scorer("rubric")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RubricScorer:
+class RubricScorer(PanelOptions):
     """Σ score · weight / Σ weight over the dimensions of a rubric, in [0, 1], as a model judges them; each is shown as a
     dimension.
 
@@ -51,10 +61,13 @@ class RubricScorer:
 
     The model sees the task, the answer, what the agent did and, where there is one, the reference answer: `reference`, else
     `expectedOutput.value`. `criteria` say what is asked of this task in particular. An answer without text gets 0, and no model
-    is asked. `model` takes the place of the run's.
+    is asked.
+
+    `model`, `models`, `votes`, `temperature` and `aggregate` are those of `PanelOptions`: each dimension gets what the panel says
+    of it (see `consensus_of`), and with that it counts and is held against its floor.
 
     Raises:
-        InputError: the rubric cannot be found or read, or is none; `criteria` are blank.
+        InputError: the rubric cannot be found or read, or is none; `criteria` are blank; the panel is empty.
     """
 
     rubric: Text | dict[str, Any] | None = None
@@ -62,12 +75,11 @@ class RubricScorer:
     threshold: Rate | None = None
     criteria: str | tuple[str, ...] | None = None
     reference: Any = None
-    model: Text | None = None
     task: EvalTask
-    settings: ScoringSettings
     _rubric: Rubric = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        PanelOptions.__post_init__(self)  # super() knows no class with slots
         rubric = rubric_of(self.rubric, self.settings.benchmark_folder)
         if self.threshold is not None:
             rubric = rubric.model_copy(update={"pass_at": self.threshold})
@@ -78,11 +90,6 @@ class RubricScorer:
             raise InputError("given in evaluator and as expectedOutput.value; keep one", path="reference")
 
     @property
-    def models(self) -> tuple[str | None, ...]:
-        """The models that are asked; None is the run's."""
-        return (self.model,)
-
-    @property
     def version(self) -> str:
         """Of the prompts: our words, and the rubric as it stands today."""
         return f"{VERSION} {digest_of_json(self._rubric.to_json()).removeprefix('sha256:')[:8]}"
@@ -91,17 +98,17 @@ class RubricScorer:
         """The overall score, with each dimension's score and reason.
 
         Raises:
-            JudgeError: the model gave no readable verdict, or could judge no dimension.
+            JudgeError: the model, or too many of a panel, gave no readable verdict, or could judge no dimension.
         """
         if not text_of(unwrapped(response.output)).strip():
             return Score(0.0, reasons=(Reason(code="OUTPUT_EMPTY", message="expected an answer, got none", where="output"),))
         apart = self._apart(response)
         rest = {name: each for name, each in self._rubric.dimensions.items() if name not in apart}
         groups = [rest] if self.calls == "one" else [{name: each} for name, each in rest.items()]
-        asked = [self._by_levels(group, response) for group in groups if group]
+        asked = [partial(self._by_levels, group, response) for group in groups if group]
         if apart:
-            asked.append(self._by_claims(apart, response))
-        return self._summed(await together(asked))
+            asked.append(partial(self._by_claims, apart, response))
+        return self._summed(await together(self.panel.poll(self.settings.judges, part) for part in asked))
 
     def _apart(self, response: SkillResponse) -> list[str]:
         """The dimensions that are judged by claims, if there is anything to verify these by."""
@@ -109,38 +116,43 @@ class RubricScorer:
             return []
         return [name for name, each in self._rubric.dimensions.items() if each.by_claims]
 
-    async def _by_levels(self, dimensions: Mapping[str, RubricDimension], response: SkillResponse) -> Judged:
+    async def _by_levels(self, dimensions: Mapping[str, RubricDimension], response: SkillResponse, voter: Voter) -> _Part:
         materials = self._materials(response)
         criteria = "\n".join(f"- {each.strip()}" for each in self._criteria)
-        question = rubric_question(dimensions, materials, not_judged=NOT_JUDGED, criteria=criteria)
-        ruling = await self.settings.judges.ask(question, model=self.model)
+        ruling = await voter.ask(rubric_question(dimensions, materials, not_judged=NOT_JUDGED, criteria=criteria))
         verdicts = verdicts_in(ruling.reply, dimensions)
-        results = [by_level(name, each, verdicts[name], materials) for name, each in dimensions.items()]
-        return results, ruling.truncated, ruling
+        results = {name: by_level(name, each, verdicts[name], materials) for name, each in dimensions.items()}
+        return _Part(results, ruling.truncated, ruling)
 
-    async def _by_claims(self, names: list[str], response: SkillResponse) -> Judged:
-        claims: JudgedClaims = await judged_claims(
-            self.task, response, self.settings.judges, self.model, reference=self._reference
-        )
-        return [by_claims(name, claims) for name in names], claims.truncated, None
+    async def _by_claims(self, names: list[str], response: SkillResponse, voter: Voter) -> _Part:
+        claims = await judged_claims(self.task, response, voter, reference=self._reference)
+        return _Part({name: by_claims(name, claims) for name in names}, claims.truncated)
 
-    def _summed(self, judged: list[Judged]) -> Score:
-        given = {result.name: result for results, _, _ in judged for result in results}
+    def _summed(self, polled: list[Ballots[_Part]]) -> Score:
+        parts = [part for ballots in polled for part in ballots.given]
+        given = {name: self._settled(ballots, name) for ballots in polled for name in ballots.given[0].results}
         results = [given[name] for name in self._rubric.dimensions]
         scores = {each.name: each.score for each in results if each.score is not None}
         overall, floors = self._overall(results, scores), floor_reasons(self._rubric, scores)
         enough = overall >= self._rubric.pass_at - DUST
         short = () if enough else (overall_reason(self._rubric, scores, overall),)
         details = [reason for each in results for reason in each.reasons(self._rubric.dimensions[each.name])]
-        truncated = {name: cut for _, cuts, _ in judged for name, cut in cuts.items()}
+        truncated = {name: cut for part in parts for name, cut in part.truncated.items()}
+        unity = unity_of(self.panel, self._rubric, results, polled, passed=enough and not floors)
         return Score(
             overall,
             passed=enough and not floors,
             gates=floors,
-            reasons=(*short, *details, *truncation_remarks(truncated)),
+            reasons=(*short, *((unity.remark,) if unity else ()), *details, *truncation_remarks(truncated)),
             dimensions={f"rubric.{name}": score for name, score in scores.items()},
-            metadata={"rubric": self._facts(results), "judge": self._asking([each for _, _, each in judged if each])},
+            metadata={
+                "rubric": self._facts(results),
+                "judge": self._asking([part.ruling for part in parts if part.ruling]) | ({"panel": unity.facts} if unity else {}),
+            },
         )
+
+    def _settled(self, ballots: Ballots[_Part], name: str) -> DimensionResult:
+        return settled(self.panel, ballots.each(lambda part: part.results[name]))
 
     def _overall(self, results: list[DimensionResult], scores: Mapping[str, float]) -> float:
         if (overall := self._rubric.overall(scores)) is not None:

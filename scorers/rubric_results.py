@@ -14,6 +14,7 @@ from eval_skills.scorers.rubric_file import NOT_JUDGED, RubricDimension
 
 if TYPE_CHECKING:
     from eval_skills.scorers.judged_claims import JudgedClaims
+    from eval_skills.scorers.judging.consensus import Consensus
     from eval_skills.scorers.judging.question import Material
     from eval_skills.scorers.judging.rubric_questions import DimensionVerdict
     from eval_skills.scorers.rubric_file import Rubric
@@ -25,7 +26,7 @@ _SHOWN, _KEPT = 300, 4_000
 class DimensionResult:
     """One dimension: `score` in [0, 1] or None where it could not be judged, `given` as it was judged (``good``), and why.
 
-    `unsupported` are the claims that cost it something, `facts` JSON for the metadata.
+    `unsupported` are the claims that cost it something, `facts` JSON for the metadata. `consensus` is there where a panel voted.
     """
 
     name: str
@@ -34,13 +35,17 @@ class DimensionResult:
     why: str
     unsupported: tuple[Finding, ...] = ()
     facts: dict[str, Any] = field(default_factory=dict)
+    consensus: Consensus | None = None
 
     def reasons(self, dimension: RubricDimension) -> list[Reason]:
         """What the report says of it: a remark where it was not judged, or cost nothing."""
         where = f"rubric.{self.name}"
         if self.score is None:
-            return [remark(Reason(code="RUBRIC_NOT_SCORED", message=f"{self.name} was not scored: {self.why}", where=where))]
-        message = f"{self.name}: {self.given} ({self.score:.4g}, weight {dimension.weight:g}): {self.why}"
+            votes = f" ({self.given})" if self.consensus else ""
+            message = f"{self.name} was not scored{votes}: {self.why}"
+            return [remark(Reason(code="RUBRIC_NOT_SCORED", message=message, where=where))]
+        unity = f", agreement {self.consensus.agreement:.2g}" if self.consensus else ""
+        message = f"{self.name}: {self.given} ({self.score:.4g}{unity}, weight {dimension.weight:g}): {self.why}"
         reason = Reason(code="RUBRIC_DIMENSION", message=message, where=where)
         return [remark(reason) if self.score == 1 else reason, *reasons_of(self.unsupported)]
 

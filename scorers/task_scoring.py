@@ -16,15 +16,12 @@ from eval_skills.scorers.forbidden_tools import ForbiddenTools
 from eval_skills.scorers.hallucination import Hallucination
 from eval_skills.scorers.judging.identity import JudgeIdentity, identity_of
 from eval_skills.scorers.judging.spending import counted
-from eval_skills.scorers.options import given_options
 from eval_skills.scorers.output_text import OutputText
 from eval_skills.scorers.reasons import remark
-from eval_skills.scorers.registry import Scorer, find_scorer
 from eval_skills.scorers.score import as_score
-from eval_skills.scorers.sequence import Sequence
 from eval_skills.scorers.settings import ScoringSettings
+from eval_skills.scorers.task_scorers import dimensions_of, evaluator_of
 from eval_skills.scorers.thresholds import limit_reasons
-from eval_skills.scorers.tool_accuracy import ToolAccuracy
 from eval_skills.scorers.tool_calls import calls_disagree, unknown_calls, with_tool_calls
 from eval_skills.scorers.verdict import Findings, forbidden_verdict
 from eval_skills.scorers.weights import effective_weights
@@ -66,11 +63,11 @@ class TaskScoring:
         expected = task.expected or Expected()
         self._thresholds = task.thresholds or Thresholds()
         with _naming(task, ""):
-            self.scorer, self._evaluator = _evaluator(task, self.settings)
+            self.scorer, self._evaluator = evaluator_of(task, self.settings)
         with _naming(task, "expected"):
             self._forbidden = ForbiddenTools(tools=tuple(expected.forbidden_tools)) if expected.forbidden_tools else None
             self._output_text = OutputText.of(expected.output)
-            self._dimensions = _dimensions(expected, self.settings)
+            self._dimensions = dimensions_of(expected, self.settings)
             self._sequence_gate = expected.sequence_gate
         check = task.checks.hallucination if task.checks else None
         with _naming(task, "checks.hallucination"):
@@ -188,49 +185,6 @@ class TaskScoring:
 
 async def _call(function: Callable[..., Any], *args: Any, in_thread: bool) -> Any:
     return await asyncio.to_thread(function, *args) if in_thread else function(*args)
-
-
-def _evaluator(task: EvalTask, settings: ScoringSettings) -> tuple[str | None, Scorer | None]:
-    named = task.evaluator_type
-    if named is None and task.expected_output is None:
-        return None, None
-    place = "evaluator.type" if task.evaluator is not None else "expectedOutput.type"
-    try:
-        entry = find_scorer(named or settings.default_evaluator)
-    except InputError as error:
-        raise InputError(error.message, path=place if named else "the default evaluator") from error
-    if task.expected is not None and task.expected.trajectory is not None and "task" not in entry.options:
-        raise InputError(
-            f"scorer {entry.name!r} does not look at it; name the evaluator trajectory_match", path="expected.trajectory"
-        )
-    options = given_options(entry, task, settings)
-    try:
-        return entry.name, entry.build(options)
-    except InputError as error:
-        raise InputError(error.message, path=_place(task, error.path)) from error
-    except ValueError as error:  # a plug-in need not know our errors
-        raise InputError(str(error), path="evaluator") from error
-
-
-def _place(task: EvalTask, option: str) -> str:
-    if option.startswith("expected."):
-        return option
-    name = option.partition("[")[0].partition(".")[0]
-    written = task.evaluator is not None and name in task.evaluator.options
-    return f"{'evaluator' if written or task.expected_output is None else 'expectedOutput'}.{option}"
-
-
-def _dimensions(expected: Expected, settings: ScoringSettings) -> dict[str, ToolAccuracy | Sequence]:
-    dimensions: dict[str, ToolAccuracy | Sequence] = {}
-    if expected.tools or expected.tool_categories:
-        tools, categories = tuple(expected.tools), tuple(expected.tool_categories)
-        dimensions["tool_accuracy"] = ToolAccuracy(
-            tools=tools, tool_categories=categories, shell_needs_command=expected.shell_needs_command, settings=settings
-        )
-    if expected.tool_sequence:
-        sequence = tuple(expected.tool_sequence)
-        dimensions["sequence_correctness"] = Sequence(expected=sequence, mode=expected.sequence_mode, settings=settings)
-    return dimensions
 
 
 @contextmanager

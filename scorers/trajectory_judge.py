@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from eval_skills.core.errors import InputError
-from eval_skills.core.models import EvalTask, Reason
-from eval_skills.core.models.base import Rate, Text
+from eval_skills.core.models import EvalTask
+from eval_skills.core.models.base import Rate
 from eval_skills.scorers.answer import unwrapped
+from eval_skills.scorers.judging.graded_votes import GradedVotes
 from eval_skills.scorers.judging.grading import Grade, Grading
+from eval_skills.scorers.judging.panel_options import PanelOptions
 from eval_skills.scorers.judging.question import Material, Question
 from eval_skills.scorers.judging.run_materials import run_materials
-from eval_skills.scorers.llm_judge import truncation_remarks
-from eval_skills.scorers.reasons import one_line
 from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.score import Score
-from eval_skills.scorers.settings import ScoringSettings
 from eval_skills.scorers.trajectory.message_shapes import UnreadableTrajectory
 from eval_skills.scorers.trajectory.messages import read_reference
 from eval_skills.scorers.trajectory.prompts import ROLE, WAY, WAY_WITH_REFERENCE
@@ -24,54 +23,47 @@ from eval_skills.scorers.trajectory.transcript import Step, transcript
 
 if TYPE_CHECKING:
     from eval_skills.core.models import SkillResponse
-    from eval_skills.scorers.judging.judge import Ruling
 
 VERSION = "trajectory_judge 1"
 """Of the words in `prompts`: another version asks again."""
 
 REFERENCE = "expected.trajectory"
-_DUST = 1e-9
-_SHOWN, _KEPT = 400, 4_000
 
 
 @scorer("trajectory_judge")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrajectoryJudge:
+class TrajectoryJudge(PanelOptions):
     """What a model says of the way that the agent took, in [0, 1]; passes from `threshold` on (0.7 unless set, equality passes).
 
     The model reads the messages and tool calls of the answer beside the task, and gives its reasoning, then a number within
     `scale` (0 to 1 unless set; other ends are mapped to [0, 1]), or one of `choices`, each with its score. It asks whether
     every step follows from what was known and leads on, whether tools and arguments fit, and whether the answer follows; where
     the task has an `expected.trajectory`, by that too, as one good way of several. `criteria` are asked for besides; a free
-    `judgePrompt` takes the place of all of it. `model` takes the place of the run's. An answer that has neither messages nor
-    tool calls is not judged.
+    `judgePrompt` takes the place of all of it. An answer that has neither messages nor tool calls is not judged.
+
+    `model`, `models`, `votes`, `temperature` and `aggregate` are those of `PanelOptions`; the score of a ``majority`` is the
+    share that passes the answer.
 
     A reply that cannot be read is asked for again; in the end the item is an error of kind ``judge``, never a guessed score.
 
-    Raises: InputError: blank criteria or a blank prompt, both of them, a scale without extent, fewer than two choices, or an
-    unreadable `expected.trajectory`."""
+    Raises: InputError: blank criteria or a blank prompt, both of them, a scale without extent, fewer than two choices, an empty
+    panel, or an unreadable `expected.trajectory`."""
 
     criteria: str | tuple[str, ...] | None = None
     judge_prompt: str | None = None
     scale: tuple[float, float] | None = None
     choices: dict[str, Rate] | None = None
     threshold: Rate = 0.7
-    model: Text | None = None
     task: EvalTask
-    settings: ScoringSettings
     _grading: Grading = field(init=False, repr=False, compare=False)
     _reference: list[Step] | None = field(init=False, repr=False, compare=False)
     _instructions: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        PanelOptions.__post_init__(self)  # super() knows no class with slots
         object.__setattr__(self, "_grading", Grading.of(self.scale, self.choices))
         object.__setattr__(self, "_reference", _reference(self.task))
         object.__setattr__(self, "_instructions", self._asked_for())
-
-    @property
-    def models(self) -> tuple[str | None, ...]:
-        """The models that are asked; None is the run's."""
-        return (self.model,)
 
     @property
     def version(self) -> str:
@@ -86,14 +78,9 @@ class TrajectoryJudge:
         """
         if not (steps := run_materials(response)):
             return None
-        ruling = await self.settings.judges.ask(self._question(steps, response), model=self.model)
-        value = self._grading.share(ruling.reply)
-        return Score(
-            value,
-            passed=value >= self.threshold - _DUST,
-            reasons=(self._reason(ruling, value), *truncation_remarks(ruling.truncated)),
-            metadata={"judge": self._facts(ruling)},
-        )
+        ballots = await self.panel.ask(self.settings.judges, self._question(steps, response))
+        votes = GradedVotes(self.panel, self._grading, self.threshold, ballots)
+        return votes.score(code="TRAJECTORY_JUDGED", where="messages", version=VERSION)
 
     def _question(self, steps: tuple[Material, ...], response: SkillResponse) -> Question[Grade]:
         described = {"description": self.task.description, "input": self.task.input_data}
@@ -111,24 +98,10 @@ class TrajectoryJudge:
         if self.judge_prompt is not None:
             return _not_blank(self.judge_prompt, "judgePrompt")
         way = WAY if self._reference is None else WAY_WITH_REFERENCE
-        criteria = (self.criteria,) if isinstance(self.criteria, str) else self.criteria or ()
-        return "\n".join((way, *(f"- {_not_blank(each, 'criteria')}" for each in criteria)))
-
-    def _reason(self, ruling: Ruling[Grade], value: float) -> Reason:
-        given, said = self._grading.given(ruling.reply), one_line(ruling.reply.reasoning, _SHOWN)
-        message = f"{ruling.model} gave {given}, expected a score of at least {self.threshold:g}, got {value:.4g}: {said}"
-        return Reason(code="TRAJECTORY_JUDGED", message=message, where="messages")
-
-    def _facts(self, ruling: Ruling[Grade]) -> dict[str, Any]:
-        return {
-            "model": ruling.model,
-            "given": self._grading.given(ruling.reply),
-            "reasoning": ruling.reply.reasoning[:_KEPT],
-            "cached": ruling.cached,
-            "replies": ruling.readings,
-            "version": VERSION,
-            "truncated": ruling.truncated,
-        }
+        criteria = (self.criteria,) if isinstance(self.criteria, str) else self.criteria
+        if criteria == ():
+            raise InputError("the list is empty; give at least one criterion, or leave it out", path="criteria")
+        return "\n".join((way, *(f"- {_not_blank(each, 'criteria')}" for each in criteria or ())))
 
 
 def _reference(task: EvalTask) -> list[Step] | None:

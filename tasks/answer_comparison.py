@@ -1,36 +1,42 @@
-"""Comparing the answers of a plan. Plain: no Prefect."""
+"""Comparing the answers of a plan, and going on with what of it has landed. Plain: no Prefect."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from eval_skills.core.errors import ConfigError, JudgeError, RunError, UsageError
+from eval_skills.core.errors import JudgeError, RunError
 from eval_skills.core.preferences import win_rates
 from eval_skills.core.store import land_preferences
 from eval_skills.core.store.judge_rows import preferences_of
 from eval_skills.core.store.judge_schema import PREFERENCE_SCHEMA
+from eval_skills.core.store.lock import RunLock
 from eval_skills.reporting.figures import plural
 from eval_skills.scorers.judging.comparison import Compared
-from eval_skills.scorers.judging.readiness import check_price, one_token
 from eval_skills.scorers.judging.spending import Spending, counted
-from eval_skills.scorers.judging.trouble import ModelTrouble
 from eval_skills.tasks.answer_pairs import AnswerPair, ComparisonPlan
 from eval_skills.tasks.comparison_summary import ComparisonSummary, Row
+from eval_skills.tasks.judging import failed_judging, going_on, half_judged, one_ready, spending_lines
 
 _SAID = ("outcome", "a_first", "b_first", "reasoning_a_first", "reasoning_b_first")
 
 
 class AnswerComparison:
-    """A comparison while it works, on the event loop of its task runner; what is done is known by pair."""
+    """A comparison while it works, on the event loop of its task runner; what is done is known by pair.
+
+    A verdict that has landed under this comparison's id stands, with what it cost, and nobody is asked about it. Another call
+    that makes the same comparison is refused meanwhile.
+    """
 
     def __init__(self, plan: ComparisonPlan) -> None:
         self.plan = plan
         self.pairs = {str(pair): pair for pair in plan.pairs}
+        self.remarks = list(plan.remarks)
+        self._before: dict[str, Row] = {}
         self._rows: dict[str, Row] = {}
-        self._asked: set[str] = set()
 
     @classmethod
     def of(cls, comparison_id: str) -> AnswerComparison:
@@ -45,56 +51,61 @@ class AnswerComparison:
             raise RunError(f"comparison {comparison_id} is not open in this process; start it through its flow") from None
 
     async def __aenter__(self) -> Self:
-        await _ready(self.plan)
-        _open[self.plan.comparison_id] = self
+        plan = self.plan
+        self._lock = RunLock(_lock_file(plan), what=f"the comparison of run {plan.a.run_id} and run {plan.b.run_id}")
+        try:
+            landed = _landed_verdicts(plan)
+            self._before = {name: landed[name] for name in self.pairs if name in landed}
+            if len(self._before) < len(self.pairs):
+                self.remarks += await one_ready(plan.judges, None, "nothing was compared")
+        except BaseException:
+            self._lock.release()
+            raise
+        _open[plan.comparison_id] = self
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         del _open[self.plan.comparison_id]
+        self._lock.release()
         await self.plan.judges.close()
 
     async def compare(self, pair: AnswerPair) -> Row:
         """The row of one pair; trouble with the judge becomes its error."""
-        judge = self.plan.judges.judge()
+        row = self._before.get(str(pair)) or await self._judged(pair)
+        self._rows[str(pair)] = row
+        return row
+
+    async def _judged(self, pair: AnswerPair) -> Row:
         found: Compared | None = None
         trouble: JudgeError | None = None
         with counted() as spending:
             try:
-                found = await pair.comparing.compare(pair.a.output, pair.b.output, judge)
+                found = await pair.comparing.compare(pair.a.output, pair.b.output, self.plan.judges.judge())
             except JudgeError as error:
                 trouble = error
-        if spending.asked:
-            self._asked.add(str(pair))
-        row = self._rows[str(pair)] = _row(self.plan, pair, found, trouble, spending)
-        return row
+        return _row(self.plan, pair, found, trouble, spending)
 
     def finish(self) -> list[Row]:
         """The rows in the order of the plan, landed, unless the budget ended the comparison.
-
-        A verdict that this comparison has landed before stands, with what it cost, where nobody was asked this time.
 
         Raises:
             RunError: a pair was not compared, or no pair has a verdict.
         """
         plan = self.plan
-        rows = [self._rows[str(pair)] for pair in plan.pairs if str(pair) in self._rows]
-        if len(rows) < len(plan.pairs):
-            raise RunError(
-                f"{len(plan.pairs) - len(rows)} of {plural(len(plan.pairs), 'pair')} were not compared; {_again(plan)}"
-            )
+        rows = [self._rows[name] for name in self.pairs if name in self._rows]
+        if len(rows) < len(self.pairs):
+            again = going_on(no_judge_cache=plan.request.no_judge_cache)
+            raise RunError(f"{len(self.pairs) - len(rows)} of {plural(len(self.pairs), 'pair')} were not compared; {again}")
         if plan.judges.budget.exhausted:
             return rows
         if all(row["outcome"] == "error" for row in rows):
             raise RunError(f"no pair could be judged: {rows[0]['error_message']}")
-        landed = _landed_verdicts(plan)
-        rows = [landed.get(name, row) if name not in self._asked else row for name, row in zip(self.pairs, rows, strict=True)]
         land_preferences(plan.store, plan.comparison_id, rows)
         return rows
 
     def summary(self, rows: list[Row], flow_runs: tuple[str, ...] = (), task_runs: int = 0) -> ComparisonSummary:
         """What these rows come to."""
         plan = self.plan
-        exhausted = plan.judges.budget.exhausted
         return ComparisonSummary(
             comparison_id=plan.comparison_id,
             run_a=plan.a.run_id,
@@ -109,28 +120,13 @@ class AnswerComparison:
             store=plan.store.path,
             spent=plan.judges.total,
             rows=rows,
-            out_of_budget=exhausted,
-            remarks=[*plan.remarks, *([_budget_spent(plan)] if exhausted else [])],
+            judged_before=len(self._before),
+            out_of_budget=plan.judges.budget.exhausted,
+            judging=[*_judging_lines(plan, rows)],
+            remarks=self.remarks,
             flow_runs=flow_runs,
             task_runs=task_runs,
         )
-
-
-async def _ready(plan: ComparisonPlan) -> None:
-    judge = plan.judges.judge()
-    try:
-        if plan.judges.budget.limit_usd is not None:
-            await check_price(judge)
-        if not plan.request.no_judge_check:
-            await one_token(judge)
-    except ConfigError as error:
-        raise UsageError(str(error)) from None
-    except ModelTrouble as trouble:
-        if trouble.code == "JUDGE_RATE_LIMIT":
-            return
-        if trouble.again:
-            raise RunError(f"nothing was compared: {trouble}; try again later") from None
-        raise UsageError(f"nothing was compared: {trouble}") from None
 
 
 def _landed_verdicts(plan: ComparisonPlan) -> dict[str, Row]:
@@ -162,13 +158,19 @@ def _row(plan: ComparisonPlan, pair: AnswerPair, found: Compared | None, trouble
     }
 
 
-def _again(plan: ComparisonPlan) -> str:
-    return "what was judged is in the cache: the same call goes on" if plan.judges.cache is not None else "nothing was kept"
+def _judging_lines(plan: ComparisonPlan, rows: list[Row]) -> Iterator[str]:
+    """What the judge failed, what it came to, and what the budget left; that a repeat asks about what it failed again."""
+    yield from spending_lines(plan.judges)
+    if plan.judges.budget.exhausted:
+        yield half_judged(plan.judges)
+    elif failed := [row for row in rows if row["outcome"] == "error"]:
+        said = failed_judging(len(failed), len(rows), failed[0]["error_message"], "pair")
+        same = "the same call without --no-judge-cache" if plan.request.no_judge_cache else "the same call"
+        yield f"{said}; {same} asks about {'it' if len(failed) == 1 else 'them'} again, and about nothing else"
 
 
-def _budget_spent(plan: ComparisonPlan) -> str:
-    limit = plan.judges.budget.limit_usd or 0.0
-    return f"--max-judge-cost {limit:g} is spent before every pair was judged; nothing landed; {_again(plan)} with a higher limit"
+def _lock_file(plan: ComparisonPlan) -> Path:
+    return plan.store.layout.root / f"compare-{plan.digest.removeprefix('sha256:')}.json"
 
 
 _open: dict[str, AnswerComparison] = {}

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from eval_skills.core.errors import ConfigError, InputError, UsageError
@@ -17,11 +18,13 @@ from eval_skills.reporting.figures import plural
 from eval_skills.scorers.judging import Judges
 from eval_skills.scorers.judging.comparison import VERSION, Comparing
 from eval_skills.scorers.judging.identity import prompt_version
+from eval_skills.scorers.judging.readiness import check_name
 from eval_skills.tasks.answer_sides import Side, sides_of
 from eval_skills.tasks.asked_benchmark import benchmark_of
 from eval_skills.tasks.compare_request import CompareRequest, asked_instead
 from eval_skills.tasks.report_source import recorded_request
 from eval_skills.tasks.request import EvaluateRequest
+from eval_skills.tasks.task_digests import task_digest
 
 _CRITERIA_OF = frozenset({"llm_judge", "llm-judge"})
 
@@ -77,12 +80,13 @@ def plan_comparison(request: CompareRequest) -> ComparisonPlan:
         raise UsageError(f"both sides are {a.skill} of run {a.run_id}; name another run, or --skill-a and --skill-b")
     if a.benchmark != b.benchmark:
         raise InputError(f"run {a.run_id} was asked {a.benchmark} and run {b.run_id} {b.benchmark}; their answers do not compare")
-    benchmark = _benchmark(store, request, a, b)
-    pairs, remarks = _pairs(a, b, benchmark, request.criteria)
+    benchmark, folder = _benchmark(store, request, a, b)
+    pairs, remarks = _pairs(a, b, benchmark, folder, request.criteria)
     unanswered = len((a.keys & b.keys) & (a.without | b.without))
     if not pairs:
         why = [*remarks, *([f"{plural(unanswered, 'pair')} without both answers"] if unanswered else [])]
         raise InputError(f"nothing of run {a.run_id} and run {b.run_id} can be compared: {'; '.join(why)}", source=store.path)
+    _check_name(judges)
     digest = _digest(pairs, request, judges)
     return ComparisonPlan(
         store=store,
@@ -109,20 +113,29 @@ def _judges(request: CompareRequest) -> Judges:
     return judges
 
 
-def _benchmark(store: Store, request: CompareRequest, a: Side, b: Side) -> Benchmark:
+def _check_name(judges: Judges) -> None:
+    try:
+        check_name(judges.judge())
+    except ConfigError as error:
+        raise UsageError(str(error)) from None
+
+
+def _benchmark(store: Store, request: CompareRequest, a: Side, b: Side) -> tuple[Benchmark, Path | None]:
     then = next(filter(None, (recorded_request(store.find_manifest(side.run_id)) for side in (a, b))), None)
     given = asked_instead(request)
     if then is None and "tasks" not in given:
         raise InputError(f"the runs' manifests cannot be read; say what was asked, as with --benchmark {a.benchmark}")
     everything: dict[str, Any] = {"task_tags": [], "task_ids": [], "complexity": []}
-    return benchmark_of((then or EvaluateRequest()).model_copy(update=everything | given))[0]
+    return benchmark_of((then or EvaluateRequest()).model_copy(update=everything | given))
 
 
-def _pairs(a: Side, b: Side, benchmark: Benchmark, criteria: str | None) -> tuple[list[AnswerPair], list[str]]:
+def _pairs(
+    a: Side, b: Side, benchmark: Benchmark, folder: Path | None, criteria: str | None
+) -> tuple[list[AnswerPair], list[str]]:
     """The comparable pairs in the order of the benchmark, and what was left out, and why."""
     shared = a.keys & b.keys
     tasks = {task.id: task for task in benchmark.tasks}
-    digests = {task.id: digest_of_json(task.to_json()) for task in benchmark.tasks}
+    digests = {task.id: task_digest(task, folder) for task in benchmark.tasks}
     both = {key: (a.answers[key], b.answers[key]) for key in a.answers.keys() & b.answers.keys()}
     gone = {key for key in both if key[0] not in tasks}
     changed = {

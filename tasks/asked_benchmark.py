@@ -5,16 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 from eval_skills.benchmarks import benchmark_folder, filter_tasks, load_benchmark, load_tasks
+from eval_skills.core.config.judge_options import JudgeOptions
 from eval_skills.core.errors import InputError, UsageError, nearest
 from eval_skills.core.models import Benchmark
 from eval_skills.scorers import ScoringSettings, TaskScoring
 from eval_skills.scorers.registry import find_scorer
 from eval_skills.tasks.judging import check_judges
+from eval_skills.tasks.monitor_request import MonitorRequest
 from eval_skills.tasks.request import EvaluateRequest
 
 
-def scoring_settings(request: EvaluateRequest, folder: Path | None) -> ScoringSettings:
-    """The part of the request that scorers see."""
+def scoring_settings(request: EvaluateRequest | MonitorRequest, folder: Path | None) -> ScoringSettings:
+    """The part of the request that scorers see; `folder` holds the files that its tasks name."""
     return ScoringSettings(
         weights=request.weights,
         tool_categories=request.tool_categories,
@@ -22,11 +24,7 @@ def scoring_settings(request: EvaluateRequest, folder: Path | None) -> ScoringSe
         default_evaluator=request.evaluator,
         allow_custom_code=request.allow_custom_code,
         benchmark_folder=folder,
-        llm=request.llm,
-        judge_concurrency=request.judge_concurrency,
-        max_judge_cost=request.max_judge_cost,
-        no_judge_cache=request.no_judge_cache,
-        no_judge_check=request.no_judge_check,
+        **{name: getattr(request, name) for name in JudgeOptions.model_fields},
     )
 
 

@@ -14,11 +14,12 @@ from eval_skills.reporting.figures import plural
 
 @dataclass(frozen=True, slots=True)
 class CalibrationOutcome:
-    """One calibration for each judge that the labels meet, as they landed."""
+    """One calibration for each judge that the labels meet, as they landed; `failed` answers it could not judge now."""
 
     calibrations: dict[str, Calibration]
     store: str
     remarks: list[str] = field(default_factory=list)
+    failed: int = 0
 
 
 def land_calibrations(store: Store, found: Mapping[str, Calibration], *, force: bool) -> list[str]:

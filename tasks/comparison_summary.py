@@ -16,7 +16,9 @@ Row = dict[str, Any]
 class ComparisonSummary:
     """The outcome of a comparison. `unanswered` pairs could not be judged, since one of the answers is missing.
 
-    `out_of_budget`: judging was to cost no more, and pairs were left unjudged; nothing landed then.
+    `judged_before` pairs have the verdict that landed when the same comparison was made before; nobody was asked about them.
+    `judging` says in lines what judging the others came to. `out_of_budget`: judging was to cost no more, and pairs were left
+    unjudged; nothing landed then.
     """
 
     comparison_id: str
@@ -32,10 +34,17 @@ class ComparisonSummary:
     store: str
     spent: Spending
     rows: list[Row]
+    judged_before: int = 0
     out_of_budget: bool = False
+    judging: list[str] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     flow_runs: tuple[str, ...] = ()
     task_runs: int = 0
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every pair with both answers has a verdict, and all of it has landed."""
+        return not (self.out_of_budget or self.figures.errors)
 
     @property
     def line(self) -> str:

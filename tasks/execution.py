@@ -111,6 +111,7 @@ def _answered(response: SkillResponse, verdict: Verdict) -> dict[str, Any]:
         "error_message": verdict.reasons[0].message if verdict.status == "error" and verdict.reasons else None,
         "judge_tokens": verdict.judge_tokens,
         "judge_cost_usd": verdict.judge_cost_usd,
+        "judge_agreement": verdict.judge_agreement,
         **_brought(response),
     }
 

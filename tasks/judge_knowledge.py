@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eval_skills.core.errors import UserError
-from eval_skills.core.models import Benchmark, SkillCompletionReport
+from eval_skills.core.models import Benchmark, SkillCompletionReport, TokenCost
 from eval_skills.reporting.judge_figures import KEY
 from eval_skills.scorers.judging.identity import JudgeIdentity
 from eval_skills.tasks.judged_items import recorded_judges
@@ -16,6 +16,7 @@ from eval_skills.tasks.request import EvaluateRequest
 if TYPE_CHECKING:
     import pandas as pd
 
+    from eval_skills.core.judge_figures import JudgeFigures
     from eval_skills.core.store import Manifest, Store
 
 
@@ -39,9 +40,22 @@ def with_judges(
         own = items[(items["skill_id"] == report.skill_id) & (items["skill_version"] == report.skill_version)]
         version = str(report.evaluator_metadata.get("benchmarkVersion", ""))
         figures = judge_figures(own, known, version)
-        more = {} if figures is None else {KEY: figures.to_json()}
-        completed.append(report.model_copy(update={"evaluator_metadata": report.evaluator_metadata | more}))
+        if figures is not None:
+            metadata = report.evaluator_metadata | {KEY: figures.to_json()}
+            cost = _honest(report.token_cost, figures)
+            report = report.model_copy(update={"evaluator_metadata": metadata, "token_cost": cost})
+        completed.append(report)
     return completed
+
+
+def _honest(cost: TokenCost, found: JudgeFigures) -> TokenCost:
+    """The cost, unknown where that of a verdict is: the sum of what is known would call the rest free."""
+    judged = [judge for judge in found.judges if judge.items]
+    unknown = {
+        "judge_tokens": any(judge.tokens is None for judge in judged),
+        "judge_cost_usd": any(judge.cost_usd is None for judge in judged),
+    }
+    return cost.model_copy(update={name: None for name, is_unknown in unknown.items() if is_unknown})
 
 
 def judges_at_the_time(

@@ -26,12 +26,14 @@ def keep_rate_limits(scorings: Scorings) -> None:
     A limit is made with ``prefect gcl create eval-skills-judge-openai-gpt-4o --limit 60 --slot-decay-per-second 1``: a minute's
     worth at once, then one request a second, over all runs that this server knows. It is looked for when a run begins.
     """
-    judges = judges_of(scorings)
-    if judges is None:
-        return
-    models = {model or judges.options.llm.model for scoring in scorings.values() for model in scoring.models}
-    limited = _limited(model for model in models if model is not None)
-    if limited:
+    if (judges := judges_of(scorings)) is not None:
+        keep_rate_limits_of(judges, {model for scoring in scorings.values() for model in scoring.models})
+
+
+def keep_rate_limits_of(judges: Judges, models: Iterable[str | None]) -> None:
+    """The same for these models of `judges`; None is the run's."""
+    names = {model or judges.options.llm.model for model in models}
+    if limited := _limited(name for name in names if name is not None):
         _hold(judges, limited)
 
 

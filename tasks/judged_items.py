@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from eval_skills.core.judge_report import NOT_BY_A_MODEL
+from eval_skills.core.judged_rows import NOT_BY_A_MODEL
 from eval_skills.core.models import Benchmark, Reason
 from eval_skills.scorers import TaskScoring
 from eval_skills.scorers.judging.identity import JudgeIdentity

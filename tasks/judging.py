@@ -6,25 +6,23 @@ import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from shlex import quote
-from typing import Any
+from typing import TypeVar
 
-from eval_skills.core.config import LlmSettings
 from eval_skills.core.config.judge_options import JudgeOptions
 from eval_skills.core.errors import ConfigError, RunError, UsageError
-from eval_skills.core.models import Skill, TaskResult
+from eval_skills.core.models import ItemResult, TaskResult
 from eval_skills.core.task_runner import LOCAL
 from eval_skills.reporting import figures
 from eval_skills.reporting.figures import plural
 from eval_skills.scorers import TaskScoring
 from eval_skills.scorers.judging import Judges
-from eval_skills.scorers.judging.readiness import check_price, one_token
+from eval_skills.scorers.judging.readiness import check_name, check_price, one_token
 from eval_skills.scorers.judging.trouble import ModelTrouble
 from eval_skills.scorers.reasons import one_line
 
-_HANDED_ON = frozenset({"passEnv", "pass_env", "authTokenEnvKey", "auth_token_env_key"})
-"""Keys of `adapterConfig` that name variables whose values a skill gets."""
-
 Scorings = Mapping[str, TaskScoring]
+
+R = TypeVar("R", TaskResult, ItemResult)
 
 DEFAULT_STORE = "./eval-store"
 _SHOWN = 300
@@ -34,12 +32,12 @@ def check_judges(scorings: Scorings) -> None:
     """Refuse a benchmark whose judging models cannot be asked, as far as that is known without asking.
 
     Raises:
-        UsageError: a task needs a model and none is named, or its key is not there.
+        UsageError: a task needs a model and none is named, its name says no provider, or its key is not there.
     """
     for task_id, scoring in scorings.items():
         for model in scoring.models:
             try:
-                scoring.settings.judges.judge(model)
+                check_name(scoring.settings.judges.judge(model))
             except ConfigError as error:
                 raise UsageError(f"task {task_id!r} is judged by a model: {error}") from None
 
@@ -52,20 +50,6 @@ def check_one_budget(options: JudgeOptions, task_runner: str) -> None:
     """
     if options.max_judge_cost is not None and task_runner != LOCAL:
         raise UsageError(f"--max-judge-cost counts in one process, and --task-runner {task_runner} has several; use one of them")
-
-
-def check_key_is_ours(llm: LlmSettings, skills: Iterable[Skill]) -> None:
-    """Refuse a skill that would be given the judge's key.
-
-    Raises:
-        UsageError: its configuration names the variable.
-    """
-    for skill in skills:
-        if llm.api_key_env is not None and llm.api_key_env in _handed_on(skill.adapter_config):
-            raise UsageError(
-                f"skill {skill.key} asks for the variable {llm.api_key_env}, which llm.apiKeyEnv names as the judge's key; a "
-                "skill never gets that one: keep the judge's key in a variable of its own"
-            )
 
 
 def make_ready(scorings: Scorings) -> list[str]:
@@ -88,14 +72,15 @@ async def _ready(asked: Mapping[str | None, Judges]) -> list[str]:
     remarks: list[str] = []
     try:
         for model, judges in asked.items():
-            remarks += await _one_ready(judges, model)
+            remarks += await one_ready(judges, model)
     finally:
         for judges in asked.values():
             await judges.close()
     return remarks
 
 
-async def _one_ready(judges: Judges, model: str | None) -> list[str]:
+async def one_ready(judges: Judges, model: str | None, nothing: str = "nothing was run") -> list[str]:
+    """Ask one model for one token; see `make_ready`. `nothing` says what a refusal came before."""
     judge = judges.judge(model)
     try:
         if judges.budget.limit_usd is not None:
@@ -108,8 +93,8 @@ async def _one_ready(judges: Judges, model: str | None) -> list[str]:
         if trouble.code == "JUDGE_RATE_LIMIT":
             return [f"the judge answers, and slowly: {trouble}"]
         if trouble.again:
-            raise RunError(f"nothing was run: {trouble}; try again later, or begin without asking: --no-judge-check") from None
-        raise UsageError(f"nothing was run: {trouble}") from None
+            raise RunError(f"{nothing}: {trouble}; try again later, or begin without asking: --no-judge-check") from None
+        raise UsageError(f"{nothing}: {trouble}") from None
     return []
 
 
@@ -120,9 +105,23 @@ def refuse_half_judged(judges: Judges | None) -> None:
         RunError: that is so; nothing is lost as long as there is the cache.
     """
     if judges is not None and judges.budget.exhausted:
-        kept = "nothing was kept" if judges.cache is None else "what it judged is in its cache and costs nothing again"
-        again = "the same call with a higher limit goes on"
-        raise RunError(f"{judges.budget.told}, and not everything was judged; nothing landed, {kept}: {again}")
+        raise RunError(half_judged(judges))
+
+
+def half_judged(judges: Judges) -> str:
+    """What is said where the budget did not reach for stored answers, and nothing of them landed."""
+    if judges.cache is None:
+        kept = "nothing was kept: the same call with a higher limit begins anew"
+    else:
+        kept = "what it judged is in its cache and costs nothing again: the same call with a higher limit goes on"
+    return f"{judges.budget.told}, and not everything was judged; nothing landed, {kept}"
+
+
+def going_on(*, no_judge_cache: bool) -> str:
+    """What becomes of judging stored answers that was stopped, when it is called again."""
+    if no_judge_cache:
+        return "with --no-judge-cache nothing of it was kept"
+    return "what was judged is in the cache: make the same call again to go on"
 
 
 def judges_of(scorings: Scorings) -> Judges | None:
@@ -135,7 +134,7 @@ def judging_lines(judges: Judges | None, run_id: str, store: str = DEFAULT_STORE
     return [] if judges is None else list(_lines(judges, run_id, store))
 
 
-def unjudged(results: Iterable[TaskResult]) -> list[TaskResult]:
+def unjudged(results: Iterable[R]) -> list[R]:
     """The results that have no verdict because of the judge. They say nothing of the skill."""
     return [each for each in results if each.error_kind == "judge"]
 
@@ -156,7 +155,8 @@ def failed_judging(count: int, total: int, first: str, noun: str = "item") -> st
     return f"judge: {count:,} of {plural(total, noun)} could not be judged: {one_line(first, _SHOWN)}"
 
 
-def _lines(judges: Judges, run_id: str, store: str) -> Iterator[str]:
+def spending_lines(judges: Judges) -> Iterator[str]:
+    """What was asked and what it came to, and what is wrong with the cache."""
     total, cache = judges.total, judges.cache
     if total.happened:
         price = "at a price that is not known" if total.cost_usd is None else figures.usd(total.cost_usd)
@@ -166,17 +166,12 @@ def _lines(judges: Judges, run_id: str, store: str) -> Iterator[str]:
         yield f"{plural(cache.broken, 'entry')} of the judge's cache could not be read and was asked for again: {cache.folder}"
     if cache is not None and cache.unwritable:
         yield f"verdicts are not kept for the next run: {cache.folder}: {cache.unwritable}"
+
+
+def _lines(judges: Judges, run_id: str, store: str) -> Iterator[str]:
+    yield from spending_lines(judges)
     if judges.budget.exhausted:
         yield (
             f"{judges.budget.told}, and not everything was judged; judge the rest, without calling a skill again, with: "
             f"eval-skills rescore {run_id} --max-judge-cost USD{'' if store == DEFAULT_STORE else f' --store {quote(store)}'}"
         )
-
-
-def _handed_on(config: Any) -> set[str]:
-    names: set[str] = set()
-    for key, value in config.items() if isinstance(config, dict) else ():
-        if key in _HANDED_ON:
-            names |= {value} if isinstance(value, str) else {each for each in value or () if isinstance(each, str)}
-        names |= _handed_on(value)
-    return names

@@ -13,17 +13,22 @@ from eval_skills.tasks.report_source import MAX_DETAILED_ITEMS, skill_reports_of
 FIGURE_COLUMNS = (
     "skill_id", "skill_version", "task_id", "run_index", "status", "score", "latency_ms", "weight", "tags", "complexity",
     "prompt_tokens", "completion_tokens", "cost_usd", "judge_tokens", "judge_cost_usd", "started_at", "origin",
-    "time_to_first_token_ms",
+    "time_to_first_token_ms", "error_kind",
     *DIMENSIONS, "forbidden_tools_called",
 )  # fmt: skip
+
+JUDGED_COLUMNS = ("benchmark_id", "dimensions", "reasons", "judge_agreement")
+"""What the figures of judges need, too: everything but the answers, so that a large run has no length bias."""
 
 
 def landed_reports(plan: RunPlan) -> list[SkillCompletionReport]:
     """The figures of every skill of a landed run, also written to the store's `reports` table (and its SQLite mirror)."""
     detailed = plan.planned <= MAX_DETAILED_ITEMS
-    items = plan.store.items(run_id=plan.run_id, columns=None if detailed else list(FIGURE_COLUMNS))
+    judges = judges_by_task(plan.scorings)
+    columns = [*FIGURE_COLUMNS, *(JUDGED_COLUMNS if judges else ())]
+    items = plan.store.items(run_id=plan.run_id, columns=None if detailed else columns)
     reports = skill_reports_of(items, plan.benchmark, plan.request.timeout_ms, detailed=detailed)
-    reports = with_judges(reports, items, judges_by_task(plan.scorings), plan.store)
+    reports = with_judges(reports, items, judges, plan.store)
     land_reports(plan.store, plan.run_id, None, reports, origin=plan.request.origin)
     if plan.store.layout.sqlite is not None:
         mirror_sqlite(plan.store, plan.run_id)

@@ -36,7 +36,8 @@ class Batch:
 class MonitorCounts:
     """What a monitor has seen in one call; of the changes, the last are kept.
 
-    `unjudged` samples have no verdict because of the judge; in `lost_batches` these were more than half.
+    `unjudged` samples have no verdict because of the judge; in `lost_batches` these were more than half, and the `dropped` others
+    there do not count either.
     """
 
     other: int = 0
@@ -46,6 +47,7 @@ class MonitorCounts:
     unjudged: int = 0
     first_unjudged: str = ""
     lost_batches: int = 0
+    dropped: int = 0
     batches: int = 0
     changes: int = 0
     last_changes: deque[StatusChange] = field(default_factory=lambda: deque(maxlen=CHANGES_KEPT))

@@ -25,7 +25,7 @@ def unjudged_remarks(counts: MonitorCounts) -> Iterator[str]:
     """What the judge failed: it counts neither as passed nor as failed."""
     if not counts.unjudged:
         return
-    total = counts.sampled + counts.repeated + counts.unjudged
+    total = counts.sampled + counts.repeated + counts.unjudged + counts.dropped
     said = failed_judging(counts.unjudged, total, counts.first_unjudged, "sample")
     batches = plural(counts.lost_batches, "batch")
     lost = f"; it failed more than half of {batches}, of which nothing counts" if counts.lost_batches else ""

@@ -12,6 +12,7 @@ from eval_skills.core.loading import read_document, validate
 from eval_skills.core.models import EvalTask, ExpectedOutput, Verdict
 from eval_skills.scorers import ScoringSettings, TaskScoring, score_response
 from eval_skills.scorers.registry import find_scorer
+from eval_skills.tasks.asked_benchmark import scoring_settings
 from eval_skills.tasks.interactions import Interaction
 from eval_skills.tasks.monitor_request import MonitorRequest
 
@@ -41,19 +42,7 @@ class MonitorTask:
             InputError: there is no such task, or it asks for something that cannot be done.
         """
         task, folder = _task_of(request)
-        settings = ScoringSettings(
-            weights=request.weights,
-            tool_categories=request.tool_categories,
-            tool_names=request.tool_names,
-            default_evaluator=request.evaluator,
-            allow_custom_code=request.allow_custom_code,
-            benchmark_folder=folder,
-            llm=request.llm,
-            judge_concurrency=request.judge_concurrency,
-            max_judge_cost=request.max_judge_cost,
-            no_judge_cache=request.no_judge_cache,
-            no_judge_check=request.no_judge_check,
-        )
+        settings = scoring_settings(request, folder)
         try:
             return cls(task, settings, TaskScoring(task, settings))
         except InputError as error:

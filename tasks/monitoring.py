@@ -207,6 +207,7 @@ class MonitorSession:
         self._counts.unjudged += len(missing)
         self._counts.first_unjudged = self._counts.first_unjudged or first
         self._counts.lost_batches += is_lost
+        self._counts.dropped += len(samples) - len(missing) if is_lost else 0
         return [] if is_lost else [each for each in samples if each.verdict.error_kind != "judge"]
 
     def _land(self, rows: list[dict[str, object]]) -> None:

@@ -20,10 +20,12 @@ from eval_skills.scorers import TaskScoring
 from eval_skills.scorers.judging.secrets import judge_secrets
 from eval_skills.tasks.asked_benchmark import benchmark_doubts, benchmark_of, scorings_of
 from eval_skills.tasks.cluster_request import check_task_runner
-from eval_skills.tasks.judging import check_key_is_ours, check_one_budget
+from eval_skills.tasks.judge_keys import check_key_is_ours
+from eval_skills.tasks.judging import check_one_budget
 from eval_skills.tasks.places import check_places
 from eval_skills.tasks.recordings import Recordings, read_recordings
 from eval_skills.tasks.request import EvaluateRequest
+from eval_skills.tasks.task_digests import benchmark_digests
 from eval_skills.tasks.usable_skills import check_subject, usable_skills
 
 
@@ -114,15 +116,16 @@ def make_plan(request: EvaluateRequest, *, run_id: str | None = None) -> RunPlan
             "no skill to evaluate: " + ("; ".join(f"{bad.path}: {bad.reason}" for bad in unusable) or "none was given")
         )
     check_subject(benchmark, skills)
-    check_key_is_ours(request.llm, skills)
+    scorings = scorings_of(request, benchmark, folder)
+    check_key_is_ours(request.llm, skills, scorings)
     plan = RunPlan(
         run_id=run_id or new_run_id(request.at),
         request=request,
         store=Store(request.store),
         skills={skill.key: skill for skill in skills},
         benchmark=benchmark,
-        scorings=scorings_of(request, benchmark, folder),
-        digests=digests_of(skills, benchmark),
+        scorings=scorings,
+        digests=digests_of(skills, benchmark, folder),
         items=all_items(skills, benchmark, request.runs),
         benchmark_path=folder,
         remarks=[
@@ -161,7 +164,7 @@ def _recorded(request: EvaluateRequest, benchmark: Benchmark, folder: Path | Non
         skills={skill.key: skill for skill in recordings.skills},
         benchmark=benchmark,
         scorings=scorings_of(request, benchmark, folder),
-        digests=digests_of((), benchmark) | recordings.digests,
+        digests=digests_of((), benchmark, folder) | recordings.digests,
         items=items,
         benchmark_path=folder,
         remarks=[*_gaps(items, recordings), *benchmark_doubts(benchmark, request)],
@@ -188,8 +191,7 @@ def all_items(skills: Iterable[Skill], benchmark: Benchmark, runs: int) -> list[
     return [Item(key, task.id, run) for run in range(runs) for task in benchmark.tasks for key in keys]
 
 
-def digests_of(skills: Iterable[Skill], benchmark: Benchmark) -> dict[str, str]:
+def digests_of(skills: Iterable[Skill], benchmark: Benchmark, folder: Path | None = None) -> dict[str, str]:
     """Fingerprints by ``id@version``, ``benchmark`` and ``task/<id>``: what changed between two runs, in one word each."""
     digests = {skill.key: digest_of_folder(skill.folder) if skill.folder else digest_of_json(skill.to_json()) for skill in skills}
-    digests["benchmark"] = digest_of_json(benchmark.to_json())
-    return digests | {f"task/{task.id}": digest_of_json(task.to_json()) for task in benchmark.tasks}
+    return digests | benchmark_digests(benchmark, folder)

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eval_skills.core.errors import InputError, UserError
-from eval_skills.core.fingerprint import digest_of_json
 from eval_skills.core.loading import validate
 from eval_skills.core.models import Benchmark, SkillCompletionReport
 from eval_skills.core.store import Manifest, Store, is_run_id, started_at
@@ -16,6 +15,7 @@ from eval_skills.reporting import ReportContext, read_reports
 from eval_skills.tasks.asked_benchmark import benchmark_of
 from eval_skills.tasks.judge_knowledge import judges_at_the_time, with_judges
 from eval_skills.tasks.request import EvaluateRequest
+from eval_skills.tasks.task_digests import benchmark_digests
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -142,10 +142,10 @@ def _benchmark(
     if manifest is None or request is None:
         return None, [f"the run's manifest cannot be read; {without}"]
     try:
-        benchmark, _ = benchmark_of(request)
+        benchmark, folder = benchmark_of(request)
     except UserError as error:
         return None, [f"benchmark {name} is not there any more ({error}); {without}"]
-    if manifest.benchmark.digest not in (None, digest_of_json(benchmark.to_json())):
+    if manifest.benchmark.digest not in (None, benchmark_digests(benchmark, folder)["benchmark"]):
         return None, [f"benchmark {name} changed since the run began; {without}"]
     return benchmark, []
 

@@ -30,13 +30,15 @@ def difference_of_scorings(before: Reports, after: Reports) -> tuple[ReportDiff,
     """Two scorings of the same answers, and what is to be said of them.
 
     There is no latency in it, for nothing was called. An item whose scoring broke before, and that has a verdict now, is no
-    change of the skill: it is in no test and no flip, and a figure that it moves is neither welcome nor not.
+    change of the skill, nor is one that the judge fails now: it is in no test and no flip, and a figure that it moves is neither
+    welcome nor not.
     """
-    fresh = _judged_first(before, after)
-    diff = diff_reports(_without(before, fresh), _without(after, fresh))
-    moved = {skill for skill, _, _ in fresh}
+    fresh, failed = _judged_first(before, after), {key for key, item in _items(after) if item.error_kind == "judge"}
+    diff = diff_reports(_without(before, fresh | failed), _without(after, fresh | failed))
+    moved = {skill for skill, _, _ in fresh | failed}
     skills = [_shown(skill, f"{skill.skill_id}@{skill.skill_version}" in moved) for skill in diff.skills]
     remarks = [f"{plural(len(fresh), 'item')} not judged before and judged now: counted as no change"] if fresh else []
+    remarks += [f"{plural(len(failed), 'item')} not judged now, since the judge failed: counted as no change"] if failed else []
     return diff.model_copy(update={"skills": skills}), remarks
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from eval_skills.core.errors import InputError, UsageError
@@ -30,8 +30,9 @@ class Rescoring:
     """A scoring of one run's answers, checked and ready to be done.
 
     `results` are the items as they are, without those that cannot be scored again (`remarks` count them); `cut` of these were to
-    be, but their answers were cut when they landed. `run_id` is where it lands; `landed` says that the same scoring has landed
-    there already.
+    be, but their answers were cut when they landed. `run_id` is where it lands. `before` are the items that have landed there
+    already, when the same scoring was made before, by their keys; those that the judge failed then are not among them. `landed`
+    says that none is left.
     """
 
     store: Store
@@ -41,9 +42,16 @@ class Rescoring:
     yardstick: Yardstick
     results: list[ItemResult]
     manifest: Manifest | None
+    before: dict[ItemKey, ItemResult] = field(default_factory=dict)
     landed: bool = False
     cut: int = 0
     remarks: list[str] = field(default_factory=list)
+
+    def as_it_stands(self) -> Rescoring:
+        """The same scoring, with what of it has landed by now."""
+        landed = results_of(self.store.item_table(self.run_id))
+        before = {result.key: result for result in landed if result.error_kind != "judge"}
+        return replace(self, before=before, landed=all(result.key in before for result in self.results))
 
 
 def plan_rescoring(request: RescoreRequest) -> Rescoring:
@@ -63,20 +71,19 @@ def plan_rescoring(request: RescoreRequest) -> Rescoring:
     left, remarks = _scorable(results, truncated, yardstick, of)
     check_judges(yardstick.scorings)
     digest = rescoring_digest(store, of, yardstick)
-    landed = find_scored(store, started_at(of), "rescore", digest)
-    taken = set() if landed and not request.force else set(store.run_ids())
-    return Rescoring(
+    found = None if request.force else find_scored(store, started_at(of), "rescore", digest)
+    plan = Rescoring(
         store=store,
         of=of,
-        run_id=landed if landed and not request.force else derived_run_id(started_at(of), digest, taken),
+        run_id=found or derived_run_id(started_at(of), digest, set(store.run_ids())),
         digest=digest,
         yardstick=yardstick,
         results=left,
         manifest=manifest,
-        landed=bool(landed) and not request.force and landed in store.tables.files("items"),
         cut=sum(key[1] in yardstick.scorings for key in truncated),
         remarks=[*_changes(manifest, left, yardstick, of), *remarks],
     )
+    return plan.as_it_stands()
 
 
 def rescoring_digest(store: Store, of: str, yardstick: Yardstick) -> str:

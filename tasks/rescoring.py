@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
 
+from eval_skills.core.errors import RunError
 from eval_skills.core.models import EvalTask, ItemResult, SkillResponse, Usage
 from eval_skills.core.redaction import Redaction
 from eval_skills.core.store import (
@@ -20,13 +21,15 @@ from eval_skills.core.store import (
     land_items,
     land_reports,
     mirror_sqlite,
+    results_of,
     started_at,
     table_of,
     write_manifest,
 )
+from eval_skills.core.store.lock import RunLock
 from eval_skills.tasks.judge_knowledge import with_judges
 from eval_skills.tasks.judged_items import judges_by_task
-from eval_skills.tasks.judging import judges_of, make_ready, refuse_half_judged
+from eval_skills.tasks.judging import failed_judging, judges_of, make_ready, refuse_half_judged, unjudged
 from eval_skills.tasks.report_source import skill_reports_of
 from eval_skills.tasks.rescore_plan import Rescoring, has_answer
 
@@ -36,22 +39,33 @@ def rescore(plan: Rescoring, *, concurrency: int = 4) -> None:
 
     The original's rows stay as they are. What is not judged (errors, timeouts), and latency, cost, messages and tool calls, are
     carried over. The items land last: until then, calling again does it all again under the same run id; what judging models
-    said before is in their cache then.
+    said before is in their cache then. Items that the judge failed land as errors, and calling again judges these alone. Another
+    call that makes the same scoring is refused meanwhile.
 
     Raises:
         UserError: a judging model cannot be asked.
-        RunError: the limit of what judging may cost was reached, and nothing landed; or a judging model cannot be reached.
+        RunError: the limit of what judging may cost was reached, or a judging model failed on every answer, and nothing landed;
+            or it cannot be reached.
     """
     if not plan.landed:
-        _judge_and_land(plan, concurrency)
+        with RunLock(plan.store.layout.root / f"rescore-{plan.run_id}.json", what=f"the scoring of run {plan.of}"):
+            _judge_and_land(plan.as_it_stands(), concurrency)
     if plan.store.layout.sqlite is not None:
         mirror_sqlite(plan.store, plan.run_id)
 
 
+def left_unjudged(plan: Rescoring) -> list[ItemResult]:
+    """The items of the landed scoring that have no verdict because of the judge."""
+    return unjudged(results_of(plan.store.item_table(plan.run_id)))
+
+
 def _judge_and_land(plan: Rescoring, concurrency: int) -> None:
+    if plan.landed:  # another call was faster
+        return
     make_ready(plan.yardstick.scorings)
     results = asyncio.run(_judged(plan, concurrency))
     refuse_half_judged(judges_of(plan.yardstick.scorings))
+    _refuse_where_all_failed(results)
     frame = table_of(results).to_pandas(maps_as_pydicts="strict")
     yardstick = plan.yardstick
     reports = skill_reports_of(frame, yardstick.benchmark, yardstick.request.timeout_ms, detailed=True)
@@ -59,6 +73,14 @@ def _judge_and_land(plan: Rescoring, concurrency: int) -> None:
     write_manifest(plan.store.run_folder(plan.run_id), _manifest(plan, results))
     land_reports(plan.store, plan.run_id, None, reports, origin="rescore")
     land_items(plan.store, plan.run_id, results)
+
+
+def _refuse_where_all_failed(results: Sequence[ItemResult]) -> None:
+    answered = [result for result in results if has_answer(result)]
+    failed = unjudged(answered)
+    if len(failed) == len(answered):
+        said = failed_judging(len(failed), len(answered), failed[0].error_message or "")
+        raise RunError(f"{said}; nothing landed: the same call goes on once the judge answers")
 
 
 async def _judged(plan: Rescoring, concurrency: int) -> list[ItemResult]:
@@ -80,6 +102,8 @@ async def _judged(plan: Rescoring, concurrency: int) -> list[ItemResult]:
 
 
 async def _judge(result: ItemResult, plan: Rescoring) -> ItemResult:
+    if (known := plan.before.get(result.key)) is not None:
+        return known
     scoring = plan.yardstick.scorings[result.task_id]
     changes = _belonging(scoring.task, plan)
     if has_answer(result):
@@ -96,6 +120,7 @@ async def _judge(result: ItemResult, plan: Rescoring) -> ItemResult:
             "error_message": verdict.reasons[0].message if broke else None,
             "judge_tokens": verdict.judge_tokens,
             "judge_cost_usd": verdict.judge_cost_usd,
+            "judge_agreement": verdict.judge_agreement,
         }
     return result.model_copy(update=changes)
 

@@ -20,7 +20,10 @@ COLUMNS = [
 ]  # fmt: skip
 """What figures and comparisons by task are made of: everything but the answers."""
 
-_NO_FIGURES = frozenset({"run_id", "timestamp", "benchmark_version", "origin"})
+_NO_FIGURES = frozenset(
+    {"run_id", "timestamp", "benchmark_version", "origin", "judge_tokens", "judge_cost_usd", "unjudged_items"}
+)
+"""What was judged, and what that cost, is no figure that today's formulas could change."""
 
 
 def todays_benchmark(then: EvaluateRequest | None, options: ScoringOptions) -> Benchmark | None:

@@ -14,6 +14,7 @@ from eval_skills.tasks.asked_benchmark import benchmark_of, scoring_settings
 from eval_skills.tasks.judging import judges_of
 from eval_skills.tasks.request import EvaluateRequest
 from eval_skills.tasks.rescore_request import ScoringOptions
+from eval_skills.tasks.task_digests import benchmark_digests
 
 _SETTINGS = ("evaluator", "weights", "tool_categories", "tool_names")
 
@@ -48,8 +49,7 @@ def yardstick_of(options: ScoringOptions, then: EvaluateRequest) -> Yardstick:
     benchmark, folder = benchmark_of(request)
     settings = scoring_settings(request, folder)
     scorings = {task.id: TaskScoring(task, settings) for task in benchmark.tasks}
-    digests = {f"task/{task.id}": digest_of_json(task.to_json()) for task in benchmark.tasks}
-    digests["benchmark"] = digest_of_json(benchmark.to_json())
+    digests = benchmark_digests(benchmark, folder)
     content = {
         "benchmark": digests["benchmark"],
         "settings": request.model_dump(mode="json", include=set(_SETTINGS)),

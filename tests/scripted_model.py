@@ -108,6 +108,11 @@ class ScriptedModel:
         with self.came:
             assert self.came.wait_for(lambda: self.busy >= busy, WAIT_S)
 
+    def wait_for_asked(self, count: int) -> None:
+        """Return when so many requests have come in."""
+        with self.came:
+            assert self.came.wait_for(lambda: len(self.asked) >= count, WAIT_S)
+
     def _next(self, asked: Asked) -> Says:
         with self.came:
             self.asked.append(asked)

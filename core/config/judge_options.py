@@ -16,7 +16,9 @@ class JudgeOptions(Model):
     max_judge_cost: float | None = Field(
         default=None, ge=0, le=1e9, description="USD that judging may cost; then the rest of the items is not judged"
     )
-    no_judge_cache: bool = Field(default=False, description="Ask judging models anew, also what they answered before")
+    no_judge_cache: bool = Field(
+        default=False, description="Ask judging models anew, also what they answered before, and keep nothing"
+    )
     no_judge_check: bool = Field(default=False, description="Do not ask judging models for one token before the run begins")
 
     def judge_options(self) -> dict[str, object]:

@@ -152,7 +152,9 @@ class Config(Model):
     max_judge_cost: float | None = Field(
         default=None, ge=0, le=1e9, description="USD that judging may cost in a run; then the rest is not judged", examples=[5.0]
     )
-    no_judge_cache: bool = Field(default=False, description="Ask judging models anew, also what they answered before")
+    no_judge_cache: bool = Field(
+        default=False, description="Ask judging models anew, also what they answered before, and keep nothing"
+    )
     no_judge_check: bool = Field(default=False, description="Do not ask judging models for one token before a run begins")
     secrets: list[VariableName] = Field(
         default_factory=list,

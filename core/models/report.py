@@ -37,7 +37,8 @@ class Summary(Model):
 
     `flake_rate` is None unless some task ran at least twice; `pass_at_k` and `pass_hat_k` are None when k exceeds the runs
     of a task. `throughput` is items per second from the first item's start to the last one's end. `forbidden_items` are those
-    that called a tool they must not call.
+    that called a tool they must not call, `unjudged_items` those that a judging model was to judge and could not; None where no
+    model was asked.
     """
 
     completion_rate: Rate
@@ -55,6 +56,7 @@ class Summary(Model):
     counts: StatusCounts | None = None
     throughput: float | None = None
     forbidden_items: int | None = None
+    unjudged_items: int | None = None
 
 
 class Latency(Model):
@@ -73,7 +75,8 @@ class Latency(Model):
 class TokenCost(Model):
     """Sums over the items that know them; None where no item does. What judging models were paid stands apart from the skill's.
 
-    `judge_cost_usd` is None, too, where the price of a single judged item is not known.
+    `judge_cost_usd` is None, too, where the price of a single judged item is not known, and `judge_tokens` where its tokens are
+    not.
     """
 
     prompt_tokens: int | None

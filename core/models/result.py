@@ -42,6 +42,13 @@ class Verdict(Model):
     judge_cost_usd: float | None = None
     metadata: dict[str, Any] = Field(default_factory=dict)
 
+    @property
+    def judge_agreement(self) -> float | None:
+        """The share, in [0, 1], of a panel's members (or one model's votes) that decide as the whole does; None without one."""
+        judge = self.metadata.get("judge")
+        panel = judge.get("panel") if isinstance(judge, dict) else None
+        return panel.get("agreement") if isinstance(panel, dict) else None
+
 
 class Attempt(Model):
     """One try of an item: when it began (UTC), how long it took, and what stopped it, if anything did."""
@@ -56,7 +63,7 @@ class ItemResult(Model):
 
     `passed` is `status == "pass"`. `score` is None for errors and timeouts: there was nothing to score.
     `latency_ms` is the successful (or last) attempt alone; failed and timed-out items keep the time they took.
-    `time_to_first_token_ms` is known of answers that were streamed.
+    `time_to_first_token_ms` is known of answers that were streamed, `judge_agreement` of those that a panel judged.
     `origin` is `run`, or what wrote the row later (`rescore`, `replay` …).
     """
 
@@ -97,6 +104,7 @@ class ItemResult(Model):
     judge_cost_usd: float | None = None
     origin: str = "run"
     time_to_first_token_ms: float | None = Field(default=None, ge=0)
+    judge_agreement: Rate | None = None
 
     @property
     def skill_key(self) -> str:

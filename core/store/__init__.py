@@ -10,17 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from eval_skills.core.store.journal import Journal
-    from eval_skills.core.store.landing import (
-        land,
-        land_calibration,
-        land_comparisons,
-        land_items,
-        land_night,
-        land_preferences,
-        land_recomputed,
-        land_reports,
-        land_samples,
-    )
+    from eval_skills.core.store.landing import land, land_items
     from eval_skills.core.store.lines import latest, read_journal
     from eval_skills.core.store.manifest import Manifest, ManifestBenchmark, ManifestSkill, read_manifest, write_manifest
     from eval_skills.core.store.past_run import PastRun, past_runs
@@ -29,6 +19,15 @@ if TYPE_CHECKING:
     from eval_skills.core.store.run_id import check_run_id, derived_run_id, is_run_id, new_run_id, start_date, started_at
     from eval_skills.core.store.sample_schema import SAMPLE_SCHEMA
     from eval_skills.core.store.schema import COMPARISON_SCHEMA, ITEM_SCHEMA, REPORT_SCHEMA, RUN_SCHEMA
+    from eval_skills.core.store.side_tables import (
+        land_calibration,
+        land_comparisons,
+        land_night,
+        land_preferences,
+        land_recomputed,
+        land_reports,
+        land_samples,
+    )
     from eval_skills.core.store.sqlite_mirror import mirror_sqlite
     from eval_skills.core.store.store import Store
 
@@ -73,17 +72,7 @@ __all__ = [
 
 _MODULES: dict[str, tuple[str, ...]] = {
     "journal": ("Journal",),
-    "landing": (
-        "land",
-        "land_calibration",
-        "land_comparisons",
-        "land_items",
-        "land_night",
-        "land_preferences",
-        "land_recomputed",
-        "land_reports",
-        "land_samples",
-    ),
+    "landing": ("land", "land_items"),
     "lines": ("latest", "read_journal"),
     "manifest": ("Manifest", "ManifestBenchmark", "ManifestSkill", "read_manifest", "write_manifest"),
     "past_run": ("PastRun", "past_runs"),
@@ -92,6 +81,15 @@ _MODULES: dict[str, tuple[str, ...]] = {
     "run_id": ("check_run_id", "derived_run_id", "is_run_id", "new_run_id", "start_date", "started_at"),
     "sample_schema": ("SAMPLE_SCHEMA",),
     "schema": ("COMPARISON_SCHEMA", "ITEM_SCHEMA", "REPORT_SCHEMA", "RUN_SCHEMA"),
+    "side_tables": (
+        "land_calibration",
+        "land_comparisons",
+        "land_night",
+        "land_preferences",
+        "land_recomputed",
+        "land_reports",
+        "land_samples",
+    ),
     "sqlite_mirror": ("mirror_sqlite",),
     "store": ("Store",),
 }

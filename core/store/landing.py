@@ -6,7 +6,7 @@ again; only then is the journal deleted. Whatever was cut off, calling `land` ag
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -14,21 +14,19 @@ from pyarrow import fs
 
 from eval_skills.core.errors import RunError
 from eval_skills.core.store.durable import sync_file, sync_folder
-from eval_skills.core.store.judge_schema import CALIBRATION_SCHEMA, PREFERENCE_SCHEMA
 from eval_skills.core.store.layout import Layout
 from eval_skills.core.store.lines import complete_lines, key_of, result_of
 from eval_skills.core.store.lock import RunLock
-from eval_skills.core.store.rows import report_row, table_of
+from eval_skills.core.store.rows import table_of
 from eval_skills.core.store.run_id import check_run_id, start_date
-from eval_skills.core.store.sample_schema import SAMPLE_SCHEMA
-from eval_skills.core.store.schema import COMPARISON_SCHEMA, ITEM_SCHEMA, NIGHT_SCHEMA, REPORT_SCHEMA
+from eval_skills.core.store.schema import ITEM_SCHEMA
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from datetime import date
     from pathlib import Path
 
-    from eval_skills.core.models import ItemResult, SkillCompletionReport
+    from eval_skills.core.models import ItemResult
     from eval_skills.core.store.layout import TableName
     from eval_skills.core.store.lines import ItemKey
     from eval_skills.core.store.store import Store
@@ -56,43 +54,13 @@ def land(store: Store, run_id: str, date: date | None = None) -> str:
     if not journal.exists():
         return _landed(store, run_id)
     with RunLock(journal):
-        expected = _write_items(store, run_id, scratch := store.tables.scratch(_relative(store, "items", run_id, date), run_id))
+        expected = _write_items(store, run_id, scratch := store.tables.scratch(relative_of(store, "items", run_id, date), run_id))
         _verify(scratch, fs.LocalFileSystem(), expected)
-        target = store.tables.publish(scratch, _relative(store, "items", run_id, date))
+        target = store.tables.publish(scratch, relative_of(store, "items", run_id, date))
         _verify(target, store.tables.filesystem, expected)
         journal.unlink()
         sync_folder(journal.parent)
     return store.tables.location(target)
-
-
-def land_reports(
-    store: Store,
-    run_id: str,
-    date: date | None,
-    reports: Iterable[SkillCompletionReport],
-    *,
-    benchmark_version: str | None = None,
-    origin: str = "run",
-) -> str:
-    """Write one row per report into ``reports/date=…/<run id>.parquet``, replacing what was there; return where that is.
-
-    `benchmark_version` comes from the run's manifest, if there is one and it is not given.
-    """
-    if benchmark_version is None and (manifest := store.find_manifest(run_id)) is not None:
-        benchmark_version = manifest.benchmark.version
-    rows = [report_row(report, run_id=run_id, benchmark_version=benchmark_version, origin=origin) for report in reports]
-    return _write_rows(store, run_id, _relative(store, "reports", run_id, date), rows, REPORT_SCHEMA)
-
-
-def land_recomputed(
-    store: Store, file_id: str, run_id: str, reports: Iterable[SkillCompletionReport], *, benchmark_version: str
-) -> str:
-    """Write the reports of a run, made anew, beside those that it has: ``reports/date=…/<file id>.parquet``.
-
-    Their rows carry the id of the run and the origin ``recompute``; `file_id` has the shape of a run id. Returns where it is.
-    """
-    rows = [report_row(report, run_id=run_id, benchmark_version=benchmark_version, origin="recompute") for report in reports]
-    return _write_rows(store, file_id, _relative(store, "reports", file_id, None), rows, REPORT_SCHEMA)
 
 
 def land_items(store: Store, run_id: str, results: Sequence[ItemResult]) -> str:
@@ -103,7 +71,7 @@ def land_items(store: Store, run_id: str, results: Sequence[ItemResult]) -> str:
         UsageError: the run is being written by another process.
     """
     with RunLock(store.journal_path(run_id)):
-        relative = _relative(store, "items", run_id, None)
+        relative = relative_of(store, "items", run_id, None)
         scratch = store.tables.scratch(relative, run_id)
         with pq.ParquetWriter(scratch, ITEM_SCHEMA, compression="zstd") as writer:
             for start in range(0, len(results), BATCH_ROWS):
@@ -113,48 +81,12 @@ def land_items(store: Store, run_id: str, results: Sequence[ItemResult]) -> str:
         return store.tables.location(store.tables.publish(scratch, relative))
 
 
-def land_comparisons(store: Store, comparison_id: str, rows: Sequence[Mapping[str, Any]]) -> str:
-    """Write the rows of one period, under the names of `COMPARISON_SCHEMA`, into ``comparisons/date=…/<id>.parquet``.
-
-    The id has the shape of a run id, and the day of its period is its partition. Returns where the file is.
-    """
-    relative = _relative(store, "comparisons", comparison_id, None)
-    return _write_rows(store, comparison_id, relative, rows, COMPARISON_SCHEMA)
-
-
-def land_samples(store: Store, batch_id: str, rows: Sequence[Mapping[str, Any]]) -> str:
-    """Write the rows of one batch of a monitor, under the names of `SAMPLE_SCHEMA`, into ``samples/date=…/<batch id>.parquet``.
-
-    The id has the shape of a run id. What was there under it is replaced. Returns where the file is.
-    """
-    relative = _relative(store, "samples", batch_id, None)
-    return _write_rows(store, batch_id, relative, rows, SAMPLE_SCHEMA)
-
-
-def land_night(store: Store, night_id: str, rows: Sequence[Mapping[str, Any]]) -> str:
-    """Write what a night came to, under the names of `NIGHT_SCHEMA`, into ``nights/date=…/<night id>.parquet``, all at once.
-
-    The id has the shape of a run id. Returns where the file is.
-    """
-    return _write_rows(store, night_id, _relative(store, "nights", night_id, None), rows, NIGHT_SCHEMA)
-
-
-def land_preferences(store: Store, comparison_id: str, rows: Sequence[Mapping[str, Any]]) -> str:
-    """Write compared answers, under the names of `PREFERENCE_SCHEMA`, into ``preferences/date=…/<comparison id>.parquet``.
-
-    The id has the shape of a run id. What was there under it is replaced. Returns where the file is.
-    """
-    relative = _relative(store, "preferences", comparison_id, None)
-    return _write_rows(store, comparison_id, relative, rows, PREFERENCE_SCHEMA)
-
-
-def land_calibration(store: Store, calibration_id: str, row: Mapping[str, Any]) -> str:
-    """Write a calibration, under the names of `CALIBRATION_SCHEMA`, into ``calibrations/date=…/<calibration id>.parquet``.
-
-    The id has the shape of a run id. Returns where the file is.
-    """
-    relative = _relative(store, "calibrations", calibration_id, None)
-    return _write_rows(store, calibration_id, relative, [row], CALIBRATION_SCHEMA)
+def relative_of(store: Store, name: TableName, run_id: str, day: date | None) -> str:
+    """Where in the store a run's rows of one table are, or where they go: into the partition of `day`, else of the run's own."""
+    landed = store.tables.files(name, [run_id])
+    if landed:
+        return "/".join(landed[run_id].rsplit("/", 3)[1:])
+    return Layout.table_file(name, day or start_date(run_id), run_id)
 
 
 def run_batches(store: Store, run_id: str) -> Iterator[pa.RecordBatch]:
@@ -167,25 +99,11 @@ def run_batches(store: Store, run_id: str) -> Iterator[pa.RecordBatch]:
         yield from table_of(results).combine_chunks().to_batches()
 
 
-def _write_rows(store: Store, run_id: str, relative: str, rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> str:
-    scratch = store.tables.scratch(relative, run_id)
-    pq.write_table(pa.Table.from_pylist([dict(row) for row in rows], schema=schema), scratch, compression="zstd")
-    sync_file(scratch)
-    return store.tables.location(store.tables.publish(scratch, relative))
-
-
 def _landed(store: Store, run_id: str) -> str:
     landed = store.tables.files("items", [check_run_id(run_id)])
     if not landed:
         raise RunError(f"run {run_id} has neither a journal nor landed items in {store.path}; is this the right store?")
     return store.tables.location(landed[run_id])
-
-
-def _relative(store: Store, name: TableName, run_id: str, day: date | None) -> str:
-    landed = store.tables.files(name, [run_id])
-    if landed:
-        return "/".join(landed[run_id].rsplit("/", 3)[1:])
-    return Layout.table_file(name, day or start_date(run_id), run_id)
 
 
 def _write_items(store: Store, run_id: str, scratch: Path) -> int:

@@ -13,11 +13,22 @@ from eval_skills.core.store.store import is_of_the_course
 if TYPE_CHECKING:
     from eval_skills.core.store.store import Store
 
+_JUDGING = ("judge_tokens", "judge_cost_usd", "unjudged_items")
 _REPORT_COLUMNS = (
-    "run_id", "skill_id", "skill_version", "benchmark_id", "benchmark_version", "completion_rate", "items", "origin",
+    "run_id", "skill_id", "skill_version", "benchmark_id", "benchmark_version", "completion_rate", "items", "origin", *_JUDGING,
 )  # fmt: skip
 
 _Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PastJudging:
+    """What judging one skill (``id@version``) took in a run; None is unknown. `unjudged_items` are those the judge failed at."""
+
+    skill: str
+    judge_tokens: int | None
+    judge_cost_usd: float | None
+    unjudged_items: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +37,7 @@ class PastRun:
 
     `items` is how many have a result: landed ones, and of an unfinished run those in its journal; None: its journal is damaged.
     `benchmark` and `planned_items` are None where neither manifest nor reports know them. `best_completion`, in [0, 1], is that
-    of its best skill; None where the run has no report.
+    of its best skill; None where the run has no report. `judging` is that of its skills about which a model was asked.
     """
 
     run_id: str
@@ -38,6 +49,7 @@ class PastRun:
     planned_items: int | None
     best_completion: float | None
     origin: str = "run"
+    judging: list[PastJudging] = field(default_factory=list)
 
 
 def past_runs(
@@ -109,7 +121,13 @@ def _past_run(store: Store, row: _Row, reports: list[_Row], landed: Mapping[str,
         origin=row["origin"] or "run",
         items=_items(store, row, reports, landed),
         best_completion=max((report["completion_rate"] for report in reports), default=None),
+        judging=[_judging(report) for report in reports if any(report[name] is not None for name in _JUDGING)],
     )
+
+
+def _judging(report: _Row) -> PastJudging:
+    skill = f"{report['skill_id']}@{report['skill_version']}"
+    return PastJudging(skill=skill, **{name: report[name] for name in _JUDGING})
 
 
 def _items(store: Store, row: _Row, reports: list[_Row], landed: Mapping[str, int]) -> int | None:

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from eval_skills.core.dimensions import DIMENSIONS
 
-SCHEMA_VERSION = "2"
+SCHEMA_VERSION = "3"
 VERSION_KEY = b"eval_skills.schema_version"
 
 _TEXT, _FLOAT, _COUNT = pa.string(), pa.float64(), pa.int64()
@@ -66,12 +66,14 @@ ITEM_SCHEMA = pa.schema(
         **dict.fromkeys(DIMENSIONS, _FLOAT),
         "forbidden_tools_called": _COUNT,
         "time_to_first_token_ms": _FLOAT,
+        "judge_agreement": _FLOAT,
     },
     metadata=_METADATA,
 )
 """One row per item. Rates in [0, 1], times in ms, moments in UTC; `output` and `messages` are JSON text, null where absent.
 
 The dimensions that have a column of their own stand in `dimensions` too; null is not configured, or not scored.
+`judge_agreement`, in [0, 1], is the share of a panel's members that decided as the panel did; null where no panel judged.
 """
 
 REPORT_SCHEMA = pa.schema(
@@ -116,13 +118,16 @@ REPORT_SCHEMA = pa.schema(
         "forbidden_items": _COUNT,
         "judge_tokens": _COUNT,
         "judge_cost_usd": _FLOAT,
+        "unjudged_items": _COUNT,
     },
     metadata=_METADATA,
 )
 """One row per skill of a run. The interval is that of the completion rate; `throughput` is items per second.
 
 The dimensions that have a column of their own are means over the items that were scored on them; `dimensions` holds these and all
-others, with the number of those items. `forbidden_items` called a tool they must not call.
+others, with the number of those items. `forbidden_items` called a tool they must not call. `judge_tokens` and `judge_cost_usd`
+are apart from the skill's own; null is unknown, or no model was asked. `unjudged_items` were errors of the judge; null where no
+model was asked.
 """
 
 RUN_SCHEMA = pa.schema(

@@ -10,7 +10,7 @@ from eval_skills.scaffolding.openapi.body import FORM, JSON, Content, answer, is
 from eval_skills.scaffolding.openapi.document import Document, mapping
 from eval_skills.scaffolding.openapi.operation import Operation
 from eval_skills.scaffolding.openapi.parameter import BODY_KEY, Parameter, mark_of, parameters_of
-from eval_skills.scaffolding.openapi.schema import Schema, Unfolder, unfolded, usable
+from eval_skills.scaffolding.openapi.schema import Schema, Unfolder, unfolded
 from eval_skills.scaffolding.openapi.text import plain
 
 
@@ -81,7 +81,7 @@ def input_schema(call: Call) -> dict[str, Any]:
         return {"type": "object", "properties": properties, **needed, "additionalProperties": False}
 
     schema = unfolded(call.document, "request", build)
-    if (problem := usable(schema)) is None:
+    if (problem := call.document.soundness.problem(schema)) is None:
         return schema
     call.remarks.append(f"left out the schema of the input: {problem}")
     keys = [*(each.key for each in call.parameters), *([BODY_KEY] if call.body is not None else [])]
@@ -100,7 +100,7 @@ def output_schema(call: Call) -> dict[str, Any]:
         return _described(schema, plain(call.answer.description) or f"what {call.operation.title} answers")
 
     schema = unfolded(call.document, "response", build)
-    if (problem := usable(schema)) is None:
+    if (problem := call.document.soundness.problem(schema)) is None:
         return schema
     call.remarks.append(f"left out the schema of the answer: {problem}")
     return {}

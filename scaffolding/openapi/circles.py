@@ -40,11 +40,12 @@ class Circles:
                 target = self._lookup(reference, "")
             except InputError:  # an example may hold something that only looks like a reference
                 target = None
-            self._next[reference] = frozenset(_references(target))
+            self._next[reference] = frozenset(references(target))
         return self._next[reference]
 
 
-def _references(node: Any) -> Iterator[str]:
+def references(node: Any) -> Iterator[str]:
+    """Every ``$ref`` in `node`, at any depth, also where it only looks like one."""
     rest = [node]
     while rest:
         part = rest.pop()

@@ -14,6 +14,7 @@ from referencing.exceptions import Unresolvable
 from eval_skills.core.errors import InputError
 from eval_skills.core.loading import read_document
 from eval_skills.scaffolding.openapi.circles import Circles
+from eval_skills.scaffolding.openapi.soundness import Soundness
 
 MAX_VALUES = 2_000_000
 """How many values a document may hold once its YAML aliases are unfolded."""
@@ -58,8 +59,10 @@ class Document:
                 f"$ref {_short(reference)} leads outside this file, and nothing is fetched; bundle the document into one file"
             )
             raise self.error(outside, where)
+        if reference in self._found:
+            return self._found[reference]
         try:
-            return self._resolver.lookup(reference).contents
+            return self._found.setdefault(reference, self._resolver.lookup(reference).contents)
         except (Unresolvable, TypeError, ValueError, LookupError):
             raise self.error(f"$ref {_short(reference)} leads to nothing in this file", where) from None
 
@@ -83,6 +86,15 @@ class Document:
     def circles(self) -> Circles:
         """Which references lead back to themselves."""
         return Circles(self.lookup)
+
+    @cached_property
+    def soundness(self) -> Soundness:
+        """Which schemas an answer can be checked against."""
+        return Soundness()
+
+    @cached_property
+    def _found(self) -> dict[str, Any]:
+        return {}
 
     @cached_property
     def _resolver(self) -> Any:

@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 import regex
 
-from eval_skills.core.errors import InputError
 from eval_skills.scaffolding.openapi.document import Document, mapping
 from eval_skills.scaffolding.openapi.text import plain
 
@@ -156,17 +155,6 @@ def unfolded(document: Document, direction: Direction, build: Callable[[Unfolder
             continue
         return {**schema, **({"$defs": unfolder.defs} if unfolder.defs else {})}
     raise AssertionError("without inlining there are never too many parts")
-
-
-def usable(schema: Schema) -> str | None:
-    """Why an answer cannot be checked against `schema`, or None when it can."""
-    from eval_skills.core.schema_validation import BoundedSchema
-
-    try:
-        BoundedSchema(schema)
-    except InputError as error:
-        return error.message
-    return None
 
 
 def _compiles(pattern: str) -> bool:

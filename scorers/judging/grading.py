@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any, Literal
 
 from pydantic import Field, create_model
@@ -12,6 +13,9 @@ from eval_skills.core.errors import InputError
 from eval_skills.scorers.judging.reply import Reply
 
 REASONING = Field(min_length=1, description="Why: what in the material speaks for and against, before the score is decided")
+
+
+MAX_CHOICES = 50
 
 
 class Grade(Reply):
@@ -37,13 +41,16 @@ class Grading:
         """A number from scale[0] to scale[1] (None: from 0 to 1), or one of the names of `choices`.
 
         Raises:
-            InputError: both are given, the scale has no extent, or there are fewer than two choices to choose from.
+            InputError: both are given, the scale has no extent, or there are fewer than two choices, too many, or all are worth
+                the same.
         """
         if scale is not None and choices is not None:
             raise InputError("a scale and choices exclude each other; keep one", path="scale")
         if choices is not None:
             return cls(_choosing(choices), 0.0, 1.0, dict(choices))
         low, high = scale or (0.0, 1.0)
+        if not isfinite(high - low):
+            raise InputError(f"give two finite numbers that are not worlds apart, got {low:g} to {high:g}", path="scale")
         if not low < high:
             raise InputError(f"the lower end comes first and lies below the upper one, got {low:g} to {high:g}", path="scale")
         return cls(_scoring(low, high), low, high)
@@ -71,6 +78,10 @@ def _scoring(low: float, high: float) -> type[Grade]:
 def _choosing(choices: Mapping[str, float]) -> type[Grade]:
     if len(choices) < 2 or any(not name.strip() for name in choices):
         raise InputError("give at least two choices, each with a name and a score from 0 to 1", path="choices")
+    if len(choices) > MAX_CHOICES:
+        raise InputError(f"at most {MAX_CHOICES} choices can be told apart, got {len(choices):,}", path="choices")
+    if len(set(choices.values())) < 2:
+        raise InputError("all choices have the same score; give at least two scores", path="choices")
     described = f"The one that fits, of {', '.join(map(repr, choices))}"
     one_of: Any = Literal[tuple(choices)]
     return create_model("Grade", __base__=Grade, choice=(one_of, Field(description=described)))

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import random
 from dataclasses import dataclass, field
-from time import monotonic
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from eval_skills.core.errors import JudgeError
 from eval_skills.core.fingerprint import digest_of_json
-from eval_skills.scorers.judging.budget import Reservation
 from eval_skills.scorers.judging.markers import PLACEHOLDER
-from eval_skills.scorers.judging.provider import Form, ModelCall, ModelReply, complete
+from eval_skills.scorers.judging.provider import Form, ModelCall, ModelReply
 from eval_skills.scorers.judging.question import PROMPT_VERSION, Message, Question
 from eval_skills.scorers.judging.reply import Reply, Unreadable, read_reply
 from eval_skills.scorers.judging.reply_schema import reply_schema
+from eval_skills.scorers.judging.requests import Clock, Requests
 from eval_skills.scorers.judging.spending import spending_here
 from eval_skills.scorers.judging.trouble import ModelTrouble
 from eval_skills.scorers.judging.verdict_cache import CachedReply
@@ -30,13 +28,7 @@ R = TypeVar("R", bound=Reply)
 READINGS = 3
 """How often a model may reply before its reply counts as unreadable."""
 
-ATTEMPTS = 5
-"""How often a request is made at most while its failures are passing ones."""
-
-FIRST_WAIT_S = 0.5
 _FORMS: tuple[Form, ...] = ("schema", "object", "text")
-_CHARS_PER_TOKEN = 3
-"""Of UTF-8 bytes: an estimate from above, in any language."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +51,8 @@ class Judge:
 
     def __init__(self, judges: Judges, model: JudgeModel) -> None:
         self.judges, self.model = judges, model
+        self._requests = Requests(judges, model)
         self._form: Form | None = None
-        self._ended: ModelTrouble | None = None
 
     async def ask(self, question: Question[R], *, vote: int = 0, temperature: float | None = None) -> Ruling[R]:
         """The model's reply. The same question with another `vote` is another one: it is not answered from the cache.
@@ -87,7 +79,7 @@ class Judge:
             ModelTrouble: there is no reply.
             JudgeError: the budget is spent.
         """
-        return await self._patiently(call, _Clock(self.model.timeout_s))
+        return await self._requests.make(call, Clock(self.model.timeout_s))
 
     def _key(self, question: Question[R], vote: int, temperature: float) -> str:
         """A digest of all that a reply depends on; of the prompt without its nonce."""
@@ -120,7 +112,7 @@ class Judge:
 
     async def _decide(self, question: Question[R], vote: int, temperature: float) -> tuple[Ruling[R], str]:
         messages = question.messages(question.nonce())
-        clock = _Clock(self.model.timeout_s)
+        clock = Clock(self.model.timeout_s)
         said, defect = "", ""
         for reading in range(1, READINGS + 1):
             reminder = [_reminder(defect)] if defect else []
@@ -141,14 +133,14 @@ class Judge:
             form="schema", temperature=temperature, seed=vote, max_tokens=question.max_tokens,
         )  # fmt: skip
 
-    async def _in_the_best_form(self, call: ModelCall, clock: _Clock) -> ModelReply:
+    async def _in_the_best_form(self, call: ModelCall, clock: Clock) -> ModelReply:
         """By schema where the model takes that, else in the next plainer form that it does take."""
         if self._form is None:
             self._form = await asyncio.to_thread(self.model.first_form)
         forms = _FORMS[_FORMS.index(self._form) :]
         for form in forms:
             try:
-                reply = await self._patiently(call.in_form(form), clock)
+                reply = await self._requests.make(call.in_form(form), clock)
             except ModelTrouble as trouble:
                 if trouble.code != "JUDGE_REQUEST" or form == forms[-1]:
                     raise
@@ -156,62 +148,6 @@ class Judge:
                 self._form = form
                 return reply
         raise AssertionError("unreachable: the last form returns or raises")
-
-    async def _patiently(self, call: ModelCall, clock: _Clock) -> ModelReply:
-        for attempt in range(1, ATTEMPTS + 1):
-            try:
-                return await self._once(call, clock)
-            except ModelTrouble as trouble:
-                wait = _wait_s(attempt, trouble)
-                if not trouble.again or attempt == ATTEMPTS or wait >= clock.left_s:
-                    raise self._told(trouble, attempt, wait) from None
-            clock.left_s -= wait
-            await asyncio.sleep(wait)
-        raise AssertionError("unreachable: the last attempt returns or raises")
-
-    async def _once(self, call: ModelCall, clock: _Clock) -> ModelReply:
-        """One request, when it is its turn; waiting for that does not count against the time limit."""
-        estimate = await asyncio.to_thread(self.model.price, _prompt_tokens(call), call.max_tokens)
-        async with self.judges.here().slots:
-            if self._ended is not None:
-                raise self._ended
-            await self.judges.before_request(call.model)
-            async with self.judges.budget.holding(estimate) as held:
-                began = monotonic()
-                try:
-                    reply = await complete(call, max(0.001, min(clock.left_s, self.model.attempt_s)))
-                except ModelTrouble as trouble:
-                    held.settle(None if trouble.billed else 0.0)
-                    self._ended = trouble if trouble.ends_judging else None
-                    raise
-                finally:
-                    clock.left_s -= monotonic() - began
-                return self._counted(reply, held)
-
-    def _counted(self, reply: ModelReply, held: Reservation) -> ModelReply:
-        priced = self.model.priced(reply)
-        held.settle(priced.cost_usd)
-        for spending in (spending_here(), self.judges.total):
-            spending.add(priced.tokens, priced.cost_usd)
-        return priced
-
-    def _told(self, trouble: ModelTrouble, attempts: int, wait: float) -> ModelTrouble:
-        """The trouble as people read it: with what was tried, and without the key."""
-        tried = f" (after {attempts} attempts)" if attempts > 1 else ""
-        asked = trouble.retry_after_s
-        if trouble.again and asked is not None and wait == asked:
-            tried += f"; it asks to wait {asked:g} s, which is longer than llm.timeoutMs leaves"
-        return ModelTrouble(
-            self.judges.clean(f"{trouble}{tried}"), code=trouble.code, again=trouble.again, ends_judging=trouble.ends_judging,
-            retry_after_s=asked,
-        )  # fmt: skip
-
-
-@dataclass(slots=True)
-class _Clock:
-    """What is left of a question's time."""
-
-    left_s: float
 
 
 def _text(reply: ModelReply, model: str) -> str | None:
@@ -225,14 +161,3 @@ def _text(reply: ModelReply, model: str) -> str | None:
 def _reminder(defect: str) -> Message:
     words = f"Your last reply could not be used: {defect}. Judge again, and reply with one JSON object of the schema alone."
     return {"role": "user", "content": words}
-
-
-def _wait_s(attempt: int, trouble: ModelTrouble) -> float:
-    if trouble.retry_after_s is not None:
-        return trouble.retry_after_s
-    return float(FIRST_WAIT_S * 2 ** (attempt - 1) * random.uniform(0.75, 1.25))  # noqa: S311 - jitter, no secret
-
-
-def _prompt_tokens(call: ModelCall) -> int:
-    size = sum(len(message["content"].encode("utf-8", "replace")) for message in call.messages)
-    return size // _CHARS_PER_TOKEN + 50

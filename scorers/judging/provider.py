@@ -20,6 +20,12 @@ Form = Literal["schema", "object", "text"]
 ANY_KEY = "none"
 """What a server of one's own is sent where no key was named: never one that the environment holds for another provider."""
 
+WELL_KNOWN = frozenset({
+    "anthropic", "azure", "bedrock", "cohere", "deepseek", "gemini", "groq", "hosted_vllm", "huggingface", "lm_studio", "mistral",
+    "ollama", "ollama_chat", "openai", "openrouter", "together_ai", "vertex_ai", "xai",
+})  # fmt: skip
+"""Providers for whose sake the client library need not be imported: that takes seconds."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCall:
@@ -83,6 +89,17 @@ def list_price(model: str, prompt_tokens: int, completion_tokens: int) -> float 
     except Exception:  # noqa: BLE001 - it raises a bare Exception for a model that it has no price of
         return None
     return float(prompt) + float(completion)
+
+
+def names_a_model(model: str, api_base: str | None = None) -> bool:
+    """Whether a name says which provider is to be asked for which of its models; whether that has it, only asking tells."""
+    provider, slash, name = model.partition("/")
+    if slash and provider in WELL_KNOWN:
+        return bool(name.strip())
+    try:
+        return bool(load().get_llm_provider(model, api_base=api_base)[0].strip())
+    except Exception:  # noqa: BLE001 - whatever reading a name stumbles over: it does nothing else
+        return False
 
 
 def knows_schemas(model: str) -> bool:

@@ -6,14 +6,24 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from eval_skills.core.errors import ConfigError
-from eval_skills.scorers.judging.provider import ModelCall
-from eval_skills.scorers.judging.trouble import ModelTrouble
+from eval_skills.scorers.judging.provider import ModelCall, names_a_model
+from eval_skills.scorers.judging.trouble import ModelTrouble, no_provider
 
 if TYPE_CHECKING:
     from eval_skills.scorers.judging.judge import Judge
 
 _TALKED = frozenset({"JUDGE_REQUEST", "JUDGE_REFUSED", "JUDGE_CONTEXT"})
 """The provider knows us and the model, and does not like the question: some refuse a reply of one token."""
+
+
+def check_name(judge: Judge) -> None:
+    """Refuse a model whose name does not say which provider is to be asked; nobody is asked for that.
+
+    Raises:
+        ConfigError: that is so.
+    """
+    if not names_a_model(judge.model.name, judge.model.api_base):
+        raise ConfigError(no_provider(judge.model.name))
 
 
 async def one_token(judge: Judge) -> None:

@@ -38,33 +38,47 @@ class Unreadable(ValueError):
 def read_reply(text: str | None, reply: type[R]) -> R:
     """The reply in `text`: all of it, or what follows ``</think>``, or the last JSON object in prose or in a fence.
 
-    Nothing is repaired, clamped or guessed. Of several objects the last one alone counts, for a model may quote the answer that
-    it judges before its own verdict; and where an object is broken nothing is looked for inside it, for the same reason.
+    Nothing is repaired, clamped or guessed. Of several objects the last one alone counts, for a model may quote what it judges
+    before its own verdict; where another one would do as well, and says something else, it is not known which is the model's own,
+    and neither counts. Where an object is broken nothing is looked for inside it, for the same reason.
 
     Raises:
-        Unreadable: there is no such object, or it does not fit.
+        Unreadable: there is no such object, it does not fit, or there are several verdicts.
     """
     stripped = (text or "").rpartition("</think>")[2].strip()
     if not stripped:
         raise Unreadable("it was empty")
     if len(stripped) > READ_CHARS:
         raise Unreadable("it was far too long")
-    found = _last_object(stripped)
-    if found is None:
-        raise Unreadable("it held no JSON object")
-    return _fitting(found, reply)
+    *others, found = _objects(stripped)
+    read = _fitting(found, reply)
+    if any(other != found and _fits(other, reply) for other in others):
+        raise Unreadable("it held several verdicts")
+    return read
 
 
-def _last_object(text: str) -> dict[str, Any] | None:
+def _objects(text: str) -> list[dict[str, Any]]:
     decoder = json.JSONDecoder(object_pairs_hook=_distinct, parse_constant=_no_constant)
-    last, begin = None, _OBJECT.search(text)
+    found: list[dict[str, Any]] = []
+    begin = _OBJECT.search(text)
     while begin is not None:
         try:
             last, end = decoder.raw_decode(text, begin.start())
         except (ValueError, RecursionError) as error:
             raise Unreadable(f"its JSON is broken ({error})" if isinstance(error, _Ours) else "its JSON is broken") from None
+        found.append(last)
         begin = _OBJECT.search(text, end)
-    return last
+    if not found:
+        raise Unreadable("it held no JSON object")
+    return found
+
+
+def _fits(value: dict[str, Any], reply: type[R]) -> bool:
+    try:
+        _fitting(value, reply)
+    except Unreadable:
+        return False
+    return True
 
 
 def _fitting(value: dict[str, Any], reply: type[R]) -> R:

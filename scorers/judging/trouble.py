@@ -95,9 +95,17 @@ def _passing(status: int | None, model: str, said: str, error: Exception) -> Mod
     return ModelTrouble(f"{model} does not take this request ({_status(status)}{said})", code="JUDGE_REQUEST")
 
 
+def no_provider(model: str) -> str:
+    """What is wrong with a model's name that does not say whom to ask for what."""
+    shown, name = one_line(model, _SHOWN_CHARS), one_line(model.rpartition("/")[2], _SHOWN_CHARS)
+    if not name:
+        return f"{shown!r} names no model; write PROVIDER/MODEL, such as openai/gpt-4o-mini"
+    return f"{shown!r} names no provider; write PROVIDER/MODEL, such as openai/{name} or ollama/{name}"
+
+
 def _no_model(model: str, status: int | None, said: str) -> str:
     if status != 404:
-        return f"{model!r} names no provider; write PROVIDER/MODEL, such as openai/{model} or ollama/{model}"
+        return no_provider(model)
     return f"there is no model {model} at this address ({_status(status)}{said})"
 
 

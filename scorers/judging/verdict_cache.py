@@ -35,7 +35,7 @@ class VerdictCache:
         self.unwritable = ""
 
     def read(self, key: str) -> CachedReply | None:
-        """The reply under a key (64 hexadecimal digits); None: nobody knows it yet."""
+        """The reply under a key (hexadecimal digits); None: nobody knows it yet."""
         try:
             entry = json.loads(self._file(key).read_text(encoding="utf-8"))
         except FileNotFoundError:

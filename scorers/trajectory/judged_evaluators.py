@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from functools import wraps
+from inspect import signature
+from typing import Any, ParamSpec, Protocol
 
 from eval_skills.core.config.judge_options import JudgeOptions
 from eval_skills.core.errors import InputError
@@ -21,6 +23,8 @@ from eval_skills.scorers.trajectory.prompt_template import PromptTemplate
 from eval_skills.scorers.trajectory.prompts import ROLE, TRAJECTORY_ACCURACY_PROMPT
 from eval_skills.scorers.trajectory.results import JudgedResult, feedback
 from eval_skills.scorers.trajectory.transcript import transcript
+
+P = ParamSpec("P")
 
 VERSION = "trajectory_llm_as_judge 1"
 """Of the words in `prompts` and of how a prompt's places are put; another version asks again."""
@@ -92,7 +96,7 @@ class _Asking:
         return {"key": self.key, "score": ruling.reply.given, "comment": ruling.reply.said, "metadata": facts}
 
 
-def create_trajectory_llm_as_judge(
+def create_async_trajectory_llm_as_judge(
     *,
     prompt: str = TRAJECTORY_ACCURACY_PROMPT,
     model: str | None = None,
@@ -103,7 +107,7 @@ def create_trajectory_llm_as_judge(
     use_reasoning: bool = True,
     few_shot_examples: Sequence[FewShotExample] | None = None,
     settings: JudgeOptions | Mapping[str, Any] | None = None,
-) -> JudgedEvaluator:
+) -> AsyncJudgedEvaluator:
     """An evaluator that asks a model about the messages of an agent's run, with or without a reference.
 
     `prompt` says what is asked, with places: ``{outputs}``, ``{reference_outputs}``, ``{inputs}`` and any other that is given to
@@ -119,49 +123,13 @@ def create_trajectory_llm_as_judge(
     `JudgeOptions`: ``{"llm": {"apiBase": …, "apiKeyEnv": …}, "maxJudgeCost": 1}``; one factory's evaluations share its cache
     and its budget.
 
-    The result is a `JudgedResult`. What is judged may come in any shape that `message_shapes` knows. Nothing is imported or asked
-    before the first evaluation.
+    The result is a `JudgedResult`, to be awaited of `create_async_trajectory_llm_as_judge`. What is judged may come in any shape
+    that `message_shapes` knows. Nothing is imported or asked before the first evaluation.
 
     Raises:
         ValueError: here for an unusable prompt, choice or example, and where no model is named; from the evaluator for what is no
             trajectory, and for a place of the prompt that is not given.
         JudgeError: from the evaluator, where the model gave no readable verdict; never a guessed score.
-    """
-    judged = create_async_trajectory_llm_as_judge(
-        prompt=prompt,
-        model=model,
-        feedback_key=feedback_key,
-        system=system,
-        continuous=continuous,
-        choices=choices,
-        use_reasoning=use_reasoning,
-        few_shot_examples=few_shot_examples,
-        settings=settings,
-    )
-
-    def evaluate(*, outputs: Any, reference_outputs: Any = None, inputs: Any = None, **given: Any) -> JudgedResult:
-        return wait_for(judged(outputs=outputs, reference_outputs=reference_outputs, inputs=inputs, **given))
-
-    evaluate.__name__ = evaluate.__qualname__ = feedback_key  # how LangSmith names its column
-    return evaluate
-
-
-def create_async_trajectory_llm_as_judge(
-    *,
-    prompt: str = TRAJECTORY_ACCURACY_PROMPT,
-    model: str | None = None,
-    feedback_key: str = "trajectory_accuracy",
-    system: str | None = None,
-    continuous: bool = False,
-    choices: Sequence[float] | None = None,
-    use_reasoning: bool = True,
-    few_shot_examples: Sequence[FewShotExample] | None = None,
-    settings: JudgeOptions | Mapping[str, Any] | None = None,
-) -> AsyncJudgedEvaluator:
-    """`create_trajectory_llm_as_judge` for asynchronous callers.
-
-    Raises:
-        ValueError, JudgeError: as there.
     """
     reply = judged_reply(continuous=continuous, choices=choices, use_reasoning=use_reasoning)
     examples = list(few_shot_examples or ())
@@ -181,6 +149,27 @@ def create_async_trajectory_llm_as_judge(
 
     evaluate.__name__ = evaluate.__qualname__ = feedback_key  # how LangSmith names its column
     return evaluate
+
+
+def _waiting(name: str, factory: Callable[P, AsyncJudgedEvaluator]) -> Callable[P, JudgedEvaluator]:
+    """The factory `name`, which differs from `factory` in that its evaluators wait for their result."""
+
+    @wraps(factory)
+    def create(*args: P.args, **options: P.kwargs) -> JudgedEvaluator:
+        judged = factory(*args, **options)
+
+        def evaluate(*, outputs: Any, reference_outputs: Any = None, inputs: Any = None, **given: Any) -> JudgedResult:
+            return wait_for(judged(outputs=outputs, reference_outputs=reference_outputs, inputs=inputs, **given))
+
+        evaluate.__name__ = evaluate.__qualname__ = getattr(judged, "__name__", name)
+        return evaluate
+
+    create.__dict__["__signature__"] = signature(factory).replace(return_annotation="JudgedEvaluator")
+    create.__name__ = create.__qualname__ = name
+    return create
+
+
+create_trajectory_llm_as_judge = _waiting("create_trajectory_llm_as_judge", create_async_trajectory_llm_as_judge)
 
 
 def _judge(model: str | None, settings: JudgeOptions | Mapping[str, Any] | None) -> Judge:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 import os
 import shlex
 import sys
@@ -11,131 +9,25 @@ import textwrap
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import dataclass, field
-from email.utils import formatdate
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from eval_skills.core.models import Skill
+from tests.adapters.hosted import Hosted
+from tests.adapters.langchain_agent import Started, running_agent
 from tests.adapters.mcp_by_hand import Told, serving
-from tests.adapters.wire import Wire, listening
+from tests.adapters.misbehaving import LocalServer, MisbehavingServer
+from tests.adapters.skills import make_skill
+from tests.adapters.wire import Ask, Wire, listening, response, skill
 
 MakeSkill = Callable[..., Skill]
 
 
-@dataclass
-class LocalServer:
-    """A server on 127.0.0.1 that misbehaves by route, and what it was asked."""
-
-    url: str
-    requests: list[dict[str, Any]] = field(default_factory=list)
-    flaky: set[str] = field(default_factory=set)
-
-
-class _Misbehaving(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    server: _Server
-
-    def do_POST(self) -> None:
-        raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        body = json.loads(raw)
-        local = self.server.local
-        local.requests.append(
-            {"path": self.path, "headers": {k.lower(): v for k, v in self.headers.items()}, "body": body, "raw": raw}
-        )
-        route = getattr(self, "route_" + self.path.partition("?")[0].strip("/").replace("-", "_").replace("/", "_"))
-        route(body)
-
-    def do_GET(self) -> None:
-        self.answer(204 if self.path == "/ready" else 404, b"")
-
-    def answer(self, status: int, body: bytes, **headers: str) -> None:
-        self.send_response(status)
-        for name, value in headers.items():
-            self.send_header(name.replace("_", "-"), value)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def route_echo(self, body: Any) -> None:
-        self.answer(200, json.dumps(body["input"]).encode(), Content_Type="application/json")
-
-    def route_api_v1_echo(self, body: Any) -> None:
-        self.route_echo(body)
-
-    def route_status(self, body: Any) -> None:
-        given = body["input"]
-        self.answer(given["status"], given.get("body", "").encode(), **given.get("headers", {}))
-
-    def route_past_date(self, _: Any) -> None:
-        self.answer(503, b"", Retry_After=formatdate(0, usegmt=True))
-
-    def route_packed(self, body: Any) -> None:
-        self.answer(200, gzip.compress(b'"' + b"0" * body["input"] + b'"'), Content_Encoding="gzip")
-
-    def route_slow_if_told(self, body: Any) -> None:
-        (self.route_slow if body["input"] == "be slow" else self.route_echo)(body)
-
-    def route_slow(self, _: Any) -> None:
-        self.server.stop.wait(600)
-        self.close_connection = True
-
-    def route_endless(self, _: Any) -> None:
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Connection", "close")
-        self.end_headers()
-        self.close_connection = True
-        try:
-            while not self.server.stop.is_set():
-                self.wfile.write(b"[" * 65536)
-        except OSError:
-            return
-
-    def route_reset(self, _: Any) -> None:
-        self.close_connection = True
-
-    def route_half(self, _: Any) -> None:
-        self.send_response(200)
-        self.send_header("Content-Length", "1000")
-        self.end_headers()
-        self.wfile.write(b'{"out')
-        self.close_connection = True
-
-    def route_half_error(self, _: Any) -> None:
-        self.send_response(503)
-        self.send_header("Content-Length", "1000")
-        self.end_headers()
-        self.wfile.write(b"overloaded")
-        self.close_connection = True
-
-    def route_garbage(self, _: Any) -> None:
-        self.wfile.write(b"this is no HTTP at all\r\n\r\n")
-        self.close_connection = True
-
-    def log_message(self, *_: Any) -> None:
-        """Say nothing."""
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 64
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Misbehaving)
-        self.local = LocalServer(f"http://127.0.0.1:{self.server_port}")
-        self.stop = threading.Event()
-
-    def handle_error(self, *_: Any) -> None:
-        """A client that hangs up is what some tests are about."""
-
-
 @pytest.fixture(scope="session")
 def running_server() -> Iterator[LocalServer]:
-    server = _Server()
+    server = MisbehavingServer()
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
     yield server.local
@@ -185,6 +77,30 @@ def python_skill(tmp_path: Path) -> MakeSkill:
 
 
 @pytest.fixture
+def hosted(tmp_path: Path) -> Iterator[Callable[..., Hosted]]:
+    """Start a host in a folder whose ``skill.py`` is given."""
+    started: list[Hosted] = []
+
+    def start(source: str, *options: str) -> Hosted:
+        (tmp_path / "skill.py").write_text(textwrap.dedent(source))
+        started.append(Hosted(tmp_path, *options))
+        return started[-1]
+
+    yield start
+    for each in started:
+        each.process.kill()
+        each.process.communicate()
+
+
+@pytest.fixture
+def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Started]:
+    """A call of an attribute of the agent's module, by a host in this process: LangChain takes seconds to import."""
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    with running_agent(tmp_path) as start:
+        yield start
+
+
+@pytest.fixture
 def left_running(tmp_path: Path) -> Callable[[], list[str]]:
     """The command lines of all processes whose working directory is the skill's folder.
 
@@ -207,6 +123,16 @@ async def wire() -> AsyncIterator[Wire]:
 
 
 @pytest.fixture
+def ask(wire: Wire) -> Ask:
+    """The output of one call of a skill at a path of the wire: ``await ask("/run", {"q": 1}, method="PUT")``."""
+
+    async def asked(path: str, input_data: Any, **config: Any) -> Any:
+        return (await response(skill(wire.url + path, **config), input_data)).output
+
+    return asked
+
+
+@pytest.fixture
 async def other_wire() -> AsyncIterator[Wire]:
     async with listening() as wire:
         yield wire
@@ -222,11 +148,6 @@ def raw_url(told: Told) -> Iterator[str]:
     """The address of an MCP server that fails as it is asked to."""
     with serving(told) as url:
         yield url
-
-
-def make_skill(adapter_type: str, entrypoint: str, config: dict[str, Any], folder: Path) -> Skill:
-    data = {"id": "probe", "name": "Probe", "version": "1.2.3", "adapterType": adapter_type, "entrypoint": entrypoint}
-    return Skill.model_validate(data | {"adapterConfig": config}).located_in(folder)
 
 
 def _commands_in(folder: Path) -> list[str]:

@@ -16,7 +16,7 @@ from eval_skills.core.models import Skill
 from tests.adapters.programs import in_time
 
 if TYPE_CHECKING:
-    from tests.adapters.conftest import LocalServer
+    from tests.adapters.misbehaving import LocalServer
 
 MakeSkill = Callable[..., Skill]
 AtWork = Callable[[], Awaitable[None]]

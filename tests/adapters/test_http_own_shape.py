@@ -8,22 +8,8 @@ from typing import Any
 import pytest
 
 from eval_skills.adapters.http import HttpAdapter
-from eval_skills.core.errors import ContractError, InfraError, InputError, ItemError
-from tests.adapters.wire import Ask, Wire, response, skill
-
-
-@pytest.fixture
-def ask(wire: Wire) -> Ask:
-    async def asked(path: str, input_data: Any, **config: Any) -> Any:
-        return (await response(skill(wire.url + path, **config), input_data)).output
-
-    return asked
-
-
-async def refused(ask: Ask, *arguments: Any, **config: Any) -> ItemError:
-    with pytest.raises(ItemError) as caught:
-        await ask(*arguments, **config)
-    return caught.value
+from eval_skills.core.errors import ContractError, InfraError, InputError
+from tests.adapters.wire import Ask, Wire, refused, skill
 
 
 async def test_without_options_every_byte_is_as_it_always_was(wire: Wire, ask: Ask) -> None:

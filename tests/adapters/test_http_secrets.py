@@ -11,24 +11,9 @@ import pytest
 
 from eval_skills.adapters import secrets_of
 from eval_skills.adapters.http import HttpAdapter
-from eval_skills.core.errors import InfraError, InputError, ItemError
+from eval_skills.core.errors import InfraError, InputError
 from eval_skills.core.redaction import Redaction
-from tests.adapters.wire import Ask, Wire, failure, response, skill
-
-
-@pytest.fixture
-def ask(wire: Wire) -> Ask:
-    async def asked(path: str, input_data: Any, **config: Any) -> Any:
-        return (await response(skill(wire.url + path, **config), input_data)).output
-
-    return asked
-
-
-async def refused(ask: Ask, *arguments: Any, **config: Any) -> ItemError:
-    with pytest.raises(ItemError) as caught:
-        await ask(*arguments, **config)
-    return caught.value
-
+from tests.adapters.wire import Ask, Wire, failure, refused, response, skill
 
 SECRET = "k3y +/=s"
 

@@ -19,11 +19,11 @@ import pytest
 import trustme
 
 from eval_skills.adapters import check_skill, doubts_of, open_adapter
+from eval_skills.adapters.connection_error import connection_error
 from eval_skills.adapters.http import HttpAdapter
-from eval_skills.adapters.http_client import connection_error
-from eval_skills.core.errors import InfraError, InputError, ItemError, SkillTimeout, SkillUnavailable
+from eval_skills.core.errors import InfraError, InputError, ItemError, SkillUnavailable
 from eval_skills.core.models import Skill
-from tests.adapters.conftest import make_skill
+from tests.adapters.skills import make_skill
 from tests.adapters.wire import Wire, failure, response
 
 Secure = Callable[..., Skill]
@@ -217,35 +217,6 @@ def test_an_unchecked_certificate_is_warned_of(secure_folder: Path, adapter_type
     [doubt] = doubts({"tls": {"verify": False}})
     assert doubt.startswith("probe@1.2.3: its certificate is not checked (adapterConfig.tls.verify is false)")
     assert doubts({"tls": {"caFile": "tls/ca.pem"}}) == doubts({}) == []
-
-
-@asynccontextmanager
-async def muted() -> AsyncIterator[tuple[str, asyncio.Event]]:
-    """The address of a server that takes connections and never says a word, and what happens when one hangs up."""
-    over = asyncio.Event()
-
-    async def mute(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while await reader.read(1000):  # until the other side hangs up
-            pass
-        over.set()
-        writer.close()
-
-    async with await asyncio.start_server(mute, "127.0.0.1", 0) as server:
-        yield f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}/", over
-
-
-async def test_a_handshake_that_is_cut_leaves_no_socket(tmp_path: Path) -> None:
-    async with muted() as (url, over), HttpAdapter(make_skill("http", url, {}, tmp_path)) as adapter:
-        with pytest.raises(SkillTimeout):
-            await adapter.call({}, 0.3)
-        await asyncio.wait_for(over.wait(), 60)
-
-
-async def test_a_handshake_with_an_mcp_server_that_is_cut_leaves_no_socket(tmp_path: Path) -> None:
-    async with muted() as (url, over), open_adapter(make_skill("mcp", url, {"connectTimeoutMs": 300}, tmp_path)) as adapter:
-        with pytest.raises(InfraError, match="not ready within"):
-            await adapter.call({}, 60)
-        await asyncio.wait_for(over.wait(), 60)
 
 
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])

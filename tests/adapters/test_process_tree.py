@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from eval_skills.adapters.child import Child
 from eval_skills.adapters.launch import Launch
-from eval_skills.adapters.process import Child, spawn
+from eval_skills.adapters.process import spawn
 from eval_skills.adapters.process_tree import GRACE_S, family
 
 CLOCK_S = 0.02

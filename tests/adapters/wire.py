@@ -95,3 +95,10 @@ async def failure(probe: Skill, input_data: Any = None, timeout_s: float = PATIE
     with pytest.raises(ItemError) as caught:
         await response(probe, input_data, timeout_s)
     return caught.value
+
+
+async def refused(ask: Ask, *arguments: Any, **config: Any) -> ItemError:
+    """The error that `ask` ends in."""
+    with pytest.raises(ItemError) as caught:
+        await ask(*arguments, **config)
+    return caught.value

@@ -18,6 +18,8 @@ from typing import Any
 
 import pytest
 
+from tests.browser.reports import context, three_skills, written
+
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -194,6 +196,12 @@ def page(chromium: Chromium) -> Iterator[Page]:
     yield tab
     chromium.call("Target.disposeBrowserContext", browserContextId=context)
     chromium.events.clear()
+
+
+@pytest.fixture
+def report(tmp_path: Path) -> Path:
+    """The HTML report of three skills."""
+    return written(tmp_path, three_skills(), context())
 
 
 @pytest.fixture

@@ -82,6 +82,16 @@ def _nothing_was_typed_before() -> None:
 
 
 @pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project without a configuration; what a developer has set is not seen."""
+    for name in [name for name in os.environ if name.startswith("EVAL_SKILLS_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
 def place(tmp_path: Path, examples: Path) -> Place:
     """A project with the calculator in ``skills/``; nothing in it may run a flow."""
     work = tmp_path / "work"
@@ -156,8 +166,19 @@ def past(place: Place) -> Callable[..., str]:
     return leave
 
 
-def leave_run(store_path: Path, run_id: str, *, passed: int = 2, landed: bool = True, **identity: str) -> None:
-    """A run of four items, of which `passed` passed; if it has not `landed`, two of them are in its journal."""
+def leave_run(
+    store_path: Path,
+    run_id: str,
+    *,
+    passed: int = 2,
+    landed: bool = True,
+    judged: list[dict[str, Any]] | None = None,
+    **identity: str,
+) -> None:
+    """A run of four items, of which `passed` passed; if it has not `landed`, two of them are in its journal.
+
+    `judged` are further fields of its first items, what a judge did.
+    """
     from eval_skills.core.metrics import skill_reports
     from eval_skills.core.models import Benchmark, ItemResult
     from eval_skills.core.store import (
@@ -188,6 +209,7 @@ def leave_run(store_path: Path, run_id: str, *, passed: int = 2, landed: bool = 
             verdict: dict[str, Any] = {"status": "pass", "passed": True, "score": 1.0}
             verdict = verdict if number < passed else {"status": "fail", "passed": False, "score": 0.0}
             given: dict[str, Any] = {**names, **verdict, "latency_ms": 10.0 * (number + 1)}
+            given |= judged[number] if judged and number < len(judged) else {}
             journal.append(ItemResult(run_id=run_id, started_at=began, task_id=task, run_index=0, **given))
     if landed:
         land(store, run_id)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from eval_skills.core.models import ItemResult
 from eval_skills.core.store import Journal, Manifest, ManifestBenchmark, Store, land, started_at, write_manifest
+from tests.cli.conftest import COMMAND
 from tests.scripted_model import Asked, Says, ScriptedModel, failure
 
 Run = Callable[..., Any]
@@ -75,7 +81,7 @@ def test_a_whole_comparison(served: Any, model: ScriptedModel) -> None:
     again = served.call(*command, "--json", "--no-judge-check")
     document = again.json
     assert (document["figures"]["winsA"], document["unanswered"], document["landed"]) == (5, 1, True)
-    assert (document["judging"]["requests"], document["judging"]["cached"], len(model.asked)) == (0, 10, asked)
+    assert (document["judging"]["requests"], document["judgedBefore"], len(model.asked)) == (0, 5, asked)
     assert document["pairs"][0]["reasoningAFirst"] == "it says more"
     assert len(Store(served.folder / "eval-store").preferences()) == 5
     assert document["remarks"] == [], again.err
@@ -88,12 +94,89 @@ def test_a_spent_budget_exits_3_and_a_judge_that_refuses_us_2(served: Any, model
     leave(served.folder, SECOND, "short")
     command = configure(served, model)
     stopped = served.call(*command, "--max-judge-cost", "1.51", environ=PRICED)
-    assert (stopped.code, "--max-judge-cost 1.51 is spent before every pair was judged" in stopped.out) == (3, True), stopped.err
+    said = "what is left of --max-judge-cost 1.51 ($1.4900) does not pay another request, and not everything was judged"
+    assert (stopped.code, said in stopped.out) == (3, True), stopped.err
     assert Store(served.folder / "eval-store").preferences().empty
     model.otherwise = failure(401, "bad key")
     refused = served.call(*command)
     assert refused.code == 2
     assert refused.err.strip().splitlines()[-1].startswith("eval-skills: nothing was compared: openai/scripted refused us")
+
+
+def begun(place: Any, *arguments: str) -> subprocess.Popen[str]:
+    """The call as a process of its own, in a session of its own."""
+    return subprocess.Popen(
+        [str(COMMAND), *arguments], cwd=place.folder, env=place.environ, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("cli")
+@pytest.mark.parametrize(("sign", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)], ids=["ctrl-c", "kill-9"])
+def test_p13_a_comparison_that_was_stopped_goes_on(served: Any, model: ScriptedModel, sign: signal.Signals, code: int) -> None:
+    leave(served.folder, FIRST, "a long and thorough answer")
+    leave(served.folder, SECOND, "short")
+    command = (*configure(served, model), "--concurrency", "1", "--judge-concurrency", "1", "--no-judge-check")
+    forever = threading.Event()
+
+    def four_answers(asked: Asked) -> Says:
+        return longer(asked) if len(model.asked) <= 4 else replace(longer(asked), hold=forever)
+
+    model.otherwise = four_answers
+    with begun(served, *command) as process:
+        model.wait_for_asked(5)
+        process.send_signal(sign)
+        out, err = process.communicate(timeout=120)
+    forever.set()
+    assert (process.returncode, out) == (code, ""), err
+    if sign == signal.SIGINT:
+        assert err.endswith("eval-skills: interrupted; what was judged is in the cache: make the same call again to go on\n")
+    assert Store(served.folder / "eval-store").preferences().empty, "nothing is half-written"
+    model.otherwise = longer
+    done = served.call(*command, "--json")
+    assert (done.code, done.json["figures"]["winsA"], done.json["judging"]["cached"]) == (0, 6, 4), done.err
+    assert len(model.asked) == 5 + 8, "no verdict is paid for twice"
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("cli")
+def test_p13_a_judge_that_dies_in_the_middle_exits_3_and_the_next_call_goes_on(served: Any, model: ScriptedModel) -> None:
+    leave(served.folder, FIRST, "a long and thorough answer")
+    leave(served.folder, SECOND, "short")
+    command = (*configure(served, model), "--concurrency", "1", "--judge-concurrency", "1", "--no-judge-check")
+    model.otherwise = lambda asked: longer(asked) if len(model.asked) <= 4 else failure(401, "bad key")
+    stopped = served.call(*command)
+    assert stopped.code == 3, stopped.err
+    assert "judge: 4 of 6 pairs could not be judged: openai/scripted refused us" in stopped.out
+    model.otherwise = longer
+    done = served.call(*command, "--json")
+    assert (done.code, done.json["judgedBefore"], done.json["unjudged"]) == (0, 2, 0), done.err
+    assert len(model.asked) == 5 + 8
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("cli")
+def test_two_comparisons_at_once_share_a_cache_a_store_and_the_rate_limit_of_the_server(
+    served: Any, model: ScriptedModel, api_url: str
+) -> None:
+    leave(served.folder, FIRST, "a long and thorough answer")
+    leave(served.folder, SECOND, "short")
+    command = configure(served, model)
+    limit = {"name": "eval-skills-judge-openai-scripted", "limit": 1000, "slot_decay_per_second": 0.0001}
+    limits = f"{api_url}/v2/concurrency_limits"
+    httpx.post(f"{limits}/", json=limit, timeout=60, trust_env=False).raise_for_status()
+    try:
+        both = [begun(served, *command), begun(served, *command, "--criteria", "More is better.")]
+        ended = [(*process.communicate(timeout=300), process.returncode) for process in both]
+        held = httpx.get(f"{limits}/{limit['name']}", timeout=60, trust_env=False).raise_for_status().json()
+    finally:
+        httpx.delete(f"{limits}/{limit['name']}", timeout=60, trust_env=False).raise_for_status()
+    assert [code for *_, code in ended] == [0, 0], ended
+    assert len(model.asked) == 26, "two tokens, and both orders of six pairs for each call"
+    assert held["active_slots"] == 26, "each request of both calls took a place"
+    frame = Store(served.folder / "eval-store").preferences()
+    assert frame.groupby("comparison_id")["outcome"].apply(list).tolist() == [["a"] * 6] * 2
 
 
 @pytest.mark.parametrize(

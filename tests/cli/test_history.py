@@ -45,10 +45,45 @@ def test_a_run_says_how_far_and_how_well_it_went(run_here: Run) -> None:
     assert first == {
         "runId": FIRST, "startedAt": "2026-01-01T10:00:00+00:00", "benchmark": "sums@2.0.0", "skills": ["adder@1.0.0"],
         "items": 4, "plannedItems": 4, "bestCompletion": 1.0, "state": "finished",
-        "origin": "run", "changes": None, "resume": None,
+        "origin": "run", "judging": None, "changes": None, "resume": None,
     }  # fmt: skip
     assert second["bestCompletion"] == 0.25
     assert (third["items"], third["plannedItems"], third["bestCompletion"], third["state"]) == (2, 4, None, "unfinished")
+
+
+UNJUDGED = {"status": "error", "error_kind": "judge", "passed": False, "score": None}
+
+
+@pytest.mark.parametrize(
+    ("judged", "entry", "cell"),
+    [
+        pytest.param(
+            [{"judge_tokens": 100, "judge_cost_usd": 0.25}, {"judge_tokens": 0, "judge_cost_usd": 0.0}],
+            {"judgeTokens": 100, "judgeUSD": 0.25, "unjudgedItems": 0}, "$0.2500", id="paid",
+        ),
+        pytest.param(
+            [{"judge_tokens": 100}, {"judge_tokens": 7, "judge_cost_usd": 0.25}, UNJUDGED],
+            {"judgeTokens": 107, "judgeUSD": None, "unjudgedItems": 1}, "unknown, 1 not judged", id="p38-unknown-price",
+        ),
+        pytest.param(
+            [UNJUDGED] * 4, {"judgeTokens": None, "judgeUSD": None, "unjudgedItems": 4}, "–, 4 not judged", id="judge-down"
+        ),
+    ],
+)  # fmt: skip
+def test_a_judged_run_says_what_judging_each_skill_took(
+    run_here: Run, past: Callable[..., str], judged: list[dict[str, Any]], entry: dict[str, Any], cell: str
+) -> None:
+    past("20260104T100000Z-0004", judged=judged)
+    assert run_here("history", "--json", "--limit", "1").json[0]["judging"] == [{"skill": "adder@1.0.0", **entry}]
+    shown = run_here("history").out
+    head, row, *_ = shown.splitlines()
+    assert "judging" in head
+    assert cell in row
+    assert shown.count(cell) == 1
+
+
+def test_where_nothing_was_judged_there_is_no_column(run_here: Run) -> None:
+    assert "judging" not in run_here("history").out
 
 
 def test_p54_an_unfinished_run_comes_with_the_command_that_goes_on_with_it(place: Any, run_here: Run) -> None:

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from tests.scripted_model import Asked, Says, ScriptedModel, failure, verdict
+
 Run = Callable[..., Any]
 LINE = json.dumps({"id": "a", "output": "ok", "expected": "ok"}) + "\n"
 
@@ -97,3 +99,35 @@ def test_p40_too_few_samples_pass_no_gate(served: Any) -> None:
     result = served.call("monitor", "log.jsonl", "--rate", "1", "--fail-on", "critical")
     assert result.code == 1, result.err
     assert "insufficient_data" in result.out
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("cli")
+def test_p13_a_judge_that_fails_exits_3_and_the_next_call_goes_on(served: Any) -> None:
+    log = served.write("log.jsonl", "".join(json.dumps({"id": f"a{n}", "output": f"answer {n}"}) + "\n" for n in range(6)))
+    with ScriptedModel() as model:
+        served.write("eval-skills.config.yaml", {"llm": {"model": "openai/x", "apiBase": model.url, "cacheDir": "cache"}})
+        command = ["monitor", "log.jsonl", "--rate", "1", "--min-sample", "1", "--judge-concurrency", "1", "--no-judge-check"]
+        command += ["--evaluator", "llm_judge", "--expect", '{"criteria": "Be right."}', "--fail-on", "critical"]
+
+        def gone(asked: Asked) -> Says:
+            return failure(401, "bad key") if len(model.asked) > 2 else verdict()
+
+        model.otherwise = gone
+        stopped = served.call(*command)
+        assert (stopped.code, stopped.out) == (3, "")
+        assert "judge: 4 of 6 samples could not be judged: openai/x refused us" in stopped.err
+        assert "nothing of this batch landed, and the status is still insufficient_data: the same call goes on" in stopped.err
+        model.otherwise, known = verdict(), len(model.asked)
+        done = served.call(*command, "--json")
+        assert (done.code, done.json["sampled"], done.json["status"]) == (0, 6, "healthy"), done.err
+        assert len(model.asked) == known + 4, "what was judged is in the cache"
+
+        with log.open("a") as file:
+            file.write("".join(json.dumps({"id": f"b{n}", "output": f"odd {n}"}) + "\n" for n in range(4)))
+        model.otherwise = lambda asked: verdict() if "odd 1" in asked.prompt else failure(422, "not this one")
+        lost = served.call(*command)
+        assert lost.code == 3, lost.err
+        assert "judge: 3 of 4 samples could not be judged" in lost.err
+        assert "gate failed: too little could be judged, and --fail-on critical" in lost.out
+        assert served.call(*command, "--json").json["read"] == 0

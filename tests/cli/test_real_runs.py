@@ -113,6 +113,7 @@ def test_p59_timeout_retries_and_retry_errors(served: Any, examples: Path, copy:
     assert served.call("eval", "--resume", "latest", "--retry-errors", "--dry-run", "--json").json["items"] == 1
 
 
+@pytest.mark.slow
 def test_zero_selected_is_done_with_a_message_of_its_own_from_any_folder(served: Any, tmp_path: Path) -> None:
     served.write("strict.yaml", "filters: {maxLatencyP95Ms: 0}\n")
     served.write("one.json", [{"id": "t", "inputData": {"operation": "evaluate", "expression": "1+1"},

@@ -160,6 +160,7 @@ DIFF = ("report", "diff", "a.json", "b.json")
         pytest.param([*DIFF, "--format", "json", "markdown"], "--format prints one format", id="p65-two-formats-on-stdout"),
         pytest.param([*DIFF, "--format", "markdown", "--json"], "--json has its own", id="p62-format-and-json"),
         pytest.param([*DIFF, "--output", "d.md", "--format", "json", "markdown"], "one file cannot hold", id="diff-clash"),
+        pytest.param([*DIFF, "--output", "d.pdf"], "--output d.pdf: a comparison is written as Markdown, JSON", id="diff-ending"),
         pytest.param([*DIFF, "--output", "b.json"], "this would replace what is read", id="diff-input-as-output"),
         pytest.param([*DIFF, "--fail-on", "better"], "--fail-on", id="p49-unknown-gate"),
         pytest.param([*DIFF, "--map", "old"], "--map: give old=new, two skills' ids; got 'old'", id="map-without-equals"),
@@ -261,7 +262,10 @@ def test_p61_no_prefect_is_started(here: Any) -> None:
     [
         pytest.param(["--output", "d.html"], "d.html", "<!doctype html>", id="by-the-ending"),
         pytest.param(["--output", "d.json"], "d.json", "{", id="json-by-the-ending"),
-        pytest.param(["--output", "d.txt"], "d.txt", "# ", id="any-other-ending-is-markdown"),
+        pytest.param(["--output", "d.txt"], "d.txt", "# ", id="a-text-is-markdown"),
+        pytest.param(["--output", "d"], "d", "# ", id="so-is-a-file-without-an-ending"),
+        pytest.param(["--output", "d.2/"], "d.2/eval-diff.md", "# ", id="a-folder-has-no-ending"),
+        pytest.param(["--output", "d.pdf", "--format", "json"], "d.pdf", "{", id="what-is-said-beats-the-ending"),
         pytest.param(["--output", "out/", "--format", "html"], "out/eval-diff.html", "<!doctype html>", id="by-name"),
     ],
 )

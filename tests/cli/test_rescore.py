@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from eval_skills.core.store import Store, land_items, results_of
+from tests.scripted_model import ScriptedModel, failure, verdict
 
 Run = Callable[..., Any]
 RUN_ID = "20260301T120000Z-0001"
@@ -107,3 +108,31 @@ def test_a_benchmark_is_found_again_from_another_folder(
     result = run_here("report", "convert", "--input", run_id, "--store", str(place.folder / "eval-store"), "--format", "json",
                       "--output", "r.json", "--json")  # fmt: skip
     assert result.json["remarks"] == []
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("judge")
+def test_p13_what_the_judge_fails_exits_3_and_the_next_call_goes_on(run_here: Run, past: Callable[..., str], place: Any) -> None:
+    past(RUN_ID)
+    tasks = [{"id": f"t{number}", "expectedOutput": {"type": "llm_judge", "criteria": "Be right."}} for number in range(4)]
+    place.write("sums.json", {"id": "sums", "name": "Sums", "version": "2.0.0", "tasks": tasks})
+    answers = results_of((store := Store(place.folder / "eval-store")).item_table(RUN_ID))
+    land_items(store, RUN_ID, [each.model_copy(update={"output": each.task_id}) for each in answers])
+    with ScriptedModel() as model:
+        place.write("eval-skills.config.yaml", {"llm": {"model": "openai/x", "apiBase": model.url, "cacheDir": "cache"}})
+        command = ["rescore", RUN_ID, "--benchmark", str(place.folder / "sums.json"), "--no-judge-check"]
+        model.otherwise = lambda asked: failure(422, "not this one") if "\nt3\n" in asked.prompt else verdict()
+        stopped = run_here(*command)
+        assert stopped.code == 3, stopped.err
+        told = "judge: 1 of 4 items could not be judged: openai/x does not take this request (HTTP 422: not this one)"
+        assert f"{told}; the same call goes on with it" in stopped.out
+        model.otherwise, known = verdict(), len(model.asked)
+        done = run_here(*command, "--json")
+        assert (done.code, done.json["unjudged"], done.json["new"], len(model.asked)) == (0, 0, True, known + 1), done.err
+        assert "goes on with what the judge failed" in done.err
+        model.otherwise = failure(401, "bad key")
+        lost = run_here(*command, "--force", "--no-judge-cache")
+        assert (lost.code, lost.out) == (3, "")
+        assert "judge: 4 of 4 items could not be judged: " in lost.err
+        refused = run_here(*command[:-1], "--force")
+        assert (refused.code, "nothing was run: openai/x refused us" in refused.err) == (2, True)

@@ -7,6 +7,7 @@ import os
 import pty
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
@@ -160,3 +161,35 @@ def test_a_forbidden_call_fails_the_gate_and_the_line_says_so(capsys: pytest.Cap
     said = capsys.readouterr().out
     assert "gate failed: agent@1.0.0 called forbidden tools in 2 items" in said
     assert "gate passed" not in said
+
+
+def judged(name: str, **paid: Any) -> SkillCompletionReport:
+    data = report(name).to_json()
+    return SkillCompletionReport.model_validate(data | {"tokenCost": data["tokenCost"] | paid})
+
+
+RUN_TOLD = "judging: 2 requests, 0 from the cache, 20 tokens, at a price that is not known"
+
+
+@pytest.mark.parametrize(
+    ("names", "told", "lines"),
+    [
+        pytest.param(["a"], [RUN_TOLD], [], id="the-run-says-it"),
+        pytest.param(["a"], [], ["judging of a@1.0.0: tokens 10, cost unknown"], id="other-processes-asked"),
+        pytest.param(["a", "b"], [RUN_TOLD], [f"judging of {n}@1.0.0: tokens 10, cost unknown" for n in "ab"], id="each-skill"),
+        pytest.param([f"s{n:02}" for n in range(23)], [], ["and of 3 more skills, in the reports"], id="more-than-anybody-reads"),
+    ],
+)
+def test_what_judging_took_is_told_by_skill_where_the_run_does_not_say_it(
+    capsys: pytest.CaptureFixture[str], names: list[str], told: list[str], lines: list[str]
+) -> None:
+    summary = summary_of([judged(name, judgeTokens=10) for name in names])
+    show_summary(replace(summary, judging=told), gate=False)
+    said = capsys.readouterr().out.splitlines()
+    shown = [line for line in said if line.startswith(("judging of", "and of"))]
+    assert shown[-max(1, len(lines)) :] == lines if lines else not shown
+
+
+def test_a_skill_that_nobody_judged_is_not_told_of(capsys: pytest.CaptureFixture[str]) -> None:
+    show_summary(summary_of([report("a"), report("b")]), gate=False)
+    assert "judging" not in capsys.readouterr().out

@@ -45,6 +45,24 @@ def test_p57_each_metric_is_read_back_from_the_store(run_here: Run, metric: str,
 
 
 @pytest.mark.parametrize(
+    ("metric", "values", "shown"),
+    [
+        pytest.param("judgeTokens", [None, None, 1234], "1,234", id="tokens"),
+        pytest.param("judgeUSD", [None, None, 0.25], "$0.2500", id="usd"),
+        pytest.param("unjudgedItems", [None, None, 1], "– → 1", id="unjudged"),
+    ],
+)
+def test_what_judging_took_has_a_trend(
+    run_here: Run, past: Callable[..., str], metric: str, values: list[float | None], shown: str
+) -> None:
+    broken = {"status": "error", "error_kind": "judge", "passed": False, "score": None}
+    past("20260104T100000Z-0004", judged=[{"judge_tokens": 1234, "judge_cost_usd": 0.25}, broken])
+    arguments = ("trend", "--skill", "adder", "--benchmark", "sums", "--metric", metric)
+    assert [value for _, _, value in points(run_here(*arguments, "--json"))] == values
+    assert shown in run_here(*arguments).out
+
+
+@pytest.mark.parametrize(
     ("arguments", "runs"),
     [
         pytest.param([], [THIRD, FIRST, SECOND], id="a-line-per-benchmark-oldest-first"),

@@ -18,6 +18,7 @@ from eval_skills.core.agreement import (
     spearman,
     weighted_kappa,
 )
+from eval_skills.core.statistics import IntArray
 
 
 @pytest.mark.parametrize(
@@ -36,9 +37,30 @@ def test_cohens_kappa(table: list[list[int]], kappa: float | None) -> None:
 
 
 def test_weighted_kappa_counts_near_misses_less() -> None:
-    assert weighted_kappa([[10, 2, 0], [3, 10, 2], [0, 1, 12]]) == pytest.approx(0.846, abs=5e-4)
-    assert weighted_kappa([[40, 5], [10, 45]]) == pytest.approx(0.7), "with two levels it is plain kappa"
-    assert weighted_kappa([[3]]) is None
+    assert weighted_kappa(*levels_in([[10, 2, 0], [3, 10, 2], [0, 1, 12]])) == pytest.approx(0.846, abs=5e-4)
+    assert weighted_kappa(*levels_in([[40, 5], [10, 45]])) == pytest.approx(0.7), "with two levels it is plain kappa"
+    assert weighted_kappa(*levels_in([[3]])) is None
+    assert weighted_kappa(*levels_in([[0]])) is None
+
+
+def levels_in(table: list[list[int]]) -> tuple[IntArray, IntArray]:
+    """Two raters' levels, item by item, of which this is the table."""
+    counts = np.array(table)
+    first, second = np.repeat(np.argwhere(counts >= 0), counts.ravel(), axis=0).T
+    return first, second
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=8, unique=True), st.lists(st.floats(0, 1), min_size=1, max_size=20))
+def test_a_value_goes_to_the_level_that_lies_next_to_it(levels: list[float], values: list[float]) -> None:
+    ordered = np.array(sorted(levels))
+    found = nearest_levels(np.array(values), ordered)
+    assert (np.abs(ordered[found] - values) <= np.abs(np.subtract.outer(values, ordered)).min(axis=1)).all()
+
+
+def test_as_many_levels_as_items_need_no_table_of_them() -> None:
+    scores = np.random.default_rng(1).random(50_000)
+    levels = np.unique(scores)
+    assert weighted_kappa(nearest_levels(scores, levels), nearest_levels(scores, levels)) == 1.0
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=3, max_size=30))

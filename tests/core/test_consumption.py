@@ -20,6 +20,20 @@ def consumption(**columns: Any) -> Consumption:
 
 
 @pytest.mark.parametrize(
+    ("columns", "unjudged"),
+    [
+        pytest.param({}, None, id="it-cannot-be-told"),
+        pytest.param({"error_kind": None, "judge_tokens": None}, None, id="no-model-was-asked"),
+        pytest.param({"error_kind": None, "judge_tokens": [5, None, None]}, 0, id="all-judged"),
+        pytest.param({"error_kind": ["judge", "infra", None], "status": "error"}, 1, id="the-judge-failed"),
+        pytest.param({"error_kind": ["judge", None, None], "status": "fail"}, None, id="a-verdict-is-a-verdict"),
+    ],
+)
+def test_items_that_could_not_be_judged(columns: dict[str, Any], unjudged: int | None) -> None:
+    assert consumption(**columns).unjudged_items(ALL) == unjudged
+
+
+@pytest.mark.parametrize(
     "starts",
     [
         pytest.param([START, START, START + timedelta(seconds=2)], id="datetimes"),

@@ -126,6 +126,59 @@ def test_no_length_bias_is_none_and_never_zero(frame: pd.DataFrame, reason: str)
     assert (found.length_bias.spearman, found.length_bias.rating, found.length_bias.reason) == (None, None, reason)
 
 
+def paid(frame: pd.DataFrame, tokens: list[float | None], cost: list[float | None]) -> pd.DataFrame:
+    kinds = pd.Series([None] * (len(frame) - 1) + ["judge"])
+    return frame.assign(judge_tokens=pd.Series(tokens), judge_cost_usd=pd.Series(cost), error_kind=kinds)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "cost", "found"),
+    [
+        pytest.param([100, 0, 20], [0.5, 0.0, 0.25], (120, 0.75, 1), id="what-failed-was-paid-too"),
+        pytest.param([100, 0, None], [0.5, 0.0, None], (100, 0.5, 1), id="who-did-not-answer-took-nothing"),
+        pytest.param([100, 0, 20], [None, 0.0, None], (120, None, 1), id="p38-no-price"),
+        pytest.param([None, 0, 20], [None, 0.0, 0.25], (None, None, 1), id="p38-no-count-of-a-verdict"),
+        pytest.param([None, None, None], [None, None, None], (None, None, 0), id="nothing-known"),
+    ],
+)
+def test_a_judge_is_told_with_what_it_took(
+    tokens: list[float | None], cost: list[float | None], found: tuple[int | None, float | None, int]
+) -> None:
+    frame = paid(rows("pass", "fail", "error"), tokens, cost)
+    figures = judge_figures(frame, known(frame), "1.0.0")
+    assert figures is not None
+    [judge] = figures.judges
+    assert (judge.items, judge.unjudged) == (figures.items, figures.unjudged) == (2, 1)
+    assert (judge.tokens, judge.cost_usd, judge.cached) == found
+
+
+def test_agreement_is_the_mean_over_what_panels_judged() -> None:
+    frame = rows("pass", "fail", "pass", "error", judge_agreement=[1.0, 0.5, None, 0.0])
+    found = judge_figures(frame, known(frame), "1.0.0")
+    assert found is not None
+    assert (found.agreement, found.judges[0].agreement) == (0.75, 0.75)
+    single = judge_figures(frame.assign(judge_agreement=None), known(frame), "1.0.0")
+    assert single is not None
+    assert single.agreement is None
+
+
+def test_each_judge_is_told_with_its_own_items() -> None:
+    frame = rows("pass", "fail", "pass", "error", judge_tokens=[1, 20, 300, 4000], error_kind=[None, None, None, "judge"])
+    other = ("openai/two", "rubric 1")
+    found = judge_figures(frame, JudgeKnowledge({"t0": JUDGE, "t1": JUDGE, "t2": other, "t3": other}), "1.0.0")
+    assert found is not None
+    told = [(each.model, each.items, each.unjudged, each.tokens) for each in found.judges]
+    assert told == [("openai/one", 2, 0, 21), ("openai/two", 1, 1, 4300)]
+
+
+def test_p13_a_judge_that_failed_at_everything_is_told_of() -> None:
+    frame = rows("error", "error", error_kind=["judge", "judge"])
+    found = judge_figures(frame, known(frame, CALIBRATED), "1.0.0")
+    assert found is not None
+    assert (found.items, found.unjudged, found.judges[0].items) == (0, 2, 0)
+    assert (found.corrected_completion, found.corrected_reason) == (None, "no item was judged")
+
+
 def test_position_bias_is_that_of_the_judging_model() -> None:
     frame = rows("pass", "fail")
     told = {"openai/one": [Preference("t", "tie", "a", "b")], "openai/other": [Preference("t", "a", "a", "a")]}

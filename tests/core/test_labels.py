@@ -23,6 +23,15 @@ def test_every_spelling_of_a_label(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"], ids=["lf", "crlf", "cr"])
+@pytest.mark.parametrize("sign", [",", ";", "\t"], ids=["comma", "semicolon", "tab"])
+def test_what_spreadsheets_write(tmp_path: Path, sign: str, ends: str) -> None:
+    lines = [["task_id", "label", "answer"], ["a", "pass", "one \u2028 two"], [], ["b", "0.5", "x"]]
+    text = "\ufeff" + "".join(sign.join(line) + ends for line in lines)
+    found = [(each.task_id, each.score, each.answer) for each in read_labels(write(tmp_path, text))]
+    assert found == [("a", 1.0, "one \u2028 two"), ("b", 0.5, "x")]
+
+
 def test_an_answer_may_have_commas_quotes_and_lines(tmp_path: Path) -> None:
     [label] = read_labels(write(tmp_path, 'task_id,label,answer\na,1,"one, ""two""\nthree"\n'))
     assert label.answer == 'one, "two"\nthree'
@@ -44,7 +53,9 @@ def test_an_answer_may_have_commas_quotes_and_lines(tmp_path: Path) -> None:
         pytest.param("task_id,label\na,7\n", "'7' is neither", id="out-of-range"),
         pytest.param("task_id,label,run_index\na,1,-1\n", "the run_index '-1' is no number", id="negative-run"),
         pytest.param("task_id,label,run_index\na,1,²\n", "the run_index '²' is no number", id="odd-digit"),
-        pytest.param('task_id,label\n"a,1\n', "not CSV", id="open-quote"),
+        pytest.param('task_id,label\n"a,1\n', "not CSV after line", id="open-quote"),
+        pytest.param(f"task_id,label\na,1\nb,{'1' * 140_000}\n", "not CSV after line 2: field larger", id="endless-cell"),
+        pytest.param("task_id;label\na;0,5\n", "line 2: the label '0,5' is neither", id="decimal-comma"),
         pytest.param(b"task_id,label\n\xff,1\n", "not UTF-8", id="not-utf-8"),
     ],
 )

@@ -5,22 +5,8 @@ from typing import Any
 import pytest
 
 from eval_skills.core.errors import UsageError
-from eval_skills.core.models import Skill
 from eval_skills.core.search import search
-
-
-def skill(skill_id: str, **fields: Any) -> Skill:
-    return Skill.model_validate(
-        {
-            "id": skill_id,
-            "name": skill_id,
-            "version": "1.0.0",
-            "adapterType": "http",
-            "entrypoint": "http://127.0.0.1:9",
-            **fields,
-        }
-    )
-
+from tests.core.skills import skill
 
 SKILLS = [
     skill("b", name="Straße finder", tags=["maps", "geo"]),

@@ -6,21 +6,9 @@ from typing import Any
 import pytest
 
 from eval_skills.core.errors import InputError
-from eval_skills.core.models import Skill, SkillCompletionReport
+from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.selection import SelectStrategy, load_strategy, select
-
-
-def skill(skill_id: str, **fields: Any) -> Skill:
-    return Skill.model_validate(
-        {
-            "id": skill_id,
-            "name": skill_id,
-            "version": "1.0.0",
-            "adapterType": "http",
-            "entrypoint": "http://127.0.0.1:9",
-            **fields,
-        }
-    )
+from tests.core.skills import skill
 
 
 def report(skill_id: str, p95: float | None = 100.0, usd: float | None = None, **summary: Any) -> SkillCompletionReport:

@@ -19,7 +19,33 @@ Writer = asyncio.StreamWriter
 Route = Callable[[Writer], Awaitable[None]]
 
 TLS_RECORD = b"\x16"
+EVENTS = ("Content-Type: text/event-stream", "Transfer-Encoding: chunked")
+ANSWERS: dict[str, tuple[bytes, *tuple[str, ...]]] = {
+    "half-a-json": (b'{"answer": [1, 2',),
+    "too-many": (b"slow down", "429 Too Many Requests"),
+    "broken": (b"Traceback (most recent call last): ...", "500 Internal Server Error"),
+    "overloaded": (b"<html>busy</html>", "503 Service Unavailable", "Retry-After: 3600"),
+    "not-there": (b"<html>no such page</html>", "404 Not Found"),
+    "circle": (b"", "307 Temporary Redirect", "Location: /circle"),
+    "elsewhere": (b"", "307 Temporary Redirect", "Location: http://127.0.0.1:1/collect?all"),
+    "invalid-utf-8": (b'"\xff\xfe"', "200 OK", "Content-Type: application/json"),
+    "deep-json": (b"[" * 100_000 + b"]" * 100_000,),
+    "huge-number": (b"9" * 100_000,),
+    "healthy": (b'"ok"',),
+}
+"""Routes that answer at once: with a body, a status and headers, as `answer` takes them."""
+
+SAID: dict[str, bytes] = {
+    "stream-is-overloaded": b'event: error\ndata: {"type": "overloaded_error"}\n\n',
+    "stream-reports-an-error": b'event: error\ndata: {"type": "invalid_request"}\n\n',
+    "stream-falls-silent": b'data: "ok"\n\n',
+    "stream-stays-open": b'data: "ok"\n\ndata: [DONE]\n\n',
+}
+"""Streams that say this, and then nothing for as long as anybody listens."""
+
 ROUTES: dict[str, Route] = {}
+"""Routes that do worse."""
+
 ASKED: Counter[str] = Counter()
 
 
@@ -90,19 +116,9 @@ async def closes_in_the_body(writer: Writer) -> None:
 
 
 @route
-async def half_a_json(writer: Writer) -> None:
-    answer(writer, b'{"answer": [1, 2')
-
-
-@route
 async def no_http(writer: Writer) -> None:
     writer.write(b"220 mail.example ESMTP\r\n\r\n")
     writer.close()
-
-
-@route
-async def too_many(writer: Writer) -> None:
-    answer(writer, b"slow down", "429 Too Many Requests")
 
 
 @route
@@ -111,33 +127,8 @@ async def too_many_at_first(writer: Writer) -> None:
 
 
 @route
-async def broken(writer: Writer) -> None:
-    answer(writer, b"Traceback (most recent call last): ...", "500 Internal Server Error")
-
-
-@route
-async def overloaded(writer: Writer) -> None:
-    answer(writer, b"<html>busy</html>", "503 Service Unavailable", "Retry-After: 3600")
-
-
-@route
-async def not_there(writer: Writer) -> None:
-    answer(writer, b"<html>no such page</html>", "404 Not Found")
-
-
-@route
-async def circle(writer: Writer) -> None:
-    answer(writer, b"", "307 Temporary Redirect", "Location: /circle")
-
-
-@route
 async def ever_further(writer: Writer) -> None:
     answer(writer, b"", "307 Temporary Redirect", f"Location: /ever-further?{ASKED['ever-further']}")
-
-
-@route
-async def elsewhere(writer: Writer) -> None:
-    answer(writer, b"", "307 Temporary Redirect", "Location: http://127.0.0.1:1/collect?all")
 
 
 @route
@@ -148,11 +139,6 @@ async def huge_headers(writer: Writer) -> None:
 @route
 async def many_headers(writer: Writer) -> None:
     answer(writer, b'"ok"', "200 OK", *(f"X-{number}: x" for number in range(100_000)))
-
-
-@route
-async def invalid_utf_8(writer: Writer) -> None:
-    answer(writer, b'"\xff\xfe"', "200 OK", "Content-Type: application/json")
 
 
 @route
@@ -172,16 +158,6 @@ async def error_of_50_mb(writer: Writer) -> None:
 
 
 @route
-async def deep_json(writer: Writer) -> None:
-    answer(writer, b"[" * 100_000 + b"]" * 100_000)
-
-
-@route
-async def huge_number(writer: Writer) -> None:
-    answer(writer, b"9" * 100_000)
-
-
-@route
 async def two_answers(writer: Writer) -> None:
     answer(writer)
     answer(writer, b'"the answer to nobody"')
@@ -195,42 +171,21 @@ async def longer_than_it_says(writer: Writer) -> None:
 
 @route
 async def stream_ends_early(writer: Writer) -> None:
-    begin(writer, "Content-Type: text/event-stream", "Transfer-Encoding: chunked")
+    begin(writer, *EVENTS)
     chunk(writer, b'data: "ok"\n\n')
     writer.write(b"0\r\n\r\n")
 
 
 @route
 async def stream_breaks_off(writer: Writer) -> None:
-    begin(writer, "Content-Type: text/event-stream", "Transfer-Encoding: chunked")
+    begin(writer, *EVENTS)
     chunk(writer, b'data: "ok"\n\n')
     writer.close()
 
 
 @route
-async def stream_is_overloaded(writer: Writer) -> None:
-    begin(writer, "Content-Type: text/event-stream", "Transfer-Encoding: chunked")
-    chunk(writer, b'event: error\ndata: {"type": "overloaded_error"}\n\n')
-    await asyncio.sleep(600)
-
-
-@route
-async def stream_reports_an_error(writer: Writer) -> None:
-    begin(writer, "Content-Type: text/event-stream", "Transfer-Encoding: chunked")
-    chunk(writer, b'event: error\ndata: {"type": "invalid_request"}\n\n')
-    await asyncio.sleep(600)
-
-
-@route
-async def stream_falls_silent(writer: Writer) -> None:
-    begin(writer, "Content-Type: text/event-stream", "Transfer-Encoding: chunked")
-    chunk(writer, b'data: "ok"\n\n')
-    await asyncio.sleep(600)
-
-
-@route
 async def stream_never_ends(writer: Writer) -> None:
-    begin(writer, "Content-Type: text/event-stream", "Transfer-Encoding: chunked")
+    begin(writer, *EVENTS)
     while True:
         chunk(writer, b": nothing yet\n\n" * 1000)
         await writer.drain()
@@ -238,22 +193,10 @@ async def stream_never_ends(writer: Writer) -> None:
 
 @route
 async def stream_without_lines(writer: Writer) -> None:
-    begin(writer, "Content-Type: text/event-stream", "Transfer-Encoding: chunked")
+    begin(writer, *EVENTS)
     while True:
         chunk(writer, b"data" * 10_000)
         await writer.drain()
-
-
-@route
-async def stream_stays_open(writer: Writer) -> None:
-    begin(writer, "Content-Type: text/event-stream", "Transfer-Encoding: chunked")
-    chunk(writer, b'data: "ok"\n\ndata: [DONE]\n\n')
-    await asyncio.sleep(600)
-
-
-@route
-async def healthy(writer: Writer) -> None:
-    answer(writer)
 
 
 async def serve(reader: Reader, writer: Writer) -> None:
@@ -273,6 +216,12 @@ async def serve(reader: Reader, writer: Writer) -> None:
                 answer(writer, b'data: "ok"\n\ndata: [DONE]\n\n', "200 OK", "Content-Type: text/event-stream")
             elif behaves:
                 answer(writer)
+            elif path in ANSWERS:
+                answer(writer, *ANSWERS[path])
+            elif path in SAID:
+                begin(writer, *EVENTS)
+                chunk(writer, SAID[path])
+                await asyncio.sleep(600)
             else:
                 await ROUTES[path](writer)
             await writer.drain()

@@ -45,13 +45,14 @@ def resume_command(process: Process) -> list[str]:
     return shlex.split(process.last_word.partition("go on with: ")[2])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "group", "persistent", "code"),
     [
-        pytest.param(signal.SIGINT, False, True, 130, id="interrupt-the-process", marks=pytest.mark.slow),
+        pytest.param(signal.SIGINT, False, True, 130, id="interrupt-the-process"),
         pytest.param(signal.SIGINT, True, False, 130, id="ctrl-c-reaches-the-group"),
-        pytest.param(signal.SIGTERM, False, False, 143, id="terminate", marks=pytest.mark.slow),
-        pytest.param(signal.SIGHUP, False, False, 143, id="p54-the-terminal-closed", marks=pytest.mark.slow),
+        pytest.param(signal.SIGTERM, False, False, 143, id="terminate"),
+        pytest.param(signal.SIGHUP, False, False, 143, id="p54-the-terminal-closed"),
     ],
 )
 def test_p54_a_signal_stops_children_keeps_the_journal_and_says_how_to_go_on(
@@ -89,6 +90,7 @@ def test_a_second_ctrl_c_during_the_shutdown_does_not_hang(workplace: Workplace)
     assert workplace.is_deserted()
 
 
+@pytest.mark.slow
 def test_ctrl_c_while_a_service_does_not_get_ready_does_not_wait_for_it(workplace: Workplace) -> None:
     serve = {"command": "sleep 600", "readyTimeoutMs": 600_000}
     config = {"serve": serve, "env": {"MARK": workplace.mark}}

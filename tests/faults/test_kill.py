@@ -77,6 +77,7 @@ def test_p53_killed_at_its_manifest_then_at_lines_then_while_landing_then_while_
     victim.finish()
 
 
+@pytest.mark.slow
 def test_one_shot_skills_killed_after_three_answers(workplace: Workplace) -> None:
     workplace.furnish(tasks=TASKS, persistent=False)
     victim = Victim(workplace)
@@ -94,6 +95,7 @@ def test_items_that_share_a_task_run_are_kept_one_by_one_and_any_folder_can_go_o
     victim.finish(cwd=elsewhere)
 
 
+@pytest.mark.slow
 def test_a_kill_before_a_run_has_begun_leaves_nothing_to_resume(workplace: Workplace) -> None:
     workplace.furnish(tasks=TASKS)
     process = workplace.evaluate()

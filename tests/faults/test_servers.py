@@ -93,6 +93,7 @@ def test_a_server_that_dies_in_the_middle_loses_no_item(private_place: Workplace
 
 
 class TestSkillServers:
+    @pytest.mark.slow
     def test_p19_a_skill_whose_server_is_down_is_infra_and_the_others_complete(self, workplace: Workplace) -> None:
         workplace.add_skill("echo", ECHO, entrypoint=f"{sys.executable} -ISs skill.py")
         workplace.add_skill("down", "", adapterType="http", entrypoint="http://127.0.0.1:9/")

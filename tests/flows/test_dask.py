@@ -23,7 +23,7 @@ from eval_skills.flows import evaluate
 from eval_skills.tasks.request import EvaluateRequest
 from eval_skills.tasks.summary import RunSummary
 
-pytestmark = [pytest.mark.xdist_group("dask"), pytest.mark.timeout(600), pytest.mark.usefixtures("prefect_url")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("dask"), pytest.mark.timeout(600), pytest.mark.usefixtures("prefect_url")]
 
 Ask = Callable[..., Any]
 PATIENCE_S = 180.0
@@ -172,7 +172,6 @@ def test_a_worker_that_is_killed_in_the_middle_costs_no_item_and_doubles_none(sc
     assert scene.calls().total() > len(whats)  # what the dead worker had begun was begun again
 
 
-@pytest.mark.slow
 def test_dask_alone_starts_workers_of_its_own_for_the_length_of_the_run(tmp_path: Path) -> None:
     scene = Scene(tmp_path, "dask")
     summary = scene.run("ok", "wrong", runs=4)
@@ -181,7 +180,6 @@ def test_dask_alone_starts_workers_of_its_own_for_the_length_of_the_run(tmp_path
     until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in scene.workers()))
 
 
-@pytest.mark.slow
 def test_a_cluster_that_goes_away_leaves_a_run_that_can_be_resumed_elsewhere(tmp_path: Path) -> None:
     options: dict[str, Any] = {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0", "worker_dashboard_address": "127.0.0.1:0"}
     with LocalCluster(n_workers=1, threads_per_worker=2, silence_logs=logging.CRITICAL, **options) as doomed:  # type: ignore[no-untyped-call]

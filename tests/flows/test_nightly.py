@@ -122,6 +122,7 @@ def test_a_task_that_breaks_is_confirmed_told_and_stays_until_it_is_back(project
     assert state_of(ask, bad)["type"] == "COMPLETED"
 
 
+@pytest.mark.slow
 def test_what_fresh_runs_do_not_confirm_is_flaky_and_no_alarm(project: Project) -> None:
     project.night()
     project.mood(t3="once")

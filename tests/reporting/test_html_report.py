@@ -92,6 +92,15 @@ def many(make_report: MakeReport, make_item: MakeItem, answer: Callable[[int, in
     ]
 
 
+def judged(model: str, prompt: str, reason: str) -> dict[str, Any]:
+    """What a report tells of a model that judged."""
+    return {
+        "items": 1, "judges": [{"model": model, "prompt": prompt, "items": 1, "calibration": None}],
+        "correctedCompletion": None, "correctedReason": reason, "positionBias": [],
+        "lengthBias": {"spearman": None, "items": 1, "rating": None, "reason": "few"},
+    }  # fmt: skip
+
+
 def test_a_text_is_stored_once_whoever_shows_it(make_report: MakeReport, make_item: MakeItem, context: ReportContext) -> None:
     items = [make_item(runIndex=run, input={"q": 1}, expected="4", output=4) for run in range(3)]
     data = payload([make_report("a", taskResults=items), make_report("b", taskResults=items)], context)
@@ -165,7 +174,8 @@ def test_nan_is_refused() -> None:
 @pytest.mark.parametrize(
     "place",
     ["skill", "version", "benchmark_id", "task", "message", "code", "where", "answer", "expected", "input", "tag", "task_tag",
-     "complexity", "error", "dimension", "method", "title", "run_id", "name", "about", "description"],
+     "complexity", "error", "dimension", "judge", "prompt", "corrected", "method", "title", "run_id", "name", "about",
+     "description"],
 )  # fmt: skip
 def test_p68_hostile_text_stays_text_wherever_it_stands(
     make_report: MakeReport, make_item: MakeItem, context: ReportContext, place: str
@@ -187,6 +197,7 @@ def test_p68_hostile_text_stays_text_wherever_it_stands(
             benchmarkId=at("benchmark_id", "words"),
             taskResults=items,
             byTag={at("tag", "g"): {"completionRate": 1.0, "items": 1, "tasks": 1}},
+            evaluatorMetadata={"judge": judged(at("judge", "j"), at("prompt", "p"), at("corrected", "c"))},
             byComplexity={at("complexity", "g"): {"completionRate": 1.0, "items": 1, "tasks": 1}},
             summary={"confidenceInterval": {"lower": 0.1, "upper": 0.9, "method": at("method", "wilson")}},
         )

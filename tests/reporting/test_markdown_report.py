@@ -62,6 +62,15 @@ def visible(text: str) -> str:
     return re.sub(unseen, lambda character: f"\\u{ord(character[0]):04x}", text)
 
 
+def judged(model: str, prompt: str, reason: str) -> dict[str, Any]:
+    """What a report tells of a model that judged."""
+    return {
+        "items": 1, "judges": [{"model": model, "prompt": prompt, "items": 1, "calibration": None}],
+        "correctedCompletion": None, "correctedReason": reason, "positionBias": [],
+        "lengthBias": {"spearman": None, "items": 1, "rating": None, "reason": "few"},
+    }  # fmt: skip
+
+
 def foreign_markup(text: str) -> set[str]:
     """Kinds of tokens that only a skill's text could have brought in."""
     inline = [child for token in parsed(text) for child in token.children or []]
@@ -165,8 +174,9 @@ def test_a_long_answer_says_how_much_is_missing(make_report: MakeReport, make_it
 
 @pytest.mark.parametrize(
     "place",
-    ["skill", "task", "message", "code", "answer", "expected", "tag", "complexity", "error", "title", "method"],
-)
+    ["skill", "task", "message", "code", "answer", "expected", "tag", "complexity", "error", "title", "method", "judge", "prompt",
+     "corrected"],
+)  # fmt: skip
 def test_p68_hostile_text_stays_text_wherever_it_stands(
     make_report: MakeReport, make_item: MakeItem, context: ReportContext, place: str
 ) -> None:
@@ -186,6 +196,7 @@ def test_p68_hostile_text_stays_text_wherever_it_stands(
             taskResults=items,
             byTag={at("tag", "g"): {"completionRate": 1.0, "items": 1, "tasks": 1}},
             byComplexity={at("complexity", "g"): {"completionRate": 1.0, "items": 1, "tasks": 1}},
+            evaluatorMetadata={"judge": judged(at("judge", "j"), at("prompt", "p"), at("corrected", "c"))},
             summary={"confidenceInterval": {"lower": 0.1, "upper": 0.9, "method": at("method", "wilson")}},
         )
         return str(render("markdown", [report], replace(context, title=at("title", "T"))))

@@ -60,6 +60,15 @@ def test_a_second_time_nothing_is_written(folder: Path) -> None:
     assert content(folder) == before
 
 
+def test_of_two_that_begin_at_once_the_second_is_told_to_call_again(folder: Path) -> None:
+    first, second = (plan_project(places_in(folder)) for _ in range(2))
+    write_project(first)
+    before = content(folder)
+    with pytest.raises(UserError, match=r"config\.yaml exists; .* call again, and what is there is kept$"):
+        write_project(second)
+    assert content(folder) == before
+
+
 def test_no_file_names_the_folder_that_it_was_written_in(folder: Path) -> None:
     project(folder, ci="github")
     assert [name for name, text in content(folder).items() if folder.name in text.decode()] == []

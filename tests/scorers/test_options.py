@@ -51,16 +51,22 @@ def test_given(evaluator: dict[str, Any] | None, expected: dict[str, Any] | None
         ),
         pytest.param({"type": "exact", "caseSensitive": "no"}, {"value": 1}, "evaluator.caseSensitive", "got 'no'", id="text"),
         pytest.param(
-            {"type": "exact", "numericTolerance": -1}, {"value": 1}, "evaluator.numericTolerance", "got '-1'", id="negative"
+            {"type": "exact", "numericTolerance": -1},
+            {"value": 1},
+            "evaluator.numericTolerance",
+            "a number of at least 0, got -1",
+            id="negative",
         ),
         pytest.param(
             {"type": "exact", "numericTolerance": float("nan")},
             {"value": 1},
             "evaluator.numericTolerance",
-            "finite",
+            "got NaN",
             id="p06-nan",
         ),
-        pytest.param({"type": "contains", "keywords": ["a", 1]}, None, "evaluator.keywords[1]", "got '1'", id="item"),
+        pytest.param(
+            {"type": "contains", "keywords": ["a", 1]}, None, "evaluator.keywords[1]", "expected text, got 1", id="item"
+        ),
         pytest.param(
             {"type": "contains", "keywords": ["a"]}, {"keywords": ["b"]}, "evaluator.keywords", "keep one", id="two-places"
         ),

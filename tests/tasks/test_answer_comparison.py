@@ -99,7 +99,7 @@ def test_made_again_it_asks_nothing_and_lands_in_the_same_place(landed_run: Land
     first, asked = compare(plan(a, b)), len(model.asked)
     second = compare(plan(a, b))
     assert (second.comparison_id, len(model.asked)) == (first.comparison_id, asked)
-    assert (second.spent.asked, second.spent.cached) == (0, 4)
+    assert (second.spent.happened, second.judged_before, second.judging) == (False, 2, []), "not even the cache is needed"
     assert len(Store(second.store).preferences()) == 2
     assert plan(a, b, criteria="Shorter is better.").comparison_id != first.comparison_id
     assert plan(a, b, llm={"model": "openai/other"}).comparison_id != first.comparison_id
@@ -173,6 +173,54 @@ def test_a_pair_without_a_verdict_is_an_error_and_no_tie(landed_run: LandedRun, 
     assert "no readable verdict" in row["error_message"]
 
 
+@pytest.mark.parametrize("anew", [False, True], ids=["cached", "no-cache"])
+def test_a_judge_that_dies_in_the_middle_is_asked_only_for_what_is_missing(
+    landed_run: LandedRun, plan: Plan, model: ScriptedModel, anew: bool
+) -> None:
+    tasks = [f"t{n}" for n in range(4)]
+    a, b = landed_run(dict.fromkeys(tasks, "right")), landed_run(dict.fromkeys(tasks, "wrong"))
+    model.otherwise = lambda asked: failure(401, "bad key") if len(model.asked) > 4 else prefers_right(asked)
+    stopped = compare(plan(a, b, judgeConcurrency=1, noJudgeCache=anew))
+    assert (stopped.is_complete, 0 < stopped.figures.errors < 4) == (False, True)
+    assert f"judge: {stopped.figures.errors} of 4 pairs could not be judged: openai/scripted refused us" in stopped.judging[-1]
+    assert ("without --no-judge-cache" in stopped.judging[-1]) is anew
+    landed, known = Store(stopped.store).preferences(), len(model.asked)
+    model.otherwise = prefers_right
+    done = compare(plan(a, b))
+    assert (done.comparison_id, done.is_complete, done.figures.wins_a) == (stopped.comparison_id, True, 4)
+    assert done.judged_before == 4 - stopped.figures.errors
+    assert len(model.asked) - known <= 2 * stopped.figures.errors, "no verdict is paid for twice"
+    after = Store(done.store).preferences()
+    paid, facts = landed["outcome"] != "error", ["task_id", "compared_at", "judge_tokens", "reasoning_a_first"]
+    assert after[paid][facts].values.tolist() == landed[paid][facts].values.tolist(), "what had landed stands as it was"
+    assert (after["outcome"] == "a").all()
+
+
+def test_two_calls_that_make_the_same_comparison_at_once(landed_run: LandedRun, plan: Plan, model: ScriptedModel) -> None:
+    a, b = landed_run({"t": "right"}), landed_run({"t": "wrong"})
+
+    async def both() -> None:
+        async with AnswerComparison(plan(a, b)):
+            with pytest.raises(UsageError, match=f"the comparison of run {a} and run {b} is being written by process"):
+                async with AnswerComparison(plan(a, b)):
+                    raise AssertionError("it was let in")
+            async with AnswerComparison(plan(a, b, criteria="Shorter is better.")):
+                pass  # another comparison is nobody else's business
+
+    asyncio.run(both())
+    assert compare(plan(a, b)).figures.wins_a == 1, "the locks are free again"
+    assert not list(Path(plan(a, b).store.layout.root).glob("*.lock"))
+
+
+def test_a_comparison_that_cannot_begin_leaves_no_lock(landed_run: LandedRun, plan: Plan, model: ScriptedModel) -> None:
+    model.otherwise = failure(401, "bad key")
+    made = plan(landed_run({"t": "right"}), landed_run({"t": "wrong"}), noJudgeCheck=False)
+    for _ in range(2):
+        with pytest.raises(UsageError, match="nothing was compared"):
+            compare(made)
+    assert not list(Path(made.store.layout.root).glob("*.lock"))
+
+
 def test_where_no_pair_has_a_verdict_nothing_lands(landed_run: LandedRun, plan: Plan, model: ScriptedModel) -> None:
     model.otherwise = failure(401, "bad key")
     made = plan(landed_run({"t": "right"}), landed_run({"t": "wrong"}))
@@ -187,7 +235,8 @@ def test_a_spent_budget_lands_nothing_and_a_higher_one_goes_on(landed_run: Lande
     priced = {"inputPrice": 0.0, "outputPrice": 1_000.0}
     stopped = compare(plan(a, b, llm=priced, maxJudgeCost=1.53, judgeConcurrency=1))
     assert (stopped.out_of_budget, Store(stopped.store).preferences().empty) == (True, True)
-    assert "what was judged is in the cache" in stopped.remarks[-1]
+    said = "and not everything was judged; nothing landed, what it judged is in its cache and costs nothing again"
+    assert said in stopped.judging[-1], "in the words of every other command"
     asked = len(model.asked)
     assert 0 < asked < 8
     done = compare(plan(a, b, llm=priced))

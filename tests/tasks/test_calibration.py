@@ -119,7 +119,8 @@ class TestOfAStoredRun:
         assert source.reports[0].summary.completion_rate == 0.6, "the raw one stays"
         text = markdown_report.render(source.reports, source.context)
         assert "| Judge-corrected completion | 50.0 % (" in text
-        assert "sensitivity 1.00" in text
+        assert "| Sensitivity | Specificity |" in text
+        assert " | 1.00 [" in text
         document = json.loads(json_report.render(source.reports, source.context))
         assert document[0]["evaluatorMetadata"]["judge"]["judges"][0]["calibration"]["labels"] == 10
 
@@ -203,6 +204,10 @@ class TestOfAStoredRun:
             labelled(labels(passed=5), run_id=run())
 
 
+def answers(*said: str) -> list[dict[str, Any]]:
+    return [{"task_id": f"t{n}", "label": 1, "answer": each} for n, each in enumerate(said)]
+
+
 class TestOfAnswersJudgedNow:
     @pytest.fixture
     def now(self, labelled: Any, model: ScriptedModel, tasks_file: Path) -> Callable[..., CalibrationOutcome]:
@@ -235,6 +240,21 @@ class TestOfAnswersJudgedNow:
             now(rows, **options)
         assert message in str(caught.value)
         assert not model.asked
+
+    def test_a_judge_that_fails_some_of_them_is_held_against_the_others(self, now: Any, model: ScriptedModel) -> None:
+        model.otherwise = lambda asked: failure(422, "not this one") if "wrong" in asked.prompt else verdict()
+        outcome = now(answers("right", "wrong", "good"))
+        [found] = outcome.calibrations.values()
+        assert (outcome.failed, found.labels, found.unjudged) == (1, 2, 1)
+        said = next(each for each in outcome.remarks if each.startswith("judge: "))
+        assert said.startswith("judge: 1 of 3 answers could not be judged: ")
+        assert said.endswith("what was judged is in the cache: make the same call again to go on")
+
+    def test_a_judge_that_fails_all_of_them_keeps_nothing(self, now: Any, model: ScriptedModel, tmp_path: Path) -> None:
+        model.otherwise = failure(401, "bad key")
+        with pytest.raises(RunError, match=r"judge: 2 of 2 answers could not be judged: .*bad key.*; nothing was kept"):
+            now(answers("right", "wrong"), noJudgeCheck=True)
+        assert Store(tmp_path / "store").calibrations().empty
 
     def test_a_spent_budget_keeps_nothing(self, now: Any, model: ScriptedModel, tmp_path: Path) -> None:
         llm = {"model": "openai/one", "apiBase": model.url, "inputPrice": 0.0, "outputPrice": 1_000.0}

@@ -92,7 +92,7 @@ class TestBeforeTheRun:
         message: str,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
-        monkeypatch.setattr("eval_skills.scorers.judging.judge.FIRST_WAIT_S", 0.01)
+        monkeypatch.setattr("eval_skills.scorers.judging.requests.FIRST_WAIT_S", 0.01)
         model.otherwise = says
         with pytest.raises(error, match=message):
             make_ready(judged_plan("ok").scorings)
@@ -111,6 +111,29 @@ class TestBeforeTheRun:
     def test_without_a_model_there_is_no_plan(self, make_plan_of: MakePlan, write_tasks: Callable[..., str]) -> None:
         with pytest.raises(UsageError, match=r"task 'ok' is judged by a model: .*--judge-model PROVIDER/MODEL"):
             make_plan_of(tasks=write_tasks("ok", **JUDGED))
+
+    @pytest.mark.parametrize(
+        ("evaluator", "message"),
+        [
+            pytest.param({"models": ["openai/scripted", "gpt"]}, "'gpt' names no provider", id="of-a-panel"),
+            pytest.param({"model": "acme/b"}, "'acme/b' names no provider", id="of-a-task"),
+            pytest.param({"model": "azure"}, "'azure' names no provider", id="no-model"),
+            pytest.param({"model": "openai/"}, "'openai/' names no model", id="blank-model"),
+        ],
+    )
+    def test_p40_a_name_without_a_provider_is_refused_before_anything_is_asked(
+        self,
+        model: ScriptedModel,
+        make_plan_of: MakePlan,
+        llm: Callable[..., dict[str, Any]],
+        write_tasks: Callable[..., str],
+        evaluator: dict[str, Any],
+        message: str,
+    ) -> None:
+        tasks = write_tasks("ok", evaluator={"type": "llm_judge", "criteria": "Be right.", **evaluator}, expectedOutput=None)
+        with pytest.raises(UsageError, match=f"task 'ok' is judged by a model: {message}"):
+            make_plan_of(tasks=tasks, **llm())
+        assert model.asked == []
 
     def test_nor_without_the_key_that_was_named(self, judged_plan: MakePlan, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv("NOT_THERE", raising=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -21,7 +22,13 @@ BENCHMARK = Benchmark.model_validate({"id": "sums", "name": "Sums", "version": "
 
 def report(name: str, forbidden: int) -> SkillCompletionReport:
     """Of three items, the first `forbidden` of which called a forbidden tool."""
-    known = {"run_id": "r", "benchmark_id": "sums", "benchmark_version": "1.0.0", "skill_id": name, "skill_version": "1.0.0"}
+    known: dict[str, Any] = {
+        "run_id": "r",
+        "benchmark_id": "sums",
+        "benchmark_version": "1.0.0",
+        "skill_id": name,
+        "skill_version": "1.0.0",
+    }
     began = datetime(2026, 1, 1, tzinfo=UTC)
     results = [
         ItemResult(

@@ -36,7 +36,7 @@ function startRanking() {
     const rates = Object.fromEntries(Object.entries(bar.dataset).map(([name, value]) => [name, Number(value)]));
     drawInterval(bar, rates);
   }
-  for (const each of [table, byId("dimension-table")].filter((it) => it !== null)) {
+  for (const each of [table, byId("dimension-table"), byId("judging-table")].filter((it) => it !== null)) {
     sortableRows(each);
     openingRows(each);
   }

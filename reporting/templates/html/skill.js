@@ -14,6 +14,7 @@ function showSkill(skill) {
   for (const row of byId("ranking-table").tBodies[0].rows) row.toggleAttribute("aria-current", row.dataset.skill === skill.name);
   showGroups("by-tag", "tag-table", skill.tags);
   showGroups("by-complexity", "complexity-table", skill.complexity);
+  showJudges(skill.judging ?? { heads: [], rows: [], notes: [] });
   showErrors(skill.errors);
   drawLatency(skill.items);
   offerTags(taskGroups(skill));
@@ -36,6 +37,15 @@ function showGroups(section, table, groups) {
       );
     }),
   );
+}
+
+function showJudges({ heads, rows, notes }) {
+  byId("judges").hidden = rows.length === 0;
+  const table = byId("judge-table");
+  const look = (column) => (column === 0 ? "stay" : heads[column][1] === "number" ? "number" : "names");
+  table.tHead.rows[0].replaceChildren(...heads.map(([title], column) => element("th", { className: look(column) }, title)));
+  table.tBodies[0].replaceChildren(...rows.map((cells) => element("tr", {}, ...cells.map((text, column) => element("td", { className: look(column) }, text)))));
+  byId("judge-notes").replaceChildren(...notes.map((note) => element("li", {}, unbroken(note))));
 }
 
 function showErrors(errors) {

@@ -45,6 +45,7 @@ const UNITS = {
   rate: (value) => `${Number((value * 100).toFixed(4))} %`,
   score: (value) => Number(value.toFixed(6)).toString(),
   ms: (value) => `${value.toLocaleString("en")} ms`,
+  count: (value) => value.toLocaleString("en"),
   usd: (value) => `$${value.toLocaleString("en", { maximumSignificantDigits: 4 })}`,
 };
 

@@ -1,3 +1,5 @@
+"""From the journal into Parquet: whole, once, and also after a kill at any step."""
+
 from __future__ import annotations
 
 import signal
@@ -11,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from eval_skills.core.errors import RunError, UsageError
-from eval_skills.core.models import ItemResult, SkillCompletionReport
-from eval_skills.core.store import Journal, Manifest, Store, land, land_reports, landing, results_of, write_manifest
+from eval_skills.core.models import ItemResult
+from eval_skills.core.store import Journal, Store, land, landing, results_of
 from eval_skills.core.store.rows import table_of
 from eval_skills.core.store.schema import ITEM_SCHEMA
 
@@ -222,47 +224,3 @@ def test_a_long_journal_lands_in_batches(
     path = land(store, run_id)
     assert pq.read_metadata(path).num_row_groups >= 10
     assert [result.task_id for result in results_of(store.item_table(run_id))] == [f"t{number}" for number in range(95)]
-
-
-def test_reports_land_beside_the_items(
-    store: Store,
-    run_id: str,
-    make_report: Callable[..., SkillCompletionReport],
-    make_manifest: Callable[..., Manifest],
-) -> None:
-    write_manifest(store.run_folder(run_id), make_manifest())
-    path = land_reports(store, run_id, None, [make_report(), make_report(skill_version="1.1.0")])
-    assert Path(path) == Path(store.path) / "reports" / "date=2026-11-21" / f"{run_id}.parquet"
-    assert land_reports(store, run_id, None, [make_report(), make_report(skill_version="1.1.0")]) == path
-    first, second = store.reports().to_dict("records")
-    assert (first["skill_version"], second["skill_version"]) == ("1.0.0", "1.1.0")
-    expected = {
-        "run_id": run_id,
-        "benchmark_version": "2.0.0",
-        "completion_rate": 0.5,
-        "ci_lower": 0.15,
-        "ci_upper": 0.85,
-        "ci_level": 0.95,
-        "ci_method": "wilson",
-        "pass_at_k": 0.5,
-        "p95_ms": 20.0,
-        "estimated_usd": 0.01,
-        "total_tokens": 30,
-        "items": 4,
-        "passed_items": 2,
-        "failed_items": 1,
-        "error_items": 1,
-        "timeout_items": 0,
-        "throughput": 3.5,
-        "origin": "run",
-    }
-    assert {name: first[name] for name in expected} == expected
-
-
-def test_reports_without_a_manifest_have_no_benchmark_version(
-    store: Store, run_id: str, make_report: Callable[..., SkillCompletionReport]
-) -> None:
-    land_reports(store, run_id, date(2026, 1, 2), [make_report()], origin="rescore")
-    (row,) = store.query("SELECT date, benchmark_version, origin FROM reports").to_dict("records")
-    assert (str(row["date"])[:10], row["origin"]) == ("2026-01-02", "rescore")
-    assert row["benchmark_version"] is None or row["benchmark_version"] != row["benchmark_version"]

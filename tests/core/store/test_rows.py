@@ -56,6 +56,7 @@ RESULTS = made(
     latency_ms=AMOUNT,
     timeout_ms=st.none() | st.floats(0.001, 1e9),
     time_to_first_token_ms=AMOUNT,
+    judge_agreement=st.none() | RATE,
     attempts=st.lists(made(Attempt, started_at=MOMENT, latency_ms=AMOUNT, error_kind=KIND), max_size=2),
     error_kind=KIND,
     output=JSON,

@@ -13,14 +13,14 @@ run_id flow_run_id task_run_id started_at skill_id skill_version skill_digest be
 task_id task_digest tags complexity weight run_index status score passed scorer dimensions reasons latency_ms attempts error_kind
 error_message output output_truncated messages tool_calls prompt_tokens completion_tokens cost_usd judge_tokens judge_cost_usd
 origin timeout_ms tool_accuracy sequence_correctness output_quality hallucination forbidden_tools_called
-time_to_first_token_ms
+time_to_first_token_ms judge_agreement
 """
 REPORT_COLUMNS = """
 run_id timestamp skill_id skill_version benchmark_id benchmark_version completion_rate partial_score error_rate consistency_score
 composite_score ci_lower ci_upper ci_level ci_method pass_at_k pass_hat_k flake_rate p50_ms p95_ms p99_ms mean_ms prompt_tokens
 completion_tokens estimated_usd items tasks runs origin total_tokens passed_items failed_items error_items timeout_items
 throughput tool_accuracy sequence_correctness output_quality hallucination dimensions forbidden_items
-judge_tokens judge_cost_usd
+judge_tokens judge_cost_usd unjudged_items
 """
 
 

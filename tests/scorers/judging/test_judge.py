@@ -19,6 +19,7 @@ from eval_skills.scorers import ScoringSettings
 from eval_skills.scorers.judging import Judges, Material, Question, Ruling
 from eval_skills.scorers.judging.grading import Grade, Grading
 from eval_skills.scorers.judging.judge_model import JudgeModel
+from eval_skills.scorers.judging.provider import WELL_KNOWN, load
 from eval_skills.scorers.judging.spending import counted
 from tests.scripted_model import Says, ScriptedModel, failure, verdict
 
@@ -62,7 +63,7 @@ async def code_of(judges: Judges) -> str:
 async def test_what_may_pass_is_tried_again(
     model: ScriptedModel, settings: Settings, trouble: Says, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("eval_skills.scorers.judging.judge.FIRST_WAIT_S", 0.01)
+    monkeypatch.setattr("eval_skills.scorers.judging.requests.FIRST_WAIT_S", 0.01)
     model.script(trouble, trouble, verdict(0.5))
     ruling = await asked(settings().judges)
     assert (ruling.reply.reasoning, ruling.readings, len(model.asked)) == ("as asked", 1, 3)
@@ -100,7 +101,7 @@ async def test_p12_what_will_not_pass_is_told_and_not_tried_again(
 async def test_an_outage_ends_as_an_error_that_counts_the_attempts(
     model: ScriptedModel, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("eval_skills.scorers.judging.judge.FIRST_WAIT_S", 0.01)
+    monkeypatch.setattr("eval_skills.scorers.judging.requests.FIRST_WAIT_S", 0.01)
     model.otherwise = failure(500, "out of order")
     with pytest.raises(JudgeError, match=r"not available \(HTTP 500: .*out of order\) \(after 5 attempts\)") as caught:
         await asked(settings().judges)
@@ -108,7 +109,7 @@ async def test_an_outage_ends_as_an_error_that_counts_the_attempts(
 
 
 async def test_nobody_at_the_address(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("eval_skills.scorers.judging.judge.FIRST_WAIT_S", 0.01)
+    monkeypatch.setattr("eval_skills.scorers.judging.requests.FIRST_WAIT_S", 0.01)
     with pytest.raises(JudgeError, match=r"^could not connect to http://127\.0\.0\.1:1/v1 \(llm\.apiBase\)") as caught:
         await asked(settings({"api_base": "http://127.0.0.1:1/v1"}).judges)
     assert caught.value.code == "JUDGE_UNAVAILABLE"
@@ -125,7 +126,7 @@ async def test_nobody_at_the_address(settings: Settings, monkeypatch: pytest.Mon
 async def test_p21_a_page_is_no_outage_of_the_model(
     model: ScriptedModel, settings: Settings, page: Says, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("eval_skills.scorers.judging.judge.FIRST_WAIT_S", 0.01)
+    monkeypatch.setattr("eval_skills.scorers.judging.requests.FIRST_WAIT_S", 0.01)
     model.otherwise = page
     with pytest.raises(JudgeError, match="openai/scripted answered something that is no chat completion"):
         await asked(settings().judges)
@@ -154,7 +155,7 @@ async def test_p16_a_model_that_does_not_finish_is_cut_off_and_asked_once_more(
 async def test_p16_the_time_limit_is_that_of_all_attempts_together(model: ScriptedModel, settings: Settings) -> None:
     gate = threading.Event()
     model.otherwise = Says(hold=gate)
-    with pytest.raises(JudgeError, match="did not answer within") as caught:
+    with pytest.raises(JudgeError, match=r"did not answer within .*llm.timeoutMs is 400") as caught:
         await asked(settings({"timeout_ms": 400}).judges)
     gate.set()
     assert caught.value.code == "JUDGE_TIMEOUT"
@@ -178,6 +179,18 @@ async def test_a_key_that_is_refused_is_not_tried_again_by_the_next_question(mod
     judges = settings().judges
     assert {await code_of(judges) for _ in range(3)} == {"JUDGE_AUTH"}
     assert len(model.asked) == 1
+
+
+async def test_p86_a_call_of_a_tool_is_no_verdict(model: ScriptedModel, settings: Settings) -> None:
+    call = {"id": "1", "type": "function", "function": {"name": "verdict", "arguments": '{"reasoning": "r", "score": 1}'}}
+    message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    model.otherwise = Says(body=json.dumps({"choices": [{"message": message, "finish_reason": "tool_calls"}]}).encode())
+    assert (await code_of(settings().judges), len(model.asked)) == ("JUDGE_UNREADABLE", 3)
+
+
+def test_the_well_known_providers_are_known_to_the_client() -> None:
+    known = {getattr(each, "value", each) for each in load().provider_list}
+    assert known >= WELL_KNOWN
 
 
 async def test_a_model_without_a_provider_is_told_how_to_be_written(settings: Settings) -> None:

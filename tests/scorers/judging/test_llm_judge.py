@@ -76,6 +76,9 @@ async def test_p86_the_object_is_read_also_where_prose_stands_around_it(model: S
         pytest.param('{"reasoning": "r", "score": NaN}', "a number is not finite", id="nan"),
         pytest.param('{"reasoning": "r", "score": 0.', "its JSON is broken", id="cut"),
         pytest.param(None, "it was empty", id="null"),
+        pytest.param(
+            '{"reasoning": "r", "score": 0} {"reasoning": "r", "score": 1}', "it held several verdicts", id="p74-two-verdicts"
+        ),
     ],
 )
 async def test_p13_p83_an_unreadable_reply_is_asked_for_again_and_never_guessed(
@@ -141,7 +144,10 @@ async def test_choices_are_worth_what_the_benchmark_says(model: ScriptedModel, s
         pytest.param({}, {"scale": [5, 1]}, "scale", id="upside-down"),
         pytest.param({}, {"scale": [0]}, "scale", id="one-end"),
         pytest.param({}, {"scale": [0, 1], "choices": {"a": 0, "b": 1}}, "scale", id="scale-and-choices"),
+        pytest.param({}, {"scale": [-1e308, 1e308]}, "scale", id="worlds-apart"),
         pytest.param({}, {"choices": {"a": 1}}, "choices", id="one-choice"),
+        pytest.param({}, {"choices": {"a": 1, "b": 1}}, "choices", id="all-the-same"),
+        pytest.param({}, {"choices": {f"{n}": n / 100 for n in range(51)}}, "choices", id="too-many-choices"),
         pytest.param({}, {"choices": {"a": 1, "b": 7}}, "choices", id="worth-too-much"),
         pytest.param({}, {"threshold": 7}, "threshold", id="threshold"),
         pytest.param({}, {"model": " "}, "model", id="blank-model"),

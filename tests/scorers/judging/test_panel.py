@@ -8,9 +8,12 @@ from typing import Any
 import pytest
 
 from eval_skills.core.errors import InputError
-from eval_skills.core.models import EvalTask, SkillResponse, Verdict
+from eval_skills.core.models import EvalTask, SkillResponse, ToolCall, Verdict
 from eval_skills.scorers import ScoringSettings, TaskScoring
-from eval_skills.scorers.judging.panel import Ballot, Ballots, Panel
+from eval_skills.scorers.judging.ballots import Ballot, Ballots
+from eval_skills.scorers.judging.decision import decide
+from eval_skills.scorers.judging.panel import Panel
+from eval_skills.scorers.registry import find_scorer
 from tests.scripted_model import Asked, Says, ScriptedModel, failure, verdict
 
 pytestmark = pytest.mark.xdist_group("judge")
@@ -20,7 +23,8 @@ THREE = ["openai/one", "openai/two", "openai/three"]
 
 
 def judged_by(**options: Any) -> EvalTask:
-    evaluator = {"type": "llm_judge", "criteria": "Be right.", **options}
+    scorer = {} if "type" in options else {"type": "llm_judge", "criteria": "Be right."}
+    evaluator = scorer | options
     return EvalTask.model_validate({"id": "t", "inputData": {"q": 1}, "evaluator": evaluator})
 
 
@@ -138,17 +142,43 @@ async def test_a_choice_is_worth_what_it_is_worth_also_in_a_panel(model: Scripte
     assert found.score == pytest.approx(2 / 3)
 
 
+@pytest.mark.parametrize("scorer", ["llm_judge", "rubric", "trajectory_judge", "hallucination"])
+def test_a_panel_is_asked_for_alike_everywhere(scorer: str) -> None:
+    shared = {"model", "models", "votes", "aggregate", "temperature"} if scorer != "hallucination" else {"model"}
+    assert shared <= find_scorer(scorer).options.keys()
+
+
+@pytest.mark.parametrize(
+    ("aggregate", "score"), [pytest.param("median", 0.8, id="median"), pytest.param("majority", 2 / 3, id="majority")]
+)
+async def test_the_way_is_judged_by_a_panel_too(model: ScriptedModel, settings: Settings, aggregate: str, score: float) -> None:
+    model.otherwise = by_model(one=0.9, two=0.8, three=0.1)
+    task = judged_by(type="trajectory_judge", models=THREE, aggregate=aggregate)
+    found = await TaskScoring(task, settings()).verdict(SkillResponse(output="42", tool_calls=[ToolCall(name="add")]))
+    assert found.status == "pass"
+    assert found.score == pytest.approx(score)
+    assert found.reasons[0].code == "TRAJECTORY_JUDGED"
+    assert f"openai/three: 0.1 ({aggregate} of 3 models, agreement 0.67" in found.reasons[0].message
+    assert found.metadata["judge"]["panel"]["members"]["openai/three"] == 0.1
+    assert [each.where for each in found.reasons if each.code == "JUDGE_DISSENT"] == ["messages"]
+
+
 @pytest.mark.parametrize(
     ("options", "path", "message"),
     [
         pytest.param({"models": []}, "models", "the list is empty", id="nobody"),
         pytest.param({"models": ["a/b", "a/b"]}, "models", "named twice", id="twice"),
+        pytest.param(
+            {"models": [None, "openai/scripted"]}, "models", "the run's model, which is 'openai/scripted'", id="twice-by-null"
+        ),
+        pytest.param({"models": [f"a/{number}" for number in range(26)]}, "models", "at most 25 models", id="too-many-models"),
+        pytest.param({"models": ["a/b", 5]}, "models[1]", "expected null or text that is not blank, got 5", id="no-name"),
         pytest.param({"models": ["a/b"], "model": "a/c"}, "models", "exclude each other", id="both"),
         pytest.param({"models": "a/b"}, "models", "got 'a/b'", id="no-list"),
         pytest.param({"votes": 0}, "votes", "from 1 to 25", id="no-vote"),
         pytest.param({"votes": 26}, "votes", "from 1 to 25", id="too-many"),
         pytest.param({"temperature": 0.5}, "temperature", "set votes", id="temperature-of-one"),
-        pytest.param({"votes": 3, "temperature": 3.0}, "temperature", "less than or equal to 2", id="too-hot"),
+        pytest.param({"votes": 3, "temperature": 3.0}, "temperature", "a number from 0 to 2, got 3.0", id="too-hot"),
         pytest.param({"aggregate": "mean"}, "aggregate", "one vote only", id="one-vote"),
         pytest.param({"aggregate": "max"}, "aggregate", "got 'max'", id="no-such-aggregate"),
     ],
@@ -180,15 +210,9 @@ def test_votes_within_members_become_members_first() -> None:
     """Two of three votes of a member pass, none of the other's two that came: the median of the members, not of the votes."""
     panel = Panel(models=("a", "b", "c"), votes=3, aggregate="majority")
 
-    class Ruling:
-        def __init__(self, model: str, value: float) -> None:
-            self.model, self.reply = model, value
-
     given = {"a": [1.0, 1.0, 0.0], "b": [1.0, 1.0, 1.0], "c": [0.0, 0.0, 0.0]}
-    ballots: Ballots[Any] = Ballots(
-        tuple(Ballot(name, vote, Ruling(name, value)) for name, votes in given.items() for vote, value in enumerate(votes))  # type: ignore[arg-type]
-    )
-    found = panel.decide(ballots, lambda value: value, 0.7)
+    ballots = Ballots(tuple(Ballot(name, vote, value) for name, votes in given.items() for vote, value in enumerate(votes)))
+    found = decide(panel, ballots, lambda value: value, 0.7)
     assert found.members == {"a": pytest.approx(2 / 3), "b": 1.0, "c": 0.0}
     assert (found.value, found.agreement) == pytest.approx((2 / 3, 2 / 3))
     assert found.passed

@@ -26,8 +26,9 @@ def score(text: str | None) -> float:
         pytest.param(f"Let me see. {json.dumps(GOOD)} Hope that helps!", id="prose-around-it"),
         pytest.param(f"```json\n{json.dumps(GOOD, indent=2)}\n```", id="fenced"),
         pytest.param(f'<think>{{"reasoning": "x", "score": 1}}</think>{json.dumps(GOOD)}', id="after-thinking"),
-        pytest.param(f'It says {{"reasoning": "x", "score": 1}}. My verdict: {json.dumps(GOOD)}', id="the-last-one-counts"),
-        pytest.param(f'It says ```json\n{{"reasoning": "x", "score": 1}}\n```, so: {json.dumps(GOOD)}', id="a-quoted-fence"),
+        pytest.param(f'It says {{"score": 1}}. My verdict: {json.dumps(GOOD)}', id="the-last-one-counts"),
+        pytest.param(f'It says ```json\n{{"answer": 1}}\n```, so: {json.dumps(GOOD)}', id="a-quoted-fence"),
+        pytest.param(f"{json.dumps(GOOD)} Once more: {json.dumps(GOOD, indent=1)}", id="said-twice"),
         pytest.param(json.dumps({**GOOD, "confidence": "high", "details": {"score": 1}}), id="more-keys"),
         pytest.param(f"Of the set {{a, b}} I say: {json.dumps(GOOD)}", id="braces-in-prose"),
         pytest.param(f"\ufeff{json.dumps(GOOD)}", id="byte-order-mark"),
@@ -59,6 +60,9 @@ def test_p86_the_object_is_read_wherever_it_stands(text: str) -> None:
         pytest.param(
             f'{json.dumps(GOOD)} or rather {{"reasoning": "r", "score": 9}}', "less than or equal", id="the-last-one-is-bad"
         ),
+        pytest.param(f'It says {{"reasoning": "x", "score": 1}}. {json.dumps(GOOD)}', "several verdicts", id="p74-one-is-quoted"),
+        pytest.param(f'{json.dumps(GOOD)} {{"reasoning": "x", "score": 1}}', "several verdicts", id="p74-one-is-added"),
+        pytest.param(f'[{json.dumps(GOOD)}, {{"reasoning": "x", "score": 1}}]', "several verdicts", id="a-list-of-two"),
         pytest.param("I would say 8 out of 10.", "it held no JSON object", id="p86-a-number-in-prose"),
         pytest.param('{"score": {"score": 1}, "reasoning": "r"}', "score: Input should be a valid number", id="nested"),
         pytest.param("{}", "reasoning: Field required", id="nothing"),

@@ -46,7 +46,7 @@ async def test_the_way_is_judged_with_its_reasoning(model: ScriptedModel, settin
     found = await judged(settings())
     assert (found.status, found.score, found.dimensions) == ("pass", 0.7, {"output_quality": 0.7})
     assert (found.reasons[0].code, found.reasons[0].where) == ("TRAJECTORY_JUDGED", "messages")
-    assert found.reasons[0].message.endswith("got 0.7: straight on")
+    assert found.reasons[0].message.endswith("gave 0.7, expected a score of at least 0.7: straight on")
 
 
 async def test_below_the_threshold_it_fails(model: ScriptedModel, settings: Settings) -> None:

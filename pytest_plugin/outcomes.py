@@ -1,0 +1,75 @@
+"""How a skill did, as a test sees it: on one task, or on all of them together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from eval_skills.core.models import TaskResult
+from eval_skills.core.tool_names import FORBIDDEN_TOOL_CALLED
+from eval_skills.pytest_plugin.skill_report import SkillReport, explained
+from eval_skills.reporting import figures
+
+
+@dataclass(frozen=True, slots=True)
+class TaskOutcome:
+    """How the skill did on one task: the results of its runs, and the whole report that they are from."""
+
+    task_id: str
+    results: list[TaskResult]
+    report: SkillReport
+
+    @property
+    def passed(self) -> bool:
+        """Whether the task passed in every run."""
+        return all(result.passed for result in self.results)
+
+    @property
+    def explanation(self) -> str:
+        """How many runs passed, and the reasons why the others did not."""
+        failed = [result for result in self.results if not result.passed]
+        counts = f"{len(self.results) - len(failed)} of {figures.plural(len(self.results), 'run')} passed"
+        return "\n".join([f"{self.report.skill_key}, task {self.task_id}: {counts}", *explained(failed)])
+
+    @property
+    def called_a_forbidden_tool(self) -> bool:
+        """Whether any run called a tool it must not call."""
+        return _forbidden_in(self.results)
+
+
+@dataclass(frozen=True, slots=True)
+class CompletionOutcome:
+    """How the skill did on all tasks together: what a `TaskOutcome` says, of the completion rate. `task_id` is None."""
+
+    min_completion: float
+    report: SkillReport
+    task_id: None = None
+
+    @property
+    def results(self) -> list[TaskResult]:
+        """The results of all tasks, in the benchmark's order."""
+        return self.report.task_results
+
+    @property
+    def completion_rate(self) -> float:
+        """The share of the items that passed, in [0, 1]."""
+        return self.report.summary.completion_rate
+
+    @property
+    def passed(self) -> bool:
+        """Whether the completion rate is what is asked for, or more."""
+        return self.completion_rate >= self.min_completion
+
+    @property
+    def explanation(self) -> str:
+        """What is asked for, the completion, and the reasons of the first failures."""
+        return f"{figures.rate(self.min_completion)} completion is asked for\n{self.report.explanation}"
+
+    @property
+    def called_a_forbidden_tool(self) -> bool:
+        """Whether any run of any task called a tool it must not call."""
+        return _forbidden_in(self.results)
+
+
+def _forbidden_in(results: Iterable[TaskResult]) -> bool:
+    return any(reason.code == FORBIDDEN_TOOL_CALLED for result in results for reason in result.reasons)

@@ -1,0 +1,75 @@
+"""What a graph is given, and its messages as everybody else writes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from eval_skills.adapters.langchain import graph_input
+from eval_skills.adapters.langchain_messages import calls_of, openai_message, text_of, usage_of
+from eval_skills.core.models import Usage
+
+
+@pytest.mark.parametrize(
+    ("value", "key", "channels", "passed"),
+    [
+        pytest.param("hi", None, ["messages"], {"messages": [{"role": "user", "content": "hi"}]}, id="text"),
+        pytest.param({"prompt": "hi"}, None, ["messages"], {"messages": [{"role": "user", "content": "hi"}]}, id="only-text"),
+        pytest.param({"topic": "hi"}, None, ["messages", "topic"], {"topic": "hi"}, id="part-of-the-state"),
+        pytest.param({"a": "x", "b": "y"}, None, ["messages"], {"a": "x", "b": "y"}, id="two-texts"),
+        pytest.param({"n": 1}, None, ["messages"], {"n": 1}, id="no-text"),
+        pytest.param([{"role": "user"}], None, ["messages"], {"messages": [{"role": "user"}]}, id="list"),
+        pytest.param({"messages": "hi"}, None, ["messages"], {"messages": "hi"}, id="state"),
+        pytest.param("hi", None, [], "hi", id="no-graph"),
+        pytest.param({"input": "hi"}, None, ["question"], {"input": "hi"}, id="graph-without-messages"),
+        pytest.param("hi", "messages", [], {"messages": [{"role": "user", "content": "hi"}]}, id="asked-for"),
+        pytest.param(
+            {"a": "é", "b": 2}, "messages", [], {"messages": [{"role": "user", "content": '{"a": "é", "b": 2}'}]}, id="json"
+        ),
+        pytest.param(5, "messages", [], {"messages": [{"role": "user", "content": "5"}]}, id="number"),
+        pytest.param("hi", "question", ["messages"], {"question": "hi"}, id="key"),
+        pytest.param({"question": "hi", "x": 1}, "question", [], {"question": "hi", "x": 1}, id="has-the-key"),
+    ],
+)
+def test_the_input_of_a_graph(value: Any, key: str | None, channels: list[str], passed: Any) -> None:
+    assert graph_input(value, key, channels) == passed
+
+
+IMAGE = {"type": "image_url", "image_url": {"url": "data:,"}}
+
+
+@pytest.mark.parametrize(
+    ("message", "spoken"),
+    [
+        pytest.param(
+            {"type": "human", "content": "x", "name": "bob"}, {"role": "user", "content": "x", "name": "bob"}, id="human"
+        ),
+        pytest.param(
+            {"type": "AIMessageChunk", "content": ["a", {"type": "text", "text": "b"}]},
+            {"role": "assistant", "content": "ab"},
+            id="chunk",
+        ),
+        pytest.param({"type": "chat", "role": "critic", "content": "x"}, {"role": "critic", "content": "x"}, id="chat"),
+        pytest.param({"type": "human", "content": [IMAGE]}, {"role": "user", "content": [IMAGE]}, id="image"),
+        pytest.param({"role": "user", "content": "x"}, {"role": "user", "content": "x"}, id="already"),
+    ],
+)
+def test_messages_become_openai_ones(message: dict[str, Any], spoken: dict[str, Any]) -> None:
+    assert openai_message(message) == spoken
+
+
+def test_calls_without_an_id_take_no_result_of_another() -> None:
+    calls = calls_of(
+        [
+            {"type": "ai", "content": "", "tool_calls": [{"name": "a", "args": {}, "id": None}]},
+            {"type": "tool", "content": "of nobody"},
+        ]
+    )
+    assert [(call.name, call.result) for call in calls] == [("a", None)]
+
+
+def test_sums_and_texts_of_nothing() -> None:
+    assert usage_of([None, {}]) is None
+    assert usage_of([{"input_tokens": 1}, {"output_tokens": 2}]) == Usage(prompt_tokens=1, completion_tokens=2)
+    assert (text_of(None), text_of([]), text_of([IMAGE])) == ("", "", "")

@@ -1,0 +1,60 @@
+"""An agent in a worker of its own: called, scored, and what goes wrong told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from eval_skills.adapters import open_adapter
+from eval_skills.core.errors import ContractError, InfraError, SkillError, SkillTimeout
+from eval_skills.core.models import EvalTask
+from eval_skills.scorers import score_response
+from tests.adapters.langchain_agent import AGENT
+from tests.adapters.programs import PATIENCE_S
+from tests.adapters.skills import make_skill
+
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.xdist_group("langchain")]
+
+
+TASK = {
+    "id": "sum",
+    "inputData": {"prompt": "2 + 3?"},
+    "expectedOutput": {"type": "contains", "keywords": ["5"]},
+    "expected": {"tools": ["add", "divide"], "toolSequence": ["add", "divide"]},
+}
+
+
+@pytest.mark.slow
+async def test_an_agent_run_is_called_and_scored(tmp_path: Path) -> None:
+    (tmp_path / "agent.py").write_text(AGENT)
+    task = EvalTask.model_validate(TASK)
+    async with open_adapter(make_skill("langchain", "agent:graph", {}, tmp_path)) as adapter:
+        responses = [await adapter.call(task.input_data, PATIENCE_S) for _ in range(2)]
+    verdicts = [await score_response(task, response) for response in responses]
+    assert [(verdict.status, verdict.score) for verdict in verdicts] == [("pass", 1.0)] * 2
+    assert verdicts[0].dimensions == {"tool_accuracy": 1.0, "output_quality": 1.0, "sequence_correctness": 1.0}
+    missing = task.model_copy(
+        update={"expected": task.expected and task.expected.model_copy(update={"tools": ["add", "search"]})}
+    )
+    assert (await score_response(missing, responses[0])).dimensions["tool_accuracy"] == 0.5
+    assert all(response.latency_ms is not None and response.latency_ms < 60_000 for response in responses)
+
+
+@pytest.mark.slow
+async def test_p16_what_goes_wrong_in_a_worker_is_told_apart(tmp_path: Path, left_running: Callable[[], list[str]]) -> None:
+    (tmp_path / "agent.py").write_text(AGENT)
+    async with open_adapter(make_skill("langchain", "agent:unsayable", {}, tmp_path)) as adapter:
+        with pytest.raises(ContractError, match="the answer is a set"):
+            await adapter.call("go", PATIENCE_S)
+    async with open_adapter(make_skill("langchain", "agent:raises", {}, tmp_path)) as adapter:
+        with pytest.raises(SkillError, match=r"^ValueError: no luck$"):
+            await adapter.call("go", PATIENCE_S)
+    async with open_adapter(make_skill("langchain", "agent:hangs", {}, tmp_path)) as adapter:
+        with pytest.raises(SkillTimeout):
+            await adapter.call("go", 0.5)
+    async with open_adapter(make_skill("langchain", "agent:uncompiled", {}, tmp_path)) as adapter:
+        with pytest.raises(InfraError, match="agent:uncompiled is a graph that is not compiled"):
+            await adapter.call("go", PATIENCE_S)
+    assert left_running() == []

@@ -1,0 +1,114 @@
+"""Every option of every command, read off the commands themselves, and the calls that give each a value.
+
+A new command or option is among them without being named here.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, get_args, get_origin
+
+import pytest
+
+from eval_skills.cli.configurable import Command, Mark, Option, commands_of, options_of
+from eval_skills.cli.main import app
+from eval_skills.cli.session import Session, begin
+from eval_skills.core.config import Config
+from eval_skills.core.config.environment import variable_of
+
+FILE = "eval-skills.config.yaml"
+KNOWN = {key: [Option(key, each) for each in inner.assemble_argument_collection()] for key, inner in commands_of(app)}
+OPTIONS = [option for command, inner in commands_of(app) for option in options_of(command, inner.assemble_argument_collection())]
+TOP_LEVEL = {field.alias or name for name, field in Config.model_fields.items()}
+
+
+SPECIAL: dict[str, tuple[Any, Any, Any]] = {
+    "taskRunner": ("local", "dask", "dask://127.0.0.1:8786"),
+    "map": (["a=b"], ["a=c", "d=e"], ["f=g"]),
+    "openFiles": (64, 65, 66),
+    "since": ("2026-01-31", "2026-02-01", "2026-02-02"),
+    "until": ("2026-01-31", "2026-02-01", "2026-02-02"),
+}
+
+
+def text_of(option: Option) -> str:
+    return " ".join((*option.command, option.name))
+
+
+every_option = pytest.mark.parametrize("option", OPTIONS, ids=text_of)
+every_shared_option = pytest.mark.parametrize("option", [each for each in OPTIONS if each.has(Mark.SHARED)], ids=text_of)
+
+
+def values_of(option: Option) -> tuple[Any, Any, Any]:
+    """Three values that differ from each other (as far as the type allows) and from the default."""
+    return SPECIAL.get(option.key) or _values(option.argument.hint)
+
+
+def _values(hint: Any) -> tuple[Any, Any, Any]:
+    parts = [part for part in get_args(hint) if part is not type(None)]
+    if type(None) in get_args(hint):
+        return _values(parts[0])
+    if get_origin(hint) is list:
+        first, second, third = _values(parts[0])
+        return [first], [second, third], [third]
+    if parts:  # the choices of a Literal
+        return parts[0], parts[-1], parts[len(parts) // 2]
+    known: dict[Any, tuple[Any, Any, Any]] = {bool: (True, False, True), int: (3, 5, 7), float: (0.25, 0.5, 0.75)}
+    return known.get(hint, ("/a/one", "/a/two", "/a/three"))
+
+
+def typed(option: Option, value: Any) -> list[str]:
+    """What is typed to give the option this value."""
+    if isinstance(value, bool):
+        return [option.name if value else f"{option.name}=false"]
+    texts = [str(part) for part in value] if isinstance(value, list) else [str(value)]
+    return texts if not option.name.startswith("--") else [option.name, *texts]
+
+
+def called_with(command: Command, arguments: list[str]) -> dict[str, Any]:
+    """All that the command would be called with; nothing is called."""
+    begin(Session())
+    return dict(app.parse_args([*command, *arguments], exit_on_error=False, print_error=False)[1].arguments)
+
+
+@dataclass(frozen=True)
+class Case:
+    """An option in its command: what must be typed beside it, and what follows it by place."""
+
+    option: Option
+
+    @property
+    def _others(self) -> list[Option]:
+        return [each for each in KNOWN[self.option.command] if each.argument.required and each.name != self.option.name]
+
+    @property
+    def _behind(self) -> list[Option]:
+        place = self.option.argument.index
+        return [each for each in self._others if place is not None and (each.argument.index or -1) > place]
+
+    def arguments(self, value: Any = None) -> list[str]:
+        """The arguments of a call; `value` None leaves the option (and what stands behind it) out."""
+        ahead = [each for each in self._others if each not in self._behind]
+        given = [part for each in ahead for part in typed(each, values_of(each)[0])]
+        if value is None:
+            return given
+        return [*given, *typed(self.option, value), *(part for each in self._behind for part in typed(each, values_of(each)[0]))]
+
+    def configuration(self, value: Any, leaf: Command | None = None) -> str:
+        """A file that says so."""
+        document: dict[str, Any] = {}
+        for key, each in [(leaf or self.option.leaf, value), *((each.leaf, values_of(each)[0]) for each in self._behind)]:
+            level = document
+            for part in key[:-1]:
+                level = level.setdefault(part, {})
+            level[key[-1]] = each
+        return json.dumps(document)
+
+    def variables(self, value: Any, leaf: Command | None = None) -> dict[str, str]:
+        """The variables that say so."""
+        said = [(leaf or self.option.leaf, value), *((each.leaf, values_of(each)[0]) for each in self._behind)]
+        return {variable_of(key): each if isinstance(each, str) else json.dumps(each) for key, each in said}
+
+    def call(self, value: Any = None) -> dict[str, Any]:
+        return called_with(self.option.command, self.arguments(value))

@@ -1,0 +1,107 @@
+"""What a configured value means: where its paths start, who takes it back, and how a wrong one is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from eval_skills.cli.evaluate import request_options
+from eval_skills.cli.evaluate import typed as typed_options
+from eval_skills.cli.main import app, call
+from eval_skills.cli.session import Session, begin
+from eval_skills.core.errors import ConfigError
+from tests.cli.option_cases import (
+    FILE,
+    called_with,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "message"),
+    [
+        pytest.param("find: {limt: 3}", "find", "FILE: unknown key 'find.limt' (did you mean 'find.limit'?)", id="p60-unknown"),
+        pytest.param("fnid: {limit: 3}", "find", "FILE: unknown key 'fnid' (did you mean 'find'?)", id="p60-unknown-command"),
+        pytest.param("trend: {metrics: p95Ms}", "find", "FILE: unknown key 'trend.metrics'", id="p60-of-another-command"),
+        pytest.param("find: {limit: many}", "find", 'FILE: find.limit: input should be a valid integer; got "many"', id="type"),
+        pytest.param(
+            "find: {limit: 0}", "find", "FILE: find.limit: input should be greater than or equal to 1; got 0", id="range"
+        ),
+        pytest.param("find: {tag: math}", "find", "FILE: find.tag: input should be a valid list", id="one-tag"),
+        pytest.param("trend: {since: soon}", "find", "FILE: trend.since: give a day such as 2026-01-31", id="converter"),
+        pytest.param("report: {diff: {failOn: bad}}", "find", "FILE: report.diff.failOn: input should be 'worse'", id="choice"),
+        pytest.param(
+            "find: {adapter: htp}", "find", "FILE: find.adapter 'htp' is unknown (did you mean 'http'?)", id="in-the-body"
+        ),
+        pytest.param("find: 3", "find", "FILE: find: input should be", id="no-group"),
+        pytest.param("evaluator: exakt", "eval --skills s --dry-run", "FILE: evaluator: unknown scorer 'exakt'", id="top-level"),
+        pytest.param("report: {diff: {minEffect: 3}}", "report diff a b", "FILE: report.diff.minEffect: give a share", id="body"),
+        pytest.param("json: true", "query --csv x", "--csv and FILE: json exclude each other", id="global"),
+    ],
+)
+def test_p60_a_wrong_value_is_refused_where_it_stands(
+    folder: Path,
+    copy: Callable[..., Path],
+    examples: Path,
+    capsys: pytest.CaptureFixture[str],
+    text: str,
+    arguments: str,
+    message: str,
+) -> None:
+    copy(examples / "calculator", folder / "s")
+    copy(examples / "calculator", folder / "skills" / "calculator")
+    (folder / "eval-store").mkdir()
+    (folder / FILE).write_text(text)
+    assert call(arguments.split()) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.replace(str(folder / FILE), "FILE").startswith(f"eval-skills: {message}")
+    assert said.err.count("\n") == 1
+
+
+def test_paths_start_at_the_folder_of_their_file(folder: Path) -> None:
+    ci = folder / "ci"
+    ci.mkdir()
+    (ci / "c.yaml").write_text(
+        "eval: {skills: [one, ~/two], store: here}\nreport: {convert: {input: latest, output: out/, format: [csv]}}\n"
+    )
+    begin(Session(config_path=Path("ci/c.yaml")))
+    found = app.parse_args(["eval"], exit_on_error=False, print_error=False)[1].arguments
+    assert found["skills"] == [str(ci / "one"), str(folder / "home" / "two")]
+    assert found["reports"].store == str(ci / "here")
+    begin(Session(config_path=Path("ci/c.yaml")))
+    found = app.parse_args(["report", "convert"], exit_on_error=False, print_error=False)[1].arguments
+    assert (found["input_"], found["output"]) == ("latest", f"{ci / 'out'}/")
+
+
+def test_null_takes_back_what_a_lower_layer_says(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / FILE).write_text("find: {query: calc}")
+    assert called_with(("find",), [])["query"] == "calc"
+    monkeypatch.setenv("EVAL_SKILLS_FIND__QUERY", "null")
+    assert "query" not in called_with(("find",), [])
+
+
+def test_completion_needs_no_configuration(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / FILE).write_text("nonsense: 1")
+    assert call(["completion", "bash"]) == 0
+    assert call(["find", "--help"]) == 0
+    capsys.readouterr()
+    with pytest.raises(ConfigError):
+        called_with(("find",), [])
+
+
+def test_a_resume_goes_on_as_its_run_began_whatever_is_configured(folder: Path) -> None:
+    begin(Session(configured=dict.fromkeys(("--tasks", "--concurrency", "--store", "--skills"), "FILE")))
+    given = {"tasks": "t.json", "concurrency": 9, "runs": 2, "store": "kept", "resume": "latest", "retry_errors": True}
+    options = request_options(given, resuming=True)
+    assert options == {
+        "runs": 2, "store": str(folder / "kept"), "exit_on_fail": False, "resume": "latest", "retry_errors": True,
+    }  # fmt: skip
+    assert typed_options({"skills": ["s"], "task_tags": ["t"]}) == {"task_tags": ["t"]}
+
+
+def test_what_is_configured_for_a_resume_is_nothing_to_another_call(folder: Path) -> None:
+    begin(Session(configured={"--retry-errors": "FILE"}))
+    options = request_options({"retry_errors": True, "tasks": "t.json", "concurrency": 9}, resuming=False)
+    assert (options.get("retry_errors"), options["tasks"], options["concurrency"]) == (None, "t.json", 9)

@@ -1,0 +1,54 @@
+"""What lands beside the items."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+
+from eval_skills.core.models import SkillCompletionReport
+from eval_skills.core.store import Manifest, Store, land_reports, write_manifest
+
+
+def test_reports_land_beside_the_items(
+    store: Store,
+    run_id: str,
+    make_report: Callable[..., SkillCompletionReport],
+    make_manifest: Callable[..., Manifest],
+) -> None:
+    write_manifest(store.run_folder(run_id), make_manifest())
+    path = land_reports(store, run_id, None, [make_report(), make_report(skill_version="1.1.0")])
+    assert Path(path) == Path(store.path) / "reports" / "date=2026-11-21" / f"{run_id}.parquet"
+    assert land_reports(store, run_id, None, [make_report(), make_report(skill_version="1.1.0")]) == path
+    first, second = store.reports().to_dict("records")
+    assert (first["skill_version"], second["skill_version"]) == ("1.0.0", "1.1.0")
+    expected = {
+        "run_id": run_id,
+        "benchmark_version": "2.0.0",
+        "completion_rate": 0.5,
+        "ci_lower": 0.15,
+        "ci_upper": 0.85,
+        "ci_level": 0.95,
+        "ci_method": "wilson",
+        "pass_at_k": 0.5,
+        "p95_ms": 20.0,
+        "estimated_usd": 0.01,
+        "total_tokens": 30,
+        "items": 4,
+        "passed_items": 2,
+        "failed_items": 1,
+        "error_items": 1,
+        "timeout_items": 0,
+        "throughput": 3.5,
+        "origin": "run",
+    }
+    assert {name: first[name] for name in expected} == expected
+
+
+def test_reports_without_a_manifest_have_no_benchmark_version(
+    store: Store, run_id: str, make_report: Callable[..., SkillCompletionReport]
+) -> None:
+    land_reports(store, run_id, date(2026, 1, 2), [make_report()], origin="rescore")
+    (row,) = store.query("SELECT date, benchmark_version, origin FROM reports").to_dict("records")
+    assert (str(row["date"])[:10], row["origin"]) == ("2026-01-02", "rescore")
+    assert row["benchmark_version"] is None or row["benchmark_version"] != row["benchmark_version"]

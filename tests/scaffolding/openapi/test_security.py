@@ -1,0 +1,69 @@
+"""How a skill shows who it is, and that no document can ask for what is not its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.scaffolding.openapi.documents import Load, one, skill_of
+
+
+def with_security(scheme: Any, **operation: Any) -> dict[str, Any]:
+    return one(security=[{"S": []}], **operation) | {"components": {"securitySchemes": {"S": scheme}}}
+
+
+@pytest.mark.parametrize(
+    ("scheme", "config"),
+    [
+        pytest.param(
+            {"type": "apiKey", "in": "header", "name": "X-K"}, {"authType": "api-key", "authHeader": "X-K"}, id="header"
+        ),
+        pytest.param({"type": "apiKey", "in": "query", "name": "k"}, {"authType": "api-key", "authQuery": "k"}, id="query"),
+        pytest.param(
+            {"type": "apiKey", "in": "cookie", "name": "s"}, {"authType": "api-key", "authHeader": "Cookie"}, id="cookie"
+        ),
+        pytest.param({"type": "http", "scheme": "Bearer"}, {"authType": "bearer"}, id="bearer"),
+        pytest.param({"type": "http", "scheme": "basic"}, {"authType": "api-key", "authHeader": "Authorization"}, id="basic"),
+        pytest.param({"type": "oauth2", "flows": {}}, {"authType": "bearer"}, id="oauth2"),
+    ],
+)
+def test_the_auth_scheme(load: Load, scheme: Any, config: dict[str, str]) -> None:
+    imported = load(with_security(scheme))
+    written = {key: value for key, value in skill_of(imported)["adapterConfig"].items() if key.startswith("auth")}
+    assert written == config | {"authTokenEnvKey": "SKILL_T_S"}
+    assert imported.variables == ["SKILL_T_S"]
+    assert "`SKILL_T_S`" in imported.drafts[0].files["README.md"]
+
+
+@pytest.mark.parametrize(
+    ("scheme", "said"),
+    [
+        pytest.param({"type": "mutualTLS"}, "'S' (mutualTLS) is not supported", id="tls"),
+        pytest.param({"type": "http", "scheme": "digest"}, "'S' (http digest) is not supported", id="digest"),
+        pytest.param({"type": "apiKey", "in": "header", "name": "Host"}, "not supported", id="framing"),
+        pytest.param({"type": "apiKey", "in": "header", "name": "A: b\r\nC"}, "not supported", id="injection"),
+        pytest.param(5, "is not usable", id="no-object"),
+    ],
+)
+def test_p67_an_auth_scheme_that_is_not_supported_is_named(load: Load, scheme: Any, said: str) -> None:
+    imported = load(with_security(scheme))
+    assert said in " ".join(imported.remarks)
+    assert "authType" not in skill_of(imported)["adapterConfig"]
+
+
+def test_no_document_can_ask_for_a_variable_of_another_service(load: Load) -> None:
+    scheme = {"components": {"securitySchemes": {"SECRET_ACCESS_KEY": {"type": "http", "scheme": "bearer"}}}}
+    stealing = one(security=[{"SECRET_ACCESS_KEY": []}]) | scheme | {"info": {"title": "AWS", "version": "1"}}
+    assert load(stealing).variables == ["SKILL_AWS_SECRET_ACCESS_KEY"]
+
+
+def test_alternatives(load: Load) -> None:
+    schemes = {"a": {"type": "mutualTLS"}, "b": {"type": "http", "scheme": "bearer"}}
+    parts = {"components": {"securitySchemes": schemes}}
+    assert load(one(security=[{"a": []}, {"b": []}]) | parts).variables == ["SKILL_T_B"]
+    assert load(one(security=[]) | parts | {"security": [{"b": []}]}).variables == []
+    assert load(one() | parts | {"security": [{"b": []}]}).variables == ["SKILL_T_B"]
+    both = load(one(security=[{"b": [], "c": []}]) | {"components": {"securitySchemes": schemes | {"c": schemes["b"]}}})
+    assert "b and c at once" in both.remarks[0]
+    assert load(one(security=[{}, {"a": []}]) | parts).remarks == []

@@ -1,0 +1,107 @@
+"""Starter tasks: the document's examples, and inputs that are made up where it has none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from eval_skills.benchmarks import load_tasks
+from eval_skills.scaffolding.draft import write_drafts
+from tests.scaffolding.openapi.documents import Load, one, tasks_of
+
+
+@pytest.mark.parametrize(
+    ("parameter", "given"),
+    [
+        pytest.param({"example": 1, "schema": {"type": "integer", "example": 2}}, {"p": 1}, id="example"),
+        pytest.param({"examples": {"a": {"value": 3}, "b": {"value": 4}}}, {"p": 3}, id="examples"),
+        pytest.param(
+            {"examples": {"a": {"externalValue": "http://h"}}, "schema": {"default": 5}}, {"p": 5}, id="external-is-not-fetched"
+        ),
+        pytest.param({"schema": {"type": "integer", "example": 2}}, {"p": 2}, id="schema-example"),
+        pytest.param({"schema": {"type": "integer", "examples": [6]}}, {"p": 6}, id="schema-examples"),
+        pytest.param({"schema": {"type": "integer", "default": 7}}, {"p": 7}, id="default"),
+        pytest.param({"schema": {"enum": ["x", "y"]}}, {}, id="optional-enum-is-not-sent"),
+        pytest.param({"required": True, "schema": {"enum": ["x", "y"]}}, {"p": "x"}, id="required-enum"),
+        pytest.param({"schema": {"type": "integer"}}, {}, id="optional-without-example"),
+        pytest.param({"schema": {"$ref": "#/components/schemas/E"}}, {"p": "of the schema"}, id="by-reference"),
+    ],
+)
+def test_the_input_is_what_the_document_gives(load: Load, parameter: dict[str, Any], given: Any) -> None:
+    answers = {"200": {"description": "", "content": {"application/json": {"example": [1]}}}}
+    parts = {"components": {"schemas": {"E": {"type": "string", "example": "of the schema"}}}}
+    [task] = tasks_of(load(one(parameters=[{"name": "p", "in": "query", **parameter}], responses=answers) | parts))
+    assert task["inputData"] == given
+    assert task["expectedOutput"] == {"type": "exact_match", "value": [1]}
+
+
+def test_a_made_up_input_is_said_and_never_expects_an_exact_answer(load: Load) -> None:
+    answers = {"200": {"description": "", "content": {"application/json": {"schema": {"type": "object"}, "example": {"a": 1}}}}}
+    schema = {
+        "type": "object",
+        "required": ["n", "when"],
+        "properties": {"n": {"type": "integer", "minimum": 3}, "when": {"type": "string", "format": "date"}},
+    }
+    body = {"required": True, "content": {"application/json": {"schema": schema}}}
+    [task] = tasks_of(load(one("post", requestBody=body, responses=answers)))
+    assert task["inputData"] == {"body": {"n": 3, "when": "2024-01-31"}}
+    assert task["evaluator"] == {"type": "json_schema"}
+    assert "made up, as the document has no example, and to be replaced: body" in task["description"]
+
+
+def test_a_recursive_body_is_made_up_to_an_end(load: Load) -> None:
+    node = {"type": "object", "required": ["next"], "properties": {"next": {"$ref": "#/components/schemas/N"}}}
+    body = {"required": True, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/N"}}}}
+    [task] = tasks_of(load(one("post", requestBody=body) | {"components": {"schemas": {"N": node}}}))
+    assert task["inputData"]["body"]["next"]["next"]
+
+
+def test_examples_with_one_name_belong_together(load: Load) -> None:
+    parameter = {"name": "q", "in": "query", "examples": {"cat": {"value": "c"}, "dog": {"value": "d"}, "eel": {"value": "e"}}}
+    examples = {"Dog!": {"value": 0}, "dog": {"value": 2}, "cat": {"value": 1}}
+    answers = {"200": {"description": "", "content": {"application/json": {"examples": examples}}}}
+    tasks = tasks_of(load(one(parameters=[parameter], responses=answers)))
+    assert [(task["id"], task["inputData"]["q"], task["expectedOutput"]["value"]) for task in tasks] == [
+        ("dog", "d", 2),
+        ("cat", "c", 1),
+    ]
+
+
+def test_names_that_become_one_task_id_are_told_apart(load: Load) -> None:
+    names = {name: {"value": name} for name in ("a b", "a-b", "A B")}
+    answers = {"200": {"description": "", "content": {"application/json": {"examples": names}}}}
+    tasks = tasks_of(load(one(parameters=[{"name": "q", "in": "query", "examples": names}], responses=answers)))
+    assert [task["id"] for task in tasks] == ["a-b", "a-b-2", "a-b-3"]
+
+
+@pytest.mark.parametrize(
+    ("responses", "expected"),
+    [
+        pytest.param({"204": {"description": ""}}, {"type": "exact_match", "value": None}, id="no-content"),
+        pytest.param({"400": {"description": ""}}, {"type": "json_schema", "schema": True}, id="only-errors"),
+        pytest.param(
+            {
+                "201": {"description": "", "content": {"application/json": {"example": 1}}},
+                "200": {"description": "", "content": {"application/json": {"example": 0}}},
+            },
+            {"type": "exact_match", "value": 0},
+            id="lowest",
+        ),
+        pytest.param(
+            {"default": {"description": "", "content": {"application/json": {"example": 2}}}},
+            {"type": "exact_match", "value": 2},
+            id="default",
+        ),
+        pytest.param(
+            {"2XX": {"description": "", "content": {"application/vnd.x+json": {"example": 3}}}},
+            {"type": "exact_match", "value": 3},
+            id="2xx",
+        ),
+    ],
+)
+def test_what_is_expected(load: Load, responses: Any, expected: Any) -> None:
+    imported = load(one(responses=responses))
+    assert tasks_of(imported)[0]["expectedOutput"] == expected
+    write_drafts(imported.drafts)
+    load_tasks(imported.drafts[0].folder / "tests" / "basic.eval.json")

@@ -1,0 +1,143 @@
+"""A file that a task's evaluator names is a part of what is expected: whoever compares notices that it changed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval_skills.core.errors import InputError, UsageError
+from eval_skills.core.fingerprint import digest_of_json
+from eval_skills.core.models import Benchmark, ItemResult
+from eval_skills.core.store import Journal, Store, land, write_manifest
+from eval_skills.tasks.answer_pairs import plan_comparison
+from eval_skills.tasks.calibrate_request import CalibrateRequest
+from eval_skills.tasks.calibration import calibrate_judge
+from eval_skills.tasks.compare_request import CompareRequest
+from eval_skills.tasks.plan import make_plan
+from eval_skills.tasks.request import EvaluateRequest
+from eval_skills.tasks.rescore_plan import plan_rescoring
+from eval_skills.tasks.rescore_request import RescoreRequest
+from eval_skills.tasks.resume import resumed_plan
+from eval_skills.tasks.run_manifest import manifest_of
+from eval_skills.tasks.task_digests import benchmark_digests, task_digest
+
+LLM = {"llm": {"model": "openai/scripted", "apiBase": "http://127.0.0.1:9/v1"}}
+Rubric = Callable[..., Path]
+
+
+@pytest.fixture
+def rubric(tmp_path: Path) -> Rubric:
+    """Writes the rubric of the tasks, beside them; `right` is what its better level is worth."""
+
+    def write(right: float = 1.0, name: str = "rubric.json") -> Path:
+        levels = {"right": right, "wrong": 0}
+        path = tmp_path / name
+        path.write_text(json.dumps({"dimensions": {"facts": {"weight": 1, "description": "Right?", "levels": levels}}}))
+        return path
+
+    return write
+
+
+@pytest.fixture(autouse=True)
+def tasks_file(tmp_path: Path, rubric: Rubric) -> Path:
+    rubric()
+    path = tmp_path / "tasks.json"
+    judged = {"type": "rubric", "rubric": "rubric.json"}
+    tasks: list[dict[str, Any]] = [{"id": "a", "inputData": {}, "evaluator": judged}]
+    tasks.append({"id": "b", "inputData": {}, "expectedOutput": {"value": "right"}})
+    path.write_text(json.dumps(tasks))
+    return path
+
+
+def benchmark(*rubrics: Any) -> Benchmark:
+    tasks = [{"id": f"t{n}", "evaluator": {"type": "rubric", "rubric": each}} for n, each in enumerate(rubrics)]
+    return Benchmark.model_validate({"id": "b", "name": "B", "version": "1.0.0", "tasks": tasks})
+
+
+def test_a_task_without_files_has_the_digest_of_its_json(tmp_path: Path) -> None:
+    inline = benchmark({"dimensions": {}}, None, "not-there.json", "../outside.json")
+    (tmp_path.parent / "outside.json").write_text("{}")
+    for task in inline.tasks[:3]:
+        assert task_digest(task, tmp_path) == digest_of_json(task.to_json())
+    assert benchmark_digests(benchmark(None), tmp_path)["benchmark"] == digest_of_json(benchmark(None).to_json())
+
+
+def test_the_content_of_the_file_counts_and_nothing_else_of_the_folder(tmp_path: Path, rubric: Rubric) -> None:
+    asked = benchmark("rubric.json", "other.json")
+    rubric(name="other.json")
+    before = benchmark_digests(asked, tmp_path)
+    (tmp_path / "notes.md").write_text("unrelated")
+    rubric()
+    assert benchmark_digests(asked, tmp_path) == before
+    rubric(0.5)
+    after = benchmark_digests(asked, tmp_path)
+    assert {name for name in before if before[name] != after[name]} == {"benchmark", "task/t0"}
+
+
+def test_a_run_cannot_be_resumed_with_another_rubric(
+    make_request: Callable[..., EvaluateRequest], tasks_file: Path, rubric: Rubric, store: Store
+) -> None:
+    request = EvaluateRequest.model_validate(make_request(tasks=str(tasks_file)).to_json() | LLM)
+    plan = make_plan(request)
+    write_manifest(plan.store.run_folder(plan.run_id), manifest_of(plan))
+    assert resumed_plan(EvaluateRequest(store=store.path, resume=plan.run_id)).run_id == plan.run_id
+    rubric(0.5)
+    with pytest.raises(UsageError, match=r"benchmark 'tasks' changed since run .* began; start a new run"):
+        resumed_plan(EvaluateRequest(store=store.path, resume=plan.run_id))
+
+
+class TestAStoredRun:
+    @pytest.fixture
+    def landed(self, make_request: Callable[..., EvaluateRequest], tasks_file: Path) -> Callable[[], str]:
+        """Lands a run of both tasks that the judge of `LLM` judged."""
+
+        def land_run() -> str:
+            request = EvaluateRequest.model_validate(make_request(tasks=str(tasks_file)).to_json() | LLM)
+            plan = make_plan(request)
+            write_manifest(plan.store.run_folder(plan.run_id), manifest_of(plan))
+            [skill] = plan.skills.values()
+            with Journal(plan.store.journal_path(plan.run_id)) as journal:
+                for number, item in enumerate(plan.items):
+                    own: dict[str, Any] = {
+                        "run_id": plan.run_id, "started_at": plan.began, "skill_id": skill.id, "skill_version": skill.version,
+                        "benchmark_id": plan.benchmark.id, "benchmark_version": plan.benchmark.version,
+                        "benchmark_digest": plan.digests["benchmark"], "task_digest": plan.digests[f"task/{item.task}"],
+                    }  # fmt: skip
+                    said: dict[str, Any] = {"status": "pass", "passed": True, "score": 1.0, "output": f"answer {number}"}
+                    journal.append(ItemResult(task_id=item.task, run_index=item.run, **own, **said))
+            land(plan.store, plan.run_id)
+            return plan.run_id
+
+        return land_run
+
+    def test_scoring_it_again_is_another_scoring(self, landed: Callable[[], str], rubric: Rubric, store: Store) -> None:
+        asked = RescoreRequest.model_validate({"runId": landed(), "store": store.path})
+        before = plan_rescoring(asked)
+        assert before.remarks == []
+        rubric(0.5)
+        after = plan_rescoring(asked)
+        assert after.digest != before.digest
+        assert any("1 task changed since run" in remark and "'a'" in remark for remark in after.remarks)
+
+    def test_its_answers_to_that_task_are_not_compared(self, landed: Callable[[], str], rubric: Rubric, store: Store) -> None:
+        first = landed()
+        rubric(0.5)
+        asked = {"runA": first, "runB": landed(), "store": store.path, **LLM}
+        plan = plan_comparison(CompareRequest.model_validate(asked))
+        assert [str(pair) for pair in plan.pairs] == ["b#1"]
+        assert any("the task is another one today, or in one of the runs: 'a'" in remark for remark in plan.remarks)
+
+    def test_its_verdicts_calibrate_no_judge_by_the_new_rubric(
+        self, landed: Callable[[], str], rubric: Rubric, store: Store, tmp_path: Path
+    ) -> None:
+        labels = tmp_path / "labels.csv"
+        labels.write_text("task_id,label\na,pass\n")
+        asked = CalibrateRequest(labels=str(labels), run_id=landed(), store=store.path)
+        assert calibrate_judge(asked).calibrations
+        rubric(0.5)
+        with pytest.raises(InputError, match="no label is of an item with a model's verdict: its task is another one today"):
+            calibrate_judge(asked)
