@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 MIXED_ENTRIES = 500
 """So many values that cannot be sorted may stand in one list of a schema of draft 4."""
 
+_WITH_IRIS = (validators.Draft7Validator, validators.Draft201909Validator, validators.Draft202012Validator)
 _ASCII = "".join(map(chr, range(128)))
 
 _deadline: ContextVar[float] = ContextVar("deadline of the validation under way")
@@ -122,13 +123,14 @@ def _formats(draft: Draft) -> FormatChecker:
     checker = FormatChecker(formats=())
     checker.checkers = dict(draft.FORMAT_CHECKER.checkers)
     checker.checks("regex", raises=regex.error)(_is_pattern)
-    # their grammar takes a quarter of a millisecond per character; instead: an IRI is what maps to a URI (RFC 3987, section 3.1)
-    for name in {"iri", "iri-reference"} & checker.checkers.keys():
-        checker.checkers[name] = (_of_ascii(checker.checkers[name.replace("iri", "uri")][0]), ())
+    if draft in _WITH_IRIS:  # jsonschema wants a package for them that takes seconds to load
+        for name in ("iri", "iri-reference"):
+            checker.checkers[name] = (_of_ascii(checker.checkers[name.replace("iri", "uri")][0]), ())
     return checker
 
 
 def _of_ascii(check: Callable[[object], bool]) -> Callable[[object], bool]:
+    """An IRI is what maps to a URI (RFC 3987, section 3.1)."""
     return lambda text: check(quote(text, safe=_ASCII) if isinstance(text, str) else text)
 
 

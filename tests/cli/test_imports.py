@@ -26,7 +26,8 @@ PLAIN = (
 
 
 def brought_along(module: str) -> list[str]:
-    program = f"import sys, json, {module}; print(json.dumps(sorted({{'prefect', 'litellm', 'pandas'}} & sys.modules.keys())))"
+    heavy = {"prefect", "litellm", "pandas", "lark"}
+    program = f"import sys, json, {module}; print(json.dumps(sorted({heavy} & sys.modules.keys())))"
     found: list[str] = json.loads(subprocess.check_output([sys.executable, "-c", program], text=True))
     return found
 
@@ -34,6 +35,11 @@ def brought_along(module: str) -> list[str]:
 @pytest.mark.parametrize("name", [*PURE, *PLAIN])
 def test_a_pure_module_brings_no_prefect_and_no_litellm(name: str) -> None:
     assert not {"prefect", "litellm"} & set(brought_along(f"eval_skills.{name}"))
+
+
+def test_nothing_that_is_installed_makes_jsonschema_compile_grammars() -> None:
+    # with rfc3987-syntax beside it, to import jsonschema takes longer than to import the rest of Prefect
+    assert brought_along("jsonschema") == []
 
 
 @pytest.mark.parametrize("name", ["cli.main", "flows"])
