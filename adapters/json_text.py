@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -25,9 +26,13 @@ def parse_json(data: bytes) -> Any:
     except UnicodeDecodeError as error:
         raise ValueError(f"not UTF-8 (byte {error.start})") from None
     except json.JSONDecodeError as error:
-        raise ValueError(f"not JSON: {error.msg} at character {error.pos + 1}") from None
+        raise ValueError(f"not JSON: {error.msg.removesuffix(' at')} at character {error.pos + 1}") from None
     except RecursionError:
         raise ValueError(f"nested deeper than {MAX_DEPTH} levels") from None
+    except ValueError as error:
+        if "digits" not in str(error):
+            raise
+        raise ValueError(f"a whole number of more than {sys.get_int_max_str_digits():,} digits") from None
     if data.count(b"[") + data.count(b"{") > MAX_DEPTH:
         _refuse_deep(value)
     if b"\\ud" in data.lower():

@@ -166,7 +166,9 @@ class ReportOptions:
     exit_on_fail: Annotated[
         bool | None,
         Mark.SHARED,
-        Parameter(group=RESULTS, help="Exit 1 when a skill is below --min-completion", show_default=False),
+        Parameter(
+            group=RESULTS, help="Exit 1 when a skill is below --min-completion or calls a forbidden tool", show_default=False
+        ),
     ] = None
 
 

@@ -14,7 +14,7 @@ LINES, LENGTH = 5, 200
 
 
 def trouble_lines(reports: Sequence[SkillCompletionReport]) -> list[str]:
-    """The first error of every skill with their number, then every failure where there are few; at most `LINES` of each.
+    """The first error of every skill with their number, then the first failures; at most `LINES` of each, and how many more.
 
     ``12 errors of a@1.0.0: infra: connection refused`` and ``failed: t1#2 of b@1.0.0: NOT_EQUAL: 4 is not 5``.
     """
@@ -33,12 +33,16 @@ def _of_skill(skill: str, kinds: Sequence[ErrorKindCount]) -> str:
     first, others = kinds[0], sum(kind.items for kind in kinds[1:])
     count = f"{plural(first.items, 'error')}" + (f" (of {first.items + others:,})" if others else "")
     said = f": {_short(first.message)}" if first.message else ""
+    if first.messages > 1:
+        said = f", the first of {first.messages} messages{said}"
     return f"{count} of {skill}: {first.kind}{said}"
 
 
 def _failures(reports: Sequence[SkillCompletionReport]) -> list[str]:
     failed = [(report.skill_key, item) for report in reports for item in report.task_results if item.status == "fail"]
-    return [_failure(skill, item) for skill, item in failed] if len(failed) <= LINES else []
+    lines = [_failure(skill, item) for skill, item in failed[:LINES]]
+    more = len(failed) - LINES
+    return [*lines, f"… and {plural(more, 'failure')} more, which the reports have"] if more > 0 else lines
 
 
 def _failure(skill: str, item: TaskResult) -> str:

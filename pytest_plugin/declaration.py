@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from eval_skills.core.errors import UsageError
+from eval_skills.core.errors import UsageError, nearest
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,8 @@ def declared(mark: pytest.Mark) -> Declaration:
         raise UsageError(f"everything but the skill is named, as in benchmark=…; got {', '.join(map(repr, mark.args))}")
     skill = mark.args[0] if mark.args else options.pop("skill", None)
     if skill is None:
-        raise UsageError("skill is missing: the path of a skill.json or of its folder")
+        meant = next((f"; {name}= was given" for name in options if nearest(name, ["skill"])), "")
+        raise UsageError(f"skill is missing: the path of a skill.json or of its folder{meant}")
     floor = options.pop("min_completion", None)
     if floor is not None and (isinstance(floor, bool) or not isinstance(floor, int | float) or not 0 <= floor <= 1):
         raise UsageError(f"min_completion must be a number from 0 to 1; got {floor!r}")

@@ -22,11 +22,12 @@ class TaskFailures:
 
 @dataclass(frozen=True, slots=True)
 class ErrorKindCount:
-    """How many items one kind of error stopped, and the first message of it."""
+    """How many items one kind of error stopped, the first message of it, and how many different ones there are."""
 
     kind: str
     items: int
     message: str | None
+    messages: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,10 @@ def errors_by_kind(report: SkillCompletionReport) -> list[ErrorKindCount]:
     for item in report.task_results:
         if item.status in ("error", "timeout"):
             kinds.setdefault(item.error_kind or item.status, []).append(item)
-    counts = [ErrorKindCount(kind, len(items), _first_message(items)) for kind, items in kinds.items()]
+    counts = [
+        ErrorKindCount(kind, len(items), _first_message(items), len({item.error_message for item in items}))
+        for kind, items in kinds.items()
+    ]
     return sorted(counts, key=lambda count: (-count.items, count.kind))
 
 

@@ -31,10 +31,11 @@ def test_what_is_written_reads_back_the_same_and_is_one_ascii_line(value: Any) -
         pytest.param(b"1e999", "1e999 is too large", id="overflow"),
         pytest.param(b"{'a': 1}", "not JSON", id="single-quotes"),
         pytest.param(b"", "not JSON", id="nothing"),
+        pytest.param(b'{"a": "\n"}', "^not JSON: Invalid control character at character 8$", id="a-control-character"),
         pytest.param(b"\xff", "not UTF-8", id="not-utf8"),
         pytest.param(rb'"\ud800"', "surrogate", id="half-a-surrogate-pair"),
         pytest.param(rb'"\uD83D"', "surrogate", id="half-a-surrogate-pair-in-capitals"),
-        pytest.param(b"1" * 5000, "integer string conversion", id="a-number-of-5000-digits"),
+        pytest.param(b"1" * 5000, "a whole number of more than 4,300 digits", id="a-number-of-5000-digits"),
         pytest.param(b"[" * (MAX_DEPTH + 1) + b"]" * (MAX_DEPTH + 1), f"deeper than {MAX_DEPTH}", id="one-too-deep"),
         pytest.param(
             b'{"a":' * (MAX_DEPTH + 1) + b"1" + b"}" * (MAX_DEPTH + 1), f"deeper than {MAX_DEPTH}", id="objects-too-deep"

@@ -38,7 +38,7 @@ def failure(skill: str, task: str, run: int = 0) -> dict[str, Any]:
 def test_the_most_frequent_kind_of_error_of_each_skill_is_told_with_its_first_message() -> None:
     found = reports(error("a", "t1"), error("a", "t2", message="later"), error("a", "t3", "skill", "boom"), error("b", "t1"))
     assert trouble_lines(found) == [
-        "2 errors (of 3) of a@1.0.0: infra: connection refused",
+        "2 errors (of 3) of a@1.0.0: infra, the first of 2 messages: connection refused",
         "1 error of b@1.0.0: infra: connection refused",
     ]
 
@@ -47,8 +47,10 @@ def test_few_failures_are_told_each_with_runs_from_1() -> None:
     assert trouble_lines(reports(failure("a", "t1", 1))) == ["failed: t1#2 of a@1.0.0: NOT_EQUAL: 4 is not 5"]
 
 
-def test_many_failures_and_no_trouble_say_nothing() -> None:
-    assert trouble_lines(reports(*(failure("a", f"t{number}") for number in range(LINES + 1)))) == []
+def test_of_many_failures_the_first_are_told_and_of_no_trouble_nothing() -> None:
+    lines = trouble_lines(reports(*(failure("a", f"t{number}") for number in range(LINES + 2))))
+    assert lines[0] == "failed: t0#1 of a@1.0.0: NOT_EQUAL: 4 is not 5"
+    assert lines[LINES:] == ["… and 2 failures more, which the reports have"]
     assert trouble_lines(reports({"skill_id": "a", "task_id": "t", "status": "pass", "score": 1.0})) == []
 
 

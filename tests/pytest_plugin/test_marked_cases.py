@@ -103,6 +103,7 @@ def test_marks_that_ask_for_the_same_share_the_evaluation_and_not_the_gate(proje
 BAD = {
     "no_skill": (('"nowhere"',), "nowhere: no such skill file or folder"),
     "skill_missing": (('benchmark="sums.json"',), "skill is missing"),
+    "skill_misspelt": (('skil="skill.json", benchmark="sums.json"',), "skil= was given"),
     "no_benchmark": (('"skill"', 'benchmark="sum"'), "unknown benchmark 'sum'"),
     "no_option": (('"skill"', "min_completon=1"), "unknown option 'min_completon'"),
     "no_rate": (('"skill"', "min_completion=90"), "min_completion must be a number from 0 to 1; got 90"),

@@ -29,7 +29,7 @@ def test_errors_by_kind_count_timeouts_and_no_failures(make_report: MakeReport, 
         make_item(status="error", errorKind="skill", errorMessage="boom"),
     ]
     counted = errors_by_kind(make_report(taskResults=items))
-    assert counted == [ErrorKindCount("skill", 2, "boom"), ErrorKindCount("timeout", 1, "too late")]
+    assert counted == [ErrorKindCount("skill", 2, "boom", 2), ErrorKindCount("timeout", 1, "too late", 1)]
 
 
 def test_p37_a_task_with_mixed_outcomes_is_flaky(make_report: MakeReport, make_item: MakeItem) -> None:
