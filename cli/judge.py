@@ -79,7 +79,8 @@ def calibrate_command(
     try:
         outcome = calibrate_judge(request_of(CalibrateRequest, options))
     except KeyboardInterrupt as interrupt:
-        raise type(interrupt)(f"interrupted; {going_on(no_judge_cache=config.no_judge_cache)}") from None
+        kept = "no model was asked" if run is not None else going_on(no_judge_cache=config.no_judge_cache)
+        raise type(interrupt)(f"interrupted; {kept}") from None
     show_calibrations(outcome)
     return UNFINISHED if outcome.failed else 0
 

@@ -139,6 +139,7 @@ def _show(summary: NightSummary, *, gate: bool) -> None:
 def _show_suite(suite: SuiteOutcome) -> None:
     from eval_skills.reporting import figures
     from eval_skills.reporting.alarms import alarms
+    from eval_skills.reporting.judge_figures import judging_line
 
     head = f"{suite.name}: {suite.benchmark_id or 'did not run'}"
     current().say(f"{head}, run {suite.run_id}" if suite.run_id else head, style="bold")
@@ -149,5 +150,7 @@ def _show_suite(suite: SuiteOutcome) -> None:
         style = {"regressed": "red", "suspect": "yellow", "flaky": "yellow", "failed": "red", "recovered": "green"}
         line = f"  {skill.report.skill_key}  {rate}  {skill.ruling.verdict}: {skill.ruling.explanation}"
         current().say(line, style=style.get(skill.ruling.verdict, ""))
+        if (judging := judging_line(skill.report)) is not None:
+            current().say(f"  {judging}")
     for alarm in alarms([skill.report for skill in suite.skills]):
         current().say(f"  FORBIDDEN TOOL: {alarm.line}", style="bold red")

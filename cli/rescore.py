@@ -47,7 +47,7 @@ def rescore_command(
 
     No skill is called. The scoring is kept as a run of its own, at the moment of the original, which stays as it is; and it is
     compared with the original. Exit code 3: an answer could not be judged, since it was cut when it landed or the judge failed;
-    made again, the call judges what the judge failed.
+    made again, without --force, the call judges what the judge failed.
 
     Example: eval-skills rescore latest
 
@@ -89,7 +89,7 @@ def rescore_command(
         kept = f"; {going_on(no_judge_cache=config.no_judge_cache)}" if judges_of(plan.yardstick.scorings) else "; nothing landed"
         raise type(interrupt)(f"interrupted{kept}") from None
     failed = left_unjudged(plan)
-    _show(plan, rescoring_diff(plan), failed)
+    _show(plan, rescoring_diff(plan), failed, force=force)
     return UNFINISHED if plan.cut or failed else 0
 
 
@@ -106,7 +106,7 @@ def todays_settings() -> dict[str, Any]:
     return {name: getattr(layers.config, name) for name, key in keys.items() if key in said}
 
 
-def _show(plan: Rescoring, document: DiffDocument, failed: list[ItemResult]) -> None:
+def _show(plan: Rescoring, document: DiffDocument, failed: list[ItemResult], *, force: bool) -> None:
     from eval_skills.cli.diff_tables import show_diff
     from eval_skills.cli.tables import print_json
     from eval_skills.reporting.figures import plural
@@ -115,7 +115,8 @@ def _show(plan: Rescoring, document: DiffDocument, failed: list[ItemResult]) -> 
     judging = judging_lines(judges_of(plan.yardstick.scorings), plan.run_id)
     if failed:
         said = failed_judging(len(failed), len(plan.results), failed[0].error_message or "")
-        judging.insert(0, f"{said}; the same call goes on with {'it' if len(failed) == 1 else 'them'}")
+        same = "the same call without --force" if force else "the same call"
+        judging.insert(0, f"{said}; {same} goes on with {'it' if len(failed) == 1 else 'them'}")
     if current().json:
         facts = {"runId": plan.run_id, "of": plan.of, "digest": plan.digest, "new": not plan.landed, "remarks": plan.remarks}
         facts |= {"items": len(plan.results), "cut": plan.cut, "unjudged": len(failed), "judging": judging}

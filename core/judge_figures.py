@@ -26,8 +26,9 @@ class CalibrationFacts(Model):
 class JudgedBy(Model):
     """A judge, what became of the items that it was to judge, and how far it agrees with people.
 
-    `items` got their verdict from it, `cached` of them without a new request; `unjudged` it failed to judge. `tokens` and
-    `cost_usd` are all that was paid for its items, failures included; None: a part of it is not known, or nobody was asked.
+    `items` got their verdict from it, `cached` of them without a new request; `unjudged` it failed to judge (None: not known, as
+    in reports of older versions). `tokens` and `cost_usd` are all that was paid for its items, failures included; None: a part of
+    it is not known, or nobody was asked.
     `agreement` is the mean share, in [0, 1], of a panel's members (or of one model's votes) that decide as the whole does; None
     for a single vote. `calibration` is None where it is not calibrated on this benchmark.
     """
@@ -36,7 +37,7 @@ class JudgedBy(Model):
     prompt: str
     items: int
     calibration: CalibrationFacts | None
-    unjudged: int = 0
+    unjudged: int | None = None
     cached: int | None = None
     tokens: int | None = None
     cost_usd: float | None = Field(default=None, alias="costUSD")
@@ -67,12 +68,12 @@ class JudgeFigures(Model):
     """The figures of one skill's judged items. `corrected_completion` is the completion rate without the judges' known mistakes.
 
     It is of all items: those that no model judged stay as they are. `corrected_reason` says why there is none. `items` were
-    judged and `unjudged` could not be; about the others no model was asked. `cached` and `agreement` are those of `JudgedBy`,
-    over all judges.
+    judged and `unjudged` could not be; about the others no model was asked. `unjudged`, `cached` and `agreement` are those of
+    `JudgedBy`, over all judges.
     """
 
     items: int
-    unjudged: int = 0
+    unjudged: int | None = None
     cached: int | None = None
     agreement: Rate | None = None
     judges: list[JudgedBy]

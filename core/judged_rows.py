@@ -24,15 +24,22 @@ BoolArray = npt.NDArray[np.bool_]
 NOT_BY_A_MODEL = frozenset({"NOT_JUDGED", "OUTPUT_EMPTY", FORBIDDEN_TOOL_CALLED})
 """Codes of reasons that say that no model was asked about an item."""
 
+PERHAPS_PAID = frozenset({"JUDGE_TIMEOUT", "JUDGE_UNREADABLE", "JUDGE_NOTHING_SCORED", "JUDGE_QUORUM"})
+"""Codes of failures of a judge that may have been paid: where no tokens are known of one, they are unknown, and not none."""
+
 
 @dataclass(frozen=True, slots=True)
 class JudgedRows:
-    """`judges` are who was to judge each row; `judged` got a verdict from it, at `failed` it failed. All in the rows' order."""
+    """`judges` are who was to judge each row; `judged` got a verdict from it, at `failed` it failed. All in the rows' order.
+
+    `paid` are those of both for which it was, or may have been, paid.
+    """
 
     items: pd.DataFrame
     judges: list[Judge | None]
     judged: BoolArray
     failed: BoolArray
+    paid: BoolArray
 
     @classmethod
     def of(cls, items: pd.DataFrame, by_task: Mapping[str, Judge]) -> JudgedRows:
@@ -40,14 +47,18 @@ class JudgedRows:
         judges = [by_task.get(task) for task in items["task_id"]]
         kinds = items["error_kind"] if "error_kind" in items else [None] * len(items)
         judged = [
-            judge is not None and status in ("pass", "fail") and _by_a_model(reasons)
+            judge is not None and status in ("pass", "fail") and not _says(reasons, NOT_BY_A_MODEL)
             for judge, status, reasons in zip(judges, items["status"], items["reasons"], strict=True)
         ]
         failed = [
             judge is not None and status == "error" and kind == "judge"
             for judge, status, kind in zip(judges, items["status"], kinds, strict=True)
         ]
-        return cls(items, judges, np.array(judged, dtype=bool), np.array(failed, dtype=bool))
+        paid = [
+            was_judged or (has_failed and _says(reasons, PERHAPS_PAID))
+            for was_judged, has_failed, reasons in zip(judged, failed, items["reasons"], strict=True)
+        ]
+        return cls(items, judges, *(np.array(each, dtype=bool) for each in (judged, failed, paid)))
 
     @property
     def asked(self) -> list[Judge]:
@@ -74,7 +85,7 @@ class JudgedRows:
         return min(1.0, float(known.mean())) if len(known) else None
 
     def tokens(self, chosen: BoolArray) -> int | None:
-        """What the chosen rows took; None where it is not known of a judged one, or nobody was asked."""
+        """What the chosen rows took; None where it is not known of one that was paid for, or nobody was asked."""
         tokens = self._paid("judge_tokens", chosen)
         return None if tokens is None else int(tokens)
 
@@ -87,7 +98,7 @@ class JudgedRows:
 
     def _paid(self, name: str, chosen: BoolArray) -> float | None:
         amounts = self._amounts(name)
-        if amounts is None or np.isnan(amounts[chosen & self.judged]).any() or np.isnan(amounts[chosen]).all():
+        if amounts is None or np.isnan(amounts[chosen & self.paid]).any() or np.isnan(amounts[chosen]).all():
             return None
         return float(np.nansum(amounts[chosen]))
 
@@ -95,5 +106,5 @@ class JudgedRows:
         return self.items[name].to_numpy(dtype=np.float64, na_value=np.nan) if name in self.items else None
 
 
-def _by_a_model(reasons: Any) -> bool:
-    return not any(dict(reason).get("code") in NOT_BY_A_MODEL for reason in known_list(reasons) or ())
+def _says(reasons: Any, codes: frozenset[str]) -> bool:
+    return any(dict(reason).get("code") in codes for reason in known_list(reasons) or ())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from io import StringIO
@@ -34,7 +35,8 @@ class Label:
 def read_labels(path: Path) -> list[Label]:
     """The labels of a file. A label is ``pass`` or ``fail`` (``yes``, ``no``, ``true``, ``false``), or a number from 0 to 1.
 
-    Cells are separated by commas, or by the semicolons or tabs that spreadsheets write in some countries.
+    Cells are separated by commas, or by the semicolons or tabs that spreadsheets write in some countries; a number may have a
+    decimal comma then.
 
     Raises:
         InputError: it cannot be read, a column is missing, unknown or there twice, a line is malformed, or there is no label.
@@ -45,20 +47,21 @@ def read_labels(path: Path) -> list[Label]:
         raise InputError("not UTF-8 text; save it as CSV in UTF-8", source=path) from None
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", source=path) from None
-    rows = csv.DictReader(StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
+    sign = _delimiter(text)
+    rows = csv.DictReader(StringIO(text, newline=""), delimiter=sign, strict=True)
     try:
         names = _columns(rows.fieldnames or (), path)
-        labels = [_label(rows.line_num, dict(zip(names, row.values(), strict=False)), row, path) for row in rows]
+        labels = [_label(rows.line_num, dict(zip(names, row.values(), strict=False)), row, path, sign) for row in rows]
     except csv.Error as error:
-        raise InputError(f"not CSV after line {rows.line_num}: {error}", source=path) from None
+        raise InputError(f"not CSV from line {rows.line_num + 1} on: {error}", source=path) from None
     if not labels:
         raise InputError("it holds no label; a line is such as: add-1,pass", source=path)
     return labels
 
 
 def _delimiter(text: str) -> str:
-    """What separates the names of the columns in the first line."""
-    first = text.lstrip().partition("\n")[0]
+    """What separates the names of the columns in the first line, where it stands outside of quotes."""
+    first = re.sub(r'"[^"]*"', "", re.split(r"[\r\n]", text.lstrip(), maxsplit=1)[0])
     return next((sign for sign in (",", ";", "\t") if sign in first), ",")
 
 
@@ -76,7 +79,7 @@ def _columns(found: object, path: Path) -> list[str]:
     return names
 
 
-def _label(line: int, cells: Mapping[str, str | None], row: Mapping[str | None, object], path: Path) -> Label:
+def _label(line: int, cells: Mapping[str, str | None], row: Mapping[str | None, object], path: Path, sign: str) -> Label:
     if None in row or None in cells.values():
         raise InputError(
             f"line {line} has {'more' if None in row else 'fewer'} cells than the first line has columns", source=path
@@ -87,18 +90,18 @@ def _label(line: int, cells: Mapping[str, str | None], row: Mapping[str | None, 
     return Label(
         line=line,
         task_id=given["task_id"],
-        score=_score(given["label"], line, path),
+        score=_score(given["label"], line, path, sign),
         run_index=_index(given.get("run_index", ""), line, path),
         skill=given.get("skill_id") or None,
         answer=cells.get("answer"),
     )
 
 
-def _score(text: str, line: int, path: Path) -> float:
+def _score(text: str, line: int, path: Path, sign: str) -> float:
     if (known := WORDS.get(text.lower())) is not None:
         return known
     try:
-        score = float(text)
+        score = float(text if sign == "," else text.replace(",", "."))
     except ValueError:
         score = math.nan
     if not 0 <= score <= 1:

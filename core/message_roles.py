@@ -11,6 +11,7 @@ from eval_skills.core.excerpts import excerpt
 ROLES = {
     "assistant": "assistant",
     "ai": "assistant",
+    "model": "assistant",
     "user": "user",
     "human": "user",
     "system": "system",
@@ -35,6 +36,15 @@ def unknown_role(message: Mapping[str, Any]) -> str:
 
 
 def inner_message(message: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The message inside a serialised one of LangChain's; any other is its own."""
-    inner = message.get("kwargs") if "lc" in message else None
-    return inner if isinstance(inner, Mapping) else message
+    """The message inside a serialised one of LangChain's, by ``dumpd`` or by ``messages_to_dict``; any other is its own."""
+    if "lc" in message:
+        inner = message.get("kwargs")
+        return inner if isinstance(inner, Mapping) else message
+    if is_wrapped(message):
+        return {**message["data"], **message}
+    return message
+
+
+def is_wrapped(message: Mapping[str, Any]) -> bool:
+    """Whether it is ``{"type": "ai", "data": {...}}``, as LangChain's ``messages_to_dict`` writes messages."""
+    return "data" in message and "role" not in message and "type" in message and isinstance(message["data"], Mapping)

@@ -33,7 +33,7 @@ def compare_answers(request: CompareRequest) -> ComparisonSummary:
     runner = _runner()
     runner.limit(request.concurrency)
     with runner.holding(AnswerComparison(plan)) as comparison:
-        compare_pair.map(list(comparison.pairs), unmapped(plan.comparison_id)).wait()
+        compare_pair.map(list(comparison.pairs), unmapped(comparison.plan.comparison_id)).wait()
         rows = comparison.finish()
     summary = comparison.summary(rows, (str(flow_run.id),), len(plan.pairs))
     return cast("ComparisonSummary", Completed(message=summary.line, data=summary))

@@ -62,12 +62,14 @@ def figures_in(report: SkillCompletionReport) -> JudgeFigures | None:
 class Judging:
     """What judging one skill came to; None is unknown. `found` is None where claims alone were judged, or nobody knows by whom.
 
-    `tokens` and `cost_usd` are what the models were paid, apart from what the skill used.
+    `tokens` and `cost_usd` are what the models were paid, apart from what the skill used; `unjudged` items are those at which
+    they failed.
     """
 
     found: JudgeFigures | None
     tokens: int | None
     cost_usd: float | None
+    unjudged: int | None
 
     @property
     def judges(self) -> list[JudgedBy]:
@@ -90,7 +92,8 @@ def judging_of(report: SkillCompletionReport) -> Judging | None:
     found, cost = figures_in(report), report.token_cost
     if found is None and cost.judge_tokens is None and cost.judge_cost_usd is None:
         return None
-    return Judging(found, cost.judge_tokens, cost.judge_cost_usd)
+    known = None if found is None else found.unjudged
+    return Judging(found, cost.judge_tokens, cost.judge_cost_usd, report.summary.unjudged_items if known is None else known)
 
 
 def paid_tokens(tokens: int | None, *, paid: bool) -> str:
@@ -132,7 +135,8 @@ def judging_line(report: SkillCompletionReport) -> str | None:
     parts = []
     if (found := judging.found) is not None:
         parts.append(f"{figures.plural(found.items, 'item')} judged")
-        parts += [f"{found.unjudged:,} not judged"] if found.unjudged else []
+    parts += [f"{judging.unjudged:,} not judged"] if judging.unjudged else []
+    if found is not None:
         parts += [f"{found.cached:,} from the cache"] if found.cached else []
         parts += [f"agreement {figures.rate(found.agreement)}"] if found.agreement is not None else []
     names = ("tokens", "cost")

@@ -25,8 +25,8 @@ from eval_skills.reporting.judge_figures import (
 NAME_LENGTH = 200
 
 JUDGED_NOTE = (
-    "Judged are the items whose verdict is a model's, not judged those at which the judge failed; about the others no model was "
-    "asked. Tokens and cost are those of judging alone, apart from the skill's own."
+    "Judged are the items whose verdict is a model's, not judged those at which the judge failed. Tokens and cost are those of "
+    "judging alone, apart from the skill's own; what models took to verify claims is in a skill's sum, and no verdict of its own."
 )
 CALIBRATED_NOTE = (
     "Kappa, sensitivity (passes what people pass) and specificity (fails what people fail) are those of the judge against "
@@ -104,7 +104,7 @@ def _of_skill(report: SkillCompletionReport, judging: Judging) -> dict[str, Cell
     names = "; ".join(dict.fromkeys(excerpt(judge.model, NAME_LENGTH) for judge in judging.judges))
     return {
         "Judged by": Cell(names or figures.UNKNOWN, names or None, "text"),
-        **_counts(found),
+        **_counts(found, judging.unjudged),
         **_paid(judging.tokens, judging.cost_usd, paid=judging.paid),
         **_agreement(found),
         "Length bias": _length(None if found is None else found.length_bias),
@@ -129,7 +129,7 @@ def _of_judge(judge: JudgedBy) -> dict[str, Cell]:
     facts = judge.calibration
     return {
         "Scorer and prompt": Cell(prompt, prompt, "text"),
-        **_counts(judge),
+        **_counts(judge, judge.unjudged),
         **_paid(judge.tokens, judge.cost_usd, paid=judge.items > 0 or judge.tokens is not None),
         **_agreement(judge),
         "Kappa": _estimated(facts.kappa if facts else None),
@@ -138,10 +138,10 @@ def _of_judge(judge: JudgedBy) -> dict[str, Cell]:
     }
 
 
-def _counts(found: JudgeFigures | JudgedBy | None) -> dict[str, Cell]:
+def _counts(found: JudgeFigures | JudgedBy | None, unjudged: int | None) -> dict[str, Cell]:
     counts = {
         "Judged": None if found is None else found.items,
-        "Not judged": None if found is None else found.unjudged,
+        "Not judged": unjudged,
         "From cache": None if found is None else found.cached,
     }
     return {title: Cell(figures.count(count), count) for title, count in counts.items()}

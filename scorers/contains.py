@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from eval_skills.core.errors import InputError
+from eval_skills.core.letters import comparable
 from eval_skills.core.models import Reason
 from eval_skills.scorers.answer import text_of, unwrapped
 from eval_skills.scorers.reasons import excerpt
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 class Contains:
     """Share of the `keywords` that the answer's text holds; passes when it holds all of them and nothing of `notContains`.
 
-    A text of `notContains` makes the value 0. Letters compare without case unless ``caseSensitive``. In objects and arrays
+    A text of `notContains` makes the value 0. Letters compare without case unless ``caseSensitive``, and with
+    their accents composed (NFC). In objects and arrays
     the decoded values are searched, never keys, quotes or escapes. An object answer is unwrapped first.
 
     Raises:
@@ -51,7 +53,7 @@ class Contains:
         return Score(share, passed=not reasons, reasons=tuple(reasons))
 
     def _folded(self, text: str) -> str:
-        return text if self.case_sensitive else text.casefold()
+        return comparable(text, case_sensitive=self.case_sensitive)
 
 
 def _reason(code: str, expectation: str, answer: str) -> Reason:

@@ -11,7 +11,7 @@ from eval_skills.core.models import Reason
 from eval_skills.core.tool_names import FORBIDDEN_TOOL_CALLED, normalise_tool_name
 from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.score import Score
-from eval_skills.scorers.tool_calls import named_in_messages, unknown_calls
+from eval_skills.scorers.tool_calls import named_in_messages, results_in_messages, unknown_calls
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +26,8 @@ class ForbiddenTools:
 
     Names compare without case, ``-``, ``_``, dots and blanks, so two different tools may collide (`re_write`, `rewrite`): a gate
     errs on the safe side, and the reason shows both spellings. A prefix makes another name. Calls of `tool_calls` and of the
-    messages both count, and those of a message whose role is unknown. An answer that does not say what it called is not judged.
+    messages both count, whoever says them, and so does a result under the tool's name: it ran. An answer that does not say what
+    it called is not judged.
 
     Raises:
         InputError: `tools` is empty.
@@ -47,16 +48,18 @@ class ForbiddenTools:
 
     def violations(self, calls: Sequence[ToolCall], messages: list[dict[str, Any]] | None = None) -> tuple[Reason, ...]:
         """One reason per forbidden tool that was called, whatever its spellings, in the order first called: first those of the
-        calls, then those of the messages alone. A tool that both name was called as often as the one that names it more says.
+        calls, then those of the messages alone, then those that only a result tells of. A tool that several of them name was
+        called as often as the one that names it most says.
         """
         forbidden = {normalise_tool_name(name): name for name in reversed(self.tools)}
         reported = [(f"toolCalls[{index}]", call.name) for index, call in enumerate(calls)]
         spoken = list(named_in_messages(messages or []))
+        answered = list(results_in_messages(messages or []))
         first: dict[str, tuple[str, str]] = {}
-        for where, called in [*reported, *spoken]:
+        for where, called in [*reported, *spoken, *answered]:
             if (name := normalise_tool_name(called)) in forbidden:
                 first.setdefault(name, (where, called))
-        times = _counted(reported) | _counted(spoken)
+        times = _counted(reported) | _counted(spoken) | _counted(answered)
         return tuple(_violation(where, called, times[name], forbidden[name]) for name, (where, called) in first.items())
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from eval_skills.core.letters import comparable
 from eval_skills.core.models import Reason
 from eval_skills.scorers.answer import text_of, unwrapped
 from eval_skills.scorers.reasons import excerpt
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputText:
-    """The checks of `expected.output`: each text of `contains` and `not_contains` is one check, in any case of letters.
+    """The checks of `expected.output`: each text of `contains` and `not_contains` is one check, in any case of letters,
+    with accents composed or not.
 
     The value is checks met / checks, in [0, 1], and every check is a gate as well. An empty answer meets none of them, not even
     those of `not_contains`. An object answer is unwrapped, and its decoded values are searched.
@@ -40,14 +42,14 @@ class OutputText:
         return Score((total - len(reasons)) / total, reasons=tuple(reasons))
 
     def _failures(self, text: str) -> list[Reason]:
-        folded = text.casefold()
-        missing = [each for each in self.contains if each.casefold() not in folded]
+        searched = comparable(text)
+        missing = [each for each in self.contains if comparable(each) not in searched]
         reasons = [_reason("OUTPUT_MISSING_TEXT", f"expected {excerpt(each)} in the answer", text) for each in missing]
         if not text.strip():
             return reasons + [
                 _reason("OUTPUT_EMPTY", f"expected an answer without {excerpt(each)}", text) for each in self.not_contains
             ]
-        present = [each for each in self.not_contains if each.casefold() in folded]
+        present = [each for each in self.not_contains if comparable(each) in searched]
         return reasons + [
             _reason("OUTPUT_FORBIDDEN_TEXT", f"expected no {excerpt(each)} in the answer", text) for each in present
         ]

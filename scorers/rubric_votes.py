@@ -19,9 +19,9 @@ from eval_skills.scorers.rubric_results import DimensionResult
 def settled(panel: Panel, ballots: Ballots[DimensionResult]) -> DimensionResult:
     """The panel's result for one dimension, in the words of the vote nearest to it; a single vote as it is."""
     if panel.is_single:
-        return ballots.given[0]
+        return ballots.counted[0]
     found = consensus_of(panel, ballots, lambda result: result.score)
-    nearest = min(ballots.given, key=lambda result: _distance(result.score, found.value))
+    nearest = min(ballots.counted, key=lambda result: _distance(result.score, found.value))
     facts = {"members": found.voices, "agreement": found.agreement, "spread": found.spread}
     given = ", ".join(f"{name}: {_listed(results)}" for name, results in ballots.present.items())
     return replace(nearest, score=found.value, given=given, facts={**nearest.facts, "panel": facts}, consensus=found)
@@ -31,9 +31,9 @@ def settled(panel: Panel, ballots: Ballots[DimensionResult]) -> DimensionResult:
 class RubricUnity:
     """How far a panel agrees on an answer as a whole; there is nothing to say of a single vote.
 
-    `members` are the members' own overall scores (of a single member its votes'), None for one that failed or judged nothing that
-    counts. `agreement` is the share of the others that pass or fail the answer, floors included, as the panel does, `spread` the
-    sample standard deviation of their scores.
+    `members` are the members' own overall scores, None for one that failed or judged nothing that counts; of a single member they
+    are its votes' (``vote 1``), of which one that failed is left out. `agreement` is the share of those with a score that pass or
+    fail the answer, floors included, as the panel does, `spread` the sample standard deviation of their scores.
     """
 
     panel: Panel

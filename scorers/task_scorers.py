@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask, Expected
+from eval_skills.core.tool_names import normalise_tool_name
+from eval_skills.scorers.forbidden_tools import ForbiddenTools
 from eval_skills.scorers.options import given_options
 from eval_skills.scorers.registry import Scorer, find_scorer
 from eval_skills.scorers.sequence import Sequence
 from eval_skills.scorers.settings import ScoringSettings
 from eval_skills.scorers.tool_accuracy import ToolAccuracy
+from eval_skills.scorers.trajectory.message_shapes import UnreadableTrajectory
+from eval_skills.scorers.trajectory.messages import read_trajectory
 
 
 def evaluator_of(task: EvalTask, settings: ScoringSettings) -> tuple[str | None, Scorer | None]:
@@ -38,6 +42,22 @@ def evaluator_of(task: EvalTask, settings: ScoringSettings) -> tuple[str | None,
         raise InputError(str(error), path="evaluator") from error
 
 
+def forbidden_of(expected: Expected) -> ForbiddenTools | None:
+    """The gate that an expectation asks for; None where it forbids nothing.
+
+    Raises:
+        InputError: the expected trajectory calls what is forbidden, or is none.
+    """
+    if not expected.forbidden_tools:
+        return None
+    forbidden = {normalise_tool_name(name): name for name in expected.forbidden_tools}
+    for name in _reference_tools(expected):
+        if (clash := forbidden.get(normalise_tool_name(name))) is not None:
+            message = f"tool {name!r} is expected and forbidden (as {clash!r}) at once; remove it from one list"
+            raise InputError(message, path="trajectory")
+    return ForbiddenTools(tools=tuple(expected.forbidden_tools))
+
+
 def dimensions_of(expected: Expected, settings: ScoringSettings) -> dict[str, ToolAccuracy | Sequence]:
     """The dimensions beside the evaluator that an expectation asks for, by name.
 
@@ -54,6 +74,13 @@ def dimensions_of(expected: Expected, settings: ScoringSettings) -> dict[str, To
         sequence = tuple(expected.tool_sequence)
         dimensions["sequence_correctness"] = Sequence(expected=sequence, mode=expected.sequence_mode, settings=settings)
     return dimensions
+
+
+def _reference_tools(expected: Expected) -> list[str]:
+    try:
+        return [call.written for call in read_trajectory(expected.trajectory, "trajectory").calls]
+    except UnreadableTrajectory as error:
+        raise InputError(error.message, path=str(error.source)) from error
 
 
 def _place(task: EvalTask, option: str) -> str:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask, Expected, Reason, Thresholds, Verdict
 from eval_skills.scorers.answer import is_long
-from eval_skills.scorers.forbidden_tools import ForbiddenTools
 from eval_skills.scorers.hallucination import Hallucination
 from eval_skills.scorers.judging.identity import JudgeIdentity, identity_of
 from eval_skills.scorers.judging.spending import counted
@@ -20,7 +19,7 @@ from eval_skills.scorers.output_text import OutputText
 from eval_skills.scorers.reasons import remark
 from eval_skills.scorers.score import as_score
 from eval_skills.scorers.settings import ScoringSettings
-from eval_skills.scorers.task_scorers import dimensions_of, evaluator_of
+from eval_skills.scorers.task_scorers import dimensions_of, evaluator_of, forbidden_of
 from eval_skills.scorers.thresholds import limit_reasons
 from eval_skills.scorers.tool_calls import calls_disagree, unknown_calls, with_tool_calls
 from eval_skills.scorers.verdict import Findings, forbidden_verdict
@@ -65,7 +64,7 @@ class TaskScoring:
         with _naming(task, ""):
             self.scorer, self._evaluator = evaluator_of(task, self.settings)
         with _naming(task, "expected"):
-            self._forbidden = ForbiddenTools(tools=tuple(expected.forbidden_tools)) if expected.forbidden_tools else None
+            self._forbidden = forbidden_of(expected)
             self._output_text = OutputText.of(expected.output)
             self._dimensions = dimensions_of(expected, self.settings)
             self._sequence_gate = expected.sequence_gate
@@ -108,10 +107,13 @@ class TaskScoring:
             return verdict
         return verdict.model_copy(update={"judge_tokens": spending.tokens, "judge_cost_usd": spending.cost_usd})
 
+    def violation(self, response: SkillResponse) -> Verdict | None:
+        """The verdict of a run that called a forbidden tool, however it ended; None where it called none that is known of."""
+        return forbidden_verdict(self._forbidden, response, self.scorer)
+
     async def _verdict(self, response: SkillResponse) -> Verdict:
-        reported, spoken = response.tool_calls or (), response.messages
-        if self._forbidden is not None and (violations := self._forbidden.violations(reported, spoken)):
-            return forbidden_verdict(violations, self.scorer)
+        if (forbidden := self.violation(response)) is not None:
+            return forbidden
         findings = Findings(self._weights, self._thresholds.min_score, self.scorer)
         self._check_calls(response, findings)
         response = with_tool_calls(response)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from eval_skills.core.message_roles import inner_message, role_in, unknown_role
 from eval_skills.core.models import Reason, SkillResponse, ToolCall
+from eval_skills.scorers.call_notations import NO_ARGUMENTS, as_dict, every_call, name_and_arguments, raw_calls, results_named
 from eval_skills.scorers.reasons import excerpt, remark
 
-NO_ARGUMENTS = object()
-"""Stands for arguments that a call does not mention, which is not the same as null."""
+_IDENTITIES = ("id", "toolUseId", "toolCallId", "call_id")
 
 _UNREPORTED = Reason(
     code="TOOL_CALLS_UNKNOWN",
@@ -42,13 +42,20 @@ def known_calls(response: SkillResponse) -> list[ToolCall] | None:
 
 
 def unknown_calls(response: SkillResponse) -> Reason | None:
-    """Why nobody can tell what was called: nothing says so, or a message that may hold calls is nobody's that is known."""
+    """Why nobody can tell what was called: nothing says so, a message that may hold calls is nobody's that is known, or a call
+    of the assistant names no tool, whatever else is reported.
+    """
     if response.tool_calls is None and response.messages is None:
         return _UNREPORTED
     for place, message in enumerate(response.messages or ()):
         inner = inner_message(message)
-        if role_in(inner) is None and (not response.tool_calls or any(_every_call(inner))):
-            return Reason(code="TOOL_CALLS_UNKNOWN", message=unknown_role(inner), where=f"messages[{place}]")
+        role, problem = role_in(inner), None
+        if role is None and (not response.tool_calls or any(True for _ in every_call(inner))):
+            problem = unknown_role(inner)
+        elif role == "assistant" and (nameless := [call for call in every_call(inner) if _tool_call(call) is None]):
+            problem = f"expected tool calls that name their tool, got {excerpt(nameless[0])}"
+        if problem is not None:
+            return Reason(code="TOOL_CALLS_UNKNOWN", message=problem, where=f"messages[{place}]")
     return None
 
 
@@ -63,84 +70,43 @@ def calls_disagree(response: SkillResponse) -> Reason | None:
 
 
 def named_in_messages(messages: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
-    """Every tool that a message calls, as (where, name): by the assistant or by somebody unknown, in whatever notation.
+    """Every tool that a message calls, as (where, name), whoever says it and in whatever notation.
 
     A call that one message repeats in another notation is one.
     """
     for place, message in enumerate(messages):
         inner = inner_message(message)
-        if role_in(inner) in ("assistant", None):
-            read = _names(raw_calls(inner))
-            others = dict.fromkeys(name for name in _names(list(_every_call(inner))) if name not in read)
-            yield from ((f"messages[{place}]", name) for name in [*read, *others])
+        read = _names(raw_calls(inner))
+        others = dict.fromkeys(name for name in _names(list(every_call(inner))) if name not in read)
+        yield from ((f"messages[{place}]", name) for name in [*read, *others])
+
+
+def results_in_messages(messages: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
+    """Every tool whose result stands in a message under its name, as (where, name): it ran, wherever the call is."""
+    for place, message in enumerate(messages):
+        inner = inner_message(message)
+        yield from ((f"messages[{place}]", name) for name in results_named(inner, role_in(inner)))
 
 
 def calls_of_messages(messages: list[dict[str, Any]]) -> list[ToolCall]:
     """The calls of all assistant messages, in order; calls on other messages do not count, and unreadable ones are left out.
 
-    Known notations: OpenAI's nested `function`, flat `name` and `args`, `additional_kwargs.tool_calls`, `function_call`,
-    `invalid_tool_calls`, and `tool_use` blocks of the content.
+    See `call_notations` for what is read.
     """
     spoken = (inner_message(message) for message in messages)
     raw = (call for message in spoken if role_in(message) == "assistant" for call in raw_calls(message))
     return [call for call in map(_tool_call, raw) if call is not None]
 
 
-def raw_calls(message: Mapping[str, Any]) -> list[Any]:
-    """The calls of one assistant message as they stand there, whatever the notation and however unreadable.
-
-    Libraries repeat one call in several notations: the first that is filled holds them all.
-    """
-    if calls := _list(message.get("tool_calls")) + _list(message.get("invalid_tool_calls")):
-        return calls
-    legacy, extra, content = message.get("function_call"), message.get("additional_kwargs"), message.get("content")
-    if isinstance(extra, dict):
-        if repeated := _list(extra.get("tool_calls")):
-            return repeated
-        legacy = legacy or extra.get("function_call")
-    blocks = isinstance(content, list) and [each for each in content if isinstance(each, dict) and each.get("type") == "tool_use"]
-    if blocks:
-        return blocks
-    return [legacy] if legacy else []
-
-
-def name_and_arguments(raw: dict[str, Any]) -> tuple[Any, Any]:
-    """What a raw call says it calls, and with which arguments; None where it says nothing, `NO_ARGUMENTS` without such a key."""
-    function = raw.get("function")
-    call = function if isinstance(function, dict) else raw
-    for key in ("arguments", "args", "input"):
-        if key in call:
-            return call.get("name"), call[key]
-    return call.get("name"), NO_ARGUMENTS
-
-
-def _every_call(message: Mapping[str, Any]) -> Iterator[Any]:
-    """The calls of a message in all of its notations, repeated ones too."""
-    extra = message.get("additional_kwargs")
-    for holder in (message, extra if isinstance(extra, dict) else {}):
-        for key in ("tool_calls", "invalid_tool_calls"):
-            yield from _list(holder.get(key))
-        if legacy := holder.get("function_call"):
-            yield legacy
-    for block in _list(message.get("content")):
-        if isinstance(block, dict) and block.get("type") == "tool_use":
-            yield block
-
-
 def _names(raw: list[Any]) -> list[str]:
     return [call.name for call in map(_tool_call, raw) if call is not None]
 
 
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
 def _tool_call(raw: Any) -> ToolCall | None:
-    if not isinstance(raw, dict):
+    given = as_dict(raw)
+    name, arguments = name_and_arguments(given)
+    if not isinstance(name, str) or not name.strip():
         return None
-    name, arguments = name_and_arguments(raw)
-    if not isinstance(name, str):
-        return None
-    identity = raw.get("id")
-    given = None if arguments is NO_ARGUMENTS else arguments
-    return ToolCall(name=name, arguments=given, id=identity if isinstance(identity, str) else None)
+    identities = (given.get(key) for key in _IDENTITIES)
+    identity = next((each for each in identities if isinstance(each, str)), None)
+    return ToolCall(name=name, arguments=None if arguments is NO_ARGUMENTS else arguments, id=identity)

@@ -14,6 +14,8 @@ from eval_skills.scorers.weights import weighted_mean
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from eval_skills.core.models import SkillResponse
+    from eval_skills.scorers.forbidden_tools import ForbiddenTools
     from eval_skills.scorers.score import Score
 
 _NOTHING = remark(Reason(code="NOTHING_EXPECTED", message="no dimension is configured, so the score is 1", where="expected"))
@@ -137,9 +139,10 @@ class Findings:
         )
 
 
-def forbidden_verdict(violations: tuple[Reason, ...], scorer: str | None) -> Verdict:
-    """The verdict of an answer that called a forbidden tool: 0, with nothing else computed."""
-    return Verdict(status="fail", score=0.0, passed=False, scorer=scorer, reasons=list(violations))
+def forbidden_verdict(gate: ForbiddenTools | None, response: SkillResponse, scorer: str | None) -> Verdict | None:
+    """The verdict of a run that called a forbidden tool: 0, with nothing else computed. None where it called none."""
+    violations = gate.violations(response.tool_calls or (), response.messages) if gate is not None else ()
+    return Verdict(status="fail", score=0.0, passed=False, scorer=scorer, reasons=list(violations)) if violations else None
 
 
 def _broken_reason(error: Exception, scorer: str | None) -> Reason:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
@@ -30,8 +31,10 @@ def effective_weights(configured: Collection[str], of_run: Weights, of_task: Wei
 
 def weighted_mean(scores: Mapping[str, float], weights: Mapping[str, float]) -> float | None:
     """Σ weight · score / Σ weight over the dimensions that have a score, in [0, 1]; None when those weigh nothing."""
-    total = sum(weights[name] for name in scores)
-    if not total:
+    largest = max((weights[name] for name in scores), default=0.0)
+    if not largest:
         return None
-    mean = sum(weights[name] * score for name, score in scores.items()) / total
+    exponent = -math.frexp(largest)[1]  # a power of two: no digit is lost, and neither sum leaves the range of floats
+    share = {name: math.ldexp(weights[name], exponent) for name in scores}
+    mean = sum(share[name] * score for name, score in scores.items()) / sum(share.values())
     return min(1.0, max(0.0, mean))  # renormalising may leave the range by the last binary digit

@@ -19,6 +19,7 @@ from eval_skills.scorers.judging.comparison import Compared
 from eval_skills.scorers.judging.spending import Spending, counted
 from eval_skills.tasks.answer_pairs import AnswerPair, ComparisonPlan
 from eval_skills.tasks.comparison_summary import ComparisonSummary, Row
+from eval_skills.tasks.failed_before import pair_with_cost_before
 from eval_skills.tasks.judging import failed_judging, going_on, half_judged, one_ready, spending_lines
 
 _SAID = ("outcome", "a_first", "b_first", "reasoning_a_first", "reasoning_b_first")
@@ -27,8 +28,8 @@ _SAID = ("outcome", "a_first", "b_first", "reasoning_a_first", "reasoning_b_firs
 class AnswerComparison:
     """A comparison while it works, on the event loop of its task runner; what is done is known by pair.
 
-    A verdict that has landed under this comparison's id stands, with what it cost, and nobody is asked about it. Another call
-    that makes the same comparison is refused meanwhile.
+    A verdict that has landed under this comparison's id stands, with what it cost, and nobody is asked about it; what the judge
+    was paid where it failed is added to the new row. Another call that makes the same comparison is refused meanwhile.
     """
 
     def __init__(self, plan: ComparisonPlan) -> None:
@@ -36,6 +37,7 @@ class AnswerComparison:
         self.pairs = {str(pair): pair for pair in plan.pairs}
         self.remarks = list(plan.remarks)
         self._before: dict[str, Row] = {}
+        self._failed: dict[str, Row] = {}
         self._rows: dict[str, Row] = {}
 
     @classmethod
@@ -54,12 +56,15 @@ class AnswerComparison:
         plan = self.plan
         self._lock = RunLock(_lock_file(plan), what=f"the comparison of run {plan.a.run_id} and run {plan.b.run_id}")
         try:
-            landed = _landed_verdicts(plan)
-            self._before = {name: landed[name] for name in self.pairs if name in landed}
+            self.plan = plan = plan.as_it_stands()
+            landed = _landed_rows(plan)
+            self._before = {name: row for name, row in landed.items() if name in self.pairs and row["outcome"] != "error"}
+            self._failed = {name: row for name, row in landed.items() if row["outcome"] == "error"}
             if len(self._before) < len(self.pairs):
                 self.remarks += await one_ready(plan.judges, None, "nothing was compared")
         except BaseException:
             self._lock.release()
+            await plan.judges.close()
             raise
         _open[plan.comparison_id] = self
         return self
@@ -83,7 +88,7 @@ class AnswerComparison:
                 found = await pair.comparing.compare(pair.a.output, pair.b.output, self.plan.judges.judge())
             except JudgeError as error:
                 trouble = error
-        return _row(self.plan, pair, found, trouble, spending)
+        return pair_with_cost_before(_row(self.plan, pair, found, trouble, spending), self._failed.get(str(pair)))
 
     def finish(self) -> list[Row]:
         """The rows in the order of the plan, landed, unless the budget ended the comparison.
@@ -129,14 +134,15 @@ class AnswerComparison:
         )
 
 
-def _landed_verdicts(plan: ComparisonPlan) -> dict[str, Row]:
-    """The rows with a verdict that are in the store under this comparison's id, by pair."""
+def _landed_rows(plan: ComparisonPlan) -> dict[str, Row]:
+    """The rows that are in the store under this comparison's id, by pair."""
     rows = plan.store.tables.rows("preferences", PREFERENCE_SCHEMA.names, [plan.comparison_id])
-    return {f"{row['task_id']}#{row['run_index'] + 1}": row for row in rows if row["outcome"] != "error"}
+    return {f"{row['task_id']}#{row['run_index'] + 1}": row for row in rows}
 
 
 def _row(plan: ComparisonPlan, pair: AnswerPair, found: Compared | None, trouble: JudgeError | None, spent: Spending) -> Row:
     verdict: Mapping[str, Any] = {name: getattr(found, name, None) for name in _SAID} | ({} if found else {"outcome": "error"})
+    asked = spent.happened or trouble is not None  # a judge that failed for nothing was paid 0, and that is known
     return {
         "comparison_id": plan.comparison_id,
         "compared_at": datetime.now(UTC),
@@ -152,8 +158,8 @@ def _row(plan: ComparisonPlan, pair: AnswerPair, found: Compared | None, trouble
         "error_message": str(trouble) if trouble else None,
         "judge_model": plan.model,
         "judge_prompt": plan.prompt,
-        "judge_tokens": spent.tokens if spent.happened else None,
-        "judge_cost_usd": spent.cost_usd if spent.happened else None,
+        "judge_tokens": spent.tokens if asked else None,
+        "judge_cost_usd": spent.cost_usd if asked else None,
         "digest": plan.digest,
     }
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from eval_skills.core.errors import ConfigError, InputError, UsageError
 from eval_skills.core.fingerprint import digest_of_json
 from eval_skills.core.models import Benchmark, ItemResult
 from eval_skills.core.redaction import Redaction
-from eval_skills.core.store import Store, derived_run_id
+from eval_skills.core.store import Store
 from eval_skills.reporting.figures import plural
 from eval_skills.scorers.judging import Judges
 from eval_skills.scorers.judging.comparison import VERSION, Comparing
@@ -22,9 +21,10 @@ from eval_skills.scorers.judging.readiness import check_name
 from eval_skills.tasks.answer_sides import Side, sides_of
 from eval_skills.tasks.asked_benchmark import benchmark_of
 from eval_skills.tasks.compare_request import CompareRequest, asked_instead
+from eval_skills.tasks.comparison_id import comparison_id_of, landed_comparisons
 from eval_skills.tasks.report_source import recorded_request
 from eval_skills.tasks.request import EvaluateRequest
-from eval_skills.tasks.task_digests import task_digest
+from eval_skills.tasks.task_digests import digests_of_the_same
 
 _CRITERIA_OF = frozenset({"llm_judge", "llm-judge"})
 
@@ -67,6 +67,12 @@ class ComparisonPlan:
         """The version of what it is asked."""
         return prompt_version(VERSION)
 
+    def as_it_stands(self) -> ComparisonPlan:
+        """The same comparison under the id that it has by now: another call may have landed it since this one was planned."""
+        landed, anew = landed_comparisons(self.store), self.request.no_judge_cache
+        taken = self.comparison_id in landed if anew else self.digest in landed.values()
+        return replace(self, comparison_id=comparison_id_of(self.store, self.digest, anew=anew)) if taken else self
+
 
 def plan_comparison(request: CompareRequest) -> ComparisonPlan:
     """Everything that can be known before the first question; nothing is written.
@@ -91,7 +97,7 @@ def plan_comparison(request: CompareRequest) -> ComparisonPlan:
     return ComparisonPlan(
         store=store,
         request=request,
-        comparison_id=_comparison_id(store, digest, anew=request.no_judge_cache),
+        comparison_id=comparison_id_of(store, digest, anew=request.no_judge_cache),
         digest=digest,
         a=a,
         b=b,
@@ -135,11 +141,13 @@ def _pairs(
     """The comparable pairs in the order of the benchmark, and what was left out, and why."""
     shared = a.keys & b.keys
     tasks = {task.id: task for task in benchmark.tasks}
-    digests = {task.id: task_digest(task, folder) for task in benchmark.tasks}
+    same = digests_of_the_same(benchmark, folder)
     both = {key: (a.answers[key], b.answers[key]) for key in a.answers.keys() & b.answers.keys()}
     gone = {key for key in both if key[0] not in tasks}
     changed = {
-        key for key, items in both.items() if key not in gone and {item.task_digest for item in items} - {digests[key[0]], None}
+        key
+        for key, items in both.items()
+        if key not in gone and {item.task_digest for item in items} - {*same[f"task/{key[0]}"], None}
     }
     places = {name: place for place, name in enumerate(tasks)}
     kept = sorted(both.keys() - gone - changed, key=lambda key: (places[key[0]], key[1]))
@@ -188,12 +196,3 @@ def _digest(pairs: Sequence[AnswerPair], request: CompareRequest, judges: Judges
         for pair in pairs
     ]
     return digest_of_json({"pairs": compared, "judge": request.llm.deciding, "prompt": prompt_version(VERSION)})
-
-
-def _comparison_id(store: Store, digest: str, *, anew: bool) -> str:
-    """That of the same comparison where it has landed before, the last of several; one that is to be judged anew has its own."""
-    rows = store.tables.rows("preferences", ["comparison_id", "digest"])
-    landed = [str(row["comparison_id"]) for row in rows if row["digest"] == digest]
-    if landed and not anew:
-        return max(landed)
-    return derived_run_id(datetime.now(UTC), digest, {row["comparison_id"] for row in rows})

@@ -9,8 +9,8 @@ from eval_skills.core.errors import InputError, UsageError, nearest
 from eval_skills.core.models import ItemResult
 from eval_skills.core.store import Store, results_of
 from eval_skills.tasks.compare_request import CompareRequest
-from eval_skills.tasks.report_source import LATEST
-from eval_skills.tasks.rescore_plan import JUDGED_AGAIN
+from eval_skills.tasks.named_run import named_run
+from eval_skills.tasks.rescore_plan import has_answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +45,7 @@ def sides_of(store: Store, request: CompareRequest) -> tuple[Side, Side]:
 
 def _items(store: Store, given: str) -> tuple[str, list[ItemResult], set[tuple[str, str, int]]]:
     """The run's id, its items, and the keys of those whose answer was cut when it landed."""
-    run_id = store.latest_run() if given == LATEST else given
-    if run_id is None:
-        raise UsageError(f"nothing to compare: the store {store.path} holds no run")
+    run_id = named_run(store, given, "nothing to compare")
     if run_id not in store.run_ids():
         store.manifest(run_id)
     table = store.item_table(run_id)
@@ -92,7 +90,7 @@ def _like(other: str, keys: Sequence[str], option: str) -> str:
 
 def _side(run_id: str, items: Iterable[ItemResult], cut: set[tuple[str, str, int]], skill: str) -> Side:
     own = {(item.task_id, item.run_index): item for item in items if item.skill_key == skill}
-    without = {key for key, item in own.items() if item.status in ("error", "timeout") and item.error_kind not in JUDGED_AGAIN}
+    without = {key for key, item in own.items() if not has_answer(item)}
     shortened = {key for key, item in own.items() if item.key in cut and key not in without}
     answers = {key: item for key, item in own.items() if key not in without | shortened}
     return Side(run_id, skill, next(iter(own.values())).benchmark_id, answers, without, shortened)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from time import perf_counter
 from typing import Any, Protocol
 
 from eval_skills.adapters import Adapter
-from eval_skills.core.errors import ContractError, InfraError, ItemError, SkillTimeout
-from eval_skills.core.models import Attempt, EvalTask, ItemResult, Reason, SkillResponse, Verdict
+from eval_skills.core.errors import ContractError, InfraError, ItemError
+from eval_skills.core.models import Attempt, EvalTask, ItemResult, SkillResponse, Verdict
 from eval_skills.tasks.plan import Item, RunPlan
 from eval_skills.tasks.recordings import Recordings
+from eval_skills.tasks.runs_without_answer import without_answer
 
 
 class Calls(Protocol):
@@ -57,7 +58,8 @@ async def execute(item: Item, run: Calls, earlier: Sequence[Attempt] = ()) -> Ou
 async def judge_recorded(item: Item, plan: RunPlan, recordings: Recordings) -> Outcome:
     """Judge the recorded run of `item`; nothing is called. Latency, tokens and cost are those on record.
 
-    An item without a record is a `contract` error: what was asked and not answered has not passed.
+    An item without a record is a `contract` error: what was asked and not answered has not passed. A run that ended in an error
+    is one, too, unless it called a forbidden tool before: then it has failed.
     """
     started_at = datetime.now(UTC)
     try:
@@ -69,32 +71,32 @@ async def judge_recorded(item: Item, plan: RunPlan, recordings: Recordings) -> O
         return no_answer(item, plan, ContractError(missing), started_at, None, ())
     answer, scoring = recorded.answer, plan.scorings[item.task]
     if (failure := recorded.failure) is not None:
-        outcome = no_answer(item, plan, failure, started_at, answer.latency_ms, ())
-        return replace(outcome, result=outcome.result.model_copy(update=_brought(answer)))
+        return no_answer(item, plan, failure, started_at, answer.latency_ms, (), known=answer)
     verdict = await scoring.verdict(answer)
     attempts = [Attempt(started_at=started_at, latency_ms=answer.latency_ms)]
     return Outcome(_result(item, plan, scoring.task, attempts, **_answered(answer, verdict)))
 
 
 def no_answer(
-    item: Item, plan: RunPlan, error: ItemError, started_at: datetime, latency_ms: float | None, earlier: Sequence[Attempt]
+    item: Item,
+    plan: RunPlan,
+    error: ItemError,
+    started_at: datetime,
+    latency_ms: float | None,
+    earlier: Sequence[Attempt],
+    known: SkillResponse | None = None,
 ) -> Outcome:
-    """The outcome of an attempt that ended in `error` after `latency_ms`; `earlier` are the attempts made before it."""
-    is_timeout = isinstance(error, SkillTimeout)
-    result = _result(
-        item,
-        plan,
-        plan.scorings[item.task].task,
-        [*earlier, Attempt(started_at=started_at, latency_ms=latency_ms, error_kind=error.kind)],
-        status="timeout" if is_timeout else "error",
-        passed=False,
-        latency_ms=latency_ms,
-        error_kind=error.kind,
-        error_message=str(error),
-        scorer=plan.scorings[item.task].scorer,
-        reasons=[Reason(code="TIMEOUT" if is_timeout else f"{error.kind.upper()}_ERROR", message=str(error))],
-    )
-    return Outcome(result, transient=error.transient, retry_after_s=error.retry_after_s or 0.0)
+    """The outcome of an attempt that ended in `error` after `latency_ms`; `earlier` are the attempts made before it.
+
+    `known` is what the attempt is known to have done before that.
+    """
+    scoring = plan.scorings[item.task]
+    ended = without_answer(error.kind, str(error), scoring, known)
+    attempts = [*earlier, Attempt(started_at=started_at, latency_ms=latency_ms, error_kind=error.kind)]
+    brought = _brought(known) if known is not None else {}
+    result = _result(item, plan, scoring.task, attempts, latency_ms=latency_ms, **ended, **brought)
+    transient = error.transient and result.status != "fail"  # what was called cannot be taken back
+    return Outcome(result, transient=transient, retry_after_s=error.retry_after_s or 0.0)
 
 
 def _answered(response: SkillResponse, verdict: Verdict) -> dict[str, Any]:

@@ -17,15 +17,23 @@ _HANDED_ON = frozenset({"passEnv", "pass_env", "authTokenEnvKey", "auth_token_en
 _PROVIDERS = {"gpt": "openai", "chatgpt": "openai", "o1": "openai", "o3": "openai", "o4": "openai", "claude": "anthropic"}
 """Providers by the first word of models that are named without one."""
 
+_COHERE = ("COHERE_API_KEY", "CO_API_KEY")
+
 _USUAL = {
+    "anthropic": ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"),
+    "azure": ("AZURE_API_KEY", "AZURE_OPENAI_API_KEY", "AZURE_AD_TOKEN"),
     "azure_ai": ("AZURE_AI_API_KEY", "AZURE_API_KEY"),
-    "bedrock": ("AWS_SECRET_ACCESS_KEY",),
-    "cohere_chat": ("COHERE_API_KEY",),
+    "bedrock": ("AWS_SECRET_ACCESS_KEY", "AWS_BEARER_TOKEN_BEDROCK"),
+    "cohere": _COHERE,
+    "cohere_chat": _COHERE,
     "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+    "huggingface": ("HUGGINGFACE_API_KEY", "HF_TOKEN"),
+    "ollama_chat": ("OLLAMA_API_KEY",),
+    "openrouter": ("OPENROUTER_API_KEY", "OR_API_KEY"),
     "perplexity": ("PERPLEXITYAI_API_KEY", "PERPLEXITY_API_KEY"),
-    "together_ai": ("TOGETHERAI_API_KEY", "TOGETHER_AI_API_KEY"),
+    "together_ai": ("TOGETHERAI_API_KEY", "TOGETHER_AI_API_KEY", "TOGETHER_API_KEY", "TOGETHER_AI_TOKEN"),
 }
-"""The variables of a provider's key where they are not called ``PROVIDER_API_KEY``."""
+"""The variables that the client library takes a provider's key from, where that is not ``PROVIDER_API_KEY`` alone."""
 
 
 def check_key_is_ours(llm: LlmSettings, skills: Iterable[Skill], scorings: Mapping[str, TaskScoring]) -> None:

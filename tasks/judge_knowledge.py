@@ -16,7 +16,7 @@ from eval_skills.tasks.request import EvaluateRequest
 if TYPE_CHECKING:
     import pandas as pd
 
-    from eval_skills.core.judge_figures import JudgeFigures
+    from eval_skills.core.judged_rows import JudgedRows
     from eval_skills.core.store import Manifest, Store
 
 
@@ -30,6 +30,7 @@ def with_judges(
     if not judges:
         return list(reports)
     from eval_skills.core.judge_report import JudgeKnowledge, judge_figures
+    from eval_skills.core.judged_rows import JudgedRows
     from eval_skills.core.store.judge_rows import judged_pairs, last_calibrations
 
     by_task = {task: (judge.model, judge.prompt) for task, judge in judges.items()}
@@ -42,19 +43,20 @@ def with_judges(
         figures = judge_figures(own, known, version)
         if figures is not None:
             metadata = report.evaluator_metadata | {KEY: figures.to_json()}
-            cost = _honest(report.token_cost, figures)
-            report = report.model_copy(update={"evaluator_metadata": metadata, "token_cost": cost})
+            cost = _honest(report.token_cost, JudgedRows.of(own, by_task))
+            summary = report.summary
+            if summary.unjudged_items is None:  # tokens that nobody counted do not say that models were asked
+                summary = summary.model_copy(update={"unjudged_items": figures.unjudged})
+            report = report.model_copy(update={"evaluator_metadata": metadata, "token_cost": cost, "summary": summary})
         completed.append(report)
     return completed
 
 
-def _honest(cost: TokenCost, found: JudgeFigures) -> TokenCost:
-    """The cost, unknown where that of a verdict is: the sum of what is known would call the rest free."""
-    judged = [judge for judge in found.judges if judge.items]
-    unknown = {
-        "judge_tokens": any(judge.tokens is None for judge in judged),
-        "judge_cost_usd": any(judge.cost_usd is None for judge in judged),
-    }
+def _honest(cost: TokenCost, rows: JudgedRows) -> TokenCost:
+    """The cost, unknown where that of a paid row is: the sum of what is known would call the rest free."""
+    if not rows.paid.any():
+        return cost
+    unknown = {"judge_tokens": rows.tokens(rows.paid) is None, "judge_cost_usd": rows.cost_usd(rows.paid) is None}
     return cost.model_copy(update={name: None for name, is_unknown in unknown.items() if is_unknown})
 
 

@@ -62,7 +62,9 @@ def _failed(failed: Sequence[Verdict], judged: Sequence[Judged], request: Calibr
     said = failed_judging(len(failed), asked, failed[0].reasons[0].message, "answer")
     if len(failed) == asked:
         raise RunError(f"{said}; nothing was kept")
-    return f"{said}; {going_on(no_judge_cache=request.no_judge_cache)}"
+    if request.no_judge_cache:
+        return f"{said}; with --no-judge-cache the same call asks about all of them again"
+    return f"{said}; {going_on(no_judge_cache=False)}"
 
 
 async def _all_judged(labels: Sequence[Label], scorings: Mapping[str, TaskScoring], request: CalibrateRequest) -> list[Judged]:

@@ -9,9 +9,11 @@ from typing import Any
 from eval_skills.benchmarks import benchmark_folder, load_benchmark
 from eval_skills.core.errors import InputError, nearest
 from eval_skills.core.loading import read_document, validate
-from eval_skills.core.models import EvalTask, ExpectedOutput, Verdict
+from eval_skills.core.models import EvalTask, Expected, ExpectedOutput, Verdict
 from eval_skills.scorers import ScoringSettings, TaskScoring, score_response
 from eval_skills.scorers.registry import find_scorer
+from eval_skills.scorers.task_scorers import forbidden_of
+from eval_skills.scorers.verdict import forbidden_verdict
 from eval_skills.tasks.asked_benchmark import scoring_settings
 from eval_skills.tasks.interactions import Interaction
 from eval_skills.tasks.monitor_request import MonitorRequest
@@ -69,6 +71,10 @@ class MonitorTask:
         if interaction.expected is None and self.scoring is not None:
             return await self.scoring.verdict(interaction.response)
         return await score_response(self._expecting(interaction.expected), interaction.response, self.settings)
+
+    def violation(self, interaction: Interaction) -> Verdict | None:
+        """The verdict on one that called a forbidden tool, however it ended; None where it called none that is known of."""
+        return forbidden_verdict(forbidden_of(self.task.expected or Expected()), interaction.response, self.scorer)
 
     def _expecting(self, own: ExpectedOutput | None) -> EvalTask:
         said = own.model_dump(by_alias=True, exclude_unset=True) if own else {}

@@ -14,13 +14,13 @@ from eval_skills.core.store import Manifest, Store, is_run_id, started_at
 from eval_skills.reporting import ReportContext, read_reports
 from eval_skills.tasks.asked_benchmark import benchmark_of
 from eval_skills.tasks.judge_knowledge import judges_at_the_time, with_judges
+from eval_skills.tasks.named_run import LATEST, named_run
 from eval_skills.tasks.request import EvaluateRequest
-from eval_skills.tasks.task_digests import benchmark_digests
+from eval_skills.tasks.task_digests import digests_of_the_same
 
 if TYPE_CHECKING:
     import pandas as pd
 
-LATEST = "latest"
 MAX_DETAILED_ITEMS = 100_000
 """Above this a report holds figures only: a million items in one JSON file help nobody, and the store has them all."""
 
@@ -65,9 +65,7 @@ def read_source(given: str, store: str) -> ReportSource:
 
 
 def _of_run(store: Store, given: str) -> ReportSource:
-    run_id = store.latest_run() if given == LATEST else given
-    if run_id is None:
-        raise InputError("this store holds no run; evaluate skills first, or name a JSON report", source=store.path)
+    run_id = named_run(store, given, "no report to read; evaluate skills first, or name a JSON report")
     manifest = _manifest(store, run_id)
     items = store.item_table(run_id).to_pandas(maps_as_pydicts="strict")
     if items.empty:
@@ -145,7 +143,7 @@ def _benchmark(
         benchmark, folder = benchmark_of(request)
     except UserError as error:
         return None, [f"benchmark {name} is not there any more ({error}); {without}"]
-    if manifest.benchmark.digest not in (None, benchmark_digests(benchmark, folder)["benchmark"]):
+    if manifest.benchmark.digest not in (None, *digests_of_the_same(benchmark, folder)["benchmark"]):
         return None, [f"benchmark {name} changed since the run began; {without}"]
     return benchmark, []
 

@@ -12,9 +12,11 @@ from eval_skills.core.models import ItemResult
 from eval_skills.core.store import Manifest, Store, derived_run_id, results_of, started_at
 from eval_skills.reporting.figures import plural
 from eval_skills.tasks.judging import check_judges
-from eval_skills.tasks.report_source import LATEST, recorded_request
+from eval_skills.tasks.named_run import named_run
+from eval_skills.tasks.report_source import recorded_request
 from eval_skills.tasks.request import EvaluateRequest
 from eval_skills.tasks.rescore_request import RescoreRequest
+from eval_skills.tasks.task_digests import digests_of_the_same
 from eval_skills.tasks.yardstick import Yardstick, yardstick_of
 
 ItemKey = tuple[str, str, int]
@@ -31,8 +33,8 @@ class Rescoring:
 
     `results` are the items as they are, without those that cannot be scored again (`remarks` count them); `cut` of these were to
     be, but their answers were cut when they landed. `run_id` is where it lands. `before` are the items that have landed there
-    already, when the same scoring was made before, by their keys; those that the judge failed then are not among them. `landed`
-    says that none is left.
+    already, when the same scoring was made before, by their keys; those that the judge failed then are `failed`. `landed` says
+    that none is left.
     """
 
     store: Store
@@ -43,6 +45,7 @@ class Rescoring:
     results: list[ItemResult]
     manifest: Manifest | None
     before: dict[ItemKey, ItemResult] = field(default_factory=dict)
+    failed: dict[ItemKey, ItemResult] = field(default_factory=dict)
     landed: bool = False
     cut: int = 0
     remarks: list[str] = field(default_factory=list)
@@ -51,7 +54,8 @@ class Rescoring:
         """The same scoring, with what of it has landed by now."""
         landed = results_of(self.store.item_table(self.run_id))
         before = {result.key: result for result in landed if result.error_kind != "judge"}
-        return replace(self, before=before, landed=all(result.key in before for result in self.results))
+        failed = {result.key: result for result in landed if result.error_kind == "judge"}
+        return replace(self, before=before, failed=failed, landed=all(result.key in before for result in self.results))
 
 
 def plan_rescoring(request: RescoreRequest) -> Rescoring:
@@ -102,9 +106,7 @@ def find_scored(store: Store, moment: datetime, mode: str, digest: str) -> str |
 
 
 def _finished_run(store: Store, given: str) -> str:
-    run_id = store.latest_run() if given == LATEST else given
-    if run_id is None:
-        raise UsageError(f"nothing to score again: the store {store.path} holds no run")
+    run_id = named_run(store, given, "nothing to score again")
     if run_id not in store.run_ids():
         store.manifest(run_id)
     if run_id in store.unfinished():
@@ -143,8 +145,8 @@ def _scorable(
 
 
 def has_answer(result: ItemResult) -> bool:
-    """Whether there is something to judge."""
-    return result.status in {"pass", "fail"} or result.error_kind in JUDGED_AGAIN
+    """Whether there is something to judge. A run that called a forbidden tool and then broke has failed, and holds none."""
+    return result.error_kind in JUDGED_AGAIN or (result.error_kind is None and result.status in {"pass", "fail"})
 
 
 def _changes(manifest: Manifest | None, results: Sequence[ItemResult], yardstick: Yardstick, of: str) -> list[str]:
@@ -153,7 +155,8 @@ def _changes(manifest: Manifest | None, results: Sequence[ItemResult], yardstick
     if then is not None and then.id != now.id:
         return [f"run {of} was asked {then.id}@{then.version}; its answers are judged by {now.id}@{now.version}"]
     digests = {result.task_id: result.task_digest for result in results}
-    changed = {name for name, digest in digests.items() if digest not in (None, yardstick.digests[f"task/{name}"])}
+    same = digests_of_the_same(now, yardstick.folder)
+    changed = {name for name, digest in digests.items() if digest not in (None, *same[f"task/{name}"])}
     if not changed:
         return []
     return [

@@ -27,20 +27,23 @@ from eval_skills.core.store import (
     write_manifest,
 )
 from eval_skills.core.store.lock import RunLock
+from eval_skills.tasks.failed_before import item_with_cost_before
 from eval_skills.tasks.judge_knowledge import with_judges
 from eval_skills.tasks.judged_items import judges_by_task
 from eval_skills.tasks.judging import failed_judging, judges_of, make_ready, refuse_half_judged, unjudged
 from eval_skills.tasks.report_source import skill_reports_of
 from eval_skills.tasks.rescore_plan import Rescoring, has_answer
+from eval_skills.tasks.runs_without_answer import without_answer
 
 
 def rescore(plan: Rescoring, *, concurrency: int = 4) -> None:
     """Judge every answer and land the scoring as a run of its own, at the moment of the original; nothing where it has landed.
 
-    The original's rows stay as they are. What is not judged (errors, timeouts), and latency, cost, messages and tool calls, are
-    carried over. The items land last: until then, calling again does it all again under the same run id; what judging models
-    said before is in their cache then. Items that the judge failed land as errors, and calling again judges these alone. Another
-    call that makes the same scoring is refused meanwhile.
+    The original's rows stay as they are. What has no answer (errors, timeouts) is looked through for forbidden calls alone;
+    else it is carried over, as latency, cost, messages and tool calls are. The items land last: until then, calling again does it
+    all again under the same run id; what judging models said before is in their cache then. Items that the judge failed land as
+    errors, and calling again judges these alone; what the judge was paid where it failed stays in their rows. Another call that
+    makes the same scoring is refused meanwhile.
 
     Raises:
         UserError: a judging model cannot be asked.
@@ -122,7 +125,9 @@ async def _judge(result: ItemResult, plan: Rescoring) -> ItemResult:
             "judge_cost_usd": verdict.judge_cost_usd,
             "judge_agreement": verdict.judge_agreement,
         }
-    return result.model_copy(update=changes)
+    elif result.status == "fail" or scoring.violation(_response(result)) is not None:
+        changes |= without_answer(result.error_kind or "skill", result.error_message or result.status, scoring, _response(result))
+    return item_with_cost_before(result.model_copy(update=changes), plan.failed.get(result.key))
 
 
 def _response(result: ItemResult) -> SkillResponse:

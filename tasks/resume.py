@@ -15,6 +15,7 @@ from eval_skills.core.skills import load_skills
 from eval_skills.core.store import Manifest, Store
 from eval_skills.tasks.plan import RunPlan, make_plan
 from eval_skills.tasks.request import EvaluateRequest
+from eval_skills.tasks.task_digests import digests_of_the_same
 
 LATEST = "latest"
 _FOLLOW_THE_NEW_CALL = (
@@ -119,7 +120,7 @@ def _shown(value: Any) -> str:
 
 
 def _changes(plan: RunPlan, manifest: Manifest) -> list[str]:
-    if plan.digests["benchmark"] != manifest.benchmark.digest:
+    if manifest.benchmark.digest not in digests_of_the_same(plan.benchmark, plan.benchmark_path)["benchmark"]:
         raise UsageError(
             f"benchmark {plan.benchmark.id!r} changed since run {plan.run_id} began; start a new run without --resume"
         )

@@ -38,7 +38,7 @@ class SampleJudging:
 
     async def _verdict(self, interaction: Interaction, places: asyncio.Semaphore) -> Verdict | str:
         if interaction.error is not None:
-            return unanswered(interaction, self.task.scorer, self.redaction)
+            return unanswered(interaction, self.task.scorer, self.redaction, self.task.violation(interaction))
         async with places:
             try:
                 return await self.task.verdict(interaction)

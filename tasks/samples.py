@@ -10,6 +10,7 @@ from typing import Any
 from eval_skills.core.models import Reason, Verdict
 from eval_skills.core.monitoring import Judged
 from eval_skills.core.redaction import Redaction
+from eval_skills.scorers.reasons import remark
 from eval_skills.tasks.interactions import Interaction
 
 PREVIEW_CHARS = 200
@@ -61,14 +62,19 @@ def preview(value: Any, redaction: Redaction) -> str:
     return redaction.text(text)[:PREVIEW_CHARS]
 
 
-def unanswered(interaction: Interaction, scorer: str, redaction: Redaction) -> Verdict:
-    """The verdict on an interaction that its log calls an error: it has not passed, and nothing is scored."""
-    message = preview(interaction.error, redaction)
+def unanswered(interaction: Interaction, scorer: str, redaction: Redaction, violation: Verdict | None = None) -> Verdict:
+    """The verdict on an interaction that its log calls an error: it has not passed, and nothing is scored.
+
+    `violation` is the verdict on the forbidden calls that it made before that; then it stands, and the error is a remark.
+    """
+    trouble = Reason(code="SKILL_ERROR", message=preview(interaction.error, redaction), where="error")
+    if violation is not None:
+        return violation.model_copy(update={"reasons": [*violation.reasons, remark(trouble)]})
     return Verdict(
         status="error",
         score=None,
         passed=False,
         scorer=scorer,
-        reasons=[Reason(code="SKILL_ERROR", message=message, where="error")],
+        reasons=[trouble],
         error_kind="skill",
     )

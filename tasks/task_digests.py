@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from eval_skills.core.errors import InputError
 from eval_skills.core.fingerprint import digest_of_folder, digest_of_json
 from eval_skills.core.models import Benchmark, EvalTask
+from eval_skills.scorers.benchmark_file import file_of_benchmark
 
-FILE_OPTIONS = ("rubric",)
-"""Options of an evaluator that may name a file in the benchmark's folder: what it says is as good as written into the task."""
+FILE_OPTIONS = {"rubric": "rubric"}
+"""By evaluator the option that may name a file in the benchmark's folder: what it says is as good as written into the task."""
 
 
 def task_digest(task: EvalTask, folder: Path | None) -> str:
@@ -16,20 +18,41 @@ def task_digest(task: EvalTask, folder: Path | None) -> str:
 
     A task that names none has the digest of its JSON alone. The code of custom scorers does not count here, but as a scorer's.
     """
-    files = _files(task, folder)
-    return digest_of_json({"task": task.to_json(), "files": files} if files else task.to_json())
+    return _digest("task", task, _files(task, folder))
 
 
 def benchmark_digests(benchmark: Benchmark, folder: Path | None) -> dict[str, str]:
     """The digests of ``benchmark`` and of each ``task/<id>``; see `task_digest`."""
     files = {task.id: named for task in benchmark.tasks if (named := _files(task, folder))}
-    whole = digest_of_json({"benchmark": benchmark.to_json(), "files": files} if files else benchmark.to_json())
-    return {"benchmark": whole, **{f"task/{task.id}": task_digest(task, folder) for task in benchmark.tasks}}
+    tasks = {f"task/{task.id}": _digest("task", task, files.get(task.id)) for task in benchmark.tasks}
+    return {"benchmark": _digest("benchmark", benchmark, files), **tasks}
+
+
+def digests_of_the_same(benchmark: Benchmark, folder: Path | None) -> dict[str, frozenset[str]]:
+    """What runs may have recorded, by the names of `benchmark_digests`, of what is still as it is today.
+
+    Versions that did not look into the files recorded the digest of the JSON alone: whether a file was another one then is not
+    known, and their runs are read as before. A run of today never records that where a file is named.
+    """
+    alone = benchmark_digests(benchmark, None)
+    return {name: frozenset({digest, alone[name]}) for name, digest in benchmark_digests(benchmark, folder).items()}
+
+
+def _digest(name: str, expected: Benchmark | EvalTask, files: object) -> str:
+    return digest_of_json({name: expected.to_json(), "files": files} if files else expected.to_json())
 
 
 def _files(task: EvalTask, folder: Path | None) -> dict[str, str]:
-    options = task.evaluator.options if task.evaluator else {}
-    named = {name: options[name] for name in FILE_OPTIONS if isinstance(options.get(name), str)}
-    if folder is None or not named:
-        return {}
-    return {name: digest_of_folder(folder / written) for name, written in named.items() if (folder / written).is_file()}
+    option = FILE_OPTIONS.get(task.evaluator_type or "")
+    written = task.evaluator.options.get(option) if option and task.evaluator else None
+    path = _file(written, folder) if isinstance(written, str) and folder is not None else None
+    return {option: digest_of_folder(path)} if option and path else {}
+
+
+def _file(written: str, folder: Path) -> Path | None:
+    """The file of that name as a scorer finds it, with links followed; None where it would find none."""
+    try:
+        _, path = file_of_benchmark(written, folder, option="rubric", what="rubric")
+        return path if path.is_file() else None
+    except (InputError, OSError):  # a name that is too long is an error of the system's
+        return None

@@ -47,7 +47,9 @@ class Verdict(Model):
         """The share, in [0, 1], of a panel's members (or one model's votes) that decide as the whole does; None without one."""
         judge = self.metadata.get("judge")
         panel = judge.get("panel") if isinstance(judge, dict) else None
-        return panel.get("agreement") if isinstance(panel, dict) else None
+        share: Any = panel.get("agreement") if isinstance(panel, dict) else None
+        # a plug-in's metadata are its own: under the same name they may hold anything
+        return float(share) if type(share) in (int, float) and 0 <= share <= 1 else None
 
 
 class Attempt(Model):
@@ -61,7 +63,8 @@ class Attempt(Model):
 class ItemResult(Model):
     """One finished item: a line of the journal and a row of the store's `items` table.
 
-    `passed` is `status == "pass"`. `score` is None for errors and timeouts: there was nothing to score.
+    `passed` is `status == "pass"`. `score` is None for errors and timeouts: there was nothing to score. An item that called a
+    forbidden tool and then broke is a `fail` with an `error_kind`: it has no answer.
     `latency_ms` is the successful (or last) attempt alone; failed and timed-out items keep the time they took.
     `time_to_first_token_ms` is known of answers that were streamed, `judge_agreement` of those that a panel judged.
     `origin` is `run`, or what wrote the row later (`rescore`, `replay` …).

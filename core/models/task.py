@@ -6,6 +6,7 @@ from typing import Any, Literal, get_args
 
 from pydantic import ConfigDict, Field, SerializerFunctionWrapHandler, field_validator, model_serializer, model_validator
 
+from eval_skills.core.letters import comparable
 from eval_skills.core.models.base import Model, Text
 from eval_skills.core.models.checks import Checks
 from eval_skills.core.tool_names import normalise_tool_name
@@ -60,15 +61,15 @@ class Evaluator(Model):
 
 
 class ExpectedText(Model):
-    """Texts that the answer must (or must not) hold, in any case of letters. Each is a gate."""
+    """Texts that the answer must (or must not) hold, as `comparable` compares them: in any case of letters. Each is a gate."""
 
     contains: list[Text] = Field(default_factory=list)
     not_contains: list[Text] = Field(default_factory=list)
 
     @model_validator(mode="after")
     def _wanted_is_not_refused(self) -> ExpectedText:
-        refused = {text.casefold() for text in self.not_contains}
-        if (clash := next((text for text in self.contains if text.casefold() in refused), None)) is not None:
+        refused = {comparable(text) for text in self.not_contains}
+        if (clash := next((text for text in self.contains if comparable(text) in refused), None)) is not None:
             raise ValueError(f"{clash!r} stands in contains and in notContains, so no answer can pass; remove it from one list")
         return self
 

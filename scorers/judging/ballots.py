@@ -33,7 +33,7 @@ class Ballots(Generic[T]):
 
     @property
     def given(self) -> list[T]:
-        """What was given."""
+        """What was given, also by members that are missing."""
         return [ballot.given for ballot in self.ballots if ballot.given is not None]
 
     @property
@@ -45,6 +45,11 @@ class Ballots(Generic[T]):
     def present(self) -> dict[str, list[T]]:
         """What the members gave that are not missing."""
         return {name: given for name in self.members if 2 * len(given := self._of(name)) > self._asked(name)}
+
+    @property
+    def counted(self) -> list[T]:
+        """What was given by the members that are not missing: these alone speak for the panel."""
+        return [each for given in self.present.values() for each in given]
 
     @property
     def failed(self) -> list[dict[str, Any]]:

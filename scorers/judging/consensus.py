@@ -8,7 +8,7 @@ from statistics import fmean, median, median_low
 from typing import TypeVar
 
 from eval_skills.scorers.judging.ballots import Ballots
-from eval_skills.scorers.judging.decision import spread_of
+from eval_skills.scorers.judging.decision import spread_of, without_dust
 from eval_skills.scorers.judging.panel import Aggregate, Panel
 
 T = TypeVar("T")
@@ -50,8 +50,8 @@ def _settled(values: Sequence[float | None], aggregate: Aggregate) -> float | No
     if not scored or 2 * len(scored) < len(values):
         return None
     if aggregate == "mean":
-        return fmean(scored)
-    return median(scored) if aggregate == "median" else median_low(scored)
+        return without_dust(fmean(scored))
+    return without_dust(median(scored)) if aggregate == "median" else median_low(scored)
 
 
 def _same(one: float | None, other: float | None) -> bool:

@@ -100,12 +100,17 @@ def spread_of(values: Sequence[float]) -> float | None:
     return stdev(values) if len(values) > 1 else None
 
 
+def without_dust(value: float) -> float:
+    """The value to twelve places: the mean of three times 0.8 is 0.8."""
+    return round(value, 12)
+
+
 def _together(panel: Panel, values: Sequence[float], bar: float) -> float:
     if len(values) == 1 and panel.votes == 1:
         return values[0]
     if panel.aggregate == "majority":
         return sum(passes(value, bar) for value in values) / len(values)
-    return median(values) if panel.aggregate == "median" else fmean(values)
+    return without_dust(median(values) if panel.aggregate == "median" else fmean(values))
 
 
 def _floor(panel: Panel, threshold: float, *, several: bool) -> float:

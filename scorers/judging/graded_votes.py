@@ -50,7 +50,7 @@ class GradedVotes:
             value = self._worth(ruling)
             return passes(value, self.threshold) != decision.passed, abs(value - decision.value)
 
-        return min(self.ballots.given, key=distance)
+        return min(self.ballots.counted, key=distance)
 
     def _message(self, ruling: Ruling[Grade], decision: Decision) -> str:
         single = f"{ruling.model} gave {self.grading.given(ruling.reply)}"
@@ -62,7 +62,7 @@ class GradedVotes:
 
     def _dissent(self, decision: Decision, where: str) -> tuple[Reason, ...]:
         """A remark with the first vote of the other side, if there is one: what the panel outvoted."""
-        others = [each for each in self.ballots.given if passes(self._worth(each), self.threshold) != decision.passed]
+        others = [each for each in self.ballots.counted if passes(self._worth(each), self.threshold) != decision.passed]
         if not others:
             return ()
         said = one_line(others[0].reply.reasoning, _DISSENT_SHOWN)

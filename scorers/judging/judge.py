@@ -17,7 +17,7 @@ from eval_skills.scorers.judging.requests import Clock, Requests
 from eval_skills.scorers.judging.spending import spending_here
 from eval_skills.scorers.judging.trouble import ModelTrouble
 from eval_skills.scorers.judging.verdict_cache import CachedReply
-from eval_skills.scorers.reasons import excerpt
+from eval_skills.scorers.reasons import excerpt, one_line
 
 if TYPE_CHECKING:
     from eval_skills.scorers.judging.judge_model import JudgeModel
@@ -153,6 +153,8 @@ class Judge:
 def _text(reply: ModelReply, model: str) -> str | None:
     if reply.finish == "content_filter":
         raise JudgeError(f"{model} refused to judge this: its content filter stopped the reply", code="JUDGE_REFUSED")
+    if reply.refusal and not reply.text:
+        raise JudgeError(f"{model} refused to judge this: {one_line(str(reply.refusal), 200)}", code="JUDGE_REFUSED")
     if reply.finish == "length":
         raise Unreadable("it was cut off because it was too long; reason in fewer words")
     return reply.text

@@ -5,26 +5,22 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from eval_skills.core.config.judge_options import JudgeOptions
-from eval_skills.core.errors import ConfigError, JudgeError
+from eval_skills.core.errors import ConfigError
 from eval_skills.core.redaction import Redaction
 from eval_skills.scorers.judging.budget import Budget
-from eval_skills.scorers.judging.judge import Judge, Ruling
+from eval_skills.scorers.judging.judge import Judge
 from eval_skills.scorers.judging.judge_model import JudgeModel
 from eval_skills.scorers.judging.provider import close_clients
-from eval_skills.scorers.judging.question import Question
-from eval_skills.scorers.judging.reply import Reply
 from eval_skills.scorers.judging.secrets import judge_secrets
 from eval_skills.scorers.judging.spending import Spending
 from eval_skills.scorers.judging.verdict_cache import VerdictCache, default_folder
 
 if TYPE_CHECKING:
     from eval_skills.core.config import LlmSettings
-
-R = TypeVar("R", bound=Reply)
 
 BeforeRequest = Callable[[str], Awaitable[None]]
 
@@ -65,18 +61,6 @@ class Judges:
         if known not in self._judges:
             self._judges[known] = Judge(self, known)
         return self._judges[known]
-
-    async def ask(self, question: Question[R], *, model: str | None = None, vote: int = 0) -> Ruling[R]:
-        """The reply of a judge of this run; see `Judge.ask`.
-
-        Raises:
-            JudgeError: also where no model is configured.
-        """
-        try:
-            judge = self.judge(model)
-        except ConfigError as error:
-            raise JudgeError(str(error), code="JUDGE_CONFIGURATION") from None
-        return await judge.ask(question, vote=vote)
 
     def here(self) -> LoopLimits:
         """What the running event loop shares."""

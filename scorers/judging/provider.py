@@ -48,10 +48,13 @@ class ModelCall:
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """What came back; None is unknown. `finish` is the provider's reason to stop: ``stop``, ``length``, ``content_filter`` …."""
+    """What came back; None is unknown. `finish` is the provider's reason to stop: ``stop``, ``length``, ``content_filter`` ….
+    `refusal` is what the model says instead of a reply.
+    """
 
     text: str | None
     finish: str | None
+    refusal: str | None
     prompt_tokens: int | None
     completion_tokens: int | None
     cost_usd: float | None
@@ -166,6 +169,7 @@ def _read(reply: Any, model: str) -> ModelReply:
     return ModelReply(
         text=choice.message.content,
         finish=choice.finish_reason,
+        refusal=(getattr(choice.message, "provider_specific_fields", None) or {}).get("refusal") or None,
         prompt_tokens=prompt if known else None,
         completion_tokens=completion if known else None,
         cost_usd=float(cost) if cost is not None and known else None,

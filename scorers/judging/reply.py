@@ -39,8 +39,9 @@ def read_reply(text: str | None, reply: type[R]) -> R:
     """The reply in `text`: all of it, or what follows ``</think>``, or the last JSON object in prose or in a fence.
 
     Nothing is repaired, clamped or guessed. Of several objects the last one alone counts, for a model may quote what it judges
-    before its own verdict; where another one would do as well, and says something else, it is not known which is the model's own,
-    and neither counts. Where an object is broken nothing is looked for inside it, for the same reason.
+    before its own verdict; where another one would do as well, and says something else in the fields that are read, it is not
+    known which is the model's own, and neither counts. Where an object is broken nothing is looked for inside it, for the same
+    reason.
 
     Raises:
         Unreadable: there is no such object, it does not fit, or there are several verdicts.
@@ -52,7 +53,7 @@ def read_reply(text: str | None, reply: type[R]) -> R:
         raise Unreadable("it was far too long")
     *others, found = _objects(stripped)
     read = _fitting(found, reply)
-    if any(other != found and _fits(other, reply) for other in others):
+    if any(_fitting_or_none(other, reply) not in (None, read) for other in others):
         raise Unreadable("it held several verdicts")
     return read
 
@@ -73,12 +74,11 @@ def _objects(text: str) -> list[dict[str, Any]]:
     return found
 
 
-def _fits(value: dict[str, Any], reply: type[R]) -> bool:
+def _fitting_or_none(value: dict[str, Any], reply: type[R]) -> R | None:
     try:
-        _fitting(value, reply)
+        return _fitting(value, reply)
     except Unreadable:
-        return False
-    return True
+        return None
 
 
 def _fitting(value: dict[str, Any], reply: type[R]) -> R:

@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 ATTEMPTS = 5
 """How often a request is made at most while its failures are passing ones."""
 
+IN_VAIN, REST_S = 20, 60.0
+"""After so many questions in a row without an answer the model is left alone for so long: one that is down would keep every item
+waiting for as long as an answer may take.
+"""
+
 FIRST_WAIT_S = 0.5
 _CHARS_PER_TOKEN = 3
 """Of UTF-8 bytes: an estimate from above, in any language."""
@@ -33,11 +38,14 @@ class Clock:
 
 
 class Requests:
-    """The requests of one `Judge`. After trouble that ends judging (a refused key) none is made any more."""
+    """The requests of one `Judge`. After trouble that ends judging (a refused key) none is made any more, and after `IN_VAIN`
+    questions that nobody answered none for `REST_S`.
+    """
 
     def __init__(self, judges: Judges, model: JudgeModel) -> None:
         self.judges, self.model = judges, model
         self._ended: ModelTrouble | None = None
+        self._in_vain, self._rest_until = 0, 0.0
 
     async def make(self, call: ModelCall, clock: Clock) -> ModelReply:
         """The reply to one request, which is tried again while its trouble is passing and there is time.
@@ -52,6 +60,7 @@ class Requests:
             except ModelTrouble as trouble:
                 wait = _wait_s(attempt, trouble)
                 if not trouble.again or attempt == ATTEMPTS or wait >= clock.left_s:
+                    self._note_end(trouble)
                     raise self._told(trouble, attempt, wait) from None
             clock.left_s -= wait
             await asyncio.sleep(wait)
@@ -63,6 +72,9 @@ class Requests:
         async with self.judges.here().slots:
             if self._ended is not None:
                 raise self._ended
+            if monotonic() < self._rest_until:
+                message = f"{self._in_vain} questions to {call.model} in a row had no answer, so it is not asked for now"
+                raise ModelTrouble(message, code="JUDGE_UNAVAILABLE")
             await self.judges.before_request(call.model)
             async with self.judges.budget.holding(estimate) as held:
                 began = monotonic()
@@ -70,6 +82,8 @@ class Requests:
                     reply = await complete(call, max(0.001, min(clock.left_s, self.model.attempt_s)))
                 except ModelTrouble as trouble:
                     held.settle(None if trouble.billed else 0.0)
+                    if trouble.billed:
+                        self._count(None, None)
                     self._ended = trouble if trouble.ends_judging else self._ended
                     raise
                 finally:
@@ -77,11 +91,23 @@ class Requests:
                 return self._counted(reply, held)
 
     def _counted(self, reply: ModelReply, held: Reservation) -> ModelReply:
+        self._in_vain = 0
         priced = self.model.priced(reply)
         held.settle(priced.cost_usd)
-        for spending in (spending_here(), self.judges.total):
-            spending.add(priced.tokens, priced.cost_usd)
+        self._count(priced.tokens, priced.cost_usd)
         return priced
+
+    def _count(self, tokens: int | None, cost_usd: float | None) -> None:
+        for spending in (spending_here(), self.judges.total):
+            spending.add(tokens, cost_usd)
+
+    def _note_end(self, trouble: ModelTrouble) -> None:
+        """That a question came to nothing; of other trouble than a passing one somebody told us."""
+        if not trouble.again:
+            return
+        self._in_vain += 1
+        if self._in_vain >= IN_VAIN:
+            self._rest_until = monotonic() + REST_S
 
     def _told(self, trouble: ModelTrouble, attempts: int, wait: float) -> ModelTrouble:
         """The trouble as people read it: with what was tried, and without the key."""

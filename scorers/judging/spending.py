@@ -23,7 +23,7 @@ class Spending:
         return bool(self.asked or self.cached)
 
     def add(self, tokens: int | None, cost_usd: float | None) -> None:
-        """One request that was answered, usable or not."""
+        """One request that was answered, usable or not, or of which nobody knows whether it was (None, None)."""
         self.asked += 1
         self.tokens = None if None in (self.tokens, tokens) else (self.tokens or 0) + (tokens or 0)
         self.cost_usd = None if None in (self.cost_usd, cost_usd) else (self.cost_usd or 0) + (cost_usd or 0)

@@ -50,7 +50,10 @@ def trouble_of(error: Exception, model: str, api_base: str | None = None) -> Mod
     if kind == "ContentPolicyViolationError":
         return ModelTrouble(f"{model} refused to judge this: {said}", code="JUDGE_REFUSED")
     if _NO_KEY.search(said):
-        message = f"{model} needs a key; set its usual variable, or name the variable that holds it with llm.apiKeyEnv"
+        message = (
+            f"{model} needs a key; set its usual variable, or name the variable that holds it with llm.apiKeyEnv "
+            "(in Python settings={'llm': {'apiKeyEnv': …}})"
+        )
         return ModelTrouble(message, code="JUDGE_AUTH", ends_judging=True)
     if status in (401, 403):
         hint = "is its key right? llm.apiKeyEnv names the variable that holds it"

@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from eval_skills.scorers.call_notations import NO_ARGUMENTS, as_dict, name_and_arguments
 from eval_skills.scorers.reasons import excerpt, one_line
-from eval_skills.scorers.tool_calls import NO_ARGUMENTS, name_and_arguments
 
 Spelling = Callable[[str], str]
 """From a tool's name as written to the name that is compared."""
@@ -60,7 +60,7 @@ def shown(value: Any) -> str:
 
 def read_call(raw: Any, spelling: Spelling | None = None) -> Call:
     """The call behind a raw one: a mapping in any notation, or an object with ``model_dump``, as OpenAI's client makes them."""
-    given = raw if raw.__class__ is dict else _as_dict(raw)
+    given = raw if raw.__class__ is dict else as_dict(raw)
     name, arguments = name_and_arguments(given)
     if name.__class__ is not str or not name:
         return Call("", None, raw, "call without a name")
@@ -94,11 +94,3 @@ def _refuse(name: str) -> Any:
 
 # made once: json.loads makes a decoder for every text that it reads with an option
 _DECODER = json.JSONDecoder(parse_constant=_refuse)
-
-
-def _as_dict(raw: Any) -> dict[str, Any]:
-    if isinstance(raw, Mapping):
-        return dict(raw)
-    dump = getattr(raw, "model_dump", None)
-    dumped = dump() if callable(dump) else None
-    return dumped if isinstance(dumped, dict) else {}

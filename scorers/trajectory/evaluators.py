@@ -10,16 +10,19 @@ from eval_skills.scorers.answer import is_long
 from eval_skills.scorers.trajectory.arguments import ArgumentsMode
 from eval_skills.scorers.trajectory.comparison import TrajectoryComparison, TrajectoryMode, trajectory_mode
 from eval_skills.scorers.trajectory.graph import GraphComparison, read_steps
-from eval_skills.scorers.trajectory.messages import OUTPUT, REFERENCE, read_reference, read_trajectory
-from eval_skills.scorers.trajectory.results import EvaluatorResult, recorded, result_of
+from eval_skills.scorers.trajectory.messages import OUTPUT, REFERENCE, Trajectory, read_reference, read_trajectory
+from eval_skills.scorers.trajectory.results import EvaluatorResult, crash_of, crashed, recorded, result_of
 from eval_skills.scorers.trajectory.rules import Overrides, rules_of
 
 LONG_CHARS = 65_536
 """Asynchronous evaluators compare trajectories beyond this in a thread."""
 
 
+_NO_OUTPUT = "there is no output: the graph visited nothing, or it crashed"
+
+
 class Evaluator(Protocol):
-    """Judges an output by a reference; further keyword arguments (LangSmith's `inputs`) are ignored."""
+    """Judges an output by a reference; LangSmith's `run` says whether the agent crashed, and its other arguments are ignored."""
 
     def __call__(self, *, outputs: Any, reference_outputs: Any, **ignored: Any) -> EvaluatorResult:
         """The result for one run; neither argument is changed."""
@@ -49,8 +52,12 @@ def create_trajectory_match_evaluator(
     evaluator takes as `outputs` and `reference_outputs` says `read_trajectory`; its result is an `EvaluatorResult` under the key
     ``trajectory_<mode>_match``. An output's call whose arguments are no JSON object matches only where arguments are ignored.
 
+    A run that LangSmith says ended in an error matches nothing, whatever it put out. Without such a run None is an empty
+    trajectory, which `subset` accepts. A reference without calls and an override for a tool that it does not call are taken: one
+    evaluator judges many references. Benchmarks refuse both.
+
     Raises:
-        ValueError: here for an unknown mode or a useless override; from the evaluator for what is no trajectory, and for a
+        ValueError: here for an unknown mode or an override that is none; from the evaluator for what is no trajectory, and for a
             reference that holds unreadable arguments.
         ScorerError: from the evaluator, when a function of the overrides broke.
     """
@@ -58,8 +65,10 @@ def create_trajectory_match_evaluator(
         trajectory_mode(trajectory_match_mode), rules_of(tool_args_match_mode, tool_args_match_overrides, deep=deep)
     )
 
-    def compared(outputs: Any, reference_outputs: Any) -> EvaluatorResult:
+    def compared(outputs: Any, reference_outputs: Any, crash: str | None) -> EvaluatorResult:
         reference = read_reference(reference_outputs)
+        if crash is not None:
+            return crashed(key, comparison.compare(Trajectory([], []), reference), crash)
         return result_of(key, comparison.compare(read_trajectory(outputs), reference))
 
     key = f"trajectory_{comparison.mode}_match"
@@ -91,15 +100,18 @@ def create_async_trajectory_match_evaluator(
 def create_graph_trajectory_match_evaluator(*, trajectory_match_mode: TrajectoryMode = "strict") -> Evaluator:
     """An evaluator that compares the nodes that a graph visited with a reference; see `GraphComparison` and `read_steps`.
 
-    The key is ``graph_trajectory_<mode>_match``.
+    The key is ``graph_trajectory_<mode>_match``. No output at all (None), or a run that LangSmith says ended in an error, matches
+    nothing, whatever the mode; a graph that visited no node is an empty list.
 
     Raises:
         ValueError: here for an unknown mode; from the evaluator for what is no list of steps.
     """
     comparison = GraphComparison(trajectory_mode(trajectory_match_mode))
 
-    def compared(outputs: Any, reference_outputs: Any) -> EvaluatorResult:
+    def compared(outputs: Any, reference_outputs: Any, crash: str | None) -> EvaluatorResult:
         reference = read_steps(reference_outputs, REFERENCE)
+        if crash is not None or outputs is None:
+            return crashed(key, comparison.compare([], reference), crash or _NO_OUTPUT)
         return result_of(key, comparison.compare(read_steps(outputs, OUTPUT), reference))
 
     key = f"graph_trajectory_{comparison.mode}_match"
@@ -115,19 +127,20 @@ def create_async_graph_trajectory_match_evaluator(*, trajectory_match_mode: Traj
     return _asynchronous(create_graph_trajectory_match_evaluator(trajectory_match_mode=trajectory_match_mode))
 
 
-def _evaluator(key: str, compared: Callable[[Any, Any], EvaluatorResult]) -> Evaluator:
-    def evaluate(*, outputs: Any, reference_outputs: Any, **ignored: Any) -> EvaluatorResult:
-        return recorded(key, lambda: compared(outputs, reference_outputs))
+def _evaluator(key: str, compared: Callable[[Any, Any, str | None], EvaluatorResult]) -> Evaluator:
+    # LangSmith looks at the names of the arguments, and gives a run where one is called so
+    def evaluate(*, outputs: Any, reference_outputs: Any, run: Any = None, **ignored: Any) -> EvaluatorResult:
+        return recorded(key, lambda: compared(outputs, reference_outputs, crash_of(run)))
 
     evaluate.__name__ = evaluate.__qualname__ = key  # how LangSmith names its column
     return evaluate
 
 
 def _asynchronous(evaluator: Evaluator) -> AsyncEvaluator:
-    async def evaluate(*, outputs: Any, reference_outputs: Any, **ignored: Any) -> EvaluatorResult:
+    async def evaluate(*, outputs: Any, reference_outputs: Any, run: Any = None, **ignored: Any) -> EvaluatorResult:
         if is_long((outputs, reference_outputs), LONG_CHARS):  # it would hold up everything else on the loop
-            return await asyncio.to_thread(evaluator, outputs=outputs, reference_outputs=reference_outputs)
-        return evaluator(outputs=outputs, reference_outputs=reference_outputs)
+            return await asyncio.to_thread(evaluator, outputs=outputs, reference_outputs=reference_outputs, run=run)
+        return evaluator(outputs=outputs, reference_outputs=reference_outputs, run=run)
 
     evaluate.__name__ = evaluate.__qualname__ = getattr(evaluator, "__name__", "trajectory_match")
     return evaluate

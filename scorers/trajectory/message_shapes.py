@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from eval_skills.core.errors import InputError
-from eval_skills.core.message_roles import inner_message, role_in, unknown_role
+from eval_skills.core.message_roles import inner_message, is_wrapped, role_in, unknown_role
 from eval_skills.scorers.reasons import excerpt
 
-_ATTRIBUTES = ("role", "type", "content", "tool_calls", "invalid_tool_calls", "additional_kwargs", "function_call")
+_ATTRIBUTES = ("role", "type", "content", "tool_calls", "invalid_tool_calls", "additional_kwargs", "function_call", "parts")
 _ACCEPTED = "a list of messages, {'messages': [...]}, one message with a role, or None"
 
 
@@ -63,7 +63,7 @@ def role_of(message: Mapping[str, Any], where: str) -> str:
 
 
 def _is_message(given: Mapping[Any, Any]) -> bool:
-    return "role" in given or "lc" in given
+    return "role" in given or "lc" in given or is_wrapped(given)
 
 
 def _wrapped(given: Mapping[Any, Any], side: str) -> Any:

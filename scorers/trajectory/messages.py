@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from eval_skills.core.message_roles import ROLES
-from eval_skills.scorers.tool_calls import raw_calls
+from eval_skills.scorers.call_notations import blocks_of, raw_calls, result_in
 from eval_skills.scorers.trajectory.calls import Call, Spelling, read_call
 from eval_skills.scorers.trajectory.message_shapes import UnreadableTrajectory, message_of, messages_in, role_of
 from eval_skills.scorers.trajectory.misspelt import refuse_misspelt
@@ -61,9 +62,9 @@ def read_trajectory(given: Any, side: str = OUTPUT, spelling: Spelling | None = 
             calls += [read_call(each, spelling) for each in found]
             messages.append(Message(role, start, len(calls)))
             continue
-        if role == "user" and (content := message.get("content")).__class__ is list and (results := _results_in(content)):
+        if role == "user" and message.get("content").__class__ is not str and (results := _results_in(message)):
             messages += [_WITHOUT_CALLS["tool"]] * results
-            if results == len(content):
+            if results == len(blocks_of(message)):
                 continue
         messages.append(_WITHOUT_CALLS[role])
     return Trajectory(messages, calls)
@@ -85,6 +86,6 @@ def read_reference(given: Any, side: str = REFERENCE, spelling: Spelling | None 
     return trajectory
 
 
-def _results_in(content: list[Any]) -> int:
-    """How many tool results stand in a message's content, as Anthropic's API has them."""
-    return sum(isinstance(part, dict) and part.get("type") == "tool_result" for part in content)
+def _results_in(message: Mapping[str, Any]) -> int:
+    """How many tool results stand in a user's message, as the interfaces of Anthropic, Bedrock and Gemini have them."""
+    return sum(result_in(block) is not None for block in blocks_of(message))

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from eval_skills.core.message_roles import inner_message
-from eval_skills.scorers.tool_calls import raw_calls
+from eval_skills.scorers.call_notations import raw_calls
 from eval_skills.scorers.trajectory.message_shapes import UnreadableTrajectory
 
 _OF_A_MESSAGE = ("role", "content", "tool_calls")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypedDict, TypeVar
 
+from eval_skills.scorers.reasons import one_line
 from eval_skills.scorers.trajectory.comparison import Comparison
 from eval_skills.scorers.trajectory.edits import comment_of
 
@@ -40,6 +41,17 @@ def result_of(key: str, comparison: Comparison) -> EvaluatorResult:
     """The comparison under a key."""
     comment = comment_of(comparison.edits)
     return {"key": key, "score": comparison.matches, "comment": comment, "metadata": comparison.figures}
+
+
+def crash_of(run: Any) -> str | None:
+    """What LangSmith's `run` ended in; None where it ended well, and where no run is given."""
+    error = getattr(run, "error", None)
+    return f"the run ended in an error: {one_line(str(error), 200)}" if error else None
+
+
+def crashed(key: str, comparison: Comparison, crash: str) -> EvaluatorResult:
+    """No match, whatever the mode, for a run that went wrong; `comparison` is that of nothing with the reference."""
+    return {"key": key, "score": False, "comment": crash, "metadata": comparison.figures}
 
 
 def recorded(key: str, evaluate: Callable[[], R]) -> R:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from eval_skills.scorers.tool_calls import raw_calls
+from eval_skills.scorers.call_notations import blocks_of, call_in, raw_calls
 from eval_skills.scorers.trajectory.calls import read_call
 from eval_skills.scorers.trajectory.message_shapes import UnreadableTrajectory, message_of, messages_in, role_of
 from eval_skills.scorers.trajectory.messages import OUTPUT
@@ -45,7 +45,7 @@ def steps_of(response: SkillResponse) -> list[Step] | None:
 def _step(raw: Any, where: str) -> Step:
     message = message_of(raw, where)
     step: Step = {"role": role_of(message, where)}
-    if (content := _words(message.get("content"))) not in (None, "", []):
+    if (content := _words(blocks_of(message) or message.get("content"))) not in (None, "", []):
         step["content"] = content
     if step["role"] == "assistant" and (calls := [read_call(each) for each in raw_calls(message)]):
         step["tool_calls"] = [
@@ -58,6 +58,6 @@ def _words(content: Any) -> Any:
     """Content without the blocks that are calls, which are shown as such."""
     if not isinstance(content, list):
         return content
-    blocks = [each for each in content if not (isinstance(each, dict) and each.get("type") == "tool_use")]
+    blocks = [each for each in content if call_in(each) is None]
     texts = [each.get("text") for each in blocks if isinstance(each, dict) and each.get("type") == "text"]
     return texts[0] if len(blocks) == len(texts) == 1 else blocks

@@ -148,7 +148,11 @@ DIFF = ("report", "diff", "a.json", "b.json")
         pytest.param(converting("none.json"), "none.json: it holds no report", id="no-report"),
         pytest.param(converting("object.json"), "object.json: a report is an array", id="no-array"),
         pytest.param(converting("20200101T000000Z-abcd"), "no run 20200101T000000Z-abcd in", id="unknown-run"),
-        pytest.param([*converting("latest"), "--store", "nope"], "nope: this store holds no run", id="empty-store"),
+        pytest.param(
+            [*converting("latest"), "--store", "nope"],
+            "no report to read; evaluate skills first, or name a JSON report: the store",
+            id="empty-store",
+        ),
         pytest.param([*converting("latest"), "--store", "file"], "file", id="store-is-a-file"),
         pytest.param(["report", "diff"], "requires an argument", id="diff-nothing"),
         pytest.param(["report", "diff", "a.json"], "requires an argument", id="diff-one"),

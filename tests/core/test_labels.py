@@ -37,6 +37,13 @@ def test_an_answer_may_have_commas_quotes_and_lines(tmp_path: Path) -> None:
     assert label.answer == 'one, "two"\nthree'
 
 
+@pytest.mark.parametrize("ends", ["\n", "\r"], ids=["lf", "cr"])
+@pytest.mark.parametrize("sign", [";", "\t"], ids=["semicolon", "tab"])
+def test_where_no_comma_separates_cells_a_number_may_have_one(tmp_path: Path, sign: str, ends: str) -> None:
+    text = ends.join(sign.join(line) for line in [["task_id", "label"], ["a", "0,5"], ["b", "0.25"], ["c", "1,0"]])
+    assert [each.score for each in read_labels(write(tmp_path, text))] == [0.5, 0.25, 1.0]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -53,9 +60,12 @@ def test_an_answer_may_have_commas_quotes_and_lines(tmp_path: Path) -> None:
         pytest.param("task_id,label\na,7\n", "'7' is neither", id="out-of-range"),
         pytest.param("task_id,label,run_index\na,1,-1\n", "the run_index '-1' is no number", id="negative-run"),
         pytest.param("task_id,label,run_index\na,1,²\n", "the run_index '²' is no number", id="odd-digit"),
-        pytest.param('task_id,label\n"a,1\n', "not CSV after line", id="open-quote"),
-        pytest.param(f"task_id,label\na,1\nb,{'1' * 140_000}\n", "not CSV after line 2: field larger", id="endless-cell"),
-        pytest.param("task_id;label\na;0,5\n", "line 2: the label '0,5' is neither", id="decimal-comma"),
+        pytest.param('task_id,label\n"a,1\n', "not CSV from line 2 on: ", id="open-quote"),
+        pytest.param('task_id,"label"x\na,1\n', "not CSV from line 1 on: ", id="text-behind-a-quote"),
+        pytest.param('task_id;label;"a, b"\nt;1;x\n', "unknown column 'a, b'", id="comma-in-a-quoted-name"),
+        pytest.param(f"task_id,label\na,1\nb,{'1' * 140_000}\n", "not CSV from line 3 on: field larger", id="endless-cell"),
+        pytest.param("task_id;label\na;0,5,1\n", "line 2: the label '0,5,1' is neither", id="two-commas"),
+        pytest.param('task_id,label\na,"0,5"\n', "line 2: the label '0,5' is neither", id="decimal-comma-between-commas"),
         pytest.param(b"task_id,label\n\xff,1\n", "not UTF-8", id="not-utf-8"),
     ],
 )

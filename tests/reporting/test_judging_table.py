@@ -12,7 +12,7 @@ from eval_skills.core.models import SkillCompletionReport
 from eval_skills.reporting import ReportContext, render
 from eval_skills.reporting.html_payload import payload
 from eval_skills.reporting.job_summary import VARIABLE, append_job_summary
-from eval_skills.reporting.judge_figures import LENGTH_NOTE, figures_in
+from eval_skills.reporting.judge_figures import LENGTH_NOTE, figures_in, judging_line
 from eval_skills.reporting.judging_table import judges_table, skills_table
 
 MakeReport = Callable[..., SkillCompletionReport]
@@ -44,7 +44,22 @@ def judged(make_report: MakeReport) -> Callable[..., SkillCompletionReport]:
 def test_a_report_of_another_version_without_the_newer_figures_is_read(judged: Any) -> None:
     found = figures_in(judged())
     assert found is not None
-    assert (found.unjudged, found.cached, found.judges[0].tokens) == (0, None, None)
+    assert (found.unjudged, found.cached, found.judges[0].tokens) == (None, None, None)
+    for table in (skills_table([("echo", judged())]), judges_table(judged())):
+        assert table is not None
+        assert table.rows[0][1]["Not judged"].text == "–", "what such a report does not say is not 0"
+
+
+@pytest.mark.parametrize(
+    "told", [pytest.param({}, id="an-older-version"), pytest.param({"judges": "?"}, id="nobody-knows-by-whom")]
+)
+def test_what_the_summary_knows_of_failures_is_told(judged: Any, told: dict[str, Any]) -> None:
+    report = judged(told=told, judgeTokens=5)
+    report = report.model_copy(update={"summary": report.summary.model_copy(update={"unjudged_items": 2})})
+    table = skills_table([("echo", report)])
+    assert table is not None
+    assert table.rows[0][1]["Not judged"].value == 2
+    assert "2 not judged" in (judging_line(report) or "")
 
 
 @pytest.mark.parametrize(
@@ -112,7 +127,7 @@ def test_a_calibrated_judge_stands_with_its_agreement_with_people(judged: Any, c
     table = judges_table(report)
     assert table is not None
     assert [(name, cells["Kappa"].text) for name, cells in table.rows] == [("openai/b", "–"), ("openai/a", "0.80 [0.70, 0.90]")]
-    assert "| openai/a | llm_judge 1, prompt 1 | 4 | 0 | – | unknown | unknown | 0.80 [0.70, 0.90] |" in str(
+    assert "| openai/a | llm_judge 1, prompt 1 | 4 | – | – | unknown | unknown | 0.80 [0.70, 0.90] |" in str(
         render("markdown", [report], context)
     )
     told = payload([report], context)["skills"][0]["judging"]

@@ -80,3 +80,12 @@ def test_every_missing_word_has_a_reason_that_shows_the_answer() -> None:
 @given(st.text(), st.lists(st.text(min_size=1), min_size=1, max_size=5))
 def test_text_holds_each_of_its_parts(padding: str, words: list[str]) -> None:
     assert scored(padding + "\n".join(words), *words).value == 1
+
+
+@pytest.mark.parametrize("case_sensitive", [True, False])
+def test_an_accent_is_the_same_composed_and_decomposed_in_either_case_rule(case_sensitive: bool) -> None:
+    composed, decomposed = "Z\u00fcrich", "Zu\u0308rich"
+    for answer, text in ((composed, decomposed), (decomposed, composed)):
+        assert scored(answer, text, case_sensitive=case_sensitive).passed
+        assert scored(answer, text.upper(), case_sensitive=case_sensitive).passed is not case_sensitive
+        assert not scored(f"Bern {answer}", "Bern", not_contains=(text,), case_sensitive=case_sensitive).passed

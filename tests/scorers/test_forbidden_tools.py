@@ -77,6 +77,53 @@ def test_p76_the_gate_looks_at_both_sources_and_says_where(
     assert [(each.where, each.message) for each in found.reasons] == [(where, "forbidden tool 'pay' was called 1 time")]
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        pytest.param({"role": "tool", "name": "pay", "content": "paid"}, id="openai"),
+        pytest.param({"role": "function", "name": "Pay", "content": "paid"}, id="function"),
+        pytest.param({"type": "tool", "data": {"type": "tool", "name": "pay", "content": "paid"}}, id="messages-to-dict"),
+        pytest.param({"lc": 1, "kwargs": {"type": "tool", "name": "pay", "content": "paid"}}, id="dumpd"),
+        pytest.param({"role": "user", "content": [{"type": "tool_result", "name": "pay"}]}, id="block"),
+        pytest.param({"role": "tool", "name": "ls", "content": [{"type": "tool-result", "toolName": "pay"}]}, id="vercel"),
+        pytest.param({"role": "user", "parts": [{"functionResponse": {"name": "pay", "response": {}}}]}, id="gemini"),
+        pytest.param({"role": "tool", "tool_name": "pay", "content": "paid"}, id="tool-name"),
+        pytest.param(asks("pay", "user"), id="a-call-by-the-user"),
+        pytest.param({"type": "function_call", "name": "pay", "arguments": "{}"}, id="a-call-that-is-no-message"),
+    ],
+)
+@pytest.mark.parametrize("reported", [None, [], ["search"]])
+def test_a_result_proves_that_the_tool_ran(message: dict[str, Any], reported: list[str] | None) -> None:
+    task = EvalTask.model_validate({"id": "t", "expected": {"forbiddenTools": ["pay"]}})
+    answer = SkillResponse(tool_calls=None if reported is None else calls(*reported), messages=[{"role": "user"}, message])
+    found = score_response_sync(task, answer)
+    assert (found.status, [(each.code, each.where) for each in found.reasons]) == (
+        "fail",
+        [("FORBIDDEN_TOOL_CALLED", "messages[1]")],
+    )
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        pytest.param({"role": "user", "name": "pay", "content": "?"}, id="a-user-of-that-name"),
+        pytest.param({"role": "assistant", "name": "pay", "content": "!"}, id="an-agent-of-that-name"),
+        pytest.param({"role": "tool", "name": "search", "content": "pay"}, id="another-tool"),
+        pytest.param({"role": "tool", "tool_call_id": "pay", "content": "?"}, id="no-name"),
+    ],
+)
+def test_a_name_that_is_no_tool_breaks_no_gate(message: dict[str, Any]) -> None:
+    gate = ForbiddenTools(tools=("pay",))
+    score = gate.score(SkillResponse(messages=[message]))
+    assert score is not None
+    assert score.value == 1
+
+
+def test_a_call_and_its_result_are_one() -> None:
+    [violation] = ForbiddenTools(tools=("pay",)).violations((), [asks("pay"), {"role": "tool", "name": "pay"}])
+    assert (violation.where, violation.message) == ("messages[0]", "forbidden tool 'pay' was called 1 time")
+
+
 def test_both_sources_tell_of_the_same_calls() -> None:
     gate = ForbiddenTools(tools=("pay",))
     [violation] = gate.violations(calls("pay"), [asks("pay"), asks("Pay")])

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 import pytest
-from pydantic import Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from eval_skills.core.models.base import Rate, Text
 from eval_skills.scorers.option_types import converted, misfit
@@ -13,6 +14,11 @@ from eval_skills.scorers.option_types import converted, misfit
 Scale = tuple[float, float] | None
 Models = tuple[Text | None, ...]
 Choices = dict[str, Rate] | None
+Short = Annotated[str, Field(min_length=2)]
+
+
+class Range(BaseModel):
+    low: int
 
 
 @pytest.mark.parametrize(
@@ -34,6 +40,24 @@ Choices = dict[str, Rate] | None
         pytest.param(
             Literal["one", "each"], "eech", "", "expected one of 'one', 'each', got 'eech' (did you mean 'each'?)", id="choice"
         ),
+        pytest.param(list[str], ["a", 1], "[1]", "expected text, got 1", id="list"),
+        pytest.param(list[str], "a", "", "expected a list of values, each text, got 'a'", id="text-is-no-list"),
+        pytest.param(set[str] | None, ["a", 1], "[1]", "expected text, got 1", id="set"),
+        pytest.param(set[str], [["a"]], "[0]", 'expected text, got ["a"]', id="set-of-lists"),
+        pytest.param(Sequence[str], ["a", 1], "[1]", "expected text, got 1", id="sequence"),
+        pytest.param(tuple, 1, "", "expected a list, got 1", id="bare-tuple"),
+        pytest.param(tuple[()], [1], "", "expected an empty list, got [1]", id="empty-tuple"),
+        pytest.param(tuple[int, str], 5, "", "expected a list of 2 values: a whole number, text, got 5", id="unlike-places"),
+        pytest.param(dict[str, list[str]], {"a": ["b", 1]}, ".a[1]", "expected text, got 1", id="list-in-an-object"),
+        pytest.param(dict[int, str], {"a": "b"}, ".a", "Input should be a valid integer, got 'a'", id="key"),
+        pytest.param(Short, "a", "", "String should have at least 2 characters, got 'a'", id="rule-without-words"),
+        pytest.param(Short | None, 5, "", "expected text, got 5", id="kind-before-rule"),
+        pytest.param(list[Short], ["ab", "a"], "[1]", "String should have at least 2 characters, got 'a'", id="rule-inside"),
+        pytest.param(Range, {"low": "x"}, ".low", "Input should be a valid integer, got 'x'", id="model"),
+        pytest.param(
+            list[Range], [{"low": 1}, 5], "[1]", "Input should be a valid dictionary or instance of Range, got 5", id="models"
+        ),
+        pytest.param(Range | str, 5, "", "expected a value of type Range or text, got 5", id="model-or-text"),
         pytest.param(bool, "x" * 1_000, "", f"expected true or false, got '{'x' * 79}…", id="p08-huge"),
     ],
 )
@@ -42,3 +66,17 @@ def test_p40_a_wrong_value_is_told_in_words_with_its_place(hint: Any, value: Any
         converted(hint, value)
     wrong = misfit(hint, value)
     assert (wrong.place, str(wrong)) == (place, message)
+
+
+@pytest.mark.parametrize(
+    ("hint", "value", "found"),
+    [
+        pytest.param(tuple, ["a"], ("a",), id="tuple"),
+        pytest.param(frozenset[str] | None, ["a", "a"], frozenset({"a"}), id="set"),
+        pytest.param(list[tuple[int, int]], [[1, 2]], [(1, 2)], id="inside-a-list"),
+        pytest.param(dict[str, set[str]], {"a": ["b"]}, {"a": {"b"}}, id="inside-an-object"),
+        pytest.param(list[int] | tuple[str, ...], ["a"], ("a",), id="whichever-fits"),
+    ],
+)
+def test_an_array_stands_for_any_collection(hint: Any, value: Any, found: Any) -> None:
+    assert converted(hint, value) == found

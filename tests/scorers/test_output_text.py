@@ -36,3 +36,16 @@ def test_p77_no_text_expected_is_not_configured() -> None:
 def test_messages_are_bounded() -> None:
     score = OutputText(contains=("x" * 5000,)).score(SkillResponse(output="y" * 1_000_000))
     assert len(score.reasons[0].message) < 500
+
+
+@pytest.mark.parametrize("answer", ["Z\u00fcrich", "Zu\u0308rich"], ids=["composed", "decomposed"])
+@pytest.mark.parametrize("text", ["z\u00dcrich", "zU\u0308rich"], ids=["as-one-sign", "as-two-signs"])
+def test_an_accent_is_the_same_composed_and_decomposed(answer: str, text: str) -> None:
+    response = SkillResponse(output=f"I like {answer}.")
+    assert OutputText(contains=(text,)).score(response).value == 1
+    assert OutputText(not_contains=(text,)).score(response).value == 0
+
+
+def test_a_text_that_is_wanted_and_refused_in_two_spellings_is_refused() -> None:
+    with pytest.raises(ValueError, match="in contains and in notContains"):
+        ExpectedText(contains=["Z\u00fcrich"], not_contains=["zu\u0308rich"])

@@ -6,11 +6,14 @@ from typing import Any
 
 import pytest
 
-from eval_skills.core.models import SkillResponse, ToolCall
+from eval_skills.core.models import EvalTask, SkillResponse, ToolCall
+from eval_skills.scorers import score_response_sync
 from eval_skills.scorers.reasons import is_remark
 from eval_skills.scorers.tool_calls import calls_disagree, calls_of_messages, known_calls, unknown_calls, with_tool_calls
 
 NESTED = {"id": "c", "type": "function", "function": {"name": "search", "arguments": "{}"}}
+FLAT = {"name": "search", "args": {}}
+CUSTOM = {"type": "custom", "custom": {"name": "search", "input": "owls"}}
 
 
 @pytest.mark.parametrize(
@@ -22,13 +25,110 @@ NESTED = {"id": "c", "type": "function", "function": {"name": "search", "argumen
         pytest.param({"role": "assistant", "function_call": {"name": "search", "arguments": "{}"}}, id="p92-function-call"),
         pytest.param({"role": "assistant", "invalid_tool_calls": [{"name": "search", "args": "{"}]}, id="p92-invalid"),
         pytest.param({"role": "assistant", "content": [{"type": "tool_use", "name": "search", "input": {}}]}, id="tool-use"),
+        pytest.param({"role": "assistant", "content": {"type": "tool_use", "name": "search", "input": {}}}, id="one-block"),
+        pytest.param({"role": "assistant", "content": [{"type": "server_tool_use", "name": "search"}]}, id="server-tool-use"),
+        pytest.param({"role": "assistant", "content": [{"type": "mcp_tool_use", "name": "search"}]}, id="mcp-tool-use"),
+        pytest.param(
+            {"role": "assistant", "content": [{"type": "tool_call", "name": "search", "args": {}}]}, id="langchain-block"
+        ),
+        pytest.param({"role": "assistant", "content": [{"type": "function_call", "name": "search"}]}, id="function-call-block"),
+        pytest.param({"role": "assistant", "content": [{"type": "tool-call", "toolName": "search", "args": {}}]}, id="vercel"),
+        pytest.param({"role": "assistant", "content": [{"toolUse": {"name": "search", "input": {}}}]}, id="bedrock"),
+        pytest.param({"role": "model", "parts": [{"text": "?"}, {"functionCall": {"name": "search"}}]}, id="gemini"),
+        pytest.param({"role": "model", "parts": [{"text": None, "function_call": {"name": "search"}}]}, id="gemini-snake"),
+        pytest.param({"role": "assistant", "tool_calls": [CUSTOM]}, id="custom-tool"),
+        pytest.param({"role": "assistant", "toolCalls": [{"name": "search", "arguments": {}}]}, id="our-own-spelling"),
+        pytest.param({"type": "ai", "data": {"type": "ai", "content": "", "tool_calls": [FLAT]}}, id="messages-to-dict"),
+        pytest.param({"type": "ai", "data": {"content": "", "tool_calls": [FLAT]}}, id="messages-to-dict-type-outside"),
         pytest.param(
             {"role": "assistant", "tool_calls": [NESTED], "additional_kwargs": {"tool_calls": [NESTED]}}, id="said-twice"
         ),
     ],
 )
 def test_one_call_in_each_notation(message: dict[str, Any]) -> None:
-    assert [call.name for call in calls_of_messages([message])] == ["search"]
+    answer = SkillResponse(messages=[{"role": "user", "content": "?"}, message])
+    assert [call.name for call in known_calls(answer) or []] == ["search"]
+    assert unknown_calls(answer) is None
+
+
+@pytest.mark.parametrize(
+    ("block", "identity"),
+    [
+        pytest.param({"type": "mcp_tool_use", "id": "c", "name": "pay", "input": {"n": 5}}, "c", id="anthropic"),
+        pytest.param({"toolUse": {"toolUseId": "c", "name": "pay", "input": {"n": 5}}}, "c", id="bedrock"),
+        pytest.param({"type": "tool-call", "toolCallId": "c", "toolName": "pay", "args": {"n": 5}}, "c", id="vercel-args"),
+        pytest.param({"type": "tool-call", "toolCallId": "c", "toolName": "pay", "input": {"n": 5}}, "c", id="vercel-input"),
+        pytest.param({"type": "tool-pay", "toolCallId": "c", "state": "x", "input": {"n": 5}}, "c", id="vercel-chat"),
+        pytest.param({"type": "dynamic-tool", "toolCallId": "c", "toolName": "pay", "input": {"n": 5}}, "c", id="vercel-dynamic"),
+        pytest.param(
+            {"type": "tool-invocation", "toolInvocation": {"toolCallId": "c", "toolName": "pay", "args": {"n": 5}}},
+            "c",
+            id="vercel-invocation",
+        ),
+        pytest.param({"functionCall": {"name": "pay", "args": {"n": 5}}}, None, id="gemini"),
+        pytest.param({"type": "function_call", "call_id": "c", "name": "pay", "arguments": {"n": 5}}, "c", id="openai"),
+        pytest.param({"type": "tool_call", "id": "c", "name": "pay", "args": {"n": 5}}, "c", id="langchain"),
+    ],
+)
+def test_a_block_says_which_call_with_which_arguments(block: dict[str, Any], identity: str | None) -> None:
+    [call] = calls_of_messages([{"role": "assistant", "content": ["text", block, {"type": "text", "text": "?"}]}])
+    assert (call.name, call.arguments, call.id) == ("pay", {"n": 5}, identity)
+
+
+def test_the_text_of_a_custom_tool_is_its_input() -> None:
+    [call] = calls_of_messages([{"role": "assistant", "tool_calls": [CUSTOM]}])
+    assert (call.arguments, call.id) == ({"input": "owls"}, None)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        pytest.param({"tool_calls": [{"function": {"arguments": "{}"}}]}, id="no-name"),
+        pytest.param({"tool_calls": [{"function": {"name": None, "arguments": "{}"}}]}, id="null"),
+        pytest.param({"tool_calls": [NESTED, {"name": 7}]}, id="a-number-beside-a-readable-one"),
+        pytest.param({"tool_calls": [{"name": " "}]}, id="blank"),
+        pytest.param({"tool_calls": ["pay"]}, id="text"),
+        pytest.param({"tool_calls": [None]}, id="nothing"),
+        pytest.param({"tool_calls": NESTED}, id="no-list"),
+        pytest.param({"tool_calls": '[{"name": "pay"}]'}, id="json-text"),
+        pytest.param({"toolCalls": "pay"}, id="own-spelling-no-list"),
+        pytest.param({"invalid_tool_calls": [{"name": None, "args": "{"}]}, id="invalid"),
+        pytest.param({"additional_kwargs": {"tool_calls": {"name": "pay"}}}, id="additional-kwargs"),
+        pytest.param({"function_call": "pay"}, id="function-call-text"),
+        pytest.param({"tool_calls": [NESTED], "function_call": {"arguments": "{}"}}, id="second-notation"),
+        pytest.param({"content": [{"type": "tool_use", "input": {}}]}, id="tool-use"),
+        pytest.param({"content": {"type": "tool_use", "name": None}}, id="one-block"),
+        pytest.param({"content": [{"type": "tool-call", "toolName": None}]}, id="vercel"),
+        pytest.param({"content": [{"toolUse": {}}]}, id="bedrock"),
+        pytest.param({"parts": [{"functionCall": "pay"}]}, id="gemini"),
+    ],
+)
+@pytest.mark.parametrize("reported", [None, [], ["search"]])
+def test_a_call_that_names_no_tool_makes_them_unknown(said: dict[str, Any], reported: list[str] | None) -> None:
+    calls = None if reported is None else [ToolCall(name=name) for name in reported]
+    answer = SkillResponse(tool_calls=calls, messages=[{"role": "user", "content": "?"}, {"role": "assistant", **said}])
+    found = unknown_calls(answer)
+    assert found is not None
+    assert (found.code, found.where, known_calls(answer)) == ("TOOL_CALLS_UNKNOWN", "messages[1]", None)
+    for expected in ({"forbiddenTools": ["pay"]}, {"tools": ["search"]}, {"toolSequence": ["search"]}):
+        verdict = score_response_sync(EvalTask.model_validate({"id": "t", "expected": expected}), answer)
+        assert (verdict.status, verdict.reasons[0].where) == ("fail", "messages[1]")
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        pytest.param({"role": "assistant", "tool_calls": None, "function_call": None, "content": None}, id="nulls"),
+        pytest.param({"role": "assistant", "tool_calls": [], "additional_kwargs": {}, "content": []}, id="empty"),
+        pytest.param({"role": "model", "parts": [{"text": "hi", "function_call": None}]}, id="gemini-text"),
+        pytest.param({"role": "user", "tool_calls": ["pay"]}, id="not-the-assistant"),
+        pytest.param({"type": "human", "data": {"type": "human", "content": "?"}}, id="messages-to-dict"),
+        pytest.param({"role": "assistant", "content": [5, {"type": ["x"]}, {"type": "text", "text": "tool_use"}]}, id="blocks"),
+    ],
+)
+def test_a_message_without_calls_leaves_them_known(message: dict[str, Any]) -> None:
+    assert known_calls(SkillResponse(messages=[message])) == []
+    assert unknown_calls(SkillResponse(messages=[message])) is None
 
 
 @pytest.mark.parametrize(

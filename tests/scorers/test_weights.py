@@ -35,6 +35,16 @@ def test_no_dimension_has_no_mean() -> None:
     assert weighted_mean({"tool_accuracy": 1.0}, {"tool_accuracy": 0.0}) is None
 
 
+@pytest.mark.parametrize("weight", [1e308, 1.0, 5e-324])
+def test_p06_equal_weights_weigh_the_same_however_large_or_small(weight: float) -> None:
+    scores = dict(zip(NAMES, (0.25, 2 / 3, 1.0), strict=True))
+    assert weighted_mean(scores, dict.fromkeys(NAMES, weight)) == pytest.approx(0.6389, abs=1e-4)
+
+
+def test_p06_a_weight_too_small_to_count_beside_another_counts_nothing() -> None:
+    assert weighted_mean({"tool_accuracy": 1.0, "output_quality": 0.5}, {"tool_accuracy": 5e-324, "output_quality": 1e308}) == 0.5
+
+
 @given(
     st.dictionaries(st.sampled_from(NAMES), st.floats(0, 1), min_size=1),
     st.lists(st.floats(1e-6, 1e6), min_size=3, max_size=3),

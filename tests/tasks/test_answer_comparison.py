@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ import pytest
 from eval_skills.core.errors import InputError, RunError, UsageError, UserError
 from eval_skills.core.preferences import Preference, win_rates
 from eval_skills.core.store import Store
+from eval_skills.scorers.judging.provider import load
 from eval_skills.scorers.judging.spending import Spending
 from eval_skills.tasks.answer_comparison import AnswerComparison
 from eval_skills.tasks.answer_pairs import ComparisonPlan, plan_comparison
@@ -196,6 +198,44 @@ def test_a_judge_that_dies_in_the_middle_is_asked_only_for_what_is_missing(
     assert (after["outcome"] == "a").all()
 
 
+def test_what_the_judge_was_paid_where_it_failed_stays_in_the_rows(
+    landed_run: LandedRun, plan: Plan, model: ScriptedModel
+) -> None:
+    tasks = ("t", "u", "v")
+    a, b = landed_run(dict.fromkeys(tasks, "right")), landed_run({"t": "wrong", "u": "unread", "v": "refused"})
+
+    def sometimes(asked: Asked) -> Says:
+        if "\nrefused\n" in asked.prompt:
+            return failure(422, "not this one")
+        return Says("no JSON at all") if "\nunread\n" in asked.prompt else prefers_right(asked)
+
+    model.otherwise = sometimes
+    compare(plan(a, b))
+    spent = 120 * sum("\nrefused\n" not in asked.prompt for asked in model.asked)
+    model.otherwise = prefers_right
+    model.asked.clear()
+    done = compare(plan(a, b))
+    tokens = {row["task_id"]: row["judge_tokens"] for row in done.rows}
+    assert (tokens["t"], tokens["v"]) == (240, 240), "a request that was refused cost nothing"
+    assert sum(tokens.values()) == spent + 120 * len(model.asked)
+
+
+def test_two_that_were_planned_at_once_land_once_one_after_the_other(
+    landed_run: LandedRun, plan: Plan, model: ScriptedModel
+) -> None:
+    a, b = landed_run({"t": "right"}), landed_run({"t": "wrong"})
+    first = plan(a, b)
+    other = replace(plan(a, b), comparison_id="29990101T000000Z-0000")
+    done, asked = compare(first), len(model.asked)
+    again = compare(other)
+    assert (again.comparison_id, again.judged_before, len(model.asked)) == (done.comparison_id, 1, asked)
+    assert len(Store(done.store).preferences()) == 1
+    fresh = [plan(a, b, noJudgeCache=True) for _ in range(2)]
+    fresh[1] = replace(fresh[1], comparison_id=fresh[0].comparison_id)
+    assert len({compare(each).comparison_id for each in fresh}) == 2, "what is judged anew goes on with nothing"
+    assert len(model.asked) == asked + 4
+
+
 def test_two_calls_that_make_the_same_comparison_at_once(landed_run: LandedRun, plan: Plan, model: ScriptedModel) -> None:
     a, b = landed_run({"t": "right"}), landed_run({"t": "wrong"})
 
@@ -219,6 +259,20 @@ def test_a_comparison_that_cannot_begin_leaves_no_lock(landed_run: LandedRun, pl
         with pytest.raises(UsageError, match="nothing was compared"):
             compare(made)
     assert not list(Path(made.store.layout.root).glob("*.lock"))
+
+
+def test_a_comparison_that_cannot_begin_leaves_no_connection(landed_run: LandedRun, plan: Plan, model: ScriptedModel) -> None:
+    model.otherwise = failure(401, "bad key")
+    made = plan(landed_run({"t": "right"}), landed_run({"t": "wrong"}), noJudgeCheck=False)
+
+    async def open_clients() -> list[str]:
+        with pytest.raises(UsageError, match="nothing was compared"):
+            async with AnswerComparison(made):
+                raise AssertionError("it was let in")
+        here = f"-{id(asyncio.get_running_loop())}"
+        return [key for key in load().in_memory_llm_clients_cache.cache_dict if str(key).endswith(here)]
+
+    assert asyncio.run(open_clients()) == []
 
 
 def test_where_no_pair_has_a_verdict_nothing_lands(landed_run: LandedRun, plan: Plan, model: ScriptedModel) -> None:

@@ -241,14 +241,23 @@ class TestOfAnswersJudgedNow:
         assert message in str(caught.value)
         assert not model.asked
 
-    def test_a_judge_that_fails_some_of_them_is_held_against_the_others(self, now: Any, model: ScriptedModel) -> None:
+    @pytest.mark.parametrize(
+        ("anew", "ends"),
+        [
+            pytest.param(False, "what was judged is in the cache: make the same call again to go on", id="cache"),
+            pytest.param(True, "with --no-judge-cache the same call asks about all of them again", id="no-cache"),
+        ],
+    )
+    def test_a_judge_that_fails_some_of_them_is_held_against_the_others(
+        self, now: Any, model: ScriptedModel, anew: bool, ends: str
+    ) -> None:
         model.otherwise = lambda asked: failure(422, "not this one") if "wrong" in asked.prompt else verdict()
-        outcome = now(answers("right", "wrong", "good"))
+        outcome = now(answers("right", "wrong", "good"), noJudgeCache=anew)
         [found] = outcome.calibrations.values()
         assert (outcome.failed, found.labels, found.unjudged) == (1, 2, 1)
         said = next(each for each in outcome.remarks if each.startswith("judge: "))
         assert said.startswith("judge: 1 of 3 answers could not be judged: ")
-        assert said.endswith("what was judged is in the cache: make the same call again to go on")
+        assert said.endswith(f"; {ends}")
 
     def test_a_judge_that_fails_all_of_them_keeps_nothing(self, now: Any, model: ScriptedModel, tmp_path: Path) -> None:
         model.otherwise = failure(401, "bad key")

@@ -165,6 +165,24 @@ def test_a_price_or_a_count_that_nobody_knows_is_unknown_and_never_zero(model: S
     assert (row["Judged"], row["From cache"], row["Tokens"], row["Cost"]) == ("2", "1", "unknown", "unknown")
 
 
+def test_p38_that_nothing_failed_is_known_where_no_tokens_are_counted(
+    model: ScriptedModel, judged: Judged, tmp_path: Path
+) -> None:
+    model.otherwise = Says({"reasoning": "r", "score": 1.0}, usage=None)
+    summary = judged({"a": by(), "b": by()})
+    assert summary.reports[0].summary.unjudged_items == 0
+    rows = Store(tmp_path / "store").query(f"SELECT unjudged_items FROM reports WHERE run_id = '{summary.run_id}'")
+    assert rows["unjudged_items"].tolist() == [0]
+
+
+def test_p38_what_a_judge_that_was_too_late_cost_is_unknown(model: ScriptedModel, judged: Judged) -> None:
+    model.otherwise = lambda asked: failure(504, "slow") if "\nb\n" in asked.prompt else verdict()
+    [report] = judged({"a": by(), "b": by()}, llm={"timeoutMs": 1_000, **PRICED}).reports
+    assert (report.token_cost.judge_tokens, report.token_cost.judge_cost_usd) == (None, None)
+    row = row_of(written([report])["markdown"], "moody", "Skill | Judged by")
+    assert (row["Judged"], row["Not judged"], row["Tokens"], row["Cost"]) == ("1", "1", "unknown", "unknown")
+
+
 def test_what_came_from_the_cache_costs_nothing(model: ScriptedModel, judged: Judged) -> None:
     judged({"a": by()}, llm=PRICED)
     [again] = judged({"a": by()}, llm=PRICED).reports

@@ -15,7 +15,7 @@ from eval_skills.tasks.rescore_diff import rescoring_diff
 from eval_skills.tasks.rescore_plan import Rescoring, plan_rescoring
 from eval_skills.tasks.rescore_request import RescoreRequest
 from eval_skills.tasks.rescoring import left_unjudged, rescore
-from tests.scripted_model import ScriptedModel, failure, verdict
+from tests.scripted_model import Asked, Says, ScriptedModel, failure, verdict
 
 if TYPE_CHECKING:
     from tests.tasks.conftest import LandedRun
@@ -78,6 +78,39 @@ def test_what_the_judge_failed_lands_as_an_error_and_the_next_call_judges_that_a
     third = plan()
     rescore(third)
     assert (third.landed, len(model.asked)) == (True, 2)
+
+
+def test_what_the_judge_was_paid_where_it_failed_stays_in_the_rows(plan: Plan, model: ScriptedModel, store: Store) -> None:
+    """It reads the first answer three times in vain; at the others it fails for nothing, and is asked again."""
+    priced = {"inputPrice": 0.0, "outputPrice": 1_000.0}
+
+    def said(asked: Asked) -> Says:
+        if "\nright\n" in asked.prompt:
+            return Says("no JSON at all")
+        return verdict() if "\nwrong\n" in asked.prompt else failure(422, "not this one")
+
+    model.otherwise = said
+    for _ in range(2):
+        rescore(plan(llm=priced))
+    model.otherwise = verdict()
+    made = plan(llm=priced)
+    rescore(made)
+    rows = store.items(run_id=made.run_id).set_index("task_id")
+    assert set(rows["status"]) == {"pass"}
+    assert rows["judge_tokens"].to_dict() == {"a": 7 * 120, "b": 120, "c": 120, "d": 120}
+    assert rows["judge_cost_usd"].to_dict() == pytest.approx({"a": 7 * 0.02, "b": 0.02, "c": 0.02, "d": 0.02})
+    [tokens] = store.query(f"SELECT judge_tokens FROM reports WHERE run_id = '{made.run_id}'")["judge_tokens"]
+    assert tokens == 10 * 120
+
+
+def test_what_nobody_knows_of_a_failure_stays_unknown(plan: Plan, model: ScriptedModel, store: Store) -> None:
+    model.otherwise = lambda asked: failure(504, "slow") if "\nright\n" in asked.prompt else verdict()
+    rescore(plan(llm={"timeoutMs": 1_000}))
+    model.otherwise = verdict()
+    made = plan()
+    rescore(made)
+    tokens = store.items(run_id=made.run_id).set_index("task_id")["judge_tokens"]
+    assert (tokens.isna().to_dict(), tokens["b"]) == ({"a": True, "b": False, "c": False, "d": False}, 120)
 
 
 def test_a_scoring_in_which_the_judge_failed_everything_lands_nothing(plan: Plan, model: ScriptedModel, store: Store) -> None:

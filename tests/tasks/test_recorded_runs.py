@@ -15,6 +15,7 @@ from eval_skills.core.models import ItemResult
 from eval_skills.core.store import Store, land, write_manifest
 from eval_skills.core.store.past_run import past_runs
 from eval_skills.tasks.execution import Outcome, execute
+from eval_skills.tasks.named_run import LATEST, named_run
 from eval_skills.tasks.plan import RunPlan, make_plan
 from eval_skills.tasks.request import EvaluateRequest
 from eval_skills.tasks.resume import resumed_plan
@@ -206,6 +207,9 @@ def test_history_keeps_recorded_runs_apart_from_live_ones(request_of: MakeReques
     assert (past_runs(store, limit=5), store.latest_run()) == ([], None)
     [run] = past_runs(store, limit=5, every_origin=True)
     assert (run.run_id, run.origin) == (plan.run_id, "traces")
+    with pytest.raises(UsageError, match=r"the store .* holds 1 run of recorded answers or later work, which an id names"):
+        named_run(store, LATEST, "nothing to compare")
+    assert named_run(store, run.run_id, "nothing to compare") == plan.run_id
 
 
 def test_execute_needs_no_adapter_for_what_is_recorded(request_of: MakeRequest) -> None:

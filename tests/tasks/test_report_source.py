@@ -136,7 +136,7 @@ def test_a_file_is_read_as_it_was_written(recorded: Callable[..., RunPlan], tmp_
         pytest.param("object.json", InputError, "object.json: a report is an array", id="no-array"),
         pytest.param("odd.json", InputError, r"odd.json: \[0\].*unknown key 'skill'", id="no-report"),
         pytest.param(RUN, UsageError, f"no run {RUN} in", id="unknown-run"),
-        pytest.param("latest", InputError, "this store holds no run", id="empty-store"),
+        pytest.param("latest", UsageError, "no report to read; .* holds no run", id="empty-store"),
     ],
 )
 def test_p40_what_is_no_report_is_refused(

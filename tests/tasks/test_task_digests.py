@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,15 @@ import pytest
 
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.fingerprint import digest_of_json
-from eval_skills.core.models import Benchmark, ItemResult
+from eval_skills.core.models import Benchmark, EvalTask, ItemResult
 from eval_skills.core.store import Journal, Store, land, write_manifest
+from eval_skills.scorers.rubric_file import rubric_of
 from eval_skills.tasks.answer_pairs import plan_comparison
 from eval_skills.tasks.calibrate_request import CalibrateRequest
 from eval_skills.tasks.calibration import calibrate_judge
 from eval_skills.tasks.compare_request import CompareRequest
 from eval_skills.tasks.plan import make_plan
+from eval_skills.tasks.report_source import read_source
 from eval_skills.tasks.request import EvaluateRequest
 from eval_skills.tasks.rescore_plan import plan_rescoring
 from eval_skills.tasks.rescore_request import RescoreRequest
@@ -27,6 +30,7 @@ from eval_skills.tasks.task_digests import benchmark_digests, task_digest
 
 LLM = {"llm": {"model": "openai/scripted", "apiBase": "http://127.0.0.1:9/v1"}}
 Rubric = Callable[..., Path]
+Landed = Callable[..., str]
 
 
 @pytest.fixture
@@ -78,6 +82,41 @@ def test_the_content_of_the_file_counts_and_nothing_else_of_the_folder(tmp_path:
     assert {name for name in before if before[name] != after[name]} == {"benchmark", "task/t0"}
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        pytest.param("Be kind and right. " * 20, id="p08-long"),
+        pytest.param("a\0b.json", id="null"),
+        pytest.param("circle.json", id="links-in-a-circle"),
+        pytest.param("../outside.json", id="outside"),
+        pytest.param(".", id="folder"),
+    ],
+)
+def test_p40_a_name_under_which_no_rubric_can_be_is_no_file_and_refused_by_the_scorer(written: str, tmp_path: Path) -> None:
+    folder = tmp_path / "benchmark"
+    folder.mkdir()
+    (tmp_path / "outside.json").write_text("{}")
+    (folder / "circle.json").symlink_to("circle.json")
+    [task] = benchmark(written).tasks
+    assert task_digest(task, folder) == digest_of_json(task.to_json())
+    with pytest.raises(InputError) as caught:
+        rubric_of(written, folder)
+    assert caught.value.path == "rubric"
+
+
+def test_what_another_scorer_calls_a_rubric_is_no_file(tmp_path: Path) -> None:
+    task = EvalTask.model_validate({"id": "t", "evaluator": {"type": "prose_judge", "rubric": "rubric.json"}})
+    assert task_digest(task, tmp_path) == digest_of_json(task.to_json())
+
+
+def test_the_file_behind_a_link_counts(tmp_path: Path, rubric: Rubric) -> None:
+    (tmp_path / "link.json").symlink_to("rubric.json")
+    [task] = benchmark("link.json").tasks
+    before = task_digest(task, tmp_path)
+    rubric(0.5)
+    assert task_digest(task, tmp_path) not in (before, digest_of_json(task.to_json()))
+
+
 def test_a_run_cannot_be_resumed_with_another_rubric(
     make_request: Callable[..., EvaluateRequest], tasks_file: Path, rubric: Rubric, store: Store
 ) -> None:
@@ -92,12 +131,14 @@ def test_a_run_cannot_be_resumed_with_another_rubric(
 
 class TestAStoredRun:
     @pytest.fixture
-    def landed(self, make_request: Callable[..., EvaluateRequest], tasks_file: Path) -> Callable[[], str]:
-        """Lands a run of both tasks that the judge of `LLM` judged."""
+    def landed(self, make_request: Callable[..., EvaluateRequest], tasks_file: Path) -> Landed:
+        """Lands a run of both tasks that the judge of `LLM` judged; `blind` as versions did that did not look into the files."""
 
-        def land_run() -> str:
+        def land_run(*, blind: bool = False) -> str:
             request = EvaluateRequest.model_validate(make_request(tasks=str(tasks_file)).to_json() | LLM)
             plan = make_plan(request)
+            if blind:
+                plan = replace(plan, digests=plan.digests | benchmark_digests(plan.benchmark, None))
             write_manifest(plan.store.run_folder(plan.run_id), manifest_of(plan))
             [skill] = plan.skills.values()
             with Journal(plan.store.journal_path(plan.run_id)) as journal:
@@ -114,7 +155,7 @@ class TestAStoredRun:
 
         return land_run
 
-    def test_scoring_it_again_is_another_scoring(self, landed: Callable[[], str], rubric: Rubric, store: Store) -> None:
+    def test_scoring_it_again_is_another_scoring(self, landed: Landed, rubric: Rubric, store: Store) -> None:
         asked = RescoreRequest.model_validate({"runId": landed(), "store": store.path})
         before = plan_rescoring(asked)
         assert before.remarks == []
@@ -123,7 +164,7 @@ class TestAStoredRun:
         assert after.digest != before.digest
         assert any("1 task changed since run" in remark and "'a'" in remark for remark in after.remarks)
 
-    def test_its_answers_to_that_task_are_not_compared(self, landed: Callable[[], str], rubric: Rubric, store: Store) -> None:
+    def test_its_answers_to_that_task_are_not_compared(self, landed: Landed, rubric: Rubric, store: Store) -> None:
         first = landed()
         rubric(0.5)
         asked = {"runA": first, "runB": landed(), "store": store.path, **LLM}
@@ -132,7 +173,7 @@ class TestAStoredRun:
         assert any("the task is another one today, or in one of the runs: 'a'" in remark for remark in plan.remarks)
 
     def test_its_verdicts_calibrate_no_judge_by_the_new_rubric(
-        self, landed: Callable[[], str], rubric: Rubric, store: Store, tmp_path: Path
+        self, landed: Landed, rubric: Rubric, store: Store, tmp_path: Path
     ) -> None:
         labels = tmp_path / "labels.csv"
         labels.write_text("task_id,label\na,pass\n")
@@ -141,3 +182,27 @@ class TestAStoredRun:
         rubric(0.5)
         with pytest.raises(InputError, match="no label is of an item with a model's verdict: its task is another one today"):
             calibrate_judge(asked)
+
+    def test_one_of_a_version_that_did_not_look_into_the_files_is_read_as_unchanged(
+        self, landed: Landed, store: Store, tmp_path: Path
+    ) -> None:
+        before, today = landed(blind=True), landed()
+        assert not [remark for remark in read_source(before, str(store.path)).remarks if "changed" in remark]
+        assert plan_rescoring(RescoreRequest(run_id=before, store=store.path)).remarks == []
+        compared = plan_comparison(CompareRequest.model_validate({"runA": before, "runB": today, "store": store.path, **LLM}))
+        assert [str(pair) for pair in compared.pairs] == ["a#1", "b#1"]
+        labels = tmp_path / "labels.csv"
+        labels.write_text("task_id,label\na,pass\n")
+        assert calibrate_judge(CalibrateRequest(labels=str(labels), run_id=before, store=store.path)).calibrations
+        assert resumed_plan(EvaluateRequest(store=store.path, resume=before)).items == []
+
+    def test_one_of_such_a_version_has_changed_where_its_tasks_have(self, landed: Landed, tasks_file: Path, store: Store) -> None:
+        before = landed(blind=True)
+        tasks = json.loads(tasks_file.read_text())
+        tasks_file.write_text(json.dumps([tasks[0] | {"description": "another one"}, tasks[1]]))
+        assert any(
+            "1 task changed" in remark for remark in plan_rescoring(RescoreRequest(run_id=before, store=store.path)).remarks
+        )
+        assert any("changed since the run began" in remark for remark in read_source(before, str(store.path)).remarks)
+        with pytest.raises(UsageError, match="changed since run"):
+            resumed_plan(EvaluateRequest(store=store.path, resume=before))

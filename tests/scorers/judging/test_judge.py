@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -40,9 +41,9 @@ async def asked(judges: Judges, answer: str = "42", **how: Any) -> Ruling[Grade]
     return await judges.judge().ask(question(answer), **how)
 
 
-async def code_of(judges: Judges) -> str:
+async def code_of(judges: Judges, answer: str = "42") -> str:
     with pytest.raises(JudgeError) as caught:
-        await asked(judges)
+        await asked(judges, answer)
     return caught.value.code
 
 
@@ -106,6 +107,24 @@ async def test_an_outage_ends_as_an_error_that_counts_the_attempts(
     with pytest.raises(JudgeError, match=r"not available \(HTTP 500: .*out of order\) \(after 5 attempts\)") as caught:
         await asked(settings().judges)
     assert (caught.value.code, len(model.asked)) == ("JUDGE_UNAVAILABLE", 5)
+
+
+async def test_a_model_that_is_down_is_left_alone_for_a_while_and_then_asked_again(
+    model: ScriptedModel, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    requests = "eval_skills.scorers.judging.requests"
+    for name, value in {"FIRST_WAIT_S": 0.0, "ATTEMPTS": 1, "IN_VAIN": 3, "REST_S": 600.0}.items():
+        monkeypatch.setattr(f"{requests}.{name}", value)
+    judges = settings().judges
+    model.script(failure(500), failure(500), verdict(0.5))
+    assert [await code_of(judges), await code_of(judges)] == ["JUDGE_UNAVAILABLE"] * 2
+    await asked(judges)
+    model.otherwise = failure(500)
+    codes = [await code_of(judges, f"answer {number}") for number in range(5)]
+    assert (codes, len(model.asked)) == (["JUDGE_UNAVAILABLE"] * 5, 3 + 3), "in a row: an answer in between begins anew"
+    monkeypatch.setattr(f"{requests}.monotonic", lambda: monotonic() + 601)
+    model.otherwise = verdict(0.5)
+    assert (await asked(judges, "now")).reply.reasoning == "as asked"
 
 
 async def test_nobody_at_the_address(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,6 +205,14 @@ async def test_p86_a_call_of_a_tool_is_no_verdict(model: ScriptedModel, settings
     message = {"role": "assistant", "content": None, "tool_calls": [call]}
     model.otherwise = Says(body=json.dumps({"choices": [{"message": message, "finish_reason": "tool_calls"}]}).encode())
     assert (await code_of(settings().judges), len(model.asked)) == ("JUDGE_UNREADABLE", 3)
+
+
+async def test_a_refusal_is_told_in_the_models_words_and_not_asked_for_again(model: ScriptedModel, settings: Settings) -> None:
+    message = {"role": "assistant", "content": None, "refusal": "I cannot help with that"}
+    model.otherwise = Says(body=json.dumps({"choices": [{"message": message, "finish_reason": "stop"}]}).encode())
+    with pytest.raises(JudgeError, match="refused to judge this: I cannot help with that") as caught:
+        await asked(settings().judges)
+    assert (caught.value.code, len(model.asked)) == ("JUDGE_REFUSED", 1)
 
 
 def test_the_well_known_providers_are_known_to_the_client() -> None:

@@ -29,6 +29,7 @@ def score(text: str | None) -> float:
         pytest.param(f'It says {{"score": 1}}. My verdict: {json.dumps(GOOD)}', id="the-last-one-counts"),
         pytest.param(f'It says ```json\n{{"answer": 1}}\n```, so: {json.dumps(GOOD)}', id="a-quoted-fence"),
         pytest.param(f"{json.dumps(GOOD)} Once more: {json.dumps(GOOD, indent=1)}", id="said-twice"),
+        pytest.param(f"{json.dumps({**GOOD, 'sure': 1})} {json.dumps({**GOOD, 'sure': 2})}", id="differ-in-what-is-not-read"),
         pytest.param(json.dumps({**GOOD, "confidence": "high", "details": {"score": 1}}), id="more-keys"),
         pytest.param(f"Of the set {{a, b}} I say: {json.dumps(GOOD)}", id="braces-in-prose"),
         pytest.param(f"\ufeff{json.dumps(GOOD)}", id="byte-order-mark"),

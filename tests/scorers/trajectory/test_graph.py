@@ -60,7 +60,7 @@ def test_shapes(given: Any) -> None:
     before = copy.deepcopy(given)
     assert result(given, [["a", "b"]], "strict")["score"] is True
     assert given == before
-    assert result(None, None, "strict")["score"] is True
+    assert result([], None, "strict")["score"] is True
 
 
 @pytest.mark.parametrize("given", ["a", 5, {}, {"nodes": []}, [["a", 1]], [["a"], "b"], {"steps": {"a": 1}}, [[["a"]]]])
@@ -120,3 +120,10 @@ async def test_asynchronously() -> None:
 def test_unknown_mode() -> None:
     with pytest.raises(ValueError, match="valid are strict, unordered, subset, superset"):
         create_graph_trajectory_match_evaluator(trajectory_match_mode="ordered")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_no_output_at_all_matches_nothing_whatever_the_mode(mode: str) -> None:
+    found = result(None, [], mode)
+    assert (found["score"], "no output" in found["comment"]) == (False, True)
+    assert result([], [], mode)["score"] is True

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -135,6 +136,31 @@ def test_a_local_evaluation_of_a_graph(client: Any) -> None:
         [("graph_trajectory_strict_match", True, None, 1.0)],
         [("graph_trajectory_strict_match", False, "turn 1: extra: tools", 1.0)],
     ]
+
+
+@pytest.mark.parametrize("mode", ["strict", "unordered", "subset", "superset"])
+@pytest.mark.parametrize("factory", [create_trajectory_match_evaluator, create_graph_trajectory_match_evaluator])
+def test_an_agent_that_crashed_matches_nothing_whatever_the_mode(client: Any, factory: Any, mode: Any) -> None:
+    def crash(inputs: dict[str, Any]) -> dict[str, Any]:
+        raise RuntimeError("out of money")
+
+    [row] = client.evaluate(
+        crash,
+        data=examples({"messages": [], "steps": []}),
+        evaluators=[factory(trajectory_match_mode=mode)],
+        upload_results=False,
+        error_handling="log",
+    )
+    [found] = row["evaluation_results"]["results"]
+    assert (found.key.endswith(f"trajectory_{mode}_match"), found.score) == (True, False)
+    assert "out of money" in found.comment
+
+
+async def test_a_crashed_run_matches_nothing_asynchronously() -> None:
+    evaluator = create_async_trajectory_match_evaluator(trajectory_match_mode="subset")
+    found = await evaluator(outputs={}, reference_outputs=REFERENCE, run=SimpleNamespace(error="broke"))
+    assert (found["score"], found["comment"]) == (False, "the run ended in an error: broke")
+    assert (await evaluator(outputs=[], reference_outputs=REFERENCE, run=SimpleNamespace(error=None)))["score"] is True
 
 
 class LangSmithApi(BaseHTTPRequestHandler):

@@ -7,9 +7,12 @@ from typing import Any
 
 import pytest
 from langchain_core.load import dumpd
-from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, SystemMessage, ToolMessage, messages_to_dict
 from openai.types.chat import ChatCompletionMessage
+from pydantic import BaseModel
 
+from eval_skills.scorers.trajectory import create_trajectory_match_evaluator
+from eval_skills.scorers.trajectory.comparison import TRAJECTORY_MODES, trajectory_mode
 from eval_skills.scorers.trajectory.message_shapes import UnreadableTrajectory
 from eval_skills.scorers.trajectory.messages import read_reference, read_trajectory
 
@@ -17,6 +20,14 @@ CALL = {"id": "c", "type": "function", "function": {"name": "search", "arguments
 FLAT: Any = {"id": "c", "name": "search", "args": {"q": "owl"}}
 ASKS: dict[str, Any] = {"role": "assistant", "content": "", "tool_calls": [CALL]}
 USER: dict[str, Any] = {"role": "user", "content": "?"}
+
+
+class FunctionBlock(BaseModel):
+    """A block as the clients of models make them."""
+
+    type: str = "tool_use"
+    name: str = "search"
+    input: dict[str, str] = {"q": "owl"}
 
 
 def roles(given: Any) -> list[str]:
@@ -44,6 +55,25 @@ def calls(given: Any) -> list[tuple[str, Any]]:
         pytest.param([USER, ChatCompletionMessage.model_validate(ASKS)], id="openai-object"),
         pytest.param([USER, {**ASKS, "tool_calls": ChatCompletionMessage.model_validate(ASKS).tool_calls}], id="openai-calls"),
         pytest.param([SimpleNamespace(role="user"), SimpleNamespace(**ASKS)], id="any-object-with-a-role"),
+        pytest.param(messages_to_dict([HumanMessage("?"), AIMessage("", tool_calls=[FLAT])]), id="langchain-to-dict"),
+        pytest.param(
+            messages_to_dict([HumanMessage("?"), AIMessageChunk(content="", tool_calls=[FLAT])]), id="langchain-chunk-to-dict"
+        ),
+        pytest.param([USER, {"role": "assistant", "toolCalls": [FLAT]}], id="our-own-spelling"),
+        pytest.param(
+            [USER, {"role": "assistant", "tool_calls": ({"name": "search", "args": {"q": "owl"}},)}], id="tuple-of-calls"
+        ),
+        pytest.param(
+            [USER, {"role": "model", "parts": [{"functionCall": {"name": "search", "args": {"q": "owl"}}}]}], id="gemini"
+        ),
+        pytest.param(
+            [USER, {"role": "assistant", "content": [{"toolUse": {"name": "search", "input": {"q": "owl"}}}]}], id="bedrock"
+        ),
+        pytest.param(
+            [USER, {"role": "assistant", "content": {"type": "tool-call", "toolName": "search", "input": {"q": "owl"}}}],
+            id="vercel-one-block",
+        ),
+        pytest.param([USER, SimpleNamespace(role="assistant", content=[FunctionBlock()])], id="objects-as-blocks"),
         pytest.param(
             [USER, {"role": "ai", "content": [{"type": "tool_use", "name": "search", "input": {"q": "owl"}}]}], id="blocks"
         ),
@@ -62,8 +92,8 @@ def test_none_and_one_message(given: Any, expected: list[str]) -> None:
 
 
 def test_every_role_by_each_of_its_names() -> None:
-    given = ["assistant", "ai", "user", "human", "system", "developer", "tool", "function"]
-    same = ["assistant", "assistant", "user", "user", "system", "developer", "tool", "function"]
+    given = ["assistant", "ai", "model", "user", "human", "system", "developer", "tool", "function"]
+    same = ["assistant", "assistant", "assistant", "user", "user", "system", "developer", "tool", "function"]
     assert roles([{"role": role} for role in given]) == same
     assert roles([SystemMessage("x"), ToolMessage("x", tool_call_id="c")]) == ["system", "tool"]
 
@@ -81,6 +111,37 @@ def test_p92_legacy_and_invalid_calls_are_seen_once() -> None:
     invalid = [{"id": "c", "name": "search", "args": "{bad", "error": "no JSON"}]
     message = AIMessage("", invalid_tool_calls=invalid, additional_kwargs={"tool_calls": [raw]})
     assert calls([message]) == [("search", None)]
+
+
+def test_messages_to_dict_keeps_every_role_and_tells_calls_apart() -> None:
+    def dumped(name: str) -> Any:
+        asks = AIMessage("", tool_calls=[{"id": "c", "name": name, "args": {}}])
+        return messages_to_dict([SystemMessage("!"), HumanMessage("?"), asks, ToolMessage("1", tool_call_id="c", name=name)])
+
+    assert roles(dumped("pay")) == ["system", "user", "assistant", "tool"]
+    assert roles(messages_to_dict([HumanMessage("?")])[0]) == ["user"]
+    for mode in TRAJECTORY_MODES:
+        evaluate = create_trajectory_match_evaluator(trajectory_match_mode=trajectory_mode(mode))
+        assert evaluate(outputs=dumped("pay"), reference_outputs=dumped("pay"))["score"] is True
+        assert evaluate(outputs=dumped("pay"), reference_outputs=dumped("search"))["score"] is False
+
+
+def test_a_custom_tool_is_called_with_its_text() -> None:
+    message = {"role": "assistant", "tool_calls": [{"type": "custom", "custom": {"name": "sql", "input": "SELECT 1"}}]}
+    assert calls([message]) == [("sql", {"input": "SELECT 1"})]
+    assert len(read_reference([message]).calls) == 1
+
+
+@pytest.mark.parametrize("listed", [{"name": "search"}, '[{"name": "search"}]', 5])
+def test_what_is_no_list_of_calls_is_a_call_that_matches_nothing(listed: Any) -> None:
+    assert calls([{"role": "assistant", "content": "", "tool_calls": listed}]) == [("", None)]
+
+
+def test_results_of_bedrock_and_gemini_are_a_tools() -> None:
+    result = {"toolResult": {"toolUseId": "c", "content": []}}
+    assert roles([{"role": "user", "content": [result, result]}]) == ["tool", "tool"]
+    response = {"functionResponse": {"name": "search", "response": {}}}
+    assert roles([{"role": "user", "parts": [response, {"text": "and?"}]}]) == ["tool", "user"]
 
 
 def test_calls_of_anybody_else_do_not_count() -> None:

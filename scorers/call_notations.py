@@ -1,0 +1,158 @@
+"""The notations in which a message carries tool calls and their results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+NO_ARGUMENTS = object()
+"""Stands for arguments that a call does not mention, which is not the same as null."""
+
+_TALK = frozenset({"role", "content", "name", "tool_call_id"})
+"""What a message of text alone may have."""
+
+_CALL_BLOCKS = frozenset(
+    {"tool_use", "server_tool_use", "mcp_tool_use"}
+    | {"tool_call", "server_tool_call", "invalid_tool_call", "tool-call", "dynamic-tool"}
+    | {"function_call", "custom_tool_call", "mcp_call"}
+)
+"""The types of blocks that are calls: Anthropic's, LangChain's, Vercel's and those of OpenAI's responses."""
+
+_CALL_KEYS = ("functionCall", "function_call", "toolUse", "toolInvocation")
+"""The keys under which Gemini's parts, Bedrock's blocks and Vercel's hold a call."""
+
+_RESULT_BLOCKS = frozenset({"tool_result", "tool-result"})
+_RESULT_KEYS = ("functionResponse", "function_response", "toolResult")
+
+
+def raw_calls(message: Mapping[str, Any]) -> list[Any]:
+    """The calls of one assistant message as they stand there, whatever the notation and however unreadable.
+
+    Libraries repeat one call in several notations: the first that is filled holds them all. What stands in the place of a list
+    of calls and is none counts as one call without a name.
+    """
+    calls = message.get("tool_calls")
+    if calls.__class__ is list and calls and not message.get("invalid_tool_calls"):
+        listed: list[Any] = calls
+        return listed
+    if _is_talk(message):
+        return []
+    return next(filter(None, _notations(message)), [])
+
+
+def every_call(message: Mapping[str, Any]) -> Iterator[Any]:
+    """The calls of a message in all of its notations, repeated ones too."""
+    return iter(()) if _is_talk(message) else (call for notation in _notations(message) for call in notation)
+
+
+def name_and_arguments(raw: Mapping[str, Any]) -> tuple[Any, Any]:
+    """What a raw call says it calls, and with which arguments; None where it says nothing, `NO_ARGUMENTS` without such a key.
+
+    The text that OpenAI's custom tools are given counts as their argument `input`.
+    """
+    function = raw.get("function")
+    call = function if isinstance(function, dict) else raw if "name" in raw else _named(raw)
+    for key in ("arguments", "args", "input"):
+        if key in call:
+            return call.get("name"), call[key]
+    return call.get("name"), NO_ARGUMENTS
+
+
+def call_in(block: Any) -> Any:
+    """The call that a block of a message's content is or holds; None where it is another one."""
+    given = as_dict(block)
+    if _is_of(given, _CALL_BLOCKS):
+        return given
+    kind = given.get("type")
+    if isinstance(kind, str) and kind.startswith("tool-") and "state" in given:  # Vercel's parts of a chat are typed by the tool
+        return {**given, "name": kind.removeprefix("tool-")}
+    return _under(given, _CALL_KEYS)
+
+
+def result_in(block: Any) -> Any:
+    """The tool's result that a block of a message's content is or holds; None where it is another one."""
+    given = as_dict(block)
+    return given if _is_of(given, _RESULT_BLOCKS) else _under(given, _RESULT_KEYS)
+
+
+def blocks_of(message: Mapping[str, Any]) -> list[Any]:
+    """The blocks of a message's content, or of Gemini's `parts`; one that stands alone is one, and text has none."""
+    content, parts = message.get("content"), message.get("parts")
+    return [*_blocks(content), *_blocks(parts)]
+
+
+def results_named(message: Mapping[str, Any], role: str | None) -> Iterator[str]:
+    """The tools whose results a message of that role brings, as far as it names them."""
+    own = _name_of(message) if role in ("tool", "function") else None
+    if own is not None:
+        yield own
+    for block in blocks_of(message):
+        name = _name_of(as_dict(result_in(block)))
+        if name is not None and name != own:
+            yield name
+
+
+def as_dict(given: Any) -> dict[str, Any]:
+    """A mapping, or an object with ``model_dump`` as the clients of models make them, as a dict; empty for anything else."""
+    if isinstance(given, dict | Mapping):
+        return dict(given)
+    dump = getattr(given, "model_dump", None)
+    dumped = dump() if callable(dump) else None
+    return dumped if isinstance(dumped, dict) else {}
+
+
+def _is_talk(message: Mapping[str, Any]) -> bool:
+    """Whether it is told at once that there is text and nothing else, as in most messages."""
+    return message.get("content").__class__ is str and _TALK.issuperset(message)
+
+
+def _notations(message: Mapping[str, Any]) -> Iterator[list[Any]]:
+    """The calls in each notation, that which counts most first."""
+    extra = message.get("additional_kwargs")
+    extra = extra if isinstance(extra, Mapping) else {}
+    yield [*_listed(message, "tool_calls"), *_listed(message, "invalid_tool_calls")]
+    yield _listed(message, "toolCalls")
+    yield [*_listed(extra, "tool_calls"), *_listed(extra, "invalid_tool_calls")]
+    yield [call for call in map(call_in, blocks_of(message)) if call is not None]
+    for holder in (message, extra):
+        for key in ("function_call", "functionCall"):
+            if legacy := holder.get(key):
+                yield [legacy]
+    if _is_of(message, _CALL_BLOCKS):  # a call among the messages, as in OpenAI's responses
+        yield [message]
+
+
+def _listed(holder: Mapping[str, Any], key: str) -> list[Any]:
+    calls = holder.get(key)
+    if isinstance(calls, list | tuple):
+        return list(calls)
+    return [{key: calls}] if calls else []
+
+
+def _named(raw: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A call that keeps its name elsewhere: OpenAI's call of a custom tool, or Vercel's notation."""
+    custom = raw.get("custom")
+    if isinstance(custom, Mapping):
+        text = custom.get("input")
+        return {**custom, "input": {"input": text}} if isinstance(text, str) else custom
+    return {**raw, "name": raw.get("toolName")}
+
+
+def _name_of(result: Mapping[str, Any]) -> str | None:
+    named = (result.get(key) for key in ("name", "tool_name", "toolName"))
+    return next((name for name in named if isinstance(name, str)), None)
+
+
+def _blocks(content: Any) -> list[Any]:
+    if isinstance(content, list | tuple):
+        return list(content)
+    return [content] if isinstance(content, Mapping) else []
+
+
+def _is_of(block: Mapping[str, Any], types: frozenset[str]) -> bool:
+    kind = block.get("type")
+    return isinstance(kind, str) and kind in types
+
+
+def _under(block: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
+    return next((held for key in keys if (held := block.get(key)) is not None), None)

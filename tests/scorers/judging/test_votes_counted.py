@@ -1,0 +1,84 @@
+"""What votes come to, and whose words count: below the models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from statistics import fmean
+from typing import TypeVar
+
+import pytest
+
+from eval_skills.core.errors import JudgeError
+from eval_skills.scorers.judging.ballots import Ballot, Ballots
+from eval_skills.scorers.judging.consensus import consensus_of
+from eval_skills.scorers.judging.decision import decide
+from eval_skills.scorers.judging.graded_votes import GradedVotes
+from eval_skills.scorers.judging.grading import Grade, Grading
+from eval_skills.scorers.judging.judge import Ruling
+from eval_skills.scorers.judging.panel import Aggregate, Panel
+from eval_skills.scorers.rubric_results import DimensionResult
+from eval_skills.scorers.rubric_votes import settled
+from eval_skills.scorers.score import Score
+
+T = TypeVar("T")
+
+PANEL = Panel(models=("a", "b", "c"), votes=3)
+GRADING = Grading.of()
+
+
+@pytest.mark.parametrize("aggregate", ["mean", "median"])
+def test_equal_votes_come_to_that_very_value(aggregate: Aggregate) -> None:
+    assert fmean((0.8, 0.8, 0.8)) != 0.8
+    panel = Panel(models=("a", "b", "c"), votes=3, aggregate=aggregate)
+    cast = ballots(lambda _, value: value, c=(0.8, 0.8, 0.8), others=(0.8, 0.8))
+    assert decide(panel, cast, lambda value: value, 0.7).value == 0.8
+    assert consensus_of(panel, cast, lambda value: value).value == 0.8
+
+
+def ballots(of: Callable[[str, float], T], *, c: tuple[float | None, ...], others: tuple[float, float]) -> Ballots[T]:
+    """Three votes of each member; those of c as they are given, None for one that failed."""
+    votes = {"a": others[:1] * 3, "b": others[1:] * 3, "c": c}
+    gone = JudgeError("gone", code="JUDGE_MODEL")
+    return Ballots(
+        tuple(
+            Ballot(name, vote, error=gone) if value is None else Ballot(name, vote, of(name, value))
+            for name, values in votes.items()
+            for vote, value in enumerate(values)
+        )
+    )
+
+
+def ruling(name: str, value: float) -> Ruling[Grade]:
+    return Ruling(GRADING.reply.model_validate({"reasoning": f"{name} says so", "score": value}), name)
+
+
+def result(name: str, value: float) -> DimensionResult:
+    return DimensionResult(name="tone", score=value, given=f"{value}", why=f"{name} says so")
+
+
+def graded(*c: float | None) -> Score:
+    votes = GradedVotes(PANEL, GRADING, 0.7, ballots(ruling, c=c, others=(0.9, 0.7)))
+    return votes.score(code="JUDGED", where="output", version="1")
+
+
+def test_a_missing_member_counts_for_nothing() -> None:
+    cast = ballots(lambda name, _: name, c=(None, 0.8, None), others=(0.9, 0.7))
+    assert (cast.given, cast.counted) == ([*"aaabbbc"], [*"aaabbb"])
+
+
+def test_a_missing_member_does_not_say_why() -> None:
+    """Though the one vote it gave is the nearest to what the panel says."""
+    message = graded(None, 0.8, None).reasons[0].message
+    assert "expected a score of at least 0.7, got 0.8: " in message
+    assert "c says so" not in message
+    assert "c says so" in graded(0.8, 0.8, None).reasons[0].message, "with two of three it is there"
+
+
+def test_a_missing_member_was_not_outvoted() -> None:
+    assert [each.code for each in graded(None, 0.1, None).reasons] == ["JUDGED"]
+    assert [each.code for each in graded(0.1, 0.1, None).reasons] == ["JUDGED", "JUDGE_DISSENT"]
+
+
+def test_a_missing_member_does_not_say_why_a_dimension_has_its_score() -> None:
+    assert settled(PANEL, ballots(result, c=(None, 0.8, None), others=(0.9, 0.7))).why != "c says so"
+    assert settled(PANEL, ballots(result, c=(0.8, 0.8, None), others=(0.9, 0.7))).why == "c says so"
