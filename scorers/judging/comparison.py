@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,6 +11,7 @@ from eval_skills.scorers.answer import text_of, unwrapped
 from eval_skills.scorers.judging.grading import REASONING
 from eval_skills.scorers.judging.question import Material, Question
 from eval_skills.scorers.judging.reply import Reply
+from eval_skills.scorers.judging.together import together
 
 if TYPE_CHECKING:
     from eval_skills.core.models import EvalTask
@@ -67,7 +67,7 @@ class Comparing:
         a, b = unwrapped(a), unwrapped(b)
         if same_answer(a, b):
             return Compared("tie")
-        ahead, behind = await asyncio.gather(judge.ask(self.question(a, b)), judge.ask(self.question(b, a)))
+        ahead, behind = await together((judge.ask(self.question(a, b)), judge.ask(self.question(b, a))))
         a_first, b_first = _PICKS[True][ahead.reply.better], _PICKS[False][behind.reply.better]
         return Compared(outcome_of(a_first, b_first), a_first, b_first, ahead.reply.reasoning, behind.reply.reasoning)
 
