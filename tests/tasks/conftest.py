@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from eval_skills.tasks.progress import NobodyWatches
 from eval_skills.tasks.request import EvaluateRequest
 from eval_skills.tasks.run_manifest import manifest_of
 from eval_skills.tasks.session import RunSession
+from tests.scripted_model import ScriptedModel
 from tests.tasks.backfills import DAY, START, Days
 
 SKILL = """
@@ -39,6 +40,16 @@ MakeRequest = Callable[..., EvaluateRequest]
 MakePlan = Callable[..., RunPlan]
 LandedRun = Callable[..., str]
 WriteExpectations = Callable[..., str]
+
+
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[ScriptedModel]:
+    """A model that says what the test wrote down; verdicts are cached in the test's own folder, and no key is set."""
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    with ScriptedModel() as server:
+        yield server
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,13 +31,9 @@ Plan = Callable[..., ComparisonPlan]
 
 
 @pytest.fixture
-def model(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[ScriptedModel]:
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    with ScriptedModel() as server:
-        server.otherwise = prefers_right
-        yield server
+def model(model: ScriptedModel) -> ScriptedModel:
+    model.otherwise = prefers_right
+    return model
 
 
 @pytest.fixture

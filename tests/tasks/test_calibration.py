@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,13 +33,9 @@ SAID = Reason(code="JUDGE_VERDICT", message="so", where="output")
 
 
 @pytest.fixture
-def model(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[ScriptedModel]:
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    with ScriptedModel() as server:
-        server.otherwise = by_length
-        yield server
+def model(model: ScriptedModel) -> ScriptedModel:
+    model.otherwise = by_length
+    return model
 
 
 def by_length(asked: Asked) -> Says:

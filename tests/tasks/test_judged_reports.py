@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -37,15 +37,6 @@ PRICED = {"inputPrice": 0.0, "outputPrice": 1_000.0}
 
 NAMES = ("markdown", "html", "csv", "json", "parquet")
 Judged = Callable[..., RunSummary]
-
-
-@pytest.fixture
-def model(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[ScriptedModel]:
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    with ScriptedModel() as server:
-        yield server
 
 
 @pytest.fixture

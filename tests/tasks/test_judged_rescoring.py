@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,15 +25,6 @@ pytestmark = pytest.mark.xdist_group("judge")
 Plan = Callable[..., Rescoring]
 JUDGED = {"expectedOutput": {"type": "llm_judge", "criteria": "Be right."}}
 ANSWERS = {"a": "right", "b": "wrong", "c": "other", "d": "more"}
-
-
-@pytest.fixture
-def model(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[ScriptedModel]:
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    with ScriptedModel() as server:
-        yield server
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,15 +30,6 @@ pytestmark = pytest.mark.xdist_group("judge")
 JUDGED = {"expectedOutput": {"type": "llm_judge", "criteria": "Be right."}}
 PRICED = {"inputPrice": 0.0, "outputPrice": 1_000.0}
 """A reply of 20 tokens costs 0.02 USD; one of llm_judge may cost up to 1.50."""
-
-
-@pytest.fixture
-def model(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[ScriptedModel]:
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    with ScriptedModel() as server:
-        yield server
 
 
 @pytest.fixture

@@ -35,6 +35,13 @@ def test_equal_votes_come_to_that_very_value(aggregate: Aggregate) -> None:
     assert consensus_of(panel, cast, lambda value: value).value == 0.8
 
 
+@pytest.mark.parametrize(("present", "enough"), [(1, False), (2, False), (3, True)])
+def test_half_of_the_members_are_no_quorum(present: int, enough: bool) -> None:
+    failed = JudgeError("out of order", code="JUDGE_UNAVAILABLE")
+    members = [Ballot(f"m{n}", 0, 0.8) if n < present else Ballot(f"m{n}", 0, error=failed) for n in range(4)]
+    assert (Ballots(tuple(members)).too_few is None) is enough
+
+
 def ballots(of: Callable[[str, float], T], *, c: tuple[float | None, ...], others: tuple[float, float]) -> Ballots[T]:
     """Three votes of each member; those of c as they are given, None for one that failed."""
     votes = {"a": others[:1] * 3, "b": others[1:] * 3, "c": c}
