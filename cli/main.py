@@ -133,7 +133,8 @@ def _launch(
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command and leave the process with its exit code."""
     for farewell in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(farewell, _terminate)
+        if signal.getsignal(farewell) != signal.SIG_IGN:  # `nohup eval-skills … &` outlives its terminal
+            signal.signal(farewell, _terminate)
     code = call(sys.argv[1:] if arguments is None else arguments)
     try:
         sys.stdout.flush()
