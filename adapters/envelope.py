@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from pydantic import ValidationError
 
-from eval_skills.adapters.tail import excerpt
+from eval_skills.adapters.error_answer import told_in
 from eval_skills.core.errors import ContractError
 from eval_skills.core.models import SkillResponse
+from eval_skills.core.validation_words import problems_in
 
 ENVELOPE_KEYS = frozenset({"output", "messages", "toolCalls", "usage", "costUsd", "metadata"})
 
@@ -34,12 +34,5 @@ def read_answer(answer: Any) -> SkillResponse:
     try:
         return SkillResponse.model_validate(parts)
     except ValidationError as error:
-        raise ContractError(f"malformed envelope: {_first_problem(error)}") from None
-
-
-def _first_problem(error: ValidationError) -> str:
-    first = error.errors(include_url=False)[0]
-    path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"]).removeprefix(".")
-    seen = excerpt(json.dumps(first["input"], default=str), 80)
-    message = first["msg"]
-    return f"{path}: {message[0].lower()}{message[1:]}; got {seen}"
+        first = problems_in(error, parts)[0]
+        raise ContractError(f"malformed envelope: {first.path}: {first.message}", known=told_in(answer)) from None

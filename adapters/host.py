@@ -28,7 +28,7 @@ if __name__ == "__main__":  # run by its path, maybe where this package is not i
         sys.modules[_name] = types.ModuleType(_name)
     sys.modules[_name].__path__ = [os.path.dirname(os.path.abspath(__file__))]
 
-from eval_skills.adapters.host_answer import plain
+from eval_skills.adapters.host_answer import plain, told_by
 from eval_skills.adapters.host_langchain import (
     config_of_call,
     given_first,
@@ -72,10 +72,10 @@ class Host:
         except NotJson as error:
             reply = {"error": {"code": NOT_JSON, "message": str(error)}}
         except Unfinished as error:
-            reply = {"error": {"code": RAISED, "message": str(error)}}
+            reply = {"error": {"code": RAISED, "message": str(error), **told_by(error)}}
         except BaseException as error:  # noqa: BLE001 - whatever the skill raises, even SystemExit, is its answer
             show_traceback(error)
-            reply = {"error": {"code": RAISED, "message": described(error)}}
+            reply = {"error": {"code": RAISED, "message": described(error), **told_by(error)}}
         self.busy.clear()
         return json.dumps({"jsonrpc": "2.0", "id": request["id"], **reply}).encode() + b"\n"
 

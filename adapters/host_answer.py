@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import enum
+import json
 import math
 from typing import Any
 
@@ -17,11 +19,26 @@ MESSAGE_PARTS = (
     "type", "content", "name", "role", "tool_calls", "invalid_tool_calls", "tool_call_id", "status", "usage_metadata",
 )  # fmt: skip
 MESSAGE_CHARS = 2000
+_TOLD = {"tool_calls": "toolCalls", "messages": "messages", "usage": "usage", "cost_usd": "costUsd"}
 
 
 def is_message(value: Any) -> bool:
     """Whether `value` looks like one of LangChain's messages."""
     return not isinstance(value, type) and all(hasattr(value, part) for part in ("type", "content", "response_metadata"))
+
+
+def told_by(error: BaseException) -> dict[str, Any]:
+    """What an exception tells of the run before it, as ``data`` of an error reply: its attributes `tool_calls`, `messages`,
+    `usage` and `cost_usd`, as far as they are there and JSON.
+    """
+    told: dict[str, Any] = {}
+    for name, key in _TOLD.items():
+        with contextlib.suppress(Exception):  # an attribute may be computed, by anybody's code
+            if (part := getattr(error, name, None)) is not None:
+                written = plain(part, name)
+                json.dumps(written, ensure_ascii=False).encode()  # halves of surrogate pairs cannot be passed on
+                told[key] = written
+    return {"data": told} if told else {}
 
 
 def plain(value: Any, where: str = "the answer") -> Any:

@@ -65,12 +65,13 @@ def refuse_waiting(answer: Any, state: Any) -> None:
     Raises:
         Unfinished: the graph waits for somebody who is not there.
     """
-    asked = answer.get("__interrupt__") if isinstance(answer, dict) else None
+    said = answer if isinstance(answer, dict) else {}
+    asked, messages = said.get("__interrupt__"), said.get("messages")
     if asked:
         wanted = [value if isinstance(value := getattr(each, "value", each), str) else repr(value) for each in asked]
-        raise Unfinished(f"the graph waits for input: {'; '.join(wanted)[:MESSAGE_CHARS]}")
+        raise Unfinished(f"the graph waits for input: {'; '.join(wanted)[:MESSAGE_CHARS]}", messages)
     if following := getattr(state, "next", None):
-        raise Unfinished(f"the graph waits for input: it stopped before {', '.join(map(str, following))}")
+        raise Unfinished(f"the graph waits for input: it stopped before {', '.join(map(str, following))}", messages)
 
 
 def given_first(value: Any, messages: list[dict[str, Any]] | None) -> int:

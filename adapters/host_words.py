@@ -22,7 +22,11 @@ class NotLoaded(Exception):
 
 
 class Unfinished(Exception):
-    """The code stopped halfway and waits; the message says what for."""
+    """The code stopped halfway and waits; the message says what for, and `messages` are those until then."""
+
+    def __init__(self, message: str, messages: Any = None) -> None:
+        super().__init__(message)
+        self.messages = messages
 
 
 class NotJson(Exception):

@@ -14,6 +14,7 @@ from eval_skills.adapters import host
 from eval_skills.adapters.base import Adapter
 from eval_skills.adapters.call import Call
 from eval_skills.adapters.config import AdapterConfig, HostedConfig, read_config
+from eval_skills.adapters.error_answer import told_in
 from eval_skills.adapters.jsonrpc import Reply
 from eval_skills.adapters.launch import launch_of
 from eval_skills.adapters.pool import WorkerPool
@@ -107,4 +108,5 @@ def _result(reply: Reply) -> Any:
     if not reply.failed:
         return reply.content
     message = excerpt(reply.content["message"])
-    raise ContractError(message) if reply.content["code"] == host.NOT_JSON else SkillError(message)
+    kind = ContractError if reply.content["code"] == host.NOT_JSON else SkillError
+    raise kind(message, known=told_in(reply.content))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from eval_skills.adapters.accounting import Accounting
 from eval_skills.adapters.call import Call
 from eval_skills.adapters.envelope import read_answer
+from eval_skills.adapters.error_answer import told_in_text
 from eval_skills.adapters.http_config import HttpConfig
 from eval_skills.adapters.http_status import status_error
 from eval_skills.adapters.json_pointer import value_at
@@ -52,11 +53,12 @@ class HttpAnswer:
         """The response behind `reply`, all of which has come.
 
         Raises:
-            ItemError: its status is no success.
+            ItemError: its status is no success; `known` is what its body tells of the run.
             ContractError: its body cannot be read, or has no output; with the body's beginning. Of usage that cannot be read
                 the call's logs tell.
         """
         if (error := status_error(reply.status, reply.headers, _text(reply), reply.address)) is not None:
+            error.known = told_in_text(reply.body)
             raise error
         try:
             response = self._streamed(self._stream, reply) if self._stream is not None else self._whole(reply)
@@ -76,7 +78,9 @@ class HttpAnswer:
             seen = excerpt(_text(reply)) or "an empty body"
             message = f"HTTP {reply.status} with {kind}: {problem}; it began: {seen}"
             was_cut = isinstance(problem, StreamCut) and _ends_with_the_connection(reply) and (stream.events or not stream.bytes)
-            raise SkillUnavailable(f"the connection was closed: {message}") if was_cut else ContractError(message) from None
+            if was_cut:
+                raise SkillUnavailable(f"the connection was closed: {message}") from None
+            raise ContractError(message, known=problem.known) from None
         return SkillResponse(output=output) if self._bare else read_answer(output)
 
     def _whole(self, reply: HttpReply) -> SkillResponse:

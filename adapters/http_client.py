@@ -20,7 +20,7 @@ from eval_skills.adapters.request import Request, with_query
 from eval_skills.core.errors import ContractError, InfraError
 
 ERROR_BODY_BYTES = 4_000
-"""How much of an unsuccessful response's body is read."""
+"""How much of an unsuccessful response's body is read, unless it is JSON: that may tell what was done before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class HttpClient:
         with _errors_of(request.url):
             async with self._stream(request, secret_query) as response:
                 if not response.is_success:
-                    return HttpReply(response.status_code, response.headers, await _beginning(response), "")
+                    return HttpReply(response.status_code, response.headers, await _beginning(response, max_bytes), "")
                 _refuse_encoding(response)
                 return HttpReply(response.status_code, response.headers, await _body(response, max_bytes, is_whole), "")
 
@@ -148,14 +148,14 @@ async def _body(response: httpx.Response, max_bytes: int, is_whole: Callable[[by
     return bytes(received)
 
 
-async def _beginning(response: httpx.Response) -> bytes:
-    received = bytearray()
+async def _beginning(response: httpx.Response, max_bytes: int) -> bytes:
+    received, limit = bytearray(), max_bytes if "json" in response.headers.get("content-type", "") else ERROR_BODY_BYTES
     with suppress(httpx.HTTPError):  # the status is what matters: a body that breaks off must not hide it
         async for chunk in response.aiter_raw():
             received += chunk
-            if len(received) >= ERROR_BODY_BYTES:
+            if len(received) >= limit:
                 break
-    return bytes(received[:ERROR_BODY_BYTES])
+    return bytes(received[:limit])
 
 
 @contextmanager

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from eval_skills.adapters.error_answer import TOLD, told_in
 from eval_skills.adapters.json_text import parse_json, write_json
 from eval_skills.adapters.tail import excerpt
 from eval_skills.core.errors import ContractError, InfraError, SkillError
@@ -26,10 +27,10 @@ class Reply:
         """The result.
 
         Raises:
-            SkillError: the skill reported an error; the message has its code and message.
+            SkillError: the skill reported an error; the message has its code and message, and `known` what it tells of the run.
         """
         if self.failed:
-            raise SkillError(_describe_error(self.content))
+            raise SkillError(_describe_error(self.content), known=told_in(self.content))
         return self.content
 
 
@@ -122,5 +123,8 @@ def _number(text: str) -> int | str:
 def _describe_error(error: Any) -> str:
     if not isinstance(error, dict) or not isinstance(error.get("message"), str):
         return f"error reply: {excerpt(json.dumps(error))}"
-    data = f" ({excerpt(json.dumps(error['data']))})" if error.get("data") is not None else ""
-    return f"error {error.get('code')}: {excerpt(error['message'])}{data}"
+    data = error.get("data")
+    if isinstance(data, dict):  # what it tells of the run is kept beside the message
+        data = {key: part for key, part in data.items() if key not in TOLD} or None
+    more = f" ({excerpt(json.dumps(data))})" if data is not None else ""
+    return f"error {error.get('code')}: {excerpt(error['message'])}{more}"

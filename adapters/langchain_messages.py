@@ -3,34 +3,43 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from eval_skills.core.errors import ContractError
+from eval_skills.core.message_blocks import is_text, text_of
+from eval_skills.core.message_items import CALLS, built_in_call
 from eval_skills.core.models import ToolCall, Usage
+from eval_skills.core.tool_results import ToolResult, results_of
 
 _ROLES = {"ai": "assistant", "human": "user"}
+
+_SERVED = frozenset({"server_tool_use", "mcp_tool_use", "server_tool_call", "mcp_call"})
+_REPEATED = frozenset({"tool_call", "invalid_tool_call", "function_call", "custom_tool_call"})
+"""Blocks of calls that stand in `tool_calls` as well."""
 
 
 def openai_message(message: dict[str, Any]) -> dict[str, Any]:
     """`message` with role, content and, where it has them, tool calls whose arguments are JSON text.
 
     A content of several texts becomes one text; other parts (images) stay only in messages that no model wrote. A call that
-    the model wrote unreadably keeps its arguments as they were. What is no message of LangChain is passed on.
+    the model wrote unreadably keeps its arguments as they were. Calls that the model's service ran itself (a web search) stand in
+    the content, and are calls as well. What is no message of LangChain is passed on.
     """
     if "type" not in message:
         return message
     role = _role(message)
     spoken: dict[str, Any] = {"role": role, "content": _content(message, role)}
     spoken |= {key: message[key] for key in ("name", "tool_call_id") if message.get(key) is not None}
-    if calls := [*_list(message, "tool_calls"), *_list(message, "invalid_tool_calls")]:
+    if calls := _calls(message):
         spoken["tool_calls"] = [_openai_call(call) for call in calls]
     return spoken
 
 
 def calls_of(messages: list[dict[str, Any]]) -> list[ToolCall]:
-    """All tool calls in order, each with the result or the error that a tool's message has for its id."""
-    answers = {message.get("tool_call_id"): message for message in messages if _role(message) == "tool"}
-    asked = [call for message in messages for call in (*_list(message, "tool_calls"), *_list(message, "invalid_tool_calls"))]
+    """All tool calls in order, each with the result or the error that a tool's message, or a block beside it, has for its id."""
+    answers = {result.call_id: result for result in _results(messages)}
+    asked = [call for message in messages for call in _calls(message)]
     return [_tool_call(call, answers.get(call.get("id")) if call.get("id") else None) for call in asked if _is_native(call)]
 
 
@@ -45,13 +54,6 @@ def final_text(messages: list[dict[str, Any]]) -> str:
         others = ", ".join(dict.fromkeys(map(_role, messages)))
         raise ContractError(f"no message of the model in the answer{others and f'; what is new in it came from: {others}'}")
     return text_of(spoken[-1].get("content"))
-
-
-def text_of(content: Any) -> str:
-    """The texts of a message's content, one after the other; parts that are no text are left out."""
-    if not isinstance(content, list):
-        return content if isinstance(content, str) else ""
-    return "".join(part if isinstance(part, str) else str(part.get("text", "")) for part in content if _is_text(part))
 
 
 def usage_of(usages: list[dict[str, Any] | None]) -> Usage | None:
@@ -70,13 +72,34 @@ def _role(message: dict[str, Any]) -> str:
 
 def _content(message: dict[str, Any], role: str) -> Any:
     content = message.get("content")
-    if role == "assistant" or (isinstance(content, list) and all(map(_is_text, content))):
+    if role == "assistant" or (isinstance(content, list) and all(map(is_text, content))):
         return text_of(content)
     return content
 
 
-def _is_text(part: Any) -> bool:
-    return isinstance(part, str) or (isinstance(part, dict) and part.get("type") == "text")
+def _calls(message: dict[str, Any]) -> list[Any]:
+    served = [call for block in _list(message, "content") if (call := _served_call(block)) is not None]
+    return [*served, *_list(message, "tool_calls"), *_list(message, "invalid_tool_calls")]
+
+
+def _served_call(block: Any) -> dict[str, Any] | None:
+    """The call of a tool of the model's service that a block is, by Anthropic, by OpenAI or by LangChain's own standard."""
+    kind = block.get("type") if isinstance(block, dict) else None
+    if not isinstance(kind, str) or kind in _REPEATED or not (kind in _SERVED or kind.endswith(CALLS)):
+        return None
+    call = block if kind in _SERVED else built_in_call(block, kind)
+    arguments = next((call[key] for key in ("args", "input", "arguments") if key in call), None)
+    return {"name": call.get("name"), "args": arguments, "id": call.get("id")}
+
+
+def _results(messages: list[dict[str, Any]]) -> Iterator[ToolResult]:
+    """What tools answered: those of the model's service in its own messages, all others in messages of theirs."""
+    for message in messages:
+        if (role := _role(message)) == "assistant":
+            yield from results_of({"content": _list(message, "content")}, role)
+        elif role == "tool":
+            text = text_of(message.get("content"))
+            yield ToolResult(None, message.get("tool_call_id"), text, text if message.get("status") == "error" else "")
 
 
 def _list(message: dict[str, Any], key: str) -> list[Any]:
@@ -96,8 +119,6 @@ def _is_native(call: Any) -> bool:
     return isinstance(call, dict) and isinstance(call.get("name"), str)
 
 
-def _tool_call(call: dict[str, Any], answer: dict[str, Any] | None) -> ToolCall:
-    content = text_of(answer.get("content")) if answer is not None else None
-    failed = answer is not None and answer.get("status") == "error"
-    said = {"error": content} if failed else {"result": content}
+def _tool_call(call: dict[str, Any], answer: ToolResult | None) -> ToolCall:
+    said = {} if answer is None else {"error": answer.error} if answer.error else {"result": answer.content}
     return ToolCall(name=call["name"], arguments=call.get("args"), id=call.get("id"), **said)

@@ -64,7 +64,9 @@ def crossed(limits: Limits, text: str) -> str:
 def named(error: ItemError, limits: Limits) -> ItemError:
     """The error as the skill's own (kind ``skill``, never tried again) where one of its limits struck, else as it is."""
     found = "" if isinstance(error, SkillTimeout) else crossed(limits, str(error))
-    return SkillError(f"{found}: {error}", latency_ms=error.latency_ms, logs=error.logs) if found else error
+    if not found:
+        return error
+    return SkillError(f"{found}: {error}", latency_ms=error.latency_ms, logs=error.logs, known=error.known)
 
 
 def too_long(what: str, max_bytes: int) -> ContractError:

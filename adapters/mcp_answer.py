@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Any
 import mcp_types
 
 from eval_skills.adapters import limits
+from eval_skills.adapters.error_answer import told_in
 from eval_skills.adapters.json_text import parse_json, write_json
 from eval_skills.adapters.tail import excerpt
 from eval_skills.core.errors import ContractError, ItemError, SkillError, SkillUnavailable
 
 if TYPE_CHECKING:
     from mcp import MCPError
+
+    from eval_skills.core.models import SkillResponse
 
 _EXCEPTION = re.compile(r"^\s*((?:\w+\.)*[A-Z]\w*(?:Error|Exception|Interrupt|Exit): .*?)\s*$", re.MULTILINE)
 
@@ -54,6 +57,14 @@ def error_text(result: mcp_types.CallToolResult) -> str:
     return excerpt(said) or "no text"
 
 
+def told_in_result(result: mcp_types.CallToolResult, max_bytes: int) -> SkillResponse | None:
+    """What an answer that is an error tells of the run; nothing where it is one that could not be kept."""
+    try:
+        return told_in(output_of(result, max_bytes))
+    except ContractError:
+        return None
+
+
 def exception_in(stderr: str) -> str:
     """The last exception that a server logged, as a phrase, or nothing; not the one that only says that a tool failed."""
     found = [line for line in _EXCEPTION.findall(stderr) if "Error executing" not in line]
@@ -69,7 +80,7 @@ def reply_error(error: MCPError, max_bytes: int) -> ItemError:
         return ContractError(said)
     if error.data:
         said = f"{said} ({excerpt(str(error.data))})"
-    return SkillError(said)
+    return SkillError(said, known=told_in(error.data))
 
 
 def is_closed(error: MCPError) -> bool:

@@ -9,7 +9,7 @@ from mcp import MCPError
 from pydantic import ValidationError
 
 from eval_skills.adapters.call import Call
-from eval_skills.adapters.mcp_answer import error_text, exception_in, is_closed, output_of, reply_error
+from eval_skills.adapters.mcp_answer import error_text, exception_in, is_closed, output_of, reply_error, told_in_result
 from eval_skills.adapters.mcp_link import SessionExpired
 from eval_skills.adapters.mcp_session import McpSession
 from eval_skills.adapters.tail import Tail, excerpt
@@ -76,7 +76,8 @@ async def _answer(session: McpSession, tool: str, result: CallToolResult, max_by
     said = error_text(result)
     masked = said == f"Error executing tool {tool}"  # which is how a server hides what its tool raised
     cause = exception_in(session.link.stderr()) if masked else ""
-    raise SkillError("; ".join(filter(None, (said, cause, _refused(session, mark)))))
+    message = "; ".join(filter(None, (said, cause, _refused(session, mark))))
+    raise SkillError(message, known=told_in_result(result, max_bytes))
 
 
 async def _explained(session: McpSession, error: MCPError, max_bytes: int, mark: int) -> ItemError:
@@ -89,7 +90,7 @@ async def _explained(session: McpSession, error: MCPError, max_bytes: int, mark:
         return await _interrupted(session)
     problem = reply_error(error, max_bytes)
     refused = _refused(session, mark)
-    return type(problem)(f"{problem}; {refused}") if refused else problem
+    return type(problem)(f"{problem}; {refused}", known=problem.known) if refused else problem
 
 
 async def _interrupted(session: McpSession) -> ItemError:

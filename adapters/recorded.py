@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 from pydantic.alias_generators import to_camel
 
 from eval_skills.adapters.json_text import parse_json
-from eval_skills.adapters.langchain_messages import text_of
 from eval_skills.core.errors import ContractError, InfraError, InputError, ItemError, SkillError, SkillTimeout
 from eval_skills.core.loading import distinct_keys, validate
-from eval_skills.core.message_roles import inner_message, role_in, unknown_role
+from eval_skills.core.message_roles import inner_message, last_words, role_in, unknown_role
 from eval_skills.core.models import Model, SkillResponse
 from eval_skills.core.models.base import Text
+from eval_skills.core.tool_results import results_of
 
 MAX_RUNS = 1000
 """As many runs of a task as a call may ask for."""
@@ -81,8 +80,8 @@ class RecordedRun(SkillResponse):
     def answer(self) -> SkillResponse:
         """What a call would have returned. Without an output, the text of the model's last message is the answer."""
         parts = self._parts()
-        if "output" not in parts and (spoken := _spoken(parts.get("messages") or [])):
-            parts["output"] = text_of(spoken[-1].get("content"))
+        if "output" not in parts and (words := last_words(parts.get("messages") or [])) is not None:
+            parts["output"] = words
         return SkillResponse().model_copy(update=parts)
 
     @property
@@ -127,23 +126,14 @@ def read_recorded(line: bytes, place: str) -> RecordedRun:
     return validate(RecordedRun, known, source=place)
 
 
-def _spoken(messages: list[dict[str, Any]]) -> list[Mapping[str, Any]]:
-    return [message for message in map(inner_message, messages) if role_in(message) == "assistant"]
-
-
 def _unanswered(messages: list[dict[str, Any]]) -> str | None:
     """Why no message is an answer; None where one is."""
-    if not _spoken(messages):
+    if last_words(messages) is None:
         return "there is no answer: no message is the assistant's, and no output is given"
     last = inner_message(messages[-1])
-    if role_in(last) != "user" or _holds_results(last.get("content")):
+    if role_in(last) != "user" or any(True for _ in results_of(last, "user")):  # a tool's turn, as Anthropic's API has them
         return None
     return f"there is no answer: messages[{len(messages) - 1}], the last one, is the user's, and no output is given"
-
-
-def _holds_results(content: Any) -> bool:
-    """Whether a user's message is a tool's turn, as Anthropic's API has them."""
-    return isinstance(content, list) and any(isinstance(part, dict) and part.get("type") == "tool_result" for part in content)
 
 
 def _known_parts(data: dict[str, Any], place: str) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from eval_skills.adapters.error_answer import told_in_text
 from eval_skills.adapters.event_stream import Event, EventStream
 from eval_skills.adapters.json_pointer import value_at
 from eval_skills.adapters.json_text import parse_json
@@ -107,7 +108,7 @@ class StreamedAnswer:
 
     def _reported(self, event: Event) -> ItemError:
         kind = SkillUnavailable if is_passing(event.data) else ContractError
-        return kind(self._phrase(f"reported an error: {_shown(event) or 'without a word'}"))
+        return kind(self._phrase(f"reported an error: {_shown(event) or 'without a word'}"), known=told_in_text(event.data))
 
     def _broken(self, problem: str) -> ContractError:
         return ContractError(self._phrase(problem))

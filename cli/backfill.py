@@ -27,6 +27,8 @@ from eval_skills.cli.session import current
 if TYPE_CHECKING:
     from eval_skills.tasks.backfill_summary import BackfillSummary
 
+UNFINISHED = 3
+
 Mode = Literal["recompute", "rescore", "replay"]
 Every = Literal["day", "week", "run", "tag"]
 REBUILT = Group("What is rebuilt", sort_key=1)
@@ -102,7 +104,8 @@ def backfill_command(
     """Rebuild past results period by period, and compare each period with the one before.
 
     What lands is new: no stored row is changed. A period that is up to date is left alone, so that the same call goes on after an
-    interruption, and does nothing the second time. What could not be used of stored runs is tried again by every call.
+    interruption, and does nothing the second time. What could not be used of stored runs is tried again by every call, and so is
+    what the judge failed. Exit code 3: it failed a part of a period, or no period came to a figure.
 
     Example: eval-skills backfill --mode recompute --since 30d
 
@@ -134,7 +137,7 @@ def backfill_command(
     if summary.is_empty:
         again = " with --force" if mode == "replay" else ""
         raise RunError(f"no period came to a figure, for the reasons above; mend the cause, then call again{again}")
-    return 0
+    return UNFINISHED if summary.unjudged else 0
 
 
 def _shared(flags: dict[str, Any]) -> dict[str, Any]:

@@ -35,6 +35,8 @@ def show_backfill(summary: BackfillSummary, output: Path | None) -> None:
         current().say(f"{one_line(name)}: {figures.rate(points[0].value)} → {figures.rate(points[-1].value)}", style="bold")
         current().say(bars)
     current().say(summary.line, style="" if summary.done else "green")
+    if (line := summary.unjudged_line) is not None:
+        current().say(one_line(line), style="red")
     current().say(f"store   {summary.request.store}   table comparisons")
     if output is not None:
         current().say(f"trend   {output}")
@@ -72,6 +74,8 @@ def _document(summary: BackfillSummary, output: Path | None) -> dict[str, Any]:
         "done": summary.done,
         "upToDate": summary.up_to_date,
         "comparisons": [_camel(row) for row in summary.rows],
+        "unjudged": summary.unjudged,
+        "judging": [line] if (line := summary.unjudged_line) is not None else [],
         "store": summary.request.store,
         "file": str(output) if output else None,
         "remarks": summary.remarks,

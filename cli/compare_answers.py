@@ -8,7 +8,7 @@ from cyclopts import Parameter
 
 from eval_skills.cli.configurable import Mark
 from eval_skills.cli.numbers import whole
-from eval_skills.cli.options import COMPARED, HOW, BenchmarksFolder, JudgeFlags, PastResults, TasksFile, flags_of
+from eval_skills.cli.options import COMPARED, HOW, JUDGED, BenchmarksFolder, JudgeFlags, PastResults, TasksFile, flags_of
 from eval_skills.cli.session import current
 
 if TYPE_CHECKING:
@@ -44,17 +44,32 @@ def compare_answers_command(
         int | None, Mark.SHARED, Parameter(group=HOW, converter=whole, help="Pairs at a time [default: 4]")
     ] = None,
     judging: JudgeFlags = JudgeFlags(),
+    panel: Annotated[
+        list[str] | None,
+        Parameter(
+            group=JUDGED,
+            consume_multiple=1,
+            help="Models that judge each pair, each as PROVIDER/MODEL; their majority decides",
+        ),
+    ] = None,
+    votes: Annotated[
+        int | None,
+        Parameter(group=JUDGED, converter=whole, help="Ask each model N times about each pair, in both orders [default: 1]"),
+    ] = None,
     store: PastResults = None,
 ) -> int:
     """Let a model say, task by task, which of two runs answered better.
 
     Every pair of answers is judged in both orders; where these disagree it is a tie, and so are equal answers, about which nobody
-    is asked. An item without an answer is not judged. Made again, the call asks nothing twice, and goes on where it was stopped.
-    Exit code 3: a pair could not be judged, or the budget is spent.
+    is asked. Of several models (--panel) more than half must be for a side, else it is a tie; one that fails is no vote. An item
+    without an answer is not judged. Made again, the call asks nothing twice, and goes on where it was stopped. Exit code 3: a
+    pair could not be judged, or the budget is spent.
 
     Example: eval-skills compare-answers 20261121T233824Z-3f9a latest
 
     Example: eval-skills compare-answers latest latest --skill-a old --skill-b new
+
+    Example: eval-skills compare-answers latest RUN_B --panel openai/a xai/b
     """
     from eval_skills.cli.compare_tables import show_comparison
     from eval_skills.cli.evaluate import request_of
@@ -67,7 +82,8 @@ def compare_answers_command(
     options = {
         "run_a": run_a,
         "run_b": run_b,
-        **given(skill_a=skill_a, skill_b=skill_b, criteria=criteria, benchmark=benchmark),
+        **given(skill_a=skill_a, skill_b=skill_b, criteria=criteria, benchmark=benchmark, votes=votes),
+        **given(panel=panel_beside(judging.judge_model, panel)),
         **given(
             tasks=str(tasks) if tasks else None, benchmarks_dir=str(config.benchmarks_dir) if config.benchmarks_dir else None
         ),
@@ -79,6 +95,21 @@ def compare_answers_command(
     summary = _compared(request_of(CompareRequest, options))
     show_comparison(summary)
     return 0 if summary.is_complete else UNFINISHED
+
+
+def panel_beside(model: str | None, panel: list[str] | None) -> list[str] | None:
+    """The panel, if it is to judge: a single model that was typed takes the place of one that is configured.
+
+    Raises:
+        UsageError: both were typed.
+    """
+    from eval_skills.core.errors import UsageError
+
+    if model is None or panel is None or "--judge-model" in current().configured:
+        return panel
+    if "--panel" in current().configured:
+        return None
+    raise UsageError("--judge-model and --panel exclude each other; keep one")
 
 
 def _compared(request: CompareRequest) -> ComparisonSummary:

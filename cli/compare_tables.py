@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from eval_skills.cli.panel_table import print_panel
 from eval_skills.cli.session import current, printable
 from eval_skills.reporting import figures
 from eval_skills.reporting.judge_figures import estimate_rate, position_line
@@ -13,7 +14,10 @@ if TYPE_CHECKING:
 
 DECIDING_SHOWN, REASON_LENGTH = 5, 80
 
-_SHOWN = ("task_id", "run_index", "outcome", "a_first", "b_first", "reasoning_a_first", "reasoning_b_first", "error_message")
+_SHOWN = (
+    "task_id", "run_index", "outcome", "a_first", "b_first", "reasoning_a_first", "reasoning_b_first", "error_message",
+    "judge_agreement",
+)  # fmt: skip
 
 
 def show_comparison(summary: ComparisonSummary) -> None:
@@ -29,12 +33,10 @@ def show_comparison(summary: ComparisonSummary) -> None:
     say(f"B       {summary.skill_b}   run {summary.run_b}")
     say(f"judge   {summary.model} ({summary.prompt}) on {summary.benchmark}")
     _print_rates(summary)
-    ties = (
-        f"{figures.plural(found.ties, 'tie')}: {found.disagreements} where the orders disagree, {found.identical} equal answers"
-    )
-    say(ties if found.ties else "no ties")
+    say(_ties(summary))
     if found.position_bias is not None:
-        say(position_line(found.position_bias))
+        say(position_line(found.position_bias, summary.noun))
+    print_panel(summary)
     if summary.unanswered:
         say(f"{figures.plural(summary.unanswered, 'pair')} not judged: an answer is missing", style="yellow")
     _print_deciding(summary)
@@ -45,6 +47,15 @@ def show_comparison(summary: ComparisonSummary) -> None:
         say(line, style="" if summary.is_complete or line.startswith("judging: ") else "red")
     if not summary.out_of_budget:
         say(f"store   {summary.store}   comparison {summary.comparison_id}")
+
+
+def _ties(summary: ComparisonSummary) -> str:
+    found = summary.figures
+    if not found.ties:
+        return "no ties"
+    kinds = [f"{found.disagreements} where the orders disagree", f"{found.identical} equal answers"]
+    kinds += [f"{found.split} without a majority"] if summary.members else []
+    return f"{figures.plural(found.ties, 'tie')}: {', '.join(kinds)}"
 
 
 def _print_rates(summary: ComparisonSummary) -> None:
@@ -93,6 +104,7 @@ def _document(summary: ComparisonSummary) -> dict[str, Any]:
         "b": {"runId": summary.run_b, "skill": summary.skill_b},
         "benchmark": summary.benchmark,
         "judge": {"model": summary.model, "prompt": summary.prompt},
+        "panel": [each.to_json() for each in summary.members],
         "summary": summary.line,
         "figures": summary.figures.to_json(),
         "unanswered": summary.unanswered,
@@ -106,6 +118,11 @@ def _document(summary: ComparisonSummary) -> dict[str, Any]:
 
 
 def _pair(row: dict[str, Any]) -> dict[str, Any]:
+    votes = [_camel(vote) for vote in row.get("votes") or ()]
+    return _camel({name: row.get(name) for name in _SHOWN}) | {"votes": votes}
+
+
+def _camel(row: dict[str, Any]) -> dict[str, Any]:
     from pydantic.alias_generators import to_camel
 
-    return {to_camel(name): row.get(name) for name in _SHOWN}
+    return {to_camel(name): value for name, value in row.items()}

@@ -84,7 +84,7 @@ def eval_command(
     if options.get("traces"):
         refuse_calling(flags)
     request = request_of(EvaluateRequest, options, **(typed(own) if how.resume else own))
-    return run_flow(request, dry_run=how.dry_run, exit_on_fail=bool(options["exit_on_fail"]))
+    return run_flow(request, dry_run=how.dry_run, exit_on_fail=bool(options["exit_on_fail"]), judging=judging)
 
 
 def request_options(

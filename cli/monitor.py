@@ -104,7 +104,7 @@ def monitor_command(
         "idle_stop_s": idle_stop, "restart": restart, "fields": _fields(field or []), "expected_output": _expectation(expect),
     }  # fmt: skip
     shared = {"evaluator": evaluator, "allow_custom_code": allow_custom_code, "concurrency": concurrency, "store": store}
-    return run_monitor(_request(own, shared | {"benchmarks_dir": benchmarks_dir}, flags_of(judging)), fail_on)
+    return run_monitor(_request(own, shared | {"benchmarks_dir": benchmarks_dir}, flags_of(judging)), fail_on, judging)
 
 
 def _request(own: dict[str, Any], shared: dict[str, Any], judging: dict[str, Any]) -> MonitorRequest:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from eval_skills.cli.session import current
 
 if TYPE_CHECKING:
+    from eval_skills.cli.options import JudgeFlags
     from eval_skills.core.monitoring import HealthStatus, StatusChange, WindowFigures
     from eval_skills.tasks.monitor_request import MonitorRequest
     from eval_skills.tasks.monitor_summary import MonitorSummary
@@ -27,12 +28,15 @@ class _Watcher:
         current().remark(f"{change.before} → {change.after}: {_rate(figures)}", style=STYLES[change.after])
 
 
-def run_monitor(request: MonitorRequest, fail_on: str | None) -> int:
+def run_monitor(request: MonitorRequest, fail_on: str | None, judging: JudgeFlags) -> int:
     """Check the request, run its flow, print what came of it; the exit code of the command."""
     from eval_skills.cli.api_server import prefect_api
+    from eval_skills.cli.idle_judging import idle_judging
     from eval_skills.tasks.monitoring import check_monitor
 
-    check_monitor(request)  # before a server is started for nothing
+    task = check_monitor(request)  # before a server is started for nothing
+    for remark in idle_judging(judging, task.scorings) if task.scorings else ():  # else what the log says makes the scoring
+        current().remark(remark)
     with prefect_api(verbose=current().verbose) as server:
         server.wait_until_ready()
         summary = _watched(request)

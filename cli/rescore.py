@@ -54,6 +54,7 @@ def rescore_command(
     Example: eval-skills rescore latest --benchmark ./fixed/benchmark.json
     """
     from eval_skills.cli.evaluate import request_of
+    from eval_skills.cli.idle_judging import idle_judging
     from eval_skills.cli.stored import existing_store
     from eval_skills.core.config.judge_options import JudgeOptions
     from eval_skills.tasks.judging import going_on, judges_of
@@ -77,6 +78,7 @@ def rescore_command(
         **{name: getattr(config, name) for name in JudgeOptions.model_fields},
     }
     plan = plan_rescoring(request_of(RescoreRequest, options | todays_settings()))
+    plan.remarks.extend(idle_judging(judging, plan.yardstick.scorings))
     for remark in plan.remarks:
         current().remark(remark)
     if plan.landed:

@@ -79,4 +79,4 @@ def run_command(
     floor = chosen_strategy(options["strategy"], min_completion=min_completion, floor=options.pop("min_completion"))
     own = {"query": query, "tags": tag or [], "adapter": adapter, "min_completion": floor.filters.min_completion_rate}
     request = request_of(PipelineRequest, options, **own)
-    return run_flow(request, dry_run=how.dry_run, exit_on_fail=bool(options["exit_on_fail"]))
+    return run_flow(request, dry_run=how.dry_run, exit_on_fail=bool(options["exit_on_fail"]), judging=judging)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from eval_skills.cli.options import JudgeFlags
 from eval_skills.cli.session import current
 
 if TYPE_CHECKING:
@@ -17,17 +18,26 @@ if TYPE_CHECKING:
 GATE_FAILED, UNFINISHED = 1, 3
 
 
-def run_flow(request: EvaluateRequest | PipelineRequest, *, dry_run: bool, exit_on_fail: bool) -> int:
-    """Check the request, run its flow, print what came of it; the exit code of the command."""
+def run_flow(
+    request: EvaluateRequest | PipelineRequest, *, dry_run: bool, exit_on_fail: bool, judging: JudgeFlags = JudgeFlags()
+) -> int:
+    """Check the request, run its flow, print what came of it; the exit code of the command.
+
+    `judging` are the options of judging as they were given: it is said where they have nothing to do.
+    """
     from eval_skills.cli.api_server import prefect_api
+    from eval_skills.cli.idle_judging import idle_judging
     from eval_skills.cli.job_summary import add_job_summary
     from eval_skills.cli.tables import show_plan, show_summary
 
     if dry_run:
-        show_plan(checked_plan(request), request, gate=exit_on_fail, strategy=_strategy(request))
+        plan = checked_plan(request)
+        plan.remarks.extend(idle_judging(judging, plan.scorings))
+        show_plan(plan, request, gate=exit_on_fail, strategy=_strategy(request))
         return GATE_FAILED if exit_on_fail else 0
     with prefect_api(verbose=current().verbose) as server:
-        for remark in checked_plan(request).remarks:  # the same checks as the flow's, while the server starts
+        plan = checked_plan(request)  # the same checks as the flow's, while the server starts
+        for remark in [*plan.remarks, *idle_judging(judging, plan.scorings)]:
             current().remark(remark)
         flow = _flow(request)
         server.wait_until_ready()

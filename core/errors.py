@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from eval_skills.core.models import SkillResponse
+
 ErrorKind = Literal["skill", "contract", "infra", "scorer", "judge", "timeout"]
 
 
@@ -66,17 +68,23 @@ class ItemError(EvalSkillsError):
     """One item went wrong. `transient` says whether another attempt can help.
 
     `retry_after_s` is the time the other side asked us to wait, `latency_ms` how long the attempt took (None: unknown),
-    `output` what the skill had answered before it went wrong, `logs` what it said on the side.
+    `logs` what the skill said on the side, `known` what its answer tells of the run before it went wrong (None: nothing).
     """
 
     kind: ClassVar[ErrorKind]
     transient: ClassVar[bool] = False
 
     def __init__(
-        self, message: str, *, retry_after_s: float | None = None, latency_ms: float | None = None, logs: str = ""
+        self,
+        message: str,
+        *,
+        retry_after_s: float | None = None,
+        latency_ms: float | None = None,
+        logs: str = "",
+        known: SkillResponse | None = None,
     ) -> None:
         super().__init__(message)
-        self.retry_after_s, self.latency_ms, self.logs = retry_after_s, latency_ms, logs
+        self.retry_after_s, self.latency_ms, self.logs, self.known = retry_after_s, latency_ms, logs, known
 
 
 class SkillError(ItemError):

@@ -26,9 +26,9 @@ class CalibrationFacts(Model):
 class JudgedBy(Model):
     """A judge, what became of the items that it was to judge, and how far it agrees with people.
 
-    `items` got their verdict from it, `cached` of them without a new request; `unjudged` it failed to judge (None: not known, as
-    in reports of older versions). `tokens` and `cost_usd` are all that was paid for its items, failures included; None: a part of
-    it is not known, or nobody was asked.
+    `items` got their verdict from it, or it verified their claims; `cached` of them without a new request; `unjudged` it failed
+    to judge (None: not known, as in reports of older versions). `tokens` and `cost_usd` are all that was paid for its items,
+    failures included; None: a part of it is not known, or nobody was asked.
     `agreement` is the mean share, in [0, 1], of a panel's members (or of one model's votes) that decide as the whole does; None
     for a single vote. `calibration` is None where it is not calibrated on this benchmark.
     """

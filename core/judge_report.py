@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -11,10 +12,11 @@ import numpy as np
 
 from eval_skills.core.agreement import LEAST_RANKED, Estimate, spearman
 from eval_skills.core.calibration import Calibration
+from eval_skills.core.compared_pair import Preference
 from eval_skills.core.judge_correction import JudgedItems, corrected_completion
 from eval_skills.core.judge_figures import CalibrationFacts, JudgedBy, JudgeFigures, JudgePositionBias, LengthBias
-from eval_skills.core.judged_rows import Judge, JudgedRows
-from eval_skills.core.preferences import Preference, position_bias
+from eval_skills.core.judged_rows import Judge, JudgedRows, verified
+from eval_skills.core.preferences import position_bias
 from eval_skills.core.statistics import IntArray
 
 if TYPE_CHECKING:
@@ -27,11 +29,15 @@ _GOOD, _ACCEPTABLE = 0.2, 0.4
 
 @dataclass(frozen=True, slots=True)
 class JudgeKnowledge:
-    """What is known of judges: who judges each task, how far each agrees with people, and what each preferred, by its model."""
+    """What is known of judges: who judges each task, how far each agrees with people, and what each preferred, by its model.
+
+    `claims` are who verifies the claims of each task's answers, apart from its verdict.
+    """
 
     by_task: Mapping[str, Judge]
     calibrations: Mapping[Judge, Calibration] = field(default_factory=dict)
     preferences: Mapping[str, Sequence[Preference]] = field(default_factory=dict)
+    claims: Mapping[str, Judge] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +54,12 @@ def judge_figures(items: pd.DataFrame, known: JudgeKnowledge, benchmark_version:
 
     An item that ended in an error, or failed before a model was asked, is judged by none. What is not known is None, never 0.
     """
-    if not known.by_task or not set(items.columns) >= NEEDED:
+    if not (known.by_task or known.claims) or not set(items.columns) >= NEEDED:
         return None
-    rows = JudgedRows.of(items, known.by_task)
+    rows = JudgedRows.of(items, known.by_task, known.claims)
     if not (rows.judged | rows.failed).any():
         return None
-    counted = _count(items, [judge if judged else None for judge, judged in zip(rows.judges, rows.judged, strict=True)])
+    counted = _count(items, [judge if judged else None for judge, judged in zip(rows.judges, rows.verdicts, strict=True)])
     corrected, reason = _corrected(counted, known, benchmark_version)
     asked = rows.asked
     everything = np.ones(len(items), dtype=bool)
@@ -62,10 +68,10 @@ def judge_figures(items: pd.DataFrame, known: JudgeKnowledge, benchmark_version:
         unjudged=int(rows.failed.sum()),
         cached=rows.cached(everything),
         agreement=rows.agreement(everything),
-        judges=[_judge(judge, rows, known, benchmark_version) for judge in asked],
+        judges=_with_claims([_judge(judge, rows, known, benchmark_version) for judge in asked], items, known),
         corrected_completion=corrected,
         corrected_reason=reason,
-        length_bias=_length_bias(items, rows.judged),
+        length_bias=_length_bias(items, rows.verdicts),
         position_bias=_position_biases(asked, known),
     )
 
@@ -97,7 +103,7 @@ def _calibration(judge: Judge, known: JudgeKnowledge, version: str) -> tuple[Cal
 
 def _corrected(counted: _Counted, known: JudgeKnowledge, version: str) -> tuple[Estimate | None, str | None]:
     if not counted.judged:
-        return None, "no item was judged"
+        return None, "no item was judged" if known.by_task else "models verified claims, and gave no verdict"
     judged: list[JudgedItems] = []
     for judge, (passed, items) in counted.judged.items():
         calibration, why = _calibration(judge, known, version)
@@ -125,6 +131,19 @@ def _judge(judge: Judge, rows: JudgedRows, known: JudgeKnowledge, version: str) 
         agreement=rows.agreement(own),
         calibration=facts,
     )
+
+
+def _with_claims(judges: list[JudgedBy], items: pd.DataFrame, known: JudgeKnowledge) -> list[JudgedBy]:
+    """With those that verified claims beside another's verdict: what they were paid for it is in the sum of that one's items."""
+    if not known.claims:
+        return judges
+    rows = zip(items["task_id"], verified(items), strict=True)
+    beside = Counter(known.claims[task] for task, was in rows if was and task in known.by_task and task in known.claims)
+    found = {(each.model, each.prompt): each for each in judges}
+    for (model, prompt), count in sorted(beside.items()):
+        its = found.get((model, prompt)) or JudgedBy(model=model, prompt=prompt, items=0, calibration=None)
+        found[model, prompt] = its.model_copy(update={"items": its.items + count, "tokens": None, "cost_usd": None})
+    return [found[each] for each in sorted(found)]
 
 
 def _length_bias(items: pd.DataFrame, judged: Any) -> LengthBias:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -24,41 +24,51 @@ BoolArray = npt.NDArray[np.bool_]
 NOT_BY_A_MODEL = frozenset({"NOT_JUDGED", "OUTPUT_EMPTY", FORBIDDEN_TOOL_CALLED})
 """Codes of reasons that say that no model was asked about an item."""
 
+_SETTLED = ("pass", "fail")
+_VERIFIED, _NO_CLAIMS = frozenset({"CLAIMS_VERIFIED"}), frozenset({"NO_CLAIMS"})
+
 PERHAPS_PAID = frozenset({"JUDGE_TIMEOUT", "JUDGE_UNREADABLE", "JUDGE_NOTHING_SCORED", "JUDGE_QUORUM"})
 """Codes of failures of a judge that may have been paid: where no tokens are known of one, they are unknown, and not none."""
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedRows:
-    """`judges` are who was to judge each row; `judged` got a verdict from it, at `failed` it failed. All in the rows' order.
+    """`judges` are who was to judge each row; it judged those of `judged`, at `failed` it failed. All in the rows' order.
 
-    `paid` are those of both for which it was, or may have been, paid.
+    It gave a verdict on those of `verdicts`; of the others that it judged it verified the claims alone. `paid` are those for
+    which it was, or may have been, paid.
     """
 
     items: pd.DataFrame
     judges: list[Judge | None]
     judged: BoolArray
+    verdicts: BoolArray
     failed: BoolArray
     paid: BoolArray
 
     @classmethod
-    def of(cls, items: pd.DataFrame, by_task: Mapping[str, Judge]) -> JudgedRows:
-        """The rows, with the judge of each task; they need the columns task_id, status and reasons."""
-        judges = [by_task.get(task) for task in items["task_id"]]
+    def of(cls, items: pd.DataFrame, by_task: Mapping[str, Judge], claims: Mapping[str, Judge] | None = None) -> JudgedRows:
+        """The rows, with the judge of each task, or, where it has none, that of its `claims`.
+
+        They need the columns task_id, status and reasons.
+        """
+        judges = [by_task.get(task) or (claims or {}).get(task) for task in items["task_id"]]
+        tasks, statuses, reasons = items["task_id"], items["status"], items["reasons"]
         kinds = items["error_kind"] if "error_kind" in items else [None] * len(items)
-        judged = [
-            judge is not None and status in ("pass", "fail") and not _says(reasons, NOT_BY_A_MODEL)
-            for judge, status, reasons in zip(judges, items["status"], items["reasons"], strict=True)
-        ]
-        failed = [
-            judge is not None and status == "error" and kind == "judge"
-            for judge, status, kind in zip(judges, items["status"], kinds, strict=True)
-        ]
-        paid = [
-            was_judged or (has_failed and _says(reasons, PERHAPS_PAID))
-            for was_judged, has_failed, reasons in zip(judged, failed, items["reasons"], strict=True)
-        ]
-        return cls(items, judges, *(np.array(each, dtype=bool) for each in (judged, failed, paid)))
+
+        def has_verdict(task: str, status: str, why: Any) -> bool:
+            return task in by_task and status in _SETTLED and not _says(why, NOT_BY_A_MODEL)
+
+        def has_failed(judge: Judge | None, status: str, kind: str | None) -> bool:
+            return judge is not None and status == "error" and kind == "judge"
+
+        judged = verdicts = _where(has_verdict, tasks, statuses, reasons)
+        alone = _where(lambda task, judge: judge is not None and task not in by_task, tasks, judges)
+        if alone.any():
+            judged = verdicts | (alone & verified(items))
+        failed = _where(has_failed, judges, statuses, kinds)
+        paid = judged | _where(lambda failed, why: failed and _says(why, PERHAPS_PAID), failed, reasons)
+        return cls(items, judges, judged, verdicts, failed, paid)
 
     @property
     def asked(self) -> list[Judge]:
@@ -104,6 +114,20 @@ class JudgedRows:
 
     def _amounts(self, name: str) -> FloatArray | None:
         return self.items[name].to_numpy(dtype=np.float64, na_value=np.nan) if name in self.items else None
+
+
+def verified(items: pd.DataFrame) -> BoolArray:
+    """The rows of whose answers a model verified the claims, or found none."""
+    asked = items["judge_tokens"].notna() if "judge_tokens" in items else [False] * len(items)
+
+    def were(status: str, why: Any, asked: bool) -> bool:
+        return status in _SETTLED and (_says(why, _VERIFIED) or (asked and _says(why, _NO_CLAIMS)))
+
+    return _where(were, items["status"], items["reasons"], asked)
+
+
+def _where(holds: Callable[..., bool], *columns: Iterable[Any]) -> BoolArray:
+    return np.array([holds(*row) for row in zip(*columns, strict=True)], dtype=bool)
 
 
 def _says(reasons: Any, codes: frozenset[str]) -> bool:

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from math import isfinite
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 from pydantic import ValidationError
 
-from eval_skills.core.errors import InputError, nearest
-from eval_skills.core.models.base import IN_WORDS, Model
+from eval_skills.core.errors import InputError
+from eval_skills.core.models.base import Model
+from eval_skills.core.validation_words import problems_in
 
 M = TypeVar("M", bound=Model)
 
 MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
-_SHOWN = 80
-_CHOICE = re.compile(r"'([^']*)'")
 
 
 def read_document(path: Path) -> Any:
@@ -48,7 +46,9 @@ def validate(model: type[M], data: Any, *, source: Path | str | None = None) -> 
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        raise InputError(_describe(error), source=source, path=_path_of(error)) from None
+        first, *others = problems_in(error, data)
+        more = f" (and {len(others)} more {'problem' if len(others) == 1 else 'problems'})" if others else ""
+        raise InputError(f"{first.message}{more}", source=source, path=first.path) from None
 
 
 def _read_text(path: Path) -> str:
@@ -124,37 +124,3 @@ def _parse_yaml(text: str) -> Any:
         raise ValueError(f"not valid YAML{where}: {error.problem}") from None
     except yaml.YAMLError as error:
         raise ValueError(f"not valid YAML: {error}") from None
-
-
-def _describe(error: ValidationError) -> str:
-    first, *others = error.errors(include_url=False)
-    message = first["msg"].removeprefix("Value error, ")
-    if first["type"] == "missing":
-        message = "this key is required and missing"
-    elif first["type"] == "string_pattern_mismatch" and first["ctx"]["pattern"] == r"\S":
-        message = "blank text; give a value"
-    elif first["type"] == "string_pattern_mismatch" and (words := IN_WORDS.get(first["ctx"]["pattern"])) is not None:
-        message = f"give {words}; got {_shown(first['input'])}"
-    elif first["type"] not in {"value_error", "unknown_key"}:
-        message = f"{message[0].lower()}{message[1:]}; got {_shown(first['input'])}{nearest_choice(first)}"
-    return f"{message} (and {len(others)} more {'problem' if len(others) == 1 else 'problems'})" if others else message
-
-
-def nearest_choice(error: Mapping[str, Any]) -> str:
-    """Where one of pydantic's errors lists what can be chosen: the suggestion of the nearest, to append to a message."""
-    given = error["input"]
-    if error["type"] not in {"literal_error", "enum"} or not isinstance(given, str):
-        return ""
-    return nearest(given, _CHOICE.findall(error["ctx"]["expected"]))
-
-
-def _path_of(error: ValidationError) -> str:
-    path = ""
-    for part in error.errors(include_url=False)[0]["loc"]:
-        path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else str(part)
-    return path
-
-
-def _shown(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from eval_skills.core.errors import nearest
 from eval_skills.core.excerpts import excerpt
+from eval_skills.core.message_blocks import text_in
+from eval_skills.core.message_items import in_turns, item_role
 
 ROLES = {
     "assistant": "assistant",
@@ -23,9 +25,13 @@ ROLES = {
 
 
 def role_in(message: Mapping[str, Any]) -> str | None:
-    """The role of a message by its own name, from `role` or from LangChain's `type`; None where it has none that is known."""
+    """The role of a message by its own name, from `role` or from LangChain's `type`; None where it has none that is known.
+
+    An item of OpenAI's Responses API has the role of whose turn it belongs to; see `message_items`.
+    """
     named = message.get("role", message.get("type"))
-    return ROLES.get(named.removesuffix("MessageChunk").lower()) if isinstance(named, str) else None
+    known = ROLES.get(named.removesuffix("MessageChunk").lower()) if isinstance(named, str) else None
+    return item_role(message) if known is None else known
 
 
 def unknown_role(message: Mapping[str, Any]) -> str:
@@ -33,6 +39,14 @@ def unknown_role(message: Mapping[str, Any]) -> str:
     named = message.get("role", message.get("type"))
     hint = nearest(named, ROLES) if isinstance(named, str) else ""
     return f"unknown role {excerpt(named)}{hint}; known: {', '.join(ROLES)}"
+
+
+def last_words(messages: Iterable[Mapping[str, Any]]) -> str | None:
+    """The text of the assistant's last turn; None where there is none. A turn of calls alone has an empty one."""
+    turns = [inner_message(message) for message in messages]
+    if any("role" not in turn and item_role(turn) is not None for turn in turns):
+        turns = in_turns(turns)
+    return next((text_in(turn) for turn in reversed(turns) if role_in(turn) == "assistant"), None)
 
 
 def inner_message(message: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -8,10 +8,11 @@ from prefect.states import Completed
 
 from eval_skills.flows.evaluate import evaluate, name_flow_run
 from eval_skills.reporting import figures
+from eval_skills.tasks.backfill_landed import PeriodOutcome
 from eval_skills.tasks.backfill_periods import PeriodWork
 from eval_skills.tasks.backfill_request import BackfillRequest
 from eval_skills.tasks.backfill_summary import BackfillSummary, backfill_summary
-from eval_skills.tasks.backfilling import Backfilling, PeriodOutcome
+from eval_skills.tasks.backfilling import Backfilling
 
 MAX_ARTIFACT_ROWS = 1_000
 

@@ -28,7 +28,7 @@ def compare_answers(request: CompareRequest) -> ComparisonSummary:
         RunError: the judge cannot be reached, or no pair has a verdict.
     """
     plan = plan_comparison(request)
-    keep_rate_limits_of(plan.judges, [None])
+    keep_rate_limits_of(plan.judges, plan.panel.models)
     name_flow_run(f"{plan.benchmark.id} · {plan.a.skill} and {plan.b.skill} · {plan.comparison_id}")
     runner = _runner()
     runner.limit(request.concurrency)

@@ -41,12 +41,12 @@ def estimate_number(estimate: Estimate) -> str:
     return f"{estimate.value:.2f} [{estimate.lower:.2f}, {estimate.upper:.2f}]"
 
 
-def position_line(bias: PositionBias) -> str:
-    """The position bias in a sentence."""
+def position_line(bias: PositionBias, noun: str = "pair") -> str:
+    """The position bias in a sentence; `noun` is what was judged in both orders."""
     p_value = figures.UNKNOWN if bias.p_value is None else f"{bias.p_value:.3g}"
     return (
         f"place of the answer: the first one won {figures.rate(bias.first_place_share.value)} of the decided verdicts; both "
-        f"orders agree on {figures.rate(bias.consistent_share.value)} of {figures.plural(bias.pairs, 'pair')}; p {p_value}"
+        f"orders agree on {figures.rate(bias.consistent_share.value)} of {figures.plural(bias.pairs, noun)}; p {p_value}"
     )
 
 
@@ -60,7 +60,7 @@ def figures_in(report: SkillCompletionReport) -> JudgeFigures | None:
 
 @dataclass(frozen=True, slots=True)
 class Judging:
-    """What judging one skill came to; None is unknown. `found` is None where claims alone were judged, or nobody knows by whom.
+    """What judging one skill came to; None is unknown. `found` is None where nobody knows by whom.
 
     `tokens` and `cost_usd` are what the models were paid, apart from what the skill used; `unjudged` items are those at which
     they failed.

@@ -25,8 +25,9 @@ from eval_skills.reporting.judge_figures import (
 NAME_LENGTH = 200
 
 JUDGED_NOTE = (
-    "Judged are the items whose verdict is a model's, not judged those at which the judge failed. Tokens and cost are those of "
-    "judging alone, apart from the skill's own; what models took to verify claims is in a skill's sum, and no verdict of its own."
+    "Judged are the items that have a model's verdict, or whose claims it verified; not judged those at which the judge failed. "
+    "Tokens and cost are those of judging alone, apart from the skill's own; what it took to verify claims beside another's "
+    "verdict is in the sum of that one."
 )
 CALIBRATED_NOTE = (
     "Kappa, sensitivity (passes what people pass) and specificity (fails what people fail) are those of the judge against "

@@ -1,9 +1,13 @@
-"""The notations in which a message carries tool calls and their results."""
+"""The notations in which a message carries tool calls."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
+
+from eval_skills.core.message_blocks import as_dict, blocks_of
+from eval_skills.core.message_items import CALLS, built_in_call, item_role
+from eval_skills.core.tool_results import results_of
 
 NO_ARGUMENTS = object()
 """Stands for arguments that a call does not mention, which is not the same as null."""
@@ -20,9 +24,6 @@ _CALL_BLOCKS = frozenset(
 
 _CALL_KEYS = ("functionCall", "function_call", "toolUse", "toolInvocation")
 """The keys under which Gemini's parts, Bedrock's blocks and Vercel's hold a call."""
-
-_RESULT_BLOCKS = frozenset({"tool_result", "tool-result"})
-_RESULT_KEYS = ("functionResponse", "function_response", "toolResult")
 
 
 def raw_calls(message: Mapping[str, Any]) -> list[Any]:
@@ -61,44 +62,21 @@ def name_and_arguments(raw: Mapping[str, Any]) -> tuple[Any, Any]:
 def call_in(block: Any) -> Any:
     """The call that a block of a message's content is or holds; None where it is another one."""
     given = as_dict(block)
-    if _is_of(given, _CALL_BLOCKS):
-        return given
     kind = given.get("type")
+    if _is_of(given, _CALL_BLOCKS):
+        text = given.get("input")
+        return {**given, "input": {"input": text}} if kind == "custom_tool_call" and isinstance(text, str) else given
+    if isinstance(kind, str) and kind.endswith(CALLS) and "role" not in given:
+        return built_in_call(given, kind)
     if isinstance(kind, str) and kind.startswith("tool-") and "state" in given:  # Vercel's parts of a chat are typed by the tool
         return {**given, "name": kind.removeprefix("tool-")}
     return _under(given, _CALL_KEYS)
 
 
-def result_in(block: Any) -> Any:
-    """The tool's result that a block of a message's content is or holds; None where it is another one."""
-    given = as_dict(block)
-    return given if _is_of(given, _RESULT_BLOCKS) else _under(given, _RESULT_KEYS)
-
-
-def blocks_of(message: Mapping[str, Any]) -> list[Any]:
-    """The blocks of a message's content, or of Gemini's `parts`; one that stands alone is one, and text has none."""
-    content, parts = message.get("content"), message.get("parts")
-    return [*_blocks(content), *_blocks(parts)]
-
-
 def results_named(message: Mapping[str, Any], role: str | None) -> Iterator[str]:
     """The tools whose results a message of that role brings, as far as it names them."""
-    own = _name_of(message) if role in ("tool", "function") else None
-    if own is not None:
-        yield own
-    for block in blocks_of(message):
-        name = _name_of(as_dict(result_in(block)))
-        if name is not None and name != own:
-            yield name
-
-
-def as_dict(given: Any) -> dict[str, Any]:
-    """A mapping, or an object with ``model_dump`` as the clients of models make them, as a dict; empty for anything else."""
-    if isinstance(given, dict | Mapping):
-        return dict(given)
-    dump = getattr(given, "model_dump", None)
-    dumped = dump() if callable(dump) else None
-    return dumped if isinstance(dumped, dict) else {}
+    named = (result.name for result in results_of(message, role))
+    return iter(dict.fromkeys(name for name in named if name is not None))
 
 
 def _is_talk(message: Mapping[str, Any]) -> bool:
@@ -118,8 +96,8 @@ def _notations(message: Mapping[str, Any]) -> Iterator[list[Any]]:
         for key in ("function_call", "functionCall"):
             if legacy := holder.get(key):
                 yield [legacy]
-    if _is_of(message, _CALL_BLOCKS):  # a call among the messages, as in OpenAI's responses
-        yield [message]
+    if item_role(message) == "assistant" and (call := call_in(message)) is not None:  # as in OpenAI's responses
+        yield [call]
 
 
 def _listed(holder: Mapping[str, Any], key: str) -> list[Any]:
@@ -136,17 +114,6 @@ def _named(raw: Mapping[str, Any]) -> Mapping[str, Any]:
         text = custom.get("input")
         return {**custom, "input": {"input": text}} if isinstance(text, str) else custom
     return {**raw, "name": raw.get("toolName")}
-
-
-def _name_of(result: Mapping[str, Any]) -> str | None:
-    named = (result.get(key) for key in ("name", "tool_name", "toolName"))
-    return next((name for name in named if isinstance(name, str)), None)
-
-
-def _blocks(content: Any) -> list[Any]:
-    if isinstance(content, list | tuple):
-        return list(content)
-    return [content] if isinstance(content, Mapping) else []
 
 
 def _is_of(block: Mapping[str, Any], types: frozenset[str]) -> bool:

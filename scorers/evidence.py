@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import regex
 
+from eval_skills.core.message_roles import inner_message, role_in
+from eval_skills.core.tool_results import results_of
 from eval_skills.scorers.answer import scalar_text
 from eval_skills.scorers.claim_dates import Clock, Day, clocks_in, days_in
 from eval_skills.scorers.claim_names import Words, words_of
@@ -22,8 +24,8 @@ if TYPE_CHECKING:
     from eval_skills.core.models import SkillResponse
     from eval_skills.scorers.claims import Claim, Fact
 
-NOT_SEEN = ("assistant", "ai")
-"""Roles whose messages are the agent's own words."""
+_WORDS = ("content", "parts", "output", "result")
+"""Where messages that are not the agent's hold what they say: Gemini's in `parts`, OpenAI's items in `output`."""
 
 _EXACT = Context(prec=400)
 
@@ -109,13 +111,18 @@ class Evidence:
 
 
 def seen_in(input_data: Any, response: SkillResponse) -> list[Any]:
-    """The values that the agent was given: the task's input, results and errors of tools, and messages that are not its own."""
+    """The values that the agent was given: the task's input, results and errors of tools, and messages that are not its own.
+
+    Of its own messages the results of tools that the model's service ran itself are among them, its words never.
+    """
     seen = [input_data]
     for call in response.tool_calls or ():
         seen += [call.result, call.error]
-    for message in response.messages or ():
-        if message.get("role", message.get("type")) not in NOT_SEEN:
-            seen.append(message.get("content"))
+    for message in map(inner_message, response.messages or ()):
+        if (role := role_in(message)) == "assistant":
+            seen += [part for result in results_of(message, role) for part in (result.content, result.error)]
+        else:
+            seen += [message.get(key) for key in _WORDS]
     return seen
 
 

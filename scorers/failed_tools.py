@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import regex
 
+from eval_skills.core.message_roles import inner_message, role_in
+from eval_skills.core.tool_results import results_of
 from eval_skills.scorers.tool_calls import calls_of_messages
 
 if TYPE_CHECKING:
@@ -46,22 +48,7 @@ def _outcomes(response: SkillResponse) -> Iterator[tuple[str, str]]:
     names = {call.id: call.name for call in calls if call.id}
     for call in response.tool_calls or ():
         yield call.name, call.error or ""
-    for result in (each for message in response.messages or () for each in _results(message)):
-        identity = result.get("tool_call_id", result.get("tool_use_id"))
-        name = result.get("name") or names.get(identity if isinstance(identity, str) else "")
-        if isinstance(name, str):
-            yield name, _error(result)
-
-
-def _results(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    if message.get("role", message.get("type")) in ("tool", "function"):
-        yield message
-    content = message.get("content")
-    for block in content if isinstance(content, list) else ():
-        if isinstance(block, dict) and block.get("type") == "tool_result":
-            yield block
-
-
-def _error(result: dict[str, Any]) -> str:
-    failed = result.get("is_error") is True or result.get("status") == "error"
-    return str(result.get("content") or "no reason given") if failed else ""
+    for message in map(inner_message, response.messages or ()):
+        for result in results_of(message, role_in(message)):
+            if (name := result.name or names.get(result.call_id or "")) is not None:
+                yield name, result.error

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 from pydantic import ConfigDict, PydanticUserError, TypeAdapter, ValidationError
 
 from eval_skills.core.errors import nearest
+from eval_skills.core.validation_words import kind_wanted
 from eval_skills.scorers.option_words import (
     ARRAYS,
     OBJECTS,
@@ -147,7 +148,9 @@ def _fits(hint: Any, value: Any) -> bool:
 def _first_fault(hint: Any, value: Any, place: str) -> Misfit:
     first = _faults(hint, value)[0]
     inside = "".join(f"[{key}]" if isinstance(key, int) else f".{key}"[:_PLACE_SHOWN] for key in first["loc"] if key != "[key]")
-    return Misfit(place + inside, first["msg"].removeprefix("Value error, "), first["input"])
+    wanted = kind_wanted(first)
+    wrong = first["msg"].removeprefix("Value error, ") if wanted is None else f"expected {wanted}"
+    return Misfit(place + inside, wrong, first["input"])
 
 
 def _breaks_a_rule(hint: Any, value: Any) -> bool:

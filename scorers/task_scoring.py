@@ -21,7 +21,7 @@ from eval_skills.scorers.score import as_score
 from eval_skills.scorers.settings import ScoringSettings
 from eval_skills.scorers.task_scorers import dimensions_of, evaluator_of, forbidden_of
 from eval_skills.scorers.thresholds import limit_reasons
-from eval_skills.scorers.tool_calls import calls_disagree, unknown_calls, with_tool_calls
+from eval_skills.scorers.tool_calls import COMPARES_CALLS, calls_disagree, nothing_to_judge, unknown_calls, with_tool_calls
 from eval_skills.scorers.verdict import Findings, forbidden_verdict
 from eval_skills.scorers.weights import effective_weights
 
@@ -39,8 +39,6 @@ _NOT_JUDGED = remark(
 _CLAIMS_NOT_JUDGED = remark(
     Reason(code="NOT_JUDGED", message="a gate failed first, so no model verified the claims", where="checks.hallucination")
 )
-
-_COMPARES_CALLS = ("trajectory_match", "tool_accuracy", "sequence", "forbidden_tools")
 
 HUGE_CHARS = 65_536
 """An answer beyond this is judged in a thread, so that other items go on."""
@@ -91,6 +89,11 @@ class TaskScoring:
         return identity_of(self._evaluator, self.scorer, self.settings)
 
     @property
+    def claims_judge(self) -> JudgeIdentity | None:
+        """Who verifies the claims of an answer for ``checks.hallucination``, where that is a model."""
+        return identity_of(self._hallucination, None, self.settings) if self._hallucination else None
+
+    @property
     def _models(self) -> tuple[str | None, ...]:
         """Those of the evaluator."""
         return tuple(getattr(self._evaluator, "models", ()))
@@ -133,7 +136,7 @@ class TaskScoring:
         if compared and (unknown := unknown_calls(response)) is not None:
             findings.output_gates.append(unknown)
             findings.forbidden_unknown = self._forbidden is not None
-        if (compared or self.scorer in _COMPARES_CALLS) and (disagreement := calls_disagree(response)) is not None:
+        if (compared or self.scorer in COMPARES_CALLS) and (disagreement := calls_disagree(response)) is not None:
             findings.remarks.append(disagreement)
 
     def _check_gates(self, response: SkillResponse, findings: Findings) -> None:
@@ -180,9 +183,8 @@ class TaskScoring:
         score = as_score(await result if isawaitable(result) else result)
         if score is not None:
             findings.add_evaluation(score)
-        else:
-            message = f"scorer {self.scorer!r} found nothing to judge in this answer"
-            findings.output_gates.append(Reason(code="NOTHING_TO_JUDGE", message=message, where="output"))
+        elif (reason := nothing_to_judge(self.scorer, response)) not in findings.output_gates:
+            findings.output_gates.append(reason)
 
 
 async def _call(function: Callable[..., Any], *args: Any, in_thread: bool) -> Any:

@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from eval_skills.core.message_blocks import as_dict
 from eval_skills.core.message_roles import inner_message, role_in, unknown_role
 from eval_skills.core.models import Reason, SkillResponse, ToolCall
-from eval_skills.scorers.call_notations import NO_ARGUMENTS, as_dict, every_call, name_and_arguments, raw_calls, results_named
+from eval_skills.scorers.call_notations import NO_ARGUMENTS, every_call, name_and_arguments, raw_calls, results_named
 from eval_skills.scorers.reasons import excerpt, remark
 
-_IDENTITIES = ("id", "toolUseId", "toolCallId", "call_id")
+_IDENTITIES = ("call_id", "toolUseId", "toolCallId", "id")
+"""OpenAI's items have two: that of the call stands in its output too, that of the item in nothing else."""
+
+COMPARES_CALLS = ("trajectory_match", "tool_accuracy", "sequence", "forbidden_tools")
+"""The evaluators that look at what was called."""
 
 _UNREPORTED = Reason(
     code="TOOL_CALLS_UNKNOWN",
@@ -57,6 +62,13 @@ def unknown_calls(response: SkillResponse) -> Reason | None:
         if problem is not None:
             return Reason(code="TOOL_CALLS_UNKNOWN", message=problem, where=f"messages[{place}]")
     return None
+
+
+def nothing_to_judge(scorer: str | None, response: SkillResponse) -> Reason:
+    """Why an evaluator gave no score: one that compares calls says of unknown ones what the dimensions say of them."""
+    if scorer in COMPARES_CALLS and (unknown := unknown_calls(response)) is not None:
+        return unknown
+    return Reason(code="NOTHING_TO_JUDGE", message=f"scorer {scorer!r} found nothing to judge in this answer", where="output")
 
 
 def calls_disagree(response: SkillResponse) -> Reason | None:

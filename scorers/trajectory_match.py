@@ -112,7 +112,8 @@ class TrajectoryMatch:
         except UnreadableTrajectory as error:
             return _failed("TRAJECTORY_UNREADABLE", str(error))
         comparison = self._comparison.compare(trajectory, self._reference)
-        reasons = _reasons(comparison) + _malformed(trajectory, comparison)
+        as_stored = len(trajectory.messages) == len(response.messages or ())
+        reasons = _reasons(comparison, as_stored) + _malformed(trajectory, comparison)
         return Score(float(comparison.matches), reasons=reasons, metadata={"trajectory": comparison.figures})
 
     def _trajectory(self, response: SkillResponse) -> Trajectory:
@@ -127,8 +128,12 @@ def _failed(code: str, message: str) -> Score:
     return Score(0.0, reasons=(Reason(code=code, message=message, where="messages"),))
 
 
-def _reasons(comparison: Comparison) -> tuple[Reason, ...]:
-    edits = comparison.edits
+def _reasons(comparison: Comparison, as_stored: bool) -> tuple[Reason, ...]:
+    """One reason for each edit. Where messages were put together or split, their numbers are not those of the stored ones."""
+    edits = [
+        edit if as_stored or not edit.where.startswith("messages[") else edit._replace(where="messages")
+        for edit in comparison.edits
+    ]
     shown = [Reason(code=edit.code, message=edit.text, where=edit.where) for edit in edits[:MAX_SHOWN]]
     if len(edits) > MAX_SHOWN:
         shown.append(Reason(code=edits[MAX_SHOWN].code, message=f"and {len(edits) - MAX_SHOWN} more", where="messages"))

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from eval_skills.core.errors import JudgeError, RunError
-from eval_skills.core.preferences import win_rates
+from eval_skills.core.preferences import member_rates, win_rates
 from eval_skills.core.store import land_preferences
 from eval_skills.core.store.judge_rows import preferences_of
 from eval_skills.core.store.judge_schema import PREFERENCE_SCHEMA
 from eval_skills.core.store.lock import RunLock
 from eval_skills.reporting.figures import plural
-from eval_skills.scorers.judging.comparison import Compared
+from eval_skills.scorers.judging.preference_votes import PreferenceVotes, put_to
 from eval_skills.scorers.judging.spending import Spending, counted
 from eval_skills.tasks.answer_pairs import AnswerPair, ComparisonPlan
 from eval_skills.tasks.comparison_summary import ComparisonSummary, Row
 from eval_skills.tasks.failed_before import pair_with_cost_before
 from eval_skills.tasks.judging import failed_judging, going_on, half_judged, one_ready, spending_lines
 
-_SAID = ("outcome", "a_first", "b_first", "reasoning_a_first", "reasoning_b_first")
+_SAID = ("outcome", "a_first", "b_first", "reasoning_a_first", "reasoning_b_first", "judge_agreement", "votes")
 
 
 class AnswerComparison:
@@ -61,7 +61,8 @@ class AnswerComparison:
             self._before = {name: row for name, row in landed.items() if name in self.pairs and row["outcome"] != "error"}
             self._failed = {name: row for name, row in landed.items() if row["outcome"] == "error"}
             if len(self._before) < len(self.pairs):
-                self.remarks += await one_ready(plan.judges, None, "nothing was compared")
+                for model in plan.panel.models:
+                    self.remarks += await one_ready(plan.judges, model, "nothing was compared")
         except BaseException:
             self._lock.release()
             await plan.judges.close()
@@ -81,14 +82,15 @@ class AnswerComparison:
         return row
 
     async def _judged(self, pair: AnswerPair) -> Row:
-        found: Compared | None = None
-        trouble: JudgeError | None = None
+        plan = self.plan
+        found: PreferenceVotes | None = None
         with counted() as spending:
             try:
-                found = await pair.comparing.compare(pair.a.output, pair.b.output, self.plan.judges.judge())
+                found = await put_to(plan.panel, plan.judges, pair.comparing, pair.a.output, pair.b.output)
+                trouble = found.error
             except JudgeError as error:
                 trouble = error
-        return pair_with_cost_before(_row(self.plan, pair, found, trouble, spending), self._failed.get(str(pair)))
+        return pair_with_cost_before(_row(plan, pair, found, trouble, spending), self._failed.get(str(pair)))
 
     def finish(self) -> list[Row]:
         """The rows in the order of the plan, landed, unless the budget ended the comparison.
@@ -110,7 +112,7 @@ class AnswerComparison:
 
     def summary(self, rows: list[Row], flow_runs: tuple[str, ...] = (), task_runs: int = 0) -> ComparisonSummary:
         """What these rows come to."""
-        plan = self.plan
+        plan, preferences = self.plan, preferences_of(rows)
         return ComparisonSummary(
             comparison_id=plan.comparison_id,
             run_a=plan.a.run_id,
@@ -120,7 +122,8 @@ class AnswerComparison:
             benchmark=f"{plan.benchmark.id}@{plan.benchmark.version}",
             model=plan.model,
             prompt=plan.prompt,
-            figures=win_rates(preferences_of(rows)),
+            figures=win_rates(preferences),
+            members=[] if plan.panel.is_single else member_rates(plan.models, preferences),
             unanswered=plan.unanswered,
             store=plan.store.path,
             spent=plan.judges.total,
@@ -140,8 +143,10 @@ def _landed_rows(plan: ComparisonPlan) -> dict[str, Row]:
     return {f"{row['task_id']}#{row['run_index'] + 1}": row for row in rows}
 
 
-def _row(plan: ComparisonPlan, pair: AnswerPair, found: Compared | None, trouble: JudgeError | None, spent: Spending) -> Row:
-    verdict: Mapping[str, Any] = {name: getattr(found, name, None) for name in _SAID} | ({} if found else {"outcome": "error"})
+def _row(
+    plan: ComparisonPlan, pair: AnswerPair, found: PreferenceVotes | None, trouble: JudgeError | None, spent: Spending
+) -> Row:
+    verdict = found.row() if found else {"outcome": "error"}
     asked = spent.happened or trouble is not None  # a judge that failed for nothing was paid 0, and that is known
     return {
         "comparison_id": plan.comparison_id,
@@ -153,7 +158,7 @@ def _row(plan: ComparisonPlan, pair: AnswerPair, found: Compared | None, trouble
         "benchmark_version": plan.benchmark.version,
         "task_id": pair.a.task_id,
         "run_index": pair.a.run_index,
-        **verdict,
+        **{name: verdict.get(name) for name in _SAID},
         "error_kind": "judge" if trouble else None,
         "error_message": str(trouble) if trouble else None,
         "judge_model": plan.model,

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from eval_skills.core.errors import ConfigError, InputError, UsageError
+from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.fingerprint import digest_of_json
 from eval_skills.core.models import Benchmark, ItemResult
-from eval_skills.core.redaction import Redaction
 from eval_skills.core.store import Store
 from eval_skills.reporting.figures import plural
 from eval_skills.scorers.judging import Judges
 from eval_skills.scorers.judging.comparison import VERSION, Comparing
 from eval_skills.scorers.judging.identity import prompt_version
-from eval_skills.scorers.judging.readiness import check_name
+from eval_skills.scorers.judging.panel import Panel
 from eval_skills.tasks.answer_sides import Side, sides_of
 from eval_skills.tasks.asked_benchmark import benchmark_of
 from eval_skills.tasks.compare_request import CompareRequest, asked_instead
+from eval_skills.tasks.comparing_judges import check_names, judged_by, judges_for, panel_of
 from eval_skills.tasks.comparison_id import comparison_id_of, landed_comparisons
 from eval_skills.tasks.report_source import recorded_request
 from eval_skills.tasks.request import EvaluateRequest
@@ -54,13 +53,20 @@ class ComparisonPlan:
     benchmark: Benchmark
     pairs: list[AnswerPair]
     judges: Judges
+    panel: Panel = field(default_factory=Panel)
     unanswered: int = 0
     remarks: list[str] = field(default_factory=list)
 
     @property
     def model(self) -> str:
-        """The model that judges."""
-        return self.judges.judge().model.name
+        """The model that judges; of a panel, all of them, and how they vote."""
+        names = " + ".join(self.models)
+        return names if self.panel.is_single else f"{names} ({self.panel.described})"
+
+    @property
+    def models(self) -> list[str]:
+        """Every model that judges."""
+        return [self.judges.judge(model).model.name for model in self.panel.models]
 
     @property
     def prompt(self) -> str:
@@ -80,7 +86,8 @@ def plan_comparison(request: CompareRequest) -> ComparisonPlan:
     Raises:
         UserError: there is no such run or skill, the runs are of different benchmarks, nothing compares, or no model is named.
     """
-    store, judges = Store(request.store), _judges(request)
+    store, panel = Store(request.store), panel_of(request)
+    judges = judges_for(request, panel)
     a, b = sides_of(store, request)
     if (a.run_id, a.skill) == (b.run_id, b.skill):
         raise UsageError(f"both sides are {a.skill} of run {a.run_id}; name another run, or --skill-a and --skill-b")
@@ -92,8 +99,8 @@ def plan_comparison(request: CompareRequest) -> ComparisonPlan:
     if not pairs:
         why = [*remarks, *([f"{plural(unanswered, 'pair')} without both answers"] if unanswered else [])]
         raise InputError(f"nothing of run {a.run_id} and run {b.run_id} can be compared: {'; '.join(why)}", source=store.path)
-    _check_name(judges)
-    digest = _digest(pairs, request, judges)
+    check_names(judges, panel)
+    digest = _digest(pairs, request, panel)
     return ComparisonPlan(
         store=store,
         request=request,
@@ -104,26 +111,10 @@ def plan_comparison(request: CompareRequest) -> ComparisonPlan:
         benchmark=benchmark,
         pairs=pairs,
         judges=judges,
+        panel=panel,
         unanswered=unanswered,
         remarks=remarks,
     )
-
-
-def _judges(request: CompareRequest) -> Judges:
-    judges = Judges(request)
-    try:
-        judges.judge()
-    except ConfigError as error:
-        raise UsageError(str(error)) from None
-    judges.redaction = Redaction({name: os.environ[name] for name in request.secrets if os.environ.get(name)})
-    return judges
-
-
-def _check_name(judges: Judges) -> None:
-    try:
-        check_name(judges.judge())
-    except ConfigError as error:
-        raise UsageError(str(error)) from None
 
 
 def _benchmark(store: Store, request: CompareRequest, a: Side, b: Side) -> tuple[Benchmark, Path | None]:
@@ -185,7 +176,7 @@ def _criteria(task: Any) -> str | None:
     return None
 
 
-def _digest(pairs: Sequence[AnswerPair], request: CompareRequest, judges: Judges) -> str:
+def _digest(pairs: Sequence[AnswerPair], request: CompareRequest, panel: Panel) -> str:
     """What stands for the comparison: the answers, the tasks, who judges and by what."""
     compared = [
         {
@@ -195,4 +186,4 @@ def _digest(pairs: Sequence[AnswerPair], request: CompareRequest, judges: Judges
         }
         for pair in pairs
     ]
-    return digest_of_json({"pairs": compared, "judge": request.llm.deciding, "prompt": prompt_version(VERSION)})
+    return digest_of_json({"pairs": compared, "judge": judged_by(request, panel), "prompt": prompt_version(VERSION)})

@@ -9,6 +9,7 @@ from datetime import datetime
 from eval_skills.core.fingerprint import digest_of_json
 from eval_skills.core.periods import Every, Period, moment_period, period_of
 from eval_skills.core.store import Store
+from eval_skills.tasks.backfill_outcomes import LandedPeriod, Line, last_outcomes
 from eval_skills.tasks.backfill_request import BackfillRequest
 from eval_skills.tasks.backfill_sources import Source
 
@@ -17,7 +18,8 @@ from eval_skills.tasks.backfill_sources import Source
 class PeriodWork:
     """One period and its sources, oldest first. `landed` says that what comes of it is in the store already.
 
-    `tried` is why an earlier call could use nothing of it, where that may have been mended since; else None.
+    `tried` is why an earlier call could use nothing of it, where that may have been mended since; else None. `unjudged` are the
+    items that the judge failed then.
     """
 
     period: Period
@@ -25,6 +27,12 @@ class PeriodWork:
     digest: str
     landed: bool
     tried: str | None = None
+    unjudged: int = 0
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether an earlier call landed it, and left something of it undone."""
+        return self.tried is not None or self.unjudged > 0
 
 
 def works_of(request: BackfillRequest, store: Store, sources: Sequence[Source], earlier: Sequence[Source]) -> list[PeriodWork]:
@@ -40,9 +48,10 @@ def digested(
     request: BackfillRequest, store: Store, grouped: Sequence[tuple[Period, list[Source]]], earlier: Sequence[Source]
 ) -> list[PeriodWork]:
     """The periods with what decides their figures: mode, sources, and what they are compared with."""
-    problems = _last_problems(store)
+    known = last_outcomes(store)
     works: list[PeriodWork] = []
     past: list[Sequence[Source]] = [[source] for source in earlier]
+    last: dict[Line, LandedPeriod] = {}
     for period, sources in grouped:
         content = {
             "mode": request.mode,
@@ -52,18 +61,16 @@ def digested(
             "before": _digests_before(sources, past),
         }
         digest = digest_of_json(content)
+        before = known.get(digest)
         # a revision stays as it is, where a run may get its benchmark, its secret or its judging model back
-        tried = problems.get(digest) if request.mode != "replay" else None
-        works.append(PeriodWork(period, tuple(sources), digest, landed=digest in problems and tried is None, tried=tried))
+        tried, unjudged = (before.problem, before.unjudged) if before and request.mode != "replay" else (None, 0)
+        landed = before is not None and tried is None and not unjudged and not before.is_behind(last)
+        works.append(PeriodWork(period, tuple(sources), digest, landed=landed, tried=tried, unjudged=unjudged))
         past.append(sources)
+        gone = _pairs(sources) if before is None else set()
+        last = {line: each for line, each in last.items() if line not in gone}
+        last |= dict.fromkeys(before.stood, before) if before else {}
     return works
-
-
-def _last_problems(store: Store) -> dict[str, str | None]:
-    """Why the last backfill of a digest could use nothing; None where it came to figures."""
-    rows = store.tables.rows("comparisons", ["digest", "backfilled_at", "skill_id", "explanation"])
-    rows.sort(key=lambda row: row["backfilled_at"])
-    return {row["digest"]: None if row["skill_id"] else row["explanation"] or "" for row in rows}
 
 
 def _digests_before(sources: Sequence[Source], past: Sequence[Sequence[Source]]) -> list[str]:

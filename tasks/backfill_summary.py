@@ -7,21 +7,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from eval_skills.core.excerpts import one_line
 from eval_skills.core.models import ConfidenceInterval
-from eval_skills.core.store import Store
 from eval_skills.core.trend import Trend, TrendPoint
 from eval_skills.reporting.figures import plural
+from eval_skills.tasks.backfill_landed import PeriodOutcome, landed_rows
 from eval_skills.tasks.backfill_plan import BackfillPlan
 from eval_skills.tasks.backfill_request import BackfillRequest
-from eval_skills.tasks.backfilling import PeriodOutcome
+
+SAID_LENGTH = 300
 
 
 @dataclass(frozen=True, slots=True)
 class BackfillSummary:
     """The rows of all periods, oldest first, under the names of `COMPARISON_SCHEMA`.
 
-    `done` are the names of the periods that were worked on, `up_to_date` those that had landed before. `flow_runs` and
-    `task_runs` say what Prefect should have recorded.
+    `done` are the names of the periods that were worked on, `up_to_date` those that had landed before. `unjudged` are the items
+    that the judge failed, by period, and `judge_said` is what it said first. `flow_runs` and `task_runs` say what Prefect should
+    have recorded.
     """
 
     request: BackfillRequest
@@ -29,6 +32,8 @@ class BackfillSummary:
     done: list[str]
     up_to_date: list[str]
     remarks: list[str] = field(default_factory=list)
+    unjudged: dict[str, int] = field(default_factory=dict)
+    judge_said: str = ""
     flow_runs: tuple[str, ...] = ()
     task_runs: int = 0
 
@@ -49,6 +54,20 @@ class BackfillSummary:
         rest = f", {len(self.up_to_date)} up to date" if self.up_to_date else ""
         return f"{self.request.mode}: {plural(len(self.done), 'period')}{rest}{'; ' + judged if judged else ''}"
 
+    @property
+    def unjudged_line(self) -> str | None:
+        """Which periods the judge failed a part of, and what it said; None where it failed nothing."""
+        if not self.unjudged:
+            return None
+        one = (total := sum(self.unjudged.values())) == 1
+        count = plural(total, "item")
+        periods = ", ".join(f"{period}: {items:,}" for period, items in self.unjudged.items())
+        again = "the same call without --force" if self.request.force else "the same call"
+        if self.request.mode == "replay":
+            again = "eval-skills rescore RUN, with the run of that period,"
+        said = one_line(self.judge_said, SAID_LENGTH)
+        return f"judge: {count} could not be judged ({periods}): {said}; {again} asks about {'it' if one else 'them'} again"
+
     def trend(self) -> Trend:
         """The completion rates as a trend for every skill and benchmark, under ``skill on benchmark``."""
         found: Trend = {}
@@ -61,7 +80,7 @@ class BackfillSummary:
 def backfill_summary(plan: BackfillPlan, outcomes: Mapping[str, PeriodOutcome]) -> BackfillSummary:
     """What a plan came to: `outcomes` of the periods that were worked on, by digest, and the landed rows of the others."""
     runs = [run for outcome in outcomes.values() for run in outcome.runs]
-    landed = _landed_rows(plan.store, {work.digest for work in plan.works} - outcomes.keys())
+    landed = landed_rows(plan.store, {work.digest for work in plan.works} - outcomes.keys())
     return BackfillSummary(
         request=plan.request,
         rows=[
@@ -69,27 +88,16 @@ def backfill_summary(plan: BackfillPlan, outcomes: Mapping[str, PeriodOutcome]) 
         ],
         done=[work.period.name for work in plan.works if work.digest in outcomes],
         up_to_date=[work.period.name for work in plan.works if work.digest not in outcomes],
+        unjudged={
+            work.period.name: outcomes[work.digest].unjudged
+            for work in plan.works
+            if work.digest in outcomes and outcomes[work.digest].unjudged
+        },
+        judge_said=next((outcome.judge_said for outcome in outcomes.values() if outcome.judge_said), ""),
         remarks=[*plan.remarks, *(remark for outcome in outcomes.values() for remark in outcome.remarks)],
         flow_runs=tuple(flow_run for run in runs for flow_run in run.flow_runs),
         task_runs=sum(run.task_runs for run in runs),
     )
-
-
-def _landed_rows(store: Store, digests: set[str]) -> dict[str, list[dict[str, Any]]]:
-    """The rows of periods that have landed, by digest; of several backfills of one period those of the last."""
-    if not digests:
-        return {}
-    import pyarrow.dataset as ds
-
-    table = store.tables.dataset("comparisons").to_table(filter=ds.field("digest").isin(sorted(digests)))
-    found: dict[str, list[dict[str, Any]]] = {digest: [] for digest in digests}
-    for row in table.to_pylist():
-        same = found[row["digest"]]
-        if same and same[0]["backfilled_at"] < row["backfilled_at"]:
-            same.clear()
-        if not same or same[0]["comparison_id"] == row["comparison_id"]:
-            same.append(row)
-    return found
 
 
 def _point(row: dict[str, Any]) -> TrendPoint:

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from eval_skills.core.errors import InputError, RunError, UserError
-from eval_skills.core.models import SkillCompletionReport
-from eval_skills.core.store import Store, derived_run_id, land_comparisons
+from eval_skills.core.models import ItemResult, SkillCompletionReport
+from eval_skills.core.store import Store, results_of
 from eval_skills.core.store.lock import RunLock
+from eval_skills.reporting.figures import plural
+from eval_skills.scorers.judging.budget import Budget
+from eval_skills.tasks.backfill_landed import PeriodOutcome, land_period
 from eval_skills.tasks.backfill_periods import PeriodWork
 from eval_skills.tasks.backfill_plan import BackfillPlan, plan_backfill
 from eval_skills.tasks.backfill_request import BackfillRequest
 from eval_skills.tasks.backfill_sources import Source
+from eval_skills.tasks.judging import judges_of, unjudged
 from eval_skills.tasks.plan import make_plan
 from eval_skills.tasks.request import EvaluateRequest
 from eval_skills.tasks.rescore_plan import find_scored, plan_rescoring
 from eval_skills.tasks.rescore_request import ScoringOptions
-from eval_skills.tasks.rescoring import rescore
+from eval_skills.tasks.rescoring import NothingJudged, left_unjudged, rescore
 from eval_skills.tasks.revisions import Repository, remove_leftovers
 from eval_skills.tasks.run_figures import land_if_changed, run_reports
 from eval_skills.tasks.standing import Key, Standing, comparison_rows, standings
@@ -32,15 +35,6 @@ WORKTREES = "worktrees"
 Evaluate = Callable[[EvaluateRequest], RunSummary]
 
 
-@dataclass(frozen=True, slots=True)
-class PeriodOutcome:
-    """What one period came to: its rows as they landed, and the evaluations that it took."""
-
-    rows: list[dict[str, Any]]
-    remarks: list[str] = field(default_factory=list)
-    runs: list[RunSummary] = field(default_factory=list)
-
-
 class Backfilling:
     """A backfill while it works. `evaluate` is whoever evaluates the revisions of a replay."""
 
@@ -48,6 +42,8 @@ class Backfilling:
         self.plan = plan
         self._store, self._request, self._evaluate = plan.store, plan.request, evaluate
         self._known: dict[str, dict[Key, Standing]] = {}
+        self._anew: set[str] = set()
+        self._budget = Budget(self._request.max_judge_cost)
 
     @classmethod
     @contextmanager
@@ -66,14 +62,15 @@ class Backfilling:
     def pending(self) -> Iterator[PeriodWork]:
         """The periods that there is something to do for, each when the one before has been carried out.
 
-        Where a period that nothing was usable of before comes to figures now, those that were compared across it are done again.
+        Where a period of which something was left undone before comes to other figures now, those that are compared with it, or
+        were across it, are done again.
         """
         filled: set[tuple[str, str]] = set()
         for work in self.plan.works:
             if filled or self.plan.is_pending(work):
                 yield work
                 lines = {standing.line for standing in self._known.get(work.digest, {}).values()}
-                filled = filled - lines if work.tried is None else filled | lines
+                filled = filled | lines if work.is_repeated and work.digest in self._anew else filled - lines
 
     def carry_out(self, work: PeriodWork) -> PeriodOutcome:
         """Do the work of one period and land its comparisons, which is what makes it up to date.
@@ -86,33 +83,54 @@ class Backfilling:
         remarks: list[str] = []
         unusable: list[str] = []
         runs: list[RunSummary] = []
+        failed: list[ItemResult] = []
         for source in work.sources:
             try:
-                run_id = self._made(source, work, remarks, runs)
+                run_id = self._made(source, work, remarks, runs, failed)
+            except NothingJudged as error:  # another day's answers it may judge
+                unusable.append(str(error).partition(";")[0])
+                failed += error.failed
+                continue
             except UserError as error:
                 unusable.append(str(error))
-                continue
+                if (before := self._scored_before(source)) is None:
+                    continue
+                run_id, failed = before, [*failed, *self._unjudged(before)]
             found.append((run_id, self._reports(run_id)))
         now = self._known[work.digest] = standings(found)
         rows = comparison_rows(self._before(now, place), now) if now else [{"explanation": "; ".join(unusable) or "nothing ran"}]
-        if work.tried is not None:
-            remarks.insert(0, f"{work.period.name}: tried again, as nothing of it could be used the last time")
+        if work.is_repeated:
+            judge = f"the judge failed {plural(work.unjudged, 'item')} of it"
+            why = "nothing of it could be used" if work.tried is not None else judge
+            remarks.insert(0, f"{work.period.name}: tried again, as {why} the last time")
         remarks += [f"{work.period.name}: {reason}" for reason in unusable]
-        return PeriodOutcome(self._land(work, rows), remarks, runs)
+        landed, is_new = land_period(
+            self._store, self._request.mode, work, [row | {"unjudged_items": len(failed)} for row in rows]
+        )
+        self._anew |= {work.digest} if is_new else set()
+        return PeriodOutcome(landed, remarks, runs, len(failed), (failed[0].error_message or "") if failed else "")
 
-    def _made(self, source: Source, work: PeriodWork, remarks: list[str], runs: list[RunSummary]) -> str:
-        """The run that comes of a source; it is made unless it is there."""
+    def _made(
+        self, source: Source, work: PeriodWork, remarks: list[str], runs: list[RunSummary], failed: list[ItemResult]
+    ) -> str:
+        """The run that comes of a source; it is made unless it is there. What the judge failed is added to `failed`."""
         if self._request.mode == "rescore":
             plan = plan_rescoring(self._request.rescoring(source.name))
             remarks += [f"{source.name}: {remark}" for remark in plan.remarks]
+            if (judges := judges_of(plan.yardstick.scorings)) is not None:
+                judges.budget = self._budget  # the limit is that of the call, not of each run
             rescore(plan, concurrency=self._request.concurrency)
+            failed += left_unjudged(plan)
             return plan.run_id
         if self._request.mode == "recompute":
             changed = land_if_changed(self._store, source.name, self._reports(source.name), source.digest)
             if changed:
                 remarks.append(f"run {source.name} has other figures today; they landed beside its own")
             return source.name
-        return self._replayed(source, work, runs)
+        run_id = self._replayed(source, work, runs)
+        if any(report.summary.unjudged_items for report in self._reports(run_id)):
+            failed += self._unjudged(run_id)
+        return run_id
 
     def _replayed(self, source: Source, work: PeriodWork, runs: list[RunSummary]) -> str:
         run_id = None if self._request.force else find_scored(self._store, source.moment, "replay", source.digest)
@@ -176,25 +194,15 @@ class Backfilling:
             return source.name
         return find_scored(self._store, source.moment, mode, source.digest)
 
+    def _scored_before(self, source: Source) -> str | None:
+        """The scoring of a source that stands where today's trouble leaves nothing better; None where there is none."""
+        run_id = self._there(source) if self._request.mode == "rescore" and not self._request.force else None
+        return run_id if run_id in self._store.tables.files("items") else None
+
+    def _unjudged(self, run_id: str) -> list[ItemResult]:
+        return unjudged(results_of(self._store.item_table(run_id)))
+
     def _reports(self, run_id: str) -> list[SkillCompletionReport]:
         return run_reports(
             self._store, run_id, self._request.scoring() if self._request.mode == "recompute" else ScoringOptions()
         )
-
-    def _land(self, work: PeriodWork, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        taken = set(self._store.tables.files("comparisons"))
-        comparison_id = derived_run_id(work.period.start, work.digest, taken)
-        common = {
-            "comparison_id": comparison_id,
-            "mode": self._request.mode,
-            "period": work.period.name,
-            "period_start": work.period.start,
-            "period_end": work.period.end,
-            "revision": work.sources[-1].name if self._request.mode == "replay" else None,
-            "backfilled_at": datetime.now(UTC),
-            "digest": work.digest,
-        }
-        complete = [row | common for row in rows]
-        if work.tried is None or rows[0] != {"explanation": work.tried}:  # the same problem every night is one row
-            land_comparisons(self._store, comparison_id, complete)
-        return complete

@@ -18,6 +18,8 @@ class CompareRequest(JudgeOptions):
     skill_a: Text | None = Field(default=None, description="The skill of the first run, as id or id@version")
     skill_b: Text | None = Field(default=None, description="The skill of the second run")
     criteria: Text | None = Field(default=None, description="What makes an answer better [default: what the task asks]")
+    panel: list[Text] = Field(default_factory=list, description="The models that judge each pair, in place of llm.model")
+    votes: int = Field(default=1, description="How often each model is asked about a pair, in both orders")
     benchmark: Text | None = Field(default=None, description="A built-in id, or the path of a benchmark [default: the run's own]")
     tasks: Text | None = Field(default=None, description="A JSON or YAML file with tasks or a benchmark; replaces the benchmark")
     benchmarks_dir: str | None = Field(default=None, description="A folder of benchmarks, searched before the built-in ones")

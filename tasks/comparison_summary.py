@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from eval_skills.core.preferences import SIGNIFICANCE, PositionBias, WinRates
+from eval_skills.core.preferences import SIGNIFICANCE, MemberRates, PositionBias, WinRates
 from eval_skills.reporting.figures import plural, rate
 from eval_skills.scorers.judging.spending import Spending
 
@@ -18,7 +18,7 @@ class ComparisonSummary:
 
     `judged_before` pairs have the verdict that landed when the same comparison was made before; nobody was asked about them.
     `judging` says in lines what judging the others came to. `out_of_budget`: judging was to cost no more, and pairs were left
-    unjudged; nothing landed then.
+    unjudged; nothing landed then. `members` are the models of a panel; none where one vote of one model is the verdict.
     """
 
     comparison_id: str
@@ -34,6 +34,7 @@ class ComparisonSummary:
     store: str
     spent: Spending
     rows: list[Row]
+    members: list[MemberRates] = field(default_factory=list)
     judged_before: int = 0
     out_of_budget: bool = False
     judging: list[str] = field(default_factory=list)
@@ -47,6 +48,11 @@ class ComparisonSummary:
         return not (self.out_of_budget or self.figures.errors)
 
     @property
+    def noun(self) -> str:
+        """What is judged in both orders: a pair, or a panel's vote on one."""
+        return "vote" if self.members else "pair"
+
+    @property
     def line(self) -> str:
         """The verdict in a sentence."""
         found = self.figures
@@ -57,7 +63,8 @@ class ComparisonSummary:
         if not found.pairs:
             return "nothing was judged"
         if found.position_bias is not None and found.position_bias.decides:
-            return f"undecided: this judge chose by place: {_agreement(found.position_bias)}"
+            who = "these judges" if len(self.members) > 1 else "this judge"
+            return f"undecided: {who} chose by place: {_agreement(found.position_bias, self.noun)}"
         return f"undecided: {found.tasks_for_a} tasks for A, {found.tasks_for_b} for B, p {found.p_value:.3g}{self._why_not}"
 
     @property
@@ -67,9 +74,9 @@ class ComparisonSummary:
         if found.p_floor <= SIGNIFICANCE:
             return ""
         if found.position_bias is not None and found.disagreements > found.pairs / 2:
-            return f" ({_agreement(found.position_bias)})"
+            return f" ({_agreement(found.position_bias, self.noun)})"
         return " (so few tasks differ that no split could decide)"
 
 
-def _agreement(bias: PositionBias) -> str:
-    return f"both orders agree on {rate(bias.consistent_share.value)} of {plural(bias.pairs, 'pair')}"
+def _agreement(bias: PositionBias, noun: str) -> str:
+    return f"both orders agree on {rate(bias.consistent_share.value)} of {plural(bias.pairs, noun)}"

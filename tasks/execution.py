@@ -49,7 +49,7 @@ async def execute(item: Item, run: Calls, earlier: Sequence[Attempt] = ()) -> Ou
         response = await adapter.call(task.input_data, run.plan.timeout_s(task))
     except ItemError as error:
         latency_ms = error.latency_ms if error.latency_ms is not None else (perf_counter() - began) * 1000
-        return no_answer(item, run.plan, error, started_at, latency_ms, earlier)
+        return no_answer(item, run.plan, error, started_at, latency_ms, earlier, known=error.known)
     verdict = await run.plan.scorings[item.task].verdict(response)
     attempts = [*earlier, Attempt(started_at=started_at, latency_ms=response.latency_ms)]
     return Outcome(_result(item, run.plan, task, attempts, **_answered(response, verdict)))

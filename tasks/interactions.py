@@ -11,9 +11,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from eval_skills.adapters.langchain_messages import final_text
 from eval_skills.core.errors import nearest
+from eval_skills.core.message_roles import last_words
 from eval_skills.core.models import ExpectedOutput, SkillResponse
+from eval_skills.core.validation_words import problems_in
 from eval_skills.tasks.monitor_request import LogFields
 from eval_skills.tasks.record_values import (
     ABSENT,
@@ -93,9 +94,12 @@ class RecordReader:
             raise BadRecord(f"no answer: {self._missing(record, 'output')}")
         if error is None and self._lacking and found.get("expected") is None:
             raise BadRecord(f"{self._lacking}, and {self._missing(record, 'expected')}")
+        response = _response(found, messages)
+        if error is None and "output" not in found and response.output is None:
+            raise BadRecord("no answer: no message is the assistant's")
         return Interaction(
             id=self._id(record, found),
-            response=_response(found, messages),
+            response=response,
             query=found["input"] if "input" in found else asked(messages),
             expected=_expectation(found["expected"]) if found.get("expected") is not None else None,
             error=error,
@@ -140,12 +144,11 @@ def _response(found: Mapping[str, Any], messages: Any) -> SkillResponse:
     try:
         response = SkillResponse.model_validate(parts)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(map(str, first["loc"]))
-        raise BadRecord(f"{place}: {first['msg'][0].lower()}{first['msg'][1:]}, got {kind_of(first['input'])}") from None
-    if "output" not in found and response.messages:
-        return response.model_copy(update={"output": final_text(response.messages)})
-    return response
+        first = problems_in(error, parts)[0]
+        raise BadRecord(f"{first.path}: {first.message}") from None
+    if "output" in found or not response.messages:
+        return response
+    return response.model_copy(update={"output": last_words(response.messages)})
 
 
 def _expectation(value: Any) -> ExpectedOutput:
@@ -155,4 +158,5 @@ def _expectation(value: Any) -> ExpectedOutput:
     try:
         return ExpectedOutput.model_validate(said)
     except ValidationError as error:
-        raise BadRecord(f"expected: {error.errors(include_url=False)[0]['msg']}") from None
+        first = problems_in(error, said)[0]
+        raise BadRecord(f"expected{first.path and f'.{first.path}'}: {first.message}") from None

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from eval_skills.core.errors import UserError
 from eval_skills.core.models import Benchmark, SkillCompletionReport, TokenCost
 from eval_skills.reporting.judge_figures import KEY
+from eval_skills.scorers import TaskScoring
 from eval_skills.scorers.judging.identity import JudgeIdentity
-from eval_skills.tasks.judged_items import recorded_judges
+from eval_skills.tasks.judged_items import claims_judges, judges_by_task, recorded_scorings
 from eval_skills.tasks.request import EvaluateRequest
 
 if TYPE_CHECKING:
@@ -21,21 +22,21 @@ if TYPE_CHECKING:
 
 
 def with_judges(
-    reports: Sequence[SkillCompletionReport], items: pd.DataFrame, judges: Mapping[str, JudgeIdentity], store: Store
+    reports: Sequence[SkillCompletionReport], items: pd.DataFrame, scorings: Mapping[str, TaskScoring], store: Store
 ) -> list[SkillCompletionReport]:
     """The reports with the figures of `core.judge_report` in their metadata, under ``judge``; as they were where no model judged.
 
-    `items` are the rows that the reports are made of; `judges` says who judges each task.
+    `items` are the rows that the reports are made of; `scorings` say who judges each task, and verifies its answers' claims.
     """
-    if not judges:
+    by_task, claims = _named(judges_by_task(scorings)), _named(claims_judges(scorings))
+    if not by_task and not claims:
         return list(reports)
     from eval_skills.core.judge_report import JudgeKnowledge, judge_figures
     from eval_skills.core.judged_rows import JudgedRows
     from eval_skills.core.store.judge_rows import judged_pairs, last_calibrations
 
-    by_task = {task: (judge.model, judge.prompt) for task, judge in judges.items()}
     benchmark_id = str(items["benchmark_id"].iloc[0]) if "benchmark_id" in items else reports[0].benchmark_id
-    known = JudgeKnowledge(by_task, last_calibrations(store, benchmark_id), judged_pairs(store, benchmark_id))
+    known = JudgeKnowledge(by_task, last_calibrations(store, benchmark_id), judged_pairs(store, benchmark_id), claims)
     completed = []
     for report in reports:
         own = items[(items["skill_id"] == report.skill_id) & (items["skill_version"] == report.skill_version)]
@@ -43,13 +44,17 @@ def with_judges(
         figures = judge_figures(own, known, version)
         if figures is not None:
             metadata = report.evaluator_metadata | {KEY: figures.to_json()}
-            cost = _honest(report.token_cost, JudgedRows.of(own, by_task))
+            cost = _honest(report.token_cost, JudgedRows.of(own, by_task, claims))
             summary = report.summary
             if summary.unjudged_items is None:  # tokens that nobody counted do not say that models were asked
                 summary = summary.model_copy(update={"unjudged_items": figures.unjudged})
             report = report.model_copy(update={"evaluator_metadata": metadata, "token_cost": cost, "summary": summary})
         completed.append(report)
     return completed
+
+
+def _named(judges: Mapping[str, JudgeIdentity]) -> dict[str, tuple[str, str]]:
+    return {task: (judge.model, judge.prompt) for task, judge in judges.items()}
 
 
 def _honest(cost: TokenCost, rows: JudgedRows) -> TokenCost:
@@ -60,14 +65,14 @@ def _honest(cost: TokenCost, rows: JudgedRows) -> TokenCost:
     return cost.model_copy(update={name: None for name, is_unknown in unknown.items() if is_unknown})
 
 
-def judges_at_the_time(
+def scorings_at_the_time(
     request: EvaluateRequest | None, benchmark: Benchmark | None, manifest: Manifest | None
-) -> dict[str, JudgeIdentity]:
-    """Who judged each task of a stored run; nobody where that is not known any more."""
+) -> dict[str, TaskScoring]:
+    """How each task of a stored run was judged; nothing where that is not known any more."""
     if request is None or benchmark is None or manifest is None:
         return {}
     folder = Path(manifest.benchmark.path) if manifest.benchmark.path else None
     try:
-        return recorded_judges(request, benchmark, folder)
+        return recorded_scorings(request, benchmark, folder)
     except UserError:
         return {}

@@ -21,14 +21,28 @@ def judges_by_task(scorings: Mapping[str, TaskScoring]) -> dict[str, JudgeIdenti
     return {name: scoring.judge for name, scoring in scorings.items() if scoring.judge is not None}
 
 
-def recorded_judges(request: EvaluateRequest, benchmark: Benchmark, folder: Path | None) -> dict[str, JudgeIdentity]:
-    """Those of a run, by what was asked of it; nobody is asked, so their keys need not be there.
+def claims_judges(scorings: Mapping[str, TaskScoring]) -> dict[str, JudgeIdentity]:
+    """Who verifies the claims of each task's answers, where a model does."""
+    return {name: scoring.claims_judge for name, scoring in scorings.items() if scoring.claims_judge is not None}
+
+
+def recorded_scorings(request: EvaluateRequest, benchmark: Benchmark, folder: Path | None) -> dict[str, TaskScoring]:
+    """How each task of a run is judged, by what was asked of it; nobody is asked, so the judges' keys need not be there.
 
     Raises:
         UserError: a task cannot be judged any more.
     """
     settings = scoring_settings(request, folder)
-    return judges_by_task({task.id: TaskScoring(task, settings) for task in benchmark.tasks})
+    return {task.id: TaskScoring(task, settings) for task in benchmark.tasks}
+
+
+def recorded_judges(request: EvaluateRequest, benchmark: Benchmark, folder: Path | None) -> dict[str, JudgeIdentity]:
+    """Who judges each task of a run that a model judges; see `recorded_scorings`.
+
+    Raises:
+        UserError: as there.
+    """
+    return judges_by_task(recorded_scorings(request, benchmark, folder))
 
 
 def was_judged(status: str, reasons: Iterable[Reason]) -> bool:

@@ -6,7 +6,7 @@ from eval_skills.core.dimensions import DIMENSIONS
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.store import land_reports, mirror_sqlite
 from eval_skills.tasks.judge_knowledge import with_judges
-from eval_skills.tasks.judged_items import judges_by_task
+from eval_skills.tasks.judging import judges_of
 from eval_skills.tasks.plan import RunPlan
 from eval_skills.tasks.report_source import MAX_DETAILED_ITEMS, skill_reports_of
 
@@ -24,11 +24,11 @@ JUDGED_COLUMNS = ("benchmark_id", "dimensions", "reasons", "judge_agreement")
 def landed_reports(plan: RunPlan) -> list[SkillCompletionReport]:
     """The figures of every skill of a landed run, also written to the store's `reports` table (and its SQLite mirror)."""
     detailed = plan.planned <= MAX_DETAILED_ITEMS
-    judges = judges_by_task(plan.scorings)
-    columns = [*FIGURE_COLUMNS, *(JUDGED_COLUMNS if judges else ())]
+    judged = judges_of(plan.scorings) is not None
+    columns = [*FIGURE_COLUMNS, *(JUDGED_COLUMNS if judged else ())]
     items = plan.store.items(run_id=plan.run_id, columns=None if detailed else columns)
     reports = skill_reports_of(items, plan.benchmark, plan.request.timeout_ms, detailed=detailed)
-    reports = with_judges(reports, items, judges, plan.store)
+    reports = with_judges(reports, items, plan.scorings, plan.store)
     land_reports(plan.store, plan.run_id, None, reports, origin=plan.request.origin)
     if plan.store.layout.sqlite is not None:
         mirror_sqlite(plan.store, plan.run_id)
@@ -39,4 +39,4 @@ def partial_reports(plan: RunPlan) -> list[SkillCompletionReport]:
     """The figures of what a stopped run has so far; nothing lands, for history must not compare part of a run with a whole."""
     frame = plan.store.item_table(plan.run_id).to_pandas(maps_as_pydicts="strict")
     reports = skill_reports_of(frame, plan.benchmark, plan.request.timeout_ms, detailed=True)
-    return with_judges(reports, frame, judges_by_task(plan.scorings), plan.store)
+    return with_judges(reports, frame, plan.scorings, plan.store)

@@ -45,13 +45,13 @@ _OUTAGE = frozenset(
 Announce = Callable[[StatusChange], None]
 
 
-def check_monitor(request: MonitorRequest) -> None:
-    """Refuse a request that no session could be opened for. Nothing is left behind.
+def check_monitor(request: MonitorRequest) -> MonitorTask:
+    """Refuse a request that no session could be opened for, and tell by what it judges. Nothing is left behind.
 
     Raises:
         UserError: the log, the task or the store cannot be used.
     """
-    MonitorSession(request)
+    return MonitorSession(request).task
 
 
 class MonitorSession:

@@ -10,7 +10,9 @@ from hashlib import sha256
 from math import isfinite
 from typing import Any
 
-from eval_skills.adapters.langchain_messages import text_of
+from eval_skills.core.message_blocks import text_in
+from eval_skills.core.message_roles import inner_message, role_in
+from eval_skills.core.tool_results import results_of
 
 ABSENT = object()
 """What `value_at` gives where there is no such key: None is a value."""
@@ -39,8 +41,11 @@ def asked(messages: Any) -> Any:
     """The content of the last message of the user."""
     if not isinstance(messages, list):
         return None
-    said = [each for each in messages if isinstance(each, dict) and each.get("role", each.get("type")) in ("user", "human")]
-    return text_of(said[-1].get("content")) if said else None
+    spoken = (inner_message(each) for each in messages if isinstance(each, dict))
+    said = [
+        each for each in spoken if role_in(each) == "user" and (text_in(each) or not any(True for _ in results_of(each, "user")))
+    ]
+    return text_in(said[-1]) if said else None
 
 
 def error_text(value: Any) -> str | None:

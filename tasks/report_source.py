@@ -13,7 +13,7 @@ from eval_skills.core.models import Benchmark, SkillCompletionReport
 from eval_skills.core.store import Manifest, Store, is_run_id, started_at
 from eval_skills.reporting import ReportContext, read_reports
 from eval_skills.tasks.asked_benchmark import benchmark_of
-from eval_skills.tasks.judge_knowledge import judges_at_the_time, with_judges
+from eval_skills.tasks.judge_knowledge import scorings_at_the_time, with_judges
 from eval_skills.tasks.named_run import LATEST, named_run
 from eval_skills.tasks.request import EvaluateRequest
 from eval_skills.tasks.task_digests import digests_of_the_same
@@ -86,7 +86,7 @@ def _of_run(store: Store, given: str) -> ReportSource:
         context = replace(context, partial=(len(items), manifest.planned_items))
         remarks.append(f"run {run_id} is unfinished: {len(items):,} of {manifest.planned_items:,} items")
     reports = skill_reports_of(items, benchmark or bare_benchmark(items), timeout_ms, detailed=detailed)
-    reports = with_judges(reports, items, judges_at_the_time(request, benchmark, manifest), store)
+    reports = with_judges(reports, items, scorings_at_the_time(request, benchmark, manifest), store)
     return ReportSource(run_id, f"eval-result-{run_id}", reports, context, remarks=remarks)
 
 

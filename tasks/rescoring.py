@@ -29,11 +29,18 @@ from eval_skills.core.store import (
 from eval_skills.core.store.lock import RunLock
 from eval_skills.tasks.failed_before import item_with_cost_before
 from eval_skills.tasks.judge_knowledge import with_judges
-from eval_skills.tasks.judged_items import judges_by_task
 from eval_skills.tasks.judging import failed_judging, judges_of, make_ready, refuse_half_judged, unjudged
 from eval_skills.tasks.report_source import skill_reports_of
 from eval_skills.tasks.rescore_plan import Rescoring, has_answer
 from eval_skills.tasks.runs_without_answer import without_answer
+
+
+class NothingJudged(RunError):
+    """The judge failed on every answer of a run; `failed` are the items, with what it said."""
+
+    def __init__(self, message: str, failed: list[ItemResult]) -> None:
+        super().__init__(message)
+        self.failed = failed
 
 
 def rescore(plan: Rescoring, *, concurrency: int = 4) -> None:
@@ -72,7 +79,7 @@ def _judge_and_land(plan: Rescoring, concurrency: int) -> None:
     frame = table_of(results).to_pandas(maps_as_pydicts="strict")
     yardstick = plan.yardstick
     reports = skill_reports_of(frame, yardstick.benchmark, yardstick.request.timeout_ms, detailed=True)
-    reports = with_judges(reports, frame, judges_by_task(yardstick.scorings), plan.store)
+    reports = with_judges(reports, frame, yardstick.scorings, plan.store)
     write_manifest(plan.store.run_folder(plan.run_id), _manifest(plan, results))
     land_reports(plan.store, plan.run_id, None, reports, origin="rescore")
     land_items(plan.store, plan.run_id, results)
@@ -83,7 +90,7 @@ def _refuse_where_all_failed(results: Sequence[ItemResult]) -> None:
     failed = unjudged(answered)
     if len(failed) == len(answered):
         said = failed_judging(len(failed), len(answered), failed[0].error_message or "")
-        raise RunError(f"{said}; nothing landed: the same call goes on once the judge answers")
+        raise NothingJudged(f"{said}; nothing landed: the same call goes on once the judge answers", failed)
 
 
 async def _judged(plan: Rescoring, concurrency: int) -> list[ItemResult]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,9 +16,19 @@ from eval_skills.cli.api_server import prefect_api
 
 pytest_plugins = ["pytester"]  # the tests of our own plugin run pytest
 
-# A busy machine is no failure: how long one example takes says nothing about what is right.
-settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# A busy machine is no failure: how long one example takes says nothing about what is right. The examples are the same in every
+# run, so that a change is judged by what it changes; `--hypothesis-profile=exploring` looks for new ones.
+settings.register_profile("exploring", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("patient", settings.get_profile("exploring"), derandomize=True)
 settings.load_profile("patient")
+
+# What a terminal or the page of a CI job is like is nothing to the tests, which would print for the one and write on the other.
+for _name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "COLUMNS", "LINES", "GITHUB_STEP_SUMMARY"):
+    os.environ.pop(_name, None)
+
+# Tests that a shell starts in the background ignore Ctrl-C, and every process they start and interrupt would inherit that.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
@@ -97,6 +98,7 @@ class ScriptedModel:
         self.asked: list[Asked] = []
         self.otherwise: Says | Callable[[Asked], Says] = verdict()
         self.busy = self.most_busy = 0
+        self._act = object()
         self.came = threading.Condition(self._lock)
 
     def script(self, *replies: Says) -> None:
@@ -113,19 +115,21 @@ class ScriptedModel:
         with self.came:
             assert self.came.wait_for(lambda: len(self.asked) >= count, WAIT_S)
 
-    def _next(self, asked: Asked) -> Says:
+    def _next(self, asked: Asked) -> tuple[Says, object]:
+        """What it says, and the act in which it was asked: the end of an answer that another test left is not ours."""
         with self.came:
+            act = self._act
             self.asked.append(asked)
             self.busy += 1
             self.most_busy = max(self.busy, self.most_busy)
             self.came.notify_all()
             if self._script:
-                return self._script.pop(0)
-        return self.otherwise(asked) if callable(self.otherwise) else self.otherwise
+                return self._script.pop(0), act
+        return (self.otherwise(asked) if callable(self.otherwise) else self.otherwise), act
 
-    def _done(self) -> None:
+    def _done(self, act: object) -> None:
         with self.came:
-            self.busy -= 1
+            self.busy -= act is self._act
 
     def _handler(model) -> type[BaseHTTPRequestHandler]:  # noqa: N805 - `self` is the handler's
         class Handler(BaseHTTPRequestHandler):
@@ -135,14 +139,19 @@ class ScriptedModel:
                 size = int(self.headers.get("Content-Length", 0))
                 body = json.loads(self.rfile.read(size))
                 asked = Asked(self.path, {name.lower(): value for name, value in self.headers.items()}, body)
+                says, act = model._next(asked)
                 try:
-                    self._answer(model._next(asked))
+                    rest = self._begin(says)
                 except (BrokenPipeError, ConnectionResetError):
                     self.close_connection = True
+                    return
                 finally:
-                    model._done()
+                    model._done(act)  # before the last byte, for whoever has that may ask again
+                with suppress(BrokenPipeError, ConnectionResetError):
+                    self.wfile.write(rest)
 
-            def _answer(self, says: Says) -> None:
+            def _begin(self, says: Says) -> bytes:
+                """Answer but for the rest that is returned."""
                 payload = says.payload()
                 if says.hold is not None and not says.drip:
                     says.hold.wait(WAIT_S)
@@ -157,7 +166,7 @@ class ScriptedModel:
                     self.wfile.flush()
                     says.hold.wait(WAIT_S)
                     payload = payload[1:]
-                self.wfile.write(payload)
+                return payload
 
             def log_message(self, *_: Any) -> None:
                 pass

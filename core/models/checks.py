@@ -6,6 +6,7 @@ from typing import Any, Literal, get_args
 
 from pydantic import Field, field_validator
 
+from eval_skills.core.excerpts import excerpt
 from eval_skills.core.models.base import Model, Rate, Text
 
 ClaimKind = Literal["number", "date", "time", "quote", "url", "email", "identifier", "name"]
@@ -43,6 +44,8 @@ class Checks(Model):
     def _switched(cls, value: Any) -> Any:
         if isinstance(value, bool):
             return {} if value else None
+        if not isinstance(value, dict | HallucinationCheck | None):
+            raise ValueError(f"give true, false or an object with mode, threshold, kinds …; got {excerpt(value)}")
         return value
 
     @property

@@ -6,6 +6,7 @@ from typing import Any, Literal, get_args
 
 from pydantic import ConfigDict, Field, SerializerFunctionWrapHandler, field_validator, model_serializer, model_validator
 
+from eval_skills.core.excerpts import excerpt
 from eval_skills.core.letters import comparable
 from eval_skills.core.models.base import Model, Text
 from eval_skills.core.models.checks import Checks
@@ -166,6 +167,8 @@ class EvalTask(Model):
     @field_validator("evaluator", mode="before")
     @classmethod
     def _evaluator_by_name(cls, value: Any) -> Any:
+        if not isinstance(value, str | dict | Evaluator | None):
+            raise ValueError(f"give a scorer's name, or an object with its type and options; got {excerpt(value)}")
         return {"type": value} if isinstance(value, str) else value
 
     @model_validator(mode="after")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from eval_skills.core.calibration import Calibration
-from eval_skills.core.preferences import Choice, Outcome, Preference
+from eval_skills.core.compared_pair import Choice, Outcome, Preference, Vote
 from eval_skills.core.store.judge_schema import ESTIMATES
 
 if TYPE_CHECKING:
@@ -43,21 +43,27 @@ def last_calibrations(store: Store, benchmark_id: str) -> dict[tuple[str, str], 
 
 
 def judged_pairs(store: Store, benchmark_id: str) -> dict[str, list[Preference]]:
-    """All pairs of answers that were compared on a benchmark, by the model that compared them."""
-    columns = ("benchmark_id", "judge_model", "task_id", "outcome", "a_first", "b_first")
+    """All pairs of answers that were compared on a benchmark, by the model that compared them; each vote of a panel is one."""
+    columns = ("benchmark_id", "judge_model", "task_id", "outcome", "a_first", "b_first", "votes")
     found: dict[str, list[Preference]] = {}
     for row in store.tables.rows("preferences", columns):
         if row["benchmark_id"] == benchmark_id:
-            found.setdefault(row["judge_model"], []).append(preference_of(row))
+            each = [(vote["model"], row | vote) for vote in row["votes"] or ()] or [(row["judge_model"], row)]
+            for model, said in each:
+                found.setdefault(model, []).append(preference_of(said | {"votes": None}))
     return found
 
 
 def preference_of(row: Mapping[str, Any]) -> Preference:
     """The preference behind a row of `PREFERENCE_SCHEMA`."""
-    a_first, b_first = (cast("Choice | None", row[name]) for name in ("a_first", "b_first"))
-    return Preference(row["task_id"], cast("Outcome", row["outcome"]), a_first, b_first)
+    votes = tuple(Vote(vote["model"], vote["number"], *_said(vote)) for vote in row.get("votes") or ())
+    return Preference(row["task_id"], *_said(row), votes=votes)
 
 
 def preferences_of(rows: Sequence[Mapping[str, Any]]) -> list[Preference]:
     """The preferences behind rows of `PREFERENCE_SCHEMA`, in their order."""
     return [preference_of(row) for row in rows]
+
+
+def _said(row: Mapping[str, Any]) -> tuple[Outcome, Choice | None, Choice | None]:
+    return cast("tuple[Outcome, Choice | None, Choice | None]", tuple(row[name] for name in ("outcome", "a_first", "b_first")))

@@ -12,6 +12,14 @@ _MOMENT = pa.timestamp("us", tz="UTC")
 ESTIMATES = ("accuracy", "kappa", "weighted_kappa", "spearman", "sensitivity", "specificity")
 """The figures of a calibration that have an interval."""
 
+_VOTE = pa.struct(
+    {
+        "model": _TEXT,
+        "number": pa.int32(),
+        **dict.fromkeys(("outcome", "a_first", "b_first", "reasoning_a_first", "reasoning_b_first", "error_message"), _TEXT),
+    }
+)
+
 PREFERENCE_SCHEMA = pa.schema(
     {
         "comparison_id": _TEXT,
@@ -38,11 +46,17 @@ PREFERENCE_SCHEMA = pa.schema(
         "judge_tokens": _COUNT,
         "judge_cost_usd": _FLOAT,
         "digest": _TEXT,
+        "judge_agreement": _FLOAT,
+        "votes": pa.list_(_VOTE),
     },
     metadata=ITEM_SCHEMA.metadata,
 )
 """One row per pair of answers. `outcome` is ``a``, ``b``, ``tie`` or ``error``; `a_first` and `b_first` are what was said (``a``,
-``b``, ``tie``) with that answer in the first place, null where nobody was asked. `digest` stands for all that was compared."""
+``b``, ``tie``) with that answer in the first place, null where nobody was asked. `digest` stands for all that was compared.
+
+Where several votes made the verdict, `votes` has each of them (``error`` is one that was not given), `a_first` and `b_first` are
+null, and the reasoning is that of the first vote for the outcome. `judge_agreement` is the share of the models, or of a single
+one's votes, that say what the outcome does."""
 
 CALIBRATION_SCHEMA = pa.schema(
     {

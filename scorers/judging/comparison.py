@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from eval_skills.core.compared_pair import Choice, outcome_of
 from eval_skills.core.json_equality import json_equal
-from eval_skills.core.preferences import Choice, outcome_of
 from eval_skills.scorers.answer import text_of, unwrapped
 from eval_skills.scorers.judging.grading import REASONING
 from eval_skills.scorers.judging.question import Material, Question
@@ -16,6 +16,7 @@ from eval_skills.scorers.judging.together import together
 if TYPE_CHECKING:
     from eval_skills.core.models import EvalTask
     from eval_skills.scorers.judging.judge import Judge
+    from eval_skills.scorers.judging.panel import Voter
 
 VERSION = "comparison 1"
 """Of the words below: another version asks again."""
@@ -58,7 +59,7 @@ class Comparing:
     task: EvalTask
     criteria: str | None = None
 
-    async def compare(self, a: Any, b: Any, judge: Judge) -> Compared:
+    async def compare(self, a: Any, b: Any, judge: Judge | Voter) -> Compared:
         """Which answer is better; a tie where the orders disagree, where the answers are the same, and where both are empty.
 
         Raises:

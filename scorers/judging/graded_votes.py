@@ -29,14 +29,21 @@ class GradedVotes:
     ballots: Ballots[Ruling[Grade]]
 
     def score(self, *, code: str, where: str, version: str) -> Score:
-        """The verdict. `code` and `where` are those of the reason, `version` is that of the question's words."""
+        """The verdict. `code` and `where` are those of the reason, `version` is that of the question's words.
+
+        A majority that does not pass the answer fails it whatever the task's `minScore`: its score is a share of votes, so that
+        half of them, or a third, could be enough points.
+        """
         decision = decide(self.panel, self.ballots, self._worth, self.threshold)
         ruling = self._telling(decision)
         reason = Reason(code=code, message=self._message(ruling, decision), where=where)
+        outvoted = self.panel.aggregate == "majority" and not self.panel.is_single and not decision.passed
+        told, gates = ((), (reason,)) if outvoted else ((reason,), ())
         return Score(
             decision.value,
             passed=decision.passed,
-            reasons=(reason, *self._dissent(decision, where), *truncation_remarks(ruling.truncated)),
+            reasons=(*told, *self._dissent(decision, where), *truncation_remarks(ruling.truncated)),
+            gates=gates,
             metadata={"judge": self._facts(ruling, version) | facts_of(self.panel, self.ballots, decision)},
         )
 

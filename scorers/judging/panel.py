@@ -117,13 +117,22 @@ class Panel:
         Raises:
             JudgeError: too few votes; a model cannot be asked at all, or the budget is spent.
         """
+        ballots = await self.collect(judges, by)
+        if (error := ballots.too_few) is not None:
+            raise error
+        return ballots
+
+    async def collect(self, judges: Judges, by: Callable[[Voter], Awaitable[T]]) -> Ballots[T]:
+        """The same, also where they are `Ballots.too_few`.
+
+        Raises:
+            JudgeError: the only vote was not given; a model cannot be asked at all, or the budget is spent.
+        """
         voters = [Voter.of(judges, model, vote, self._heat) for model in self.models for vote in range(self.votes)]
         ballots = Ballots(tuple(await together(_ballot(voter, by) for voter in voters)))
         for ballot in ballots.ballots:
             if ballot.error is not None and (self.is_single or ballot.error.code in _OF_THE_RUN):
                 raise ballot.error
-        if (error := ballots.too_few) is not None:
-            raise error
         return ballots
 
     @property

@@ -17,7 +17,8 @@ from eval_skills.scorers.settings import ScoringSettings
 class PanelOptions:
     """The base of such a scorer: `model` takes the place of the run's; `models` makes it a panel (null is the run's model), and
     `votes` asks each model so often, at `temperature` (0.7 unless set); `aggregate` (``median`` unless set, ``majority`` or
-    ``mean``) makes one of them.
+    ``mean``) makes one of them. With ``majority`` more than half must pass the answer, whatever its `minScore`; half of an even
+    number is a tie, and a tie does not pass.
 
     Raises:
         InputError: these exclude each other, say nothing, or name a model twice.

@@ -6,7 +6,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from eval_skills.scorers.call_notations import NO_ARGUMENTS, as_dict, name_and_arguments
+from eval_skills.core.message_blocks import as_dict
+from eval_skills.scorers.call_notations import NO_ARGUMENTS, name_and_arguments
 from eval_skills.scorers.reasons import excerpt, one_line
 
 Spelling = Callable[[str], str]

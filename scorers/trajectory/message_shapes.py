@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from eval_skills.core.errors import InputError
+from eval_skills.core.message_items import item_role
 from eval_skills.core.message_roles import inner_message, is_wrapped, role_in, unknown_role
 from eval_skills.scorers.reasons import excerpt
 
@@ -63,13 +64,14 @@ def role_of(message: Mapping[str, Any], where: str) -> str:
 
 
 def _is_message(given: Mapping[Any, Any]) -> bool:
-    return "role" in given or "lc" in given or is_wrapped(given)
+    return "role" in given or "lc" in given or is_wrapped(given) or item_role(given) is not None
 
 
 def _wrapped(given: Mapping[Any, Any], side: str) -> Any:
     if "messages" in given:
         return given["messages"]
-    if len(given) == 1 and "output" in given:  # LangSmith's wrapping of what an agent returns
+    # LangSmith's wrapping of what an agent returns, and OpenAI's response
+    if "output" in given and (len(given) == 1 or given.get("object") == "response"):
         return given["output"]
     raise UnreadableTrajectory(f"expected {_ACCEPTED}, got an object with the keys {excerpt(list(given))}", source=side)
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from eval_skills.core.message_blocks import blocks_of
+from eval_skills.core.message_items import in_turns, item_role
 from eval_skills.core.message_roles import ROLES
-from eval_skills.scorers.call_notations import blocks_of, raw_calls, result_in
+from eval_skills.core.tool_results import result_in
+from eval_skills.scorers.call_notations import raw_calls
 from eval_skills.scorers.trajectory.calls import Call, Spelling, read_call
 from eval_skills.scorers.trajectory.message_shapes import UnreadableTrajectory, message_of, messages_in, role_of
 from eval_skills.scorers.trajectory.misspelt import refuse_misspelt
@@ -42,7 +45,8 @@ class Trajectory(NamedTuple):
 def read_trajectory(given: Any, side: str = OUTPUT, spelling: Spelling | None = None) -> Trajectory:
     """The trajectory in `given`, which is left as it was; see `message_shapes` for what may be given. `side` names it in errors.
 
-    A message with several tool results counts as several. Calls on messages of anybody but the assistant do not count.
+    A message with several tool results counts as several; items of OpenAI's Responses API count by turns. Calls on messages of
+    anybody but the assistant do not count.
 
     Raises:
         UnreadableTrajectory: it is no trajectory, or a role is unknown.
@@ -54,6 +58,8 @@ def read_trajectory(given: Any, side: str = OUTPUT, spelling: Spelling | None = 
         # the common case, without a call of a function
         role = ROLES.get(named) if raw.__class__ is dict and (named := raw.get("role")).__class__ is str else None
         if role is None:
+            if item_role(raw) is not None:  # once: in turns there is none left
+                return read_trajectory(in_turns(messages_in(given, side)), side, spelling)
             where = f"{side}: message {number}"
             message = message_of(raw, where)
             role = role_of(message, where)

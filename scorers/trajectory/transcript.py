@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from eval_skills.scorers.call_notations import blocks_of, call_in, raw_calls
+from eval_skills.core.message_blocks import blocks_of, is_text, text_of
+from eval_skills.core.message_items import in_turns
+from eval_skills.scorers.call_notations import call_in, raw_calls
 from eval_skills.scorers.trajectory.calls import read_call
 from eval_skills.scorers.trajectory.message_shapes import UnreadableTrajectory, message_of, messages_in, role_of
 from eval_skills.scorers.trajectory.messages import OUTPUT
@@ -23,7 +25,7 @@ def transcript(given: Any, side: str = OUTPUT) -> list[Step]:
     Raises:
         UnreadableTrajectory: it is no trajectory, or a role is unknown.
     """
-    return [_step(raw, f"{side}: message {number}") for number, raw in enumerate(messages_in(given, side), start=1)]
+    return [_step(raw, f"{side}: message {number}") for number, raw in enumerate(in_turns(messages_in(given, side)), start=1)]
 
 
 def steps_of(response: SkillResponse) -> list[Step] | None:
@@ -59,5 +61,4 @@ def _words(content: Any) -> Any:
     if not isinstance(content, list):
         return content
     blocks = [each for each in content if call_in(each) is None]
-    texts = [each.get("text") for each in blocks if isinstance(each, dict) and each.get("type") == "text"]
-    return texts[0] if len(blocks) == len(texts) == 1 else blocks
+    return text_of(blocks) if len(blocks) == 1 and is_text(blocks[0]) else blocks

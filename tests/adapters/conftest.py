@@ -25,22 +25,17 @@ from tests.adapters.wire import Ask, Wire, listening, response, skill
 MakeSkill = Callable[..., Skill]
 
 
-@pytest.fixture(scope="session")
-def running_server() -> Iterator[LocalServer]:
+@pytest.fixture
+def server() -> Iterator[LocalServer]:
+    """A server of the test's own: what a client that gave up had sent may come in when the next test counts its requests."""
     server = MisbehavingServer()
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.005}, daemon=True)
     thread.start()
     yield server.local
     server.stop.set()
     server.shutdown()
     server.server_close()
     thread.join()
-
-
-@pytest.fixture
-def server(running_server: LocalServer) -> LocalServer:
-    running_server.requests.clear()
-    return running_server
 
 
 @pytest.fixture
@@ -104,11 +99,11 @@ def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Started
 def left_running(tmp_path: Path) -> Callable[[], list[str]]:
     """The command lines of all processes whose working directory is the skill's folder.
 
-    Waits up to 30 s for none: a killed process needs a moment on a busy machine, and one that was left stays for minutes.
+    Waits up to 60 s for none: a killed process needs a moment on a busy machine, and one that was left stays for minutes.
     """
 
     def running() -> list[str]:
-        end = time.monotonic() + 30
+        end = time.monotonic() + 60
         while (found := _commands_in(tmp_path)) and time.monotonic() < end:
             time.sleep(0.01)
         return found

@@ -58,7 +58,10 @@ def test_keys_of_ones_own_are_free(model: type[AdapterConfig], key: str) -> None
     ("model", "config", "message"),
     [
         pytest.param(
-            SubprocessConfig, {"persistent": "yes"}, r"adapterConfig.persistent: .*boolean; got \"yes\"", id="text-for-bool"
+            SubprocessConfig,
+            {"persistent": "yes"},
+            r"adapterConfig.persistent: give true or false; got \"yes\"",
+            id="text-for-bool",
         ),
         pytest.param(SubprocessConfig, {"env": {"A": 1}}, r"adapterConfig.env.A", id="number-in-env"),
         pytest.param(SubprocessConfig, {"command": "python 'x"}, r"adapterConfig.command: .*check its quotes", id="open-quote"),

@@ -58,7 +58,7 @@ def test_null_parts_are_unknown_and_a_null_output_is_an_answer() -> None:
     [
         pytest.param({"messages": "hi"}, r'messages: .*list; got "hi"', id="messages-no-list"),
         pytest.param({"messages": ["hi"]}, r'messages\[0\]: .*; got "hi"', id="message-no-object"),
-        pytest.param({"toolCalls": [{"arguments": {}}]}, r"toolCalls\[0\].name: field required", id="call-without-name"),
+        pytest.param({"toolCalls": [{"arguments": {}}]}, r"toolCalls\[0\].name: this key is required", id="call-without-name"),
         pytest.param({"usage": {"promptTokens": -3}}, r"usage.promptTokens: .*; got -3", id="negative-tokens"),
         pytest.param({"usage": {"promptTokens": "3"}}, r'usage.promptTokens: .*; got "3"', id="tokens-as-text"),
         pytest.param({"costUsd": -1}, r"costUsd: .*; got -1", id="negative-cost"),

@@ -25,7 +25,7 @@ time.sleep(600)
 def lives(pid: int) -> bool:
     try:
         return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
+    except OSError:
         return False
 
 

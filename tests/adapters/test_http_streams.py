@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from eval_skills.adapters.call import Call
 from eval_skills.core.errors import ContractError, ItemError, SkillTimeout, SkillUnavailable
 from tests.adapters.test_stream_answer import ANTHROPIC, OPENAI, OPENAI_STREAM
 from tests.adapters.wire import Wire, failure, response, skill
@@ -74,24 +75,29 @@ class Paused:
     """Streams one piece, and the rest when it is told to."""
 
     def __init__(self) -> None:
-        self.go_on, self.paused = asyncio.Event(), asyncio.Event()
+        self.go_on = asyncio.Event()
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         writer.write(f"{SSE}\r\nConnection: close\r\n\r\n".encode() + b"data: 4\n\n")
         await writer.drain()
-        self.paused.set()
         await self.go_on.wait()
         writer.write(b"data: 2\n\n")
         writer.close()
 
 
-async def test_the_first_token_is_early_and_an_idle_stream_ends_at_the_deadline() -> None:
-    service = Paused()
+async def test_the_first_token_is_early_and_an_idle_stream_ends_at_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    service, came, note = Paused(), asyncio.Event(), Call.first_token
+
+    def noted(call: Call) -> None:
+        note(call)
+        came.set()
+
+    monkeypatch.setattr(Call, "first_token", noted)
     async with await asyncio.start_server(service.serve, "127.0.0.1", 0) as server:
         probe = skill(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/", stream={"mode": "concat"})
         call = asyncio.create_task(response(probe, {}))
-        await service.paused.wait()
+        await asyncio.wait_for(came.wait(), 60)
         await asyncio.sleep(0.2)
         service.go_on.set()
         got = await call

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from eval_skills.adapters.langchain import graph_input
-from eval_skills.adapters.langchain_messages import calls_of, openai_message, text_of, usage_of
+from eval_skills.adapters.langchain_messages import calls_of, openai_message, usage_of
+from eval_skills.core.message_blocks import text_of
 from eval_skills.core.models import Usage
 
 
@@ -67,6 +68,41 @@ def test_calls_without_an_id_take_no_result_of_another() -> None:
         ]
     )
     assert [(call.name, call.result) for call in calls] == [("a", None)]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(
+            [
+                {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"query": "owls"}},
+                {"type": "web_search_tool_result", "tool_use_id": "s", "content": [{"url": "u"}]},
+            ],
+            id="anthropic",
+        ),
+        pytest.param(
+            [
+                {"type": "server_tool_call", "id": "s", "name": "web_search", "args": {"query": "owls"}},
+                {"type": "server_tool_result", "tool_call_id": "s", "status": "success", "output": [{"url": "u"}]},
+            ],
+            id="langchain",
+        ),
+        pytest.param(
+            [{"type": "web_search_call", "id": "s", "action": {"query": "owls"}, "results": [{"url": "u"}]}], id="openai"
+        ),
+    ],
+)
+def test_what_the_model_s_service_called_itself_is_called_too(content: list[dict[str, Any]]) -> None:
+    own = {"name": "add", "args": {"a": 1}, "id": "1"}
+    repeated = {"type": "tool_use", "id": "1", "name": "add", "input": {"a": 1}}
+    said = {"type": "text", "text": "Owls."}
+    message = {"type": "ai", "content": [*content, said, repeated], "tool_calls": [own]}
+    spoken = openai_message(message)
+    assert (spoken["content"], [call["function"]["name"] for call in spoken["tool_calls"]]) == ("Owls.", ["web_search", "add"])
+    searched, added = calls_of([message, {"type": "tool", "tool_call_id": "1", "content": "no", "status": "error"}])
+    assert (searched.name, searched.arguments, searched.id, searched.error) == ("web_search", {"query": "owls"}, "s", None)
+    assert searched.result == [{"url": "u"}]
+    assert (added.name, added.result, added.error) == ("add", None, "no")
 
 
 def test_sums_and_texts_of_nothing() -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from eval_skills.adapters import guard, open_adapter
+from eval_skills.adapters.child import Child
 from eval_skills.adapters.process_tree import below, kill_leftovers
 from eval_skills.core.models import Skill
 from tests.adapters.programs import ONE_SHOT, PATIENCE_S, ask
@@ -32,8 +33,8 @@ def leave():
     return child.pid
 """
 
-FRESH = ONE_SHOT + "print(reply(leave()), flush=True); time.sleep(1)"
-"""It lingers, for what is gone when its answer is read has told nobody of its family."""
+FRESH = ONE_SHOT + "print(reply(leave()), flush=True)\nwhile not os.path.exists('noted'): time.sleep(0.01)"
+"""It lingers until its family is noted, for what is gone when its answer is read has told nobody of that."""
 
 WARM = """
 import json
@@ -67,8 +68,15 @@ def wait_until_gone(pid: int) -> bool:
 
 
 async def test_p54_a_fresh_process_leaves_nobody(
-    program_skill: MakeSkill, left_running: Running, monkeypatch: pytest.MonkeyPatch
+    program_skill: MakeSkill, left_running: Running, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    remember = Child.remember_family
+
+    def noted(child: Child) -> None:
+        remember(child)
+        (tmp_path / "noted").touch()
+
+    monkeypatch.setattr(Child, "remember_family", noted)
     monkeypatch.setattr("eval_skills.adapters.subprocess.LINGER_S", 60.0)  # it ends by itself
     assert wait_until_gone((await ask(program_skill(LEAVE + FRESH))).output)
     assert left_running() == []

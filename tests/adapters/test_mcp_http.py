@@ -18,7 +18,7 @@ import pytest
 
 from eval_skills.core.errors import ContractError, InfraError, ItemError, SkillError, SkillTimeout, SkillUnavailable
 from tests.adapters.mcp_by_hand import Told
-from tests.adapters.mcp_probe import Tools, ask, failure, mcp_skill, modern
+from tests.adapters.mcp_probe import PATIENCE_S, Tools, ask, failure, mcp_skill, modern
 
 
 def free_port() -> int:
@@ -57,7 +57,10 @@ def modern_url(request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("protocol", ["auto", "legacy"])
-async def test_a_server_of_the_sdk_is_called(modern_url: str, tmp_path: Path, protocol: str) -> None:
+async def test_a_server_of_the_sdk_is_called(
+    modern_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, protocol: str
+) -> None:
+    monkeypatch.setattr("eval_skills.adapters.mcp.PROBE_S", PATIENCE_S)  # the server may be busy
     async with Tools(mcp_skill(tmp_path, modern_url, "add", protocol=protocol)) as tools:
         assert await asyncio.gather(*(tools.use("add", {"a": n, "b": 1}) for n in range(20))) == [
             {"result": n + 1} for n in range(20)

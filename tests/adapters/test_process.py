@@ -6,6 +6,7 @@ import asyncio
 import sys
 import time
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -43,7 +44,7 @@ def wait_for_both(mark: str) -> None:
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="looks at processes in /proc, which only Linux has")
 @pytest.mark.parametrize("steps", range(8))
 async def test_p54_a_start_that_is_cancelled_at_any_step_ends_and_leaves_nobody(tmp_path: Path, steps: int) -> None:
-    mark = f"cancelled-{tmp_path.name}"
+    mark = f"cancelled-{uuid4().hex}"  # no folder's name: a neighbouring worker of pytest gives its folders the same
     launch = Launch(argv=(sys.executable, "-S", "-E", "-c", FAMILY), cwd=tmp_path, env={"MARK": mark})
     starting = asyncio.create_task(spawn(launch, lambda _: None))
     for _ in range(steps):

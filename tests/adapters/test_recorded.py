@@ -114,13 +114,13 @@ def test_p14_a_run_that_raised_is_recorded_as_one(error: Any, kind: type[Excepti
         pytest.param(line(response={"output": 1, "costUsd": 1, "cost_usd": 2}), "f:7: 'costUsd' is given twice", id="two-nested"),
         pytest.param(line(output=1, response={"output": 2}), "f:7: 'output' stands beside response and in it", id="twice"),
         pytest.param(line(output=1, latencyMs=-1), "f:7: latencyMs: input should be greater than or equal to 0", id="latency"),
-        pytest.param(line(output=1, costUsd="1"), "f:7: costUsd: input should be a valid number", id="cost-text"),
+        pytest.param(line(output=1, costUsd="1"), "f:7: costUsd: give a number", id="cost-text"),
         pytest.param(line(output=1, runIndex=-1), "f:7: runIndex: input should be greater", id="negative-run"),
         pytest.param(line(output=1, runIndex=10**9), "f:7: runIndex: input should be less than 1000", id="huge-run"),
-        pytest.param(line(output=1, runIndex=True), "f:7: runIndex: input should be a valid integer", id="bool-run"),
-        pytest.param(line(output=1, taskId=7), "f:7: taskId: input should be a valid string", id="number-task"),
+        pytest.param(line(output=1, runIndex=True), "f:7: runIndex: give a whole number", id="bool-run"),
+        pytest.param(line(output=1, taskId=7), "f:7: taskId: give text", id="number-task"),
         pytest.param(line(output=1, taskId=" "), "f:7: taskId: blank text", id="blank-task"),
-        pytest.param(line(output=1, messages="hi"), "f:7: messages: input should be a valid list", id="messages"),
+        pytest.param(line(output=1, messages="hi"), "f:7: messages: give a list", id="messages"),
         pytest.param(line(output=1, toolCalls=[{"id": "x"}]), "f:7: toolCalls[0].name: this key is required", id="call"),
         pytest.param(line(output=1, error="boom"), "f:7: a run has an output or ended in an error; keep one", id="both"),
         pytest.param(line(error={"kind": "fun", "message": "x"}), "f:7: error.kind: input should be", id="error-kind"),
@@ -160,6 +160,39 @@ def test_a_tools_turn_at_the_end_leaves_the_answer() -> None:
     results = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": "ok"}]}
     read = read_recorded(line(messages=[{"role": "assistant", "content": "4"}, results]), "f:1")
     assert (read.answer.output, read.failure) == ("4", None)
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        pytest.param(
+            [
+                {"role": "user", "content": "2 + 2?"},
+                {"type": "function_call", "call_id": "c", "name": "add", "arguments": "{}"},
+                {"type": "function_call_output", "call_id": "c", "output": "4"},
+                {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "It is 4"}]},
+            ],
+            id="responses-api",
+        ),
+        pytest.param(
+            [
+                {"role": "model", "parts": [{"text": "It is "}, {"text": "4"}, {"functionCall": {"name": "log"}}]},
+                {"role": "user", "parts": [{"functionResponse": {"name": "log", "response": {}}}]},
+            ],
+            id="gemini",
+        ),
+        pytest.param(
+            [
+                {"role": "assistant", "content": [{"text": "It is 4"}, {"toolUse": {"name": "log"}}]},
+                {"role": "user", "content": [{"toolResult": {"content": []}}]},
+            ],
+            id="bedrock",
+        ),
+    ],
+)
+def test_the_answer_is_read_from_every_notation(messages: list[dict[str, Any]]) -> None:
+    read = read_recorded(line(messages=messages), "f:1")
+    assert (read.answer.output, read.failure) == ("It is 4", None)
 
 
 @pytest.mark.parametrize("nested", [False, True])

@@ -26,7 +26,7 @@ def leave(mark):
 
 def sleeping(mark: str) -> list[str]:
     """The processes that still sleep for `mark` seconds; waits for a moment for none."""
-    end = time.monotonic() + 30
+    end = time.monotonic() + 60
     while (found := _sleeping(mark)) and time.monotonic() < end:
         time.sleep(0.01)
     return found

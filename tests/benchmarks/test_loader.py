@@ -74,7 +74,7 @@ def test_yaml_is_read_like_json(tmp_path: Path) -> None:
         pytest.param({**SEARCH, "expectedOutput": {"type": "contains", "keywords": []}}, "tasks[1]", "", id="p05-no-keywords"),
         pytest.param({**SEARCH, "expectedOutput": {"type": "exact"}}, "tasks[1]", "", id="p10-nothing-to-compare-with"),
         pytest.param({**SEARCH, "expectdOutput": {}}, "tasks[1]", "did you mean 'expectedOutput'?", id="unknown-key"),
-        pytest.param({**SEARCH, "timeoutMs": "5"}, "tasks[1].timeoutMs", "integer", id="text-is-no-number"),
+        pytest.param({**SEARCH, "timeoutMs": "5"}, "tasks[1].timeoutMs", "give a whole number", id="text-is-no-number"),
         pytest.param({**SEARCH, "id": "addition"}, "", "'addition' is used 2 times", id="one-id-twice"),
     ],
 )

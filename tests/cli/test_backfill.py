@@ -12,6 +12,7 @@ from eval_skills.cli import backfill
 from eval_skills.core import periods
 from eval_skills.core.store import Store
 from eval_skills.tasks import backfill_request
+from tests.scripted_model import ScriptedModel, failure, verdict
 
 Run = Callable[..., Any]
 FIRST, SECOND = "20260301T120000Z-0001", "20260302T120000Z-0002"
@@ -40,6 +41,30 @@ def test_the_table_the_trend_and_the_second_call(served: Any, past: Callable[...
     assert [row["completionRate"] for row in again.json["comparisons"]] == [1.0, 0.25]
     asked = served.call("query", "SELECT period, verdict FROM comparisons ORDER BY 1", "--json")
     assert asked.json == [{"period": "2026-03-01", "verdict": None}, {"period": "2026-03-02", "verdict": "inconclusive"}]
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("cli")
+def test_p13_what_the_judge_failed_is_told_ends_with_3_and_is_asked_again(served: Any, past: Callable[..., str]) -> None:
+    for run_id in (FIRST, SECOND):
+        past(run_id, judged=[{"output": "dead"}, {"output": "alive"}])
+    judged = {"type": "llm_judge", "criteria": "Be right."}
+    tasks = [{"id": f"t{n}", "inputData": {"n": n}, "expectedOutput": judged} for n in range(4)]
+    sums = served.write("sums.json", {"id": "sums", "name": "Sums", "version": "2.0.0", "tasks": tasks})
+    call = ("backfill", "--mode", "rescore", "--benchmark", str(sums))
+    with ScriptedModel() as model:
+        llm = {"model": "openai/scripted", "apiBase": model.url, "cacheDir": "cache"}
+        served.write("eval-skills.config.yaml", {"llm": llm, "noJudgeCheck": True})
+        model.otherwise = lambda asked: failure(422, "out of order") if "\ndead\n" in asked.prompt else verdict()
+        first = served.call(*call)
+        assert first.code == 3, first.err
+        assert "judge: 2 items could not be judged (2026-03-01: 1, 2026-03-02: 1): openai/scripted does not take" in first.out
+        again = served.call(*call, "--json")
+        assert (again.code, again.json["unjudged"]) == (3, {"2026-03-01": 1, "2026-03-02": 1}), again.err
+        model.otherwise = verdict()
+        mended = served.call(*call, "--json")
+        assert (mended.code, mended.json["unjudged"], mended.json["judging"]) == (0, {}, []), mended.err
+        assert [row["completionRate"] for row in mended.json["comparisons"]] == [0.5, 0.5]
 
 
 @pytest.mark.slow

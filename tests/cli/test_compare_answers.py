@@ -103,6 +103,63 @@ def test_a_spent_budget_exits_3_and_a_judge_that_refuses_us_2(served: Any, model
     assert refused.err.strip().splitlines()[-1].startswith("eval-skills: nothing was compared: openai/scripted refused us")
 
 
+def by_panel(asked: Asked) -> Says:
+    """Two models go by the length, one takes the first place, and one is not there."""
+    name = asked.body["model"]
+    if name == "absent":
+        return failure(404, "no such model")
+    return Says({"reasoning": "it stands first", "better": "first"}) if name == "hasty" else longer(asked)
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("cli")
+def test_a_panel_tells_what_each_model_said(served: Any, model: ScriptedModel) -> None:
+    leave(served.folder, FIRST, "a long and thorough answer")
+    leave(served.folder, SECOND, "short")
+    model.otherwise = by_panel
+    command = (*configure(served, model), "--no-judge-check", "--panel", "openai/one", "openai/two", "openai/hasty")
+    done = served.call(*command)
+    assert done.code == 0, done.err
+    assert "judge   openai/one + openai/two + openai/hasty (majority of 3 models) (comparison 1, prompt 1)" in done.out
+    assert "A is better      6  100.0 %" in done.out
+    assert "agreement: of a judged pair 66.7 % of the models say what its verdict is, on average" in done.out
+    [hasty] = [line.split() for line in done.out.splitlines() if line.startswith("openai/hasty")]
+    assert hasty == ["openai/hasty", "0", "0", "6", "0", "0.0", "%", "100.0", "%", "0.0", "%"]
+    again = served.call(*command, "--json").json
+    assert (again["judging"]["requests"], [each["model"] for each in again["panel"]]) == (
+        0,
+        ["openai/one", "openai/two", "openai/hasty"],
+    )
+    assert again["panel"][2]["figures"]["positionBias"]["bothFirst"] == 6
+    assert [vote["aFirst"] for vote in again["pairs"][0]["votes"]] == ["a", "a", "a"]
+    assert again["pairs"][0]["judgeAgreement"] == pytest.approx(2 / 3)
+    half = served.call(*command[:-2], "openai/absent")
+    assert (half.code, half.out) == (3, "")
+    assert "no pair could be judged: only 1 of 2 votes of the panel were given" in half.err
+
+
+@pytest.mark.parametrize(
+    ("config", "flags", "told"),
+    [
+        pytest.param({"llm": {"model": "ours"}}, ["--panel", "theirs"], "theirs", id="panel-for-the-configured-model"),
+        pytest.param({"compare-answers": {"panel": ["ours"]}}, ["--judge-model", "typed"], "typed", id="what-is-typed-wins"),
+        pytest.param({"llm": {"model": "x/y"}, "compare-answers": {"panel": ["ours"]}}, [], "ours", id="a-configured-panel"),
+        pytest.param({}, ["--judge-model", "a", "--panel", "b"], "--judge-model and --panel exclude each other", id="both"),
+        pytest.param({}, ["--panel", "openai/x", "openai/x"], "--panel: 'openai/x' is named twice", id="twice"),
+        pytest.param({}, ["--judge-model", "openai/x", "--votes", "0"], "--votes: from 1 to 25 votes", id="no-votes"),
+    ],
+)
+def test_who_judges(run_here: Run, place: Any, config: dict[str, Any], flags: list[str], told: str) -> None:
+    """A model without a provider is refused by its name, before anything is asked."""
+    leave(place.folder, FIRST, "one")
+    leave(place.folder, SECOND, "two")
+    place.write("eval-skills.config.yaml", config)
+    result = run_here("compare-answers", FIRST, SECOND, "--benchmark", str(place.write("sums.json", SUMS)), *flags)
+    assert (result.code, result.out) == (2, "")
+    assert told in result.err, result.err
+    assert len(result.err.strip().splitlines()) == 1
+
+
 def begun(place: Any, *arguments: str) -> subprocess.Popen[str]:
     """The call as a process of its own, in a session of its own."""
     return subprocess.Popen(

@@ -24,17 +24,17 @@ from tests.cli.option_cases import (
         pytest.param("find: {limt: 3}", "find", "FILE: unknown key 'find.limt' (did you mean 'find.limit'?)", id="p60-unknown"),
         pytest.param("fnid: {limit: 3}", "find", "FILE: unknown key 'fnid' (did you mean 'find'?)", id="p60-unknown-command"),
         pytest.param("trend: {metrics: p95Ms}", "find", "FILE: unknown key 'trend.metrics'", id="p60-of-another-command"),
-        pytest.param("find: {limit: many}", "find", 'FILE: find.limit: input should be a valid integer; got "many"', id="type"),
+        pytest.param("find: {limit: many}", "find", 'FILE: find.limit: give a whole number; got "many"', id="type"),
         pytest.param(
             "find: {limit: 0}", "find", "FILE: find.limit: input should be greater than or equal to 1; got 0", id="range"
         ),
-        pytest.param("find: {tag: math}", "find", "FILE: find.tag: input should be a valid list", id="one-tag"),
+        pytest.param("find: {tag: math}", "find", "FILE: find.tag: give a list", id="one-tag"),
         pytest.param("trend: {since: soon}", "find", "FILE: trend.since: give a day such as 2026-01-31", id="converter"),
         pytest.param("report: {diff: {failOn: bad}}", "find", "FILE: report.diff.failOn: input should be 'worse'", id="choice"),
         pytest.param(
             "find: {adapter: htp}", "find", "FILE: find.adapter 'htp' is unknown (did you mean 'http'?)", id="in-the-body"
         ),
-        pytest.param("find: 3", "find", "FILE: find: input should be", id="no-group"),
+        pytest.param("find: 3", "find", "FILE: find: give an object", id="no-group"),
         pytest.param("evaluator: exakt", "eval --skills s --dry-run", "FILE: evaluator: unknown scorer 'exakt'", id="top-level"),
         pytest.param("report: {diff: {minEffect: 3}}", "report diff a b", "FILE: report.diff.minEffect: give a share", id="body"),
         pytest.param("json: true", "query --csv x", "--csv and FILE: json exclude each other", id="global"),

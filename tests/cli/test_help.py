@@ -93,7 +93,7 @@ OPTIONS: dict[tuple[str, ...], dict[str, str]] = {
     ("compare-answers",): {
         "--skill-a": "the one that both runs have", "--skill-b": "the one that both runs have", "--criteria": "the task's own",
         "--benchmark": "the runs' own", "--tasks": "", "--benchmarks-dir": "", "--concurrency": "4", "--store": "./eval-store",
-        **JUDGED,
+        "--panel": "", "--votes": "1", **JUDGED,
     },
     ("judge", "calibrate"): {
         "--labels": "", "--run": "answers are judged now", "--pass-at": "0.7", "--benchmark": "the run's", "--tasks": "",

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from eval_skills.core.calibration import Calibration, LabelledItem, calibrate
+from eval_skills.core.compared_pair import Preference
 from eval_skills.core.judge_report import JudgeKnowledge, judge_figures
-from eval_skills.core.preferences import Preference
 
 JUDGE = ("openai/one", "llm_judge 1")
 
@@ -198,3 +198,35 @@ def test_position_bias_is_that_of_the_judging_model() -> None:
 def test_where_no_model_judged_nothing_is_said(frame: pd.DataFrame) -> None:
     assert judge_figures(frame, known(frame), "1.0.0") is None
     assert judge_figures(frame, JudgeKnowledge({}), "1.0.0") is None
+
+
+class TestClaims:
+    CLAIMS = ("openai/c", "claims 2")
+
+    def told(self, frame: pd.DataFrame, *codes: str) -> pd.DataFrame:
+        return frame.assign(reasons=pd.Series([[{"code": code}] for code in codes]))
+
+    def test_who_verified_claims_is_told_where_no_model_gives_a_verdict(self) -> None:
+        frame = rows("pass", "fail", "fail", "error", "pass", judge_tokens=[240, 240, None, 120, 120])
+        told = ("CLAIMS_VERIFIED", "CLAIMS_VERIFIED", "CLAIM_UNSUPPORTED", "JUDGE_UNREADABLE", "NO_CLAIMS")
+        frame = self.told(frame, *told).assign(error_kind=pd.Series([None, None, None, "judge", None]))
+        found = judge_figures(frame, JudgeKnowledge({}, claims=dict.fromkeys(frame["task_id"], self.CLAIMS)), "1.0.0")
+        assert found is not None
+        [judge] = found.judges
+        assert (judge.model, judge.prompt, judge.items, judge.unjudged, judge.tokens) == (*self.CLAIMS, 3, 1, 720)
+        assert (found.items, found.unjudged) == (3, 1), "what the rules failed was shown to no model"
+        assert (found.corrected_completion, found.corrected_reason) == (None, "models verified claims, and gave no verdict")
+        assert found.length_bias.items == 0
+
+    def test_beside_a_verdict_they_are_named_and_what_they_took_is_with_the_verdict(self) -> None:
+        frame = rows("pass", "fail", judge_tokens=[360, 120])
+        frame = self.told(frame, "CLAIMS_VERIFIED", "JUDGE_VERDICT")
+        found = judge_figures(frame, known(frame, claims={"t0": self.CLAIMS}), "1.0.0")
+        assert found is not None
+        told = [(each.model, each.items, each.tokens) for each in found.judges]
+        assert told == [("openai/c", 1, None), ("openai/one", 2, 480)]
+        assert found.items == 2
+
+    def test_without_a_claim_or_a_question_nobody_is_named(self) -> None:
+        frame = self.told(rows("pass", judge_tokens=[None]), "NO_CLAIMS")
+        assert judge_figures(frame, JudgeKnowledge({}, claims={"t0": self.CLAIMS}), "1.0.0") is None

@@ -101,9 +101,7 @@ BENCHMARK = {"id": "b", "name": "B", "version": "1.0.0"}
         pytest.param(
             Benchmark, BENCHMARK | {"tasks": [{"id": "t", "evaluator": {"type": 3}}]}, "tasks[0].evaluator.type: ", id="path"
         ),
-        pytest.param(
-            Benchmark, BENCHMARK | {"tasks": [], "k": True}, "k: input should be a valid integer; got true", id="strict"
-        ),
+        pytest.param(Benchmark, BENCHMARK | {"tasks": [], "k": True}, "k: give a whole number; got true", id="strict"),
         pytest.param(
             Benchmark,
             BENCHMARK | {"tasks": [{"id": "t", "evaluator": "exact"}, {"id": "t", "evaluator": "exact"}]},

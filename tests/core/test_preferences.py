@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from eval_skills.core.preferences import Choice, Preference, outcome_of, position_bias, win_rates
+from eval_skills.core.compared_pair import Choice, Outcome, Preference, Vote, outcome_of
+from eval_skills.core.preferences import member_rates, position_bias, win_rates
 
 
 def pairs(*given: tuple[int, Choice, Choice]) -> list[Preference]:
@@ -71,3 +72,45 @@ def test_ties_alone_say_nothing_of_the_place() -> None:
     assert bias is not None
     assert (bias.pairs, bias.first_place_share.value, bias.consistent_share.value) == (4, None, 1.0)
     assert position_bias([Preference("t", "tie")]) is None
+
+
+class TestPanels:
+    def said(self, task: str, outcome: Outcome, *said: tuple[str, Outcome, Choice | None, Choice | None]) -> Preference:
+        return Preference(
+            task, outcome, votes=tuple(Vote(model, 1, its, a_first, b_first) for model, its, a_first, b_first in said)
+        )
+
+    @property
+    def pairs(self) -> list[Preference]:
+        return [
+            self.said("t0", "a", ("one", "a", "a", "a"), ("two", "a", "a", "a"), ("three", "tie", "a", "b")),
+            self.said("t1", "tie", ("one", "a", "a", "a"), ("two", "b", "b", "b"), ("three", "tie", "a", "b")),
+            self.said("t2", "b", ("one", "error", None, None), ("two", "b", "b", "b"), ("three", "b", "b", "b")),
+            self.said("t3", "error", ("one", "error", None, None), ("two", "a", "a", "a"), ("three", "error", None, None)),
+            Preference("t4", "tie"),
+        ]
+
+    def test_its_verdicts_are_counted_once_each(self) -> None:
+        found = win_rates(self.pairs)
+        assert (found.wins_a, found.wins_b, found.ties, found.errors) == (1, 1, 2, 1)
+        assert (found.split, found.disagreements, found.identical) == (1, 0, 1)
+        assert found.agreement == pytest.approx((2 / 3 + 1 / 3 + 1) / 3), "equal answers say nothing of it"
+
+    def test_the_place_is_that_of_every_vote(self) -> None:
+        bias = position_bias(self.pairs)
+        assert bias is not None
+        assert (bias.pairs, bias.both_first, bias.consistent_share.value) == (9, 2, 7 / 9)
+
+    def test_each_model_has_its_own_rates(self) -> None:
+        one, two, three = member_rates(["one", "two", "three"], self.pairs)
+        assert (one.figures.wins_a, one.figures.wins_b, one.figures.ties, one.figures.errors) == (2, 0, 1, 2)
+        assert (two.figures.wins_a, two.figures.wins_b, two.figures.errors) == (2, 2, 0)
+        assert [each.agreement for each in (one, two, three)] == pytest.approx([0.5, 2 / 3, 2 / 3])
+        assert one.figures.position_bias is not None
+        assert three.figures.position_bias is not None
+        assert (one.figures.position_bias.consistent_share.value, three.figures.disagreements) == (1.0, 2)
+        assert one.figures.agreement is None, "one vote agrees with nobody"
+
+    def test_a_model_that_never_answered_has_no_agreement(self) -> None:
+        [found] = member_rates(["one"], [self.said("t", "a", ("one", "error", None, None), ("two", "a", "a", "a"))])
+        assert (found.agreement, found.figures.pairs, found.figures.errors) == (None, 0, 1)

@@ -70,7 +70,8 @@ def test_the_night_is_scheduled_at_two_by_the_clock_in_berlin(deployed: Site) ->
     }
     found = until(lambda: deployed.ask("flow_runs/filter", **body), what="scheduled nights")
     times = [datetime.fromisoformat(run["expected_start_time"]).astimezone(ZoneInfo("Europe/Berlin")) for run in found]
-    assert {(time.hour, time.minute) for time in times} == {(2, 0)}
+    usual = [time for time in times if time.replace(hour=0).utcoffset() == time.replace(hour=23).utcoffset()]
+    assert {(time.hour, time.minute) for time in usual} == {(2, 0)}  # in the night in which the clocks change it may not be two
 
 
 def test_deploying_again_changes_nothing(deployed: Site) -> None:

@@ -9,6 +9,7 @@ import tempfile
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic, sleep
 
 from eval_skills.core.models import ItemResult
 from eval_skills.core.store import Journal
@@ -18,11 +19,12 @@ from eval_skills.tasks.progress import NobodyWatches
 from eval_skills.tasks.session import RunSession
 
 CONCURRENCY = 4
+PATIENCE_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class Traces:
-    """What a run may leave behind in this process; equal before and after where it leaves nothing."""
+    """What a run may leave behind in this process."""
 
     files: tuple[str, ...]
     children: tuple[int, ...]
@@ -31,9 +33,28 @@ class Traces:
     @classmethod
     def now(cls) -> Traces:
         opened = Counter(_kind(path) for path in Path("/proc/self/fd").iterdir())
-        listings = Path("/proc/self/task").glob("*/children")
-        children = sorted(int(child) for listing in listings for child in listing.read_text().split())
+        children = sorted(child for thread in Path("/proc/self/task").iterdir() for child in _children(thread))
         return cls(tuple(sorted(opened.elements())), tuple(children), tuple(sorted(os.listdir(tempfile.gettempdir()))))
+
+    def more(self) -> list[str]:
+        """What there is beyond these, now and soon; what went away meanwhile was another test's, whose threads live on."""
+        end = monotonic() + PATIENCE_S
+        while (more := self._more_now()) and monotonic() < end:
+            sleep(0.02)
+        return more
+
+    def _more_now(self) -> list[str]:
+        now = Traces.now()
+        pairs = ((now.files, self.files), (now.children, self.children), (now.temporary, self.temporary))
+        return [str(each) for there, before in pairs for each in (Counter[object](there) - Counter[object](before)).elements()]
+
+
+def _children(thread: Path) -> list[int]:
+    """The processes that a thread of ours started; none where it has ended."""
+    try:
+        return [int(child) for child in (thread / "children").read_text().split()]
+    except OSError:
+        return []
 
 
 def _kind(descriptor: Path) -> str:

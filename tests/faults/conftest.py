@@ -42,6 +42,11 @@ for line in sys.stdin:
 """Writes down every call at its beginning, outside its own folder, so that nobody's digest changes."""
 
 
+def _on_a_terminal() -> None:
+    """A terminal that closes is noticed, also where the tests themselves were started with ``nohup``."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 class Process:
     """One call of the command line, in a process group of its own."""
 
@@ -50,7 +55,7 @@ class Process:
         with output.with_suffix(".out").open("wb") as out, output.with_suffix(".err").open("wb") as err:
             self.popen = subprocess.Popen(
                 [*COMMAND, *arguments], cwd=cwd, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
-                start_new_session=True,
+                start_new_session=True, preexec_fn=_on_a_terminal,
             )  # fmt: skip
 
     @property

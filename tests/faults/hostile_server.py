@@ -210,8 +210,8 @@ async def serve(reader: Reader, writer: Writer) -> None:
             path = head.split(b" ", 2)[1].decode().partition("?")[0].strip("/")
             length = next((int(line[15:]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:")), 0)
             body = await reader.readexactly(length)
-            ASKED[path] += 1
-            behaves = body and json.loads(body)["input"]["do"] == "behave"
+            behaves = bool(body) and json.loads(body)["input"]["do"] == "behave"
+            ASKED[path] += not behaves  # an item that behaves may overtake the one that does not
             if behaves and b"text/event-stream" in head:
                 answer(writer, b'data: "ok"\n\ndata: [DONE]\n\n', "200 OK", "Content-Type: text/event-stream")
             elif behaves:

@@ -133,7 +133,10 @@ def test_results_and_states_are_those_of_a_run_in_this_process(scene: Scene, tmp
     here = Scene(tmp_path / "here", "local")
     rows = [{row["task_id"]: said(row) for row in each.rows(each.run(*whats, retries=1))} for each in (scene, here)]
     assert rows[0] == rows[1]
-    assert scene.calls() == here.calls() == {"ok": 1, "wrong": 1, "refuse": 1, "die": 2, "die-once": 2, "hang": 2}
+    called = [Counter({what: count for what, count in each.calls().items() if what != "hang"}) for each in (scene, here)]
+    # what hangs may be cut before it has written down that it was called; its row has both attempts
+    assert called == [{"ok": 1, "wrong": 1, "refuse": 1, "die": 2, "die-once": 2}] * 2
+    assert "('timeout', 'timeout')" in rows[0]["hang"]
     assert here.workers() == {os.getpid()}
     assert os.getpid() not in scene.workers()
     assert final_states(scene, ask) == final_states(here, ask)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from time import process_time
+from time import thread_time
 
 import pytest
 
@@ -139,9 +139,9 @@ def test_p08_no_text_takes_more_than_linear_time(piece: str) -> None:
         text = (piece * length)[:length]
         times = []
         for _ in range(3):
-            began = process_time()
+            began = thread_time()
             claims_in(text)
-            times.append(process_time() - began)
+            times.append(thread_time() - began)
         return min(times)
 
     # eight times the text: linear is a factor of 8, quadratic one of 64

@@ -129,8 +129,10 @@ def test_without_a_folder_there_is_nowhere_to_look() -> None:
 
 def is_alive(pid: int) -> bool:
     """Whether a process runs; one that has ended and waits to be collected does not."""
-    stat = Path(f"/proc/{pid}/stat")
-    return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z"
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:  # it may end while it is looked at
+        return False
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")

@@ -254,8 +254,12 @@ async def test_p06_a_result_that_is_no_share_is_an_error(own_scorers: None, resu
     assert (found.status, found.error_kind, found.score) == ("error", "scorer", None)
 
 
-async def test_a_scorer_with_nothing_to_judge_does_not_pass() -> None:
-    found = await verdict(answer(), evaluator={"type": "sequence", "expected": ["a"]})
+async def test_a_scorer_with_nothing_to_judge_does_not_pass(own_scorers: None) -> None:
+    @scorer("idle")
+    def idle(response: SkillResponse) -> None:
+        return None
+
+    found = await verdict(answer(), evaluator="idle")
     assert (found.status, codes(found)) == ("fail", ["NOTHING_TO_JUDGE"])
 
 

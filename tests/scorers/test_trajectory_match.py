@@ -106,7 +106,7 @@ def test_calls_alone_do_for_every_mode_but_strict() -> None:
 @pytest.mark.parametrize("mode", ["strict", "unordered", "subset", "superset"])
 def test_p40_an_answer_that_says_nothing_of_its_way_never_passes(mode: str) -> None:
     found = verdict(task(mode=mode))
-    assert (found.status, [reason.code for reason in found.reasons]) == ("fail", ["NOTHING_TO_JUDGE"])
+    assert (found.status, [reason.code for reason in found.reasons]) == ("fail", ["TOOL_CALLS_UNKNOWN"])
 
 
 def test_an_empty_reference_is_one() -> None:
@@ -216,3 +216,11 @@ def test_a_benchmark_file_may_hold_a_trajectory(tmp_path: Path) -> None:
     file.write_text(json.dumps(document), encoding="utf-8")
     with pytest.raises(InputError, match="trajectory"):
         load_benchmark(str(file))
+
+
+def test_a_reason_points_to_no_message_where_they_are_counted_in_turns() -> None:
+    call = {"type": "function_call", "name": "look", "arguments": "{}"}
+    edit = {"type": "function_call_output", "output": "x"}
+    found = verdict(task(mode="strict"), [USER, {"type": "reasoning"}, call, {**call, "name": "eat"}, edit, DONE])
+    assert not found.passed
+    assert {reason.where for reason in found.reasons if str(reason.where).startswith("messages")} == {"messages"}

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from eval_skills.core.store import Store
+from eval_skills.tasks.backfill_landed import PeriodOutcome
 from eval_skills.tasks.backfill_request import BackfillRequest
 from eval_skills.tasks.backfill_summary import BackfillSummary, backfill_summary
-from eval_skills.tasks.backfilling import Backfilling, Evaluate, PeriodOutcome
+from eval_skills.tasks.backfilling import Backfilling, Evaluate
 from eval_skills.tasks.request import EvaluateRequest
 from eval_skills.tasks.summary import RunSummary
 

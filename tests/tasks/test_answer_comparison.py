@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from eval_skills.core.compared_pair import Preference
 from eval_skills.core.errors import InputError, RunError, UsageError, UserError
-from eval_skills.core.preferences import Preference, win_rates
+from eval_skills.core.preferences import win_rates
 from eval_skills.core.store import Store
 from eval_skills.scorers.judging.provider import load
 from eval_skills.scorers.judging.spending import Spending

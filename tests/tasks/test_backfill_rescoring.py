@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from eval_skills.core.errors import RunError
 from eval_skills.core.store import Store
 from eval_skills.tasks.backfill_plan import plan_backfill
 from eval_skills.tasks.backfill_request import BackfillRequest
-from tests.scripted_model import ScriptedModel, failure, verdict
+from tests.scripted_model import Asked, Says, ScriptedModel, failure, verdict
 from tests.tasks.backfills import RIGHT, TASKS, WRONG, Days, backfill, shown
 
 if TYPE_CHECKING:
@@ -81,6 +82,87 @@ def test_what_was_mended_comes_to_figures_and_what_was_compared_across_it_is_com
     assert [row["completion_rate"] for row in again.rows] == [1.0] * 4
     assert (first.rows[2]["before_run_id"], again.rows[2]["before_run_id"]) == (first.rows[0]["run_id"], again.rows[1]["run_id"])
     assert backfill(store, "rescore", **options).done == []
+
+
+@pytest.mark.xdist_group("judge")
+class TestAJudgeThatFailsAPart:
+    """Two answers a day; the judge says of the answer "dead" nothing as long as it is out of order."""
+
+    @pytest.fixture
+    def options(self, days: Days, tmp_path: Path, model: ScriptedModel) -> dict[str, Any]:
+        days({"a": "1", "b": "2"}, {"a": "3", "b": "dead"}, {"a": "5", "b": "6"}, {"a": "7", "b": "8"})
+        judged = {"expectedOutput": {"type": "llm_judge", "criteria": "Be right."}}
+        (tmp_path / "tasks.json").write_text(json.dumps([{"id": name, **judged} for name in "ab"]))
+        self.break_down(model)
+        return {"llm": {"model": "openai/scripted", "apiBase": model.url}, "noJudgeCheck": True}
+
+    def break_down(self, model: ScriptedModel) -> None:
+        model.otherwise = lambda asked: failure(422, "out of order") if "\ndead\n" in asked.prompt else verdict()
+
+    def test_it_is_told_by_period_and_asked_again_by_the_next_call(
+        self, store: Store, options: dict[str, Any], model: ScriptedModel
+    ) -> None:
+        first = backfill(store, "rescore", **options)
+        assert [row["completion_rate"] for row in first.rows] == [1.0, 0.5, 1.0, 1.0]
+        assert first.unjudged == {"2026-03-02": 1}
+        told = str(first.unjudged_line)
+        assert told.startswith("judge: 1 item could not be judged (2026-03-02: 1): openai/scripted")
+        assert told.endswith("out of order); the same call asks about it again")
+        assert store.comparisons()["unjudged_items"].tolist() == [0, 1, 0, 0]
+        model.asked.clear()
+        model.otherwise = verdict()
+        again = backfill(store, "rescore", **options)
+        assert (again.done, again.up_to_date) == (["2026-03-02", "2026-03-03"], ["2026-03-01", "2026-03-04"])
+        assert again.remarks[0] == "2026-03-02: tried again, as the judge failed 1 item of it the last time"
+        assert [row["completion_rate"] for row in again.rows] == [1.0] * 4
+        assert (again.unjudged, again.unjudged_line, len(model.asked)) == ({}, None, 1)
+        assert again.rows[2]["before_completion_rate"] == 1.0, "what is compared with it is compared anew"
+        assert backfill(store, "rescore", **options).done == []
+
+    def test_as_long_as_it_fails_every_call_says_so_and_nothing_more_lands(self, store: Store, options: dict[str, Any]) -> None:
+        first = backfill(store, "rescore", **options)
+        for _ in range(2):
+            again = backfill(store, "rescore", **options)
+            assert (again.done, again.unjudged) == (["2026-03-02"], {"2026-03-02": 1})
+            assert shown(again) == shown(first)
+        assert len(store.comparisons()) == 4
+
+    def test_a_run_that_another_one_of_its_day_hides_counts_too(self, store: Store, options: dict[str, Any]) -> None:
+        found = backfill(store, "rescore", every="week", **options)
+        assert (list(found.unjudged.values()), len(found.rows)) == ([1], 2)
+        assert backfill(store, "rescore", every="week", **options).unjudged == found.unjudged
+
+    def test_a_day_that_it_failed_altogether_does_not_keep_the_later_ones_back(
+        self, store: Store, options: dict[str, Any], model: ScriptedModel
+    ) -> None:
+        def says(asked: Asked) -> Says:
+            return failure(422, "out of order") if "\ndead\n" in asked.prompt or "\n3\n" in asked.prompt else verdict()
+
+        model.otherwise = says
+        first = backfill(store, "rescore", **options)
+        assert [row.get("completion_rate") for row in first.rows] == [1.0, None, 1.0, 1.0]
+        assert first.rows[1]["explanation"].startswith("judge: 2 of 2 items could not be judged: openai/scripted does not take")
+        assert first.unjudged == {"2026-03-02": 2}
+        self.break_down(model)
+        again = backfill(store, "rescore", **options)
+        assert ([row["completion_rate"] for row in again.rows], again.unjudged) == ([1.0, 0.5, 1.0, 1.0], {"2026-03-02": 1})
+
+    def test_what_judging_may_cost_is_a_limit_of_the_call_and_not_of_each_run(
+        self, store: Store, options: dict[str, Any], model: ScriptedModel
+    ) -> None:
+        """A reply costs 0.02 USD, and 1.50 are set aside for it: three fit, and each day alone would."""
+        model.otherwise = verdict()
+        priced = {**options["llm"], "inputPrice": 0.0, "outputPrice": 1_000.0}
+        with pytest.raises(RunError, match=r"what is left of --max-judge-cost 1\.55 \(\$1\.4900\) does not pay another request"):
+            backfill(store, "rescore", **options | {"llm": priced, "maxJudgeCost": 1.55, "judgeConcurrency": 1})
+        assert len(model.asked) == 3
+        assert store.comparisons()["period"].tolist() == ["2026-03-01"], "what was judged before is kept"
+        rest = backfill(store, "rescore", **options | {"llm": priced})
+        assert (rest.up_to_date, len(model.asked)) == (["2026-03-01"], 8)
+
+    def test_made_anew_it_says_how_to_go_on(self, store: Store, options: dict[str, Any]) -> None:
+        told = backfill(store, "rescore", force=True, **options).unjudged_line
+        assert str(told).endswith("the same call without --force asks about it again")
 
 
 def test_later_work_is_not_worked_on_again(store: Store, days: Days) -> None:

@@ -120,12 +120,19 @@ async def until(condition: Callable[[], Any]) -> None:
         await asyncio.sleep(0.02)
 
 
+def is_whole(file: Path) -> bool:
+    """Whether a file of JSON is there to its end: the scheduler writes its own in place."""
+    try:
+        return bool(json.loads(file.read_text()))
+    except (FileNotFoundError, ValueError):
+        return False
+
+
 def is_alive(pid: int) -> bool:
     try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
+        return not Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].startswith(" Z")
+    except OSError:  # it may end while it is looked at
         return False
-    return not Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].startswith(" Z")
 
 
 async def attempt_all(session: RunSession, items: list[Item], *, last: bool = True) -> list[Outcome]:
@@ -239,7 +246,7 @@ class TestLosing:
     ) -> tuple[subprocess.Popen[bytes], str]:
         options = ("--no-dashboard", "--host", "127.0.0.1", "--port", "0")
         process = start("-m|distributed.cli.dask_scheduler", *options)
-        await until((tmp_path / "scheduler.json").exists)
+        await until(lambda: is_whole(tmp_path / "scheduler.json"))
         return process, json.loads((tmp_path / "scheduler.json").read_text())["address"]
 
     @pytest.mark.slow

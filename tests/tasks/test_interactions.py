@@ -65,6 +65,17 @@ def test_without_an_output_the_last_message_of_the_agent_is_the_answer() -> None
     assert (found.query, found.response.output) == ("second", "b")
 
 
+def test_a_record_of_an_error_needs_no_message_of_the_agent() -> None:
+    found = read({"messages": [{"role": "user", "content": "q"}], "error": "broke"})
+    assert (found.error, found.query, found.response.output) == ("broke", "q", None)
+
+
+def test_what_tools_brought_back_in_the_user_s_name_is_no_question() -> None:
+    result = {"type": "tool_result", "tool_use_id": "1", "content": "c"}
+    asked = [{"role": "user", "parts": [{"text": "first"}]}, {"role": "assistant", "content": "a"}]
+    assert read({"messages": [*asked, {"role": "user", "content": [result]}]}).query == "first"
+
+
 def test_lists_that_a_table_holds_as_text_are_read() -> None:
     found = read({"output": 1, "messages": '[{"role": "user", "content": "q"}]', "tool_calls": '[{"name": "t"}]'})
     assert found.query == "q"
@@ -117,11 +128,12 @@ def test_what_a_log_may_expect(said: Any, expected: dict[str, Any]) -> None:
         pytest.param({"output": 1}, {"output": "reply"}, "there is no key 'reply'", id="named-output"),
         pytest.param({"output": 1}, {"id": "trace"}, "no id: there is no key 'trace'", id="named-id"),
         pytest.param({"messages": []}, {}, "no answer", id="no-message"),
-        pytest.param({"output": 1, "messages": "no list"}, {}, "messages: input should be a valid list", id="messages"),
-        pytest.param({"output": 1, "toolCalls": [{}]}, {}, "tool_calls.0.name", id="tool-call"),
-        pytest.param({"output": 1, "costUsd": -1}, {}, "cost_usd: input should be greater than or equal to 0, got -1", id="cost"),
-        pytest.param({"output": 1, "latencyMs": "5"}, {}, 'latency_ms: input should be a valid number, got "5"', id="latency"),
-        pytest.param({"output": 1, "expected": {"keywords": 3}}, {}, "expected: ", id="expectation"),
+        pytest.param({"messages": [{"role": "user", "content": "q"}]}, {}, "no answer: no message is", id="only-the-user-s"),
+        pytest.param({"output": 1, "messages": "no list"}, {}, "messages: give a list; got", id="messages"),
+        pytest.param({"output": 1, "toolCalls": [{}]}, {}, "tool_calls[0].name: this key is required", id="tool-call"),
+        pytest.param({"output": 1, "costUsd": -1}, {}, "cost_usd: input should be greater than or equal to 0; got -1", id="cost"),
+        pytest.param({"output": 1, "latencyMs": "5"}, {}, 'latency_ms: give a number; got "5"', id="latency"),
+        pytest.param({"output": 1, "expected": {"keywords": 3}}, {}, "expected.keywords: give a list; got 3", id="expectation"),
     ],
 )
 def test_what_is_no_interaction_says_why(record: Any, fields: dict[str, str], says: str) -> None:

@@ -166,9 +166,12 @@ def test_p38_that_nothing_failed_is_known_where_no_tokens_are_counted(
     assert rows["unjudged_items"].tolist() == [0]
 
 
-def test_p38_what_a_judge_that_was_too_late_cost_is_unknown(model: ScriptedModel, judged: Judged) -> None:
+def test_p38_what_a_judge_that_was_too_late_cost_is_unknown(
+    model: ScriptedModel, judged: Judged, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("eval_skills.scorers.judging.requests.FIRST_WAIT_S", 0.01)
     model.otherwise = lambda asked: failure(504, "slow") if "\nb\n" in asked.prompt else verdict()
-    [report] = judged({"a": by(), "b": by()}, llm={"timeoutMs": 1_000, **PRICED}).reports
+    [report] = judged({"a": by(), "b": by()}, llm=PRICED).reports
     assert (report.token_cost.judge_tokens, report.token_cost.judge_cost_usd) == (None, None)
     row = row_of(written([report])["markdown"], "moody", "Skill | Judged by")
     assert (row["Judged"], row["Not judged"], row["Tokens"], row["Cost"]) == ("1", "1", "unknown", "unknown")
@@ -206,6 +209,26 @@ def test_only_what_models_judged_is_told_of(model: ScriptedModel, judged: Judged
     plain = written(judged({"a": {"expectedOutput": {"value": "a"}}}).reports)
     assert "judg" not in plain["markdown"].lower()
     assert 'id="judging-table"' not in plain["html"]
+
+
+def test_who_verified_claims_is_named_and_counted_where_nothing_else_was_judged(model: ScriptedModel, judged: Judged) -> None:
+    def says(asked: Asked) -> Says:
+        if '"claims"' in json.dumps(asked.body["response_format"]):
+            texts = [] if "<<<answer" in asked.prompt and "hm" in asked.prompt.rpartition("<<<answer")[2] else ["It is late"]
+            return Says({"reasoning": "r", "claims": [{"claim": each, "importance": "major"} for each in texts]})
+        return Says({"reasoning": "r", "lookups": [{"number": 1, "verdict": "supported", "evidence": "late"}]})
+
+    model.otherwise = says
+    check = {"checks": {"hallucination": {"mode": "judged"}}}
+    summary = judged({"late": check, "hm": check, "plain": {"expectedOutput": {"value": "plain"}}}, llm=PRICED)
+    said = written(summary.reports)
+    row = row_of(said["markdown"], "moody@1.0.0", "Skill | Judged by")
+    expected = {"Judged by": "openai/scripted", "Judged": "2", "Not judged": "0", "Tokens": "360", "Cost": "$0.0600"}
+    assert row.items() >= expected.items()
+    judge = row_of(said["markdown"], "openai/scripted", "Judge | Scorer and prompt")
+    assert (judge["Scorer and prompt"], judge["Judged"], judge["Tokens"]) == ("claims 2, prompt 1", "2", "360")
+    assert (said["csv"][0]["judged_by"], said["csv"][0]["judged_items"]) == ("openai/scripted", "2")
+    assert judging_line(summary.reports[0]) == "judging of moody@1.0.0: 2 items judged, tokens 360, cost $0.0600"
 
 
 def test_the_dimensions_of_a_rubric_are_in_every_report(

@@ -94,9 +94,12 @@ def test_what_the_judge_was_paid_where_it_failed_stays_in_the_rows(plan: Plan, m
     assert tokens == 10 * 120
 
 
-def test_what_nobody_knows_of_a_failure_stays_unknown(plan: Plan, model: ScriptedModel, store: Store) -> None:
+def test_what_nobody_knows_of_a_failure_stays_unknown(
+    plan: Plan, model: ScriptedModel, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("eval_skills.scorers.judging.requests.FIRST_WAIT_S", 0.01)
     model.otherwise = lambda asked: failure(504, "slow") if "\nright\n" in asked.prompt else verdict()
-    rescore(plan(llm={"timeoutMs": 1_000}))
+    rescore(plan())
     model.otherwise = verdict()
     made = plan()
     rescore(made)

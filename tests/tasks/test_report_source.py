@@ -28,7 +28,7 @@ def recorded(make_plan_of: Callable[..., RunPlan]) -> Callable[..., RunPlan]:
     """A run in the store: the first `done` of three items, which passed or failed in turn; landed when all are there."""
 
     def make(done: int = 3) -> RunPlan:
-        plan = make_plan_of("ok", "wrong", "refuse", min_completion=0.5, timeout_ms=5_000)
+        plan = make_plan_of("ok", "wrong", "refuse", min_completion=0.5, timeout_ms=60_000)
         write_manifest(plan.store.run_folder(plan.run_id), manifest_of(plan))
         with Journal(plan.store.journal_path(plan.run_id)) as journal:
             for index, item in enumerate(plan.items[:done]):
@@ -62,7 +62,7 @@ def result(plan: RunPlan, task: str, *, passed: bool) -> ItemResult:
 def test_a_runs_reports_are_those_that_the_run_itself_made(recorded: Callable[..., RunPlan], name: str | None) -> None:
     plan = recorded()
     found = read_source(name or plan.run_id, plan.store.path)
-    assert found.reports == skill_reports(plan.store.items(run_id=plan.run_id), plan.benchmark, 5_000)
+    assert found.reports == skill_reports(plan.store.items(run_id=plan.run_id), plan.benchmark, 60_000)
     assert (found.name, found.stem, found.file, found.remarks) == (plan.run_id, f"eval-result-{plan.run_id}", None, [])
     assert found.context.benchmark == plan.benchmark
     assert (found.context.run_id, found.context.min_completion, found.context.partial) == (plan.run_id, 0.5, None)
@@ -119,7 +119,7 @@ def test_a_run_of_many_items_has_figures_only(recorded: Callable[..., RunPlan], 
 
 def test_a_file_is_read_as_it_was_written(recorded: Callable[..., RunPlan], tmp_path: Path) -> None:
     plan = recorded()
-    reports = skill_reports(plan.store.items(), plan.benchmark, 5_000)
+    reports = skill_reports(plan.store.items(), plan.benchmark, 60_000)
     context = ReportContext(run_id=RUN, created_at=datetime(2026, 11, 21, tzinfo=UTC))
     (path,) = write_reports(reports, ["json"], tmp_path / "out", context)
     found = read_source(str(path), "no-store")

@@ -26,10 +26,10 @@ def suite(more: str = "", name: str = "a") -> str:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        pytest.param("suites: []", "suites: list should have at least 1 item", id="p40-none"),
+        pytest.param("suites: []", "suites: give at least 1 item; got []", id="p40-none"),
         pytest.param("{}", "suites: this key is required and missing", id="no-suites"),
         pytest.param("suites:\n  - name: a\n    benchmark: b\n", "suites[0].skills: this key is required", id="no-skills"),
-        pytest.param("suites:\n  - name: a\n    skills: []\n    benchmark: b\n", "suites[0].skills: list", id="p40-zero-skills"),
+        pytest.param("suites: [{name: a, skills: [], benchmark: b}]", "suites[0].skills: give at least 1", id="p40-zero-skills"),
         pytest.param(
             "suites:\n" + suite("    baselin: x\n"), "suites[0]: unknown key 'baselin' (did you mean 'baseline'?)", id="p60"
         ),

@@ -10,68 +10,15 @@ from typing import Any
 import pytest
 
 from eval_skills.benchmarks import benchmark_folder, load_benchmark
-from eval_skills.core.errors import InputError
-from eval_skills.core.models import EvalTask, SkillResponse, ToolCall
+from eval_skills.core.models import SkillResponse, ToolCall
 from eval_skills.scorers import score_response
-
-STOCKS = """\
-name: Stock Analysis Test
-description: Apple
-input:
-  query: Analyze Apple stock performance
-  context: {year: 2026}
-
-expected:
-  tools:
-    - fetch_stock_data
-    - analyze_metrics
-  tool_categories: [web]
-  tool_sequence: [fetch_stock_data, analyze_metrics]
-  forbidden_tools: [edit_file]
-  output:
-    contains: [revenue]
-    not_contains: [I don't know]
-thresholds:
-  min_score: 80
-  max_cost: 0.50
-  max_latency: 5000
-weights:
-  tool_accuracy: 0.5
-checks:
-  hallucination: true
-adapter_config:
-  sequence_mode: unordered
-tags: [Finance, " us ", finance]
-difficulty: hard
-"""
-SMALL: dict[str, Any] = {"name": "small", "input": {"query": "q"}, "expected": {"tools": ["a"]}}
-
-
-@pytest.fixture
-def suite(tmp_path: Path) -> Path:
-    folder = tmp_path / "My Suite"
-    (folder / "sub").mkdir(parents=True)
-    (folder / "stocks.yaml").write_text(STOCKS)
-    (folder / "sub" / "more.yml").write_text("name: More_1.2\ninput: {query: q}\nexpected: {tools: [a]}\n")
-    return folder
-
-
-def case(folder: Path, **fields: Any) -> EvalTask:
-    """The task of one case, written as JSON, which is YAML."""
-    (folder / "case.yaml").write_text(json.dumps({**SMALL, **fields}))
-    return load_benchmark(folder / "case.yaml").tasks[0]
+from tests.benchmarks.importers.cases import SMALL, STOCKS, case
 
 
 def warnings_of(folder: Path, **fields: Any) -> list[str]:
     case(folder, **fields)
     found: list[str] = load_benchmark(folder / "case.yaml").metadata["warnings"]
     return found
-
-
-def refused(path: Path) -> str:
-    with pytest.raises(InputError) as caught:
-        load_benchmark(path)
-    return str(caught.value)
 
 
 # --- what is read ---
@@ -240,104 +187,3 @@ def test_p60_a_warning_names_the_key(tmp_path: Path, fields: dict[str, Any], nam
 
 def test_a_plain_case_warns_of_nothing(tmp_path: Path) -> None:
     assert warnings_of(tmp_path) == []
-
-
-# --- what is refused, with its line ---
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "line", "message"),
-    [
-        ("min_score", "min_scor", 18, "thresholds: unknown key 'min_scor' (did you mean 'min_score'?)"),
-        ("  tools:", "  tool:", 8, "expected: unknown key 'tool' (did you mean 'tools'?)"),
-        ("difficulty: hard", "dificulty: hard", 28, "unknown key 'dificulty' (did you mean 'difficulty'?)"),
-        ("sequence_mode", "sequenceMode", 26, "adapter_config: unknown key 'sequenceMode' (did you mean 'sequence_mode'?)"),
-        ("unordered", "any", 26, "adapter_config.sequence_mode: input should be"),
-        ("difficulty: hard", "difficulty: huge", 28, "difficulty: input should be"),
-        ("min_score: 80", "min_score: 101", 18, "thresholds.min_score: input should be less than or equal to 100"),
-        ("max_latency: 5000", "max_latency: .nan", None, ".nan (line 20) is not JSON"),
-        ("- analyze_metrics", "- 7", 10, "expected.tools[1]: input should be a valid string"),
-        ("[web]", "[wob]", 11, "expected.toolCategories[0]: unknown category 'wob' (did you mean 'web'?)"),
-        ("[edit_file]", "[Fetch-Stock-Data]", 7, "is expected and forbidden"),
-        ("name: Stock", "name: Stock/", 1, "name: "),
-        ("query: Analyze", "question: Analyze", 4, "input: unknown key 'question'"),
-        ("  hallucination: true", '  hallucination: "true"', 24, "checks.hallucination: "),
-        ("tool_accuracy: 0.5", "tool_accuracy: 5", 22, "weights.tool_accuracy: "),
-        ("tool_accuracy: 0.5", "tool_acuracy: 0.5", 22, "weights: unknown key 'tool_acuracy' (did you mean 'tool_accuracy'?)"),
-        ("max_latency: 5000", "weights: {}", 21, "weights: given here and in thresholds.weights"),
-        ("difficulty: hard", "name: again", None, "given twice (line 28)"),
-        ("  tools:", "  tools: [", None, "not valid YAML at line"),
-    ],
-)
-def test_p60_refusals_name_file_line_and_nearest_key(
-    suite: Path, before: str, after: str, line: int | None, message: str
-) -> None:
-    file = suite / "stocks.yaml"
-    text = STOCKS.replace(before, after, 1)
-    if "weights: {}" in after:
-        text = text.replace("weights: {}", "weights: {tool_accuracy: 1}")
-    file.write_text(text)
-    said = refused(suite)
-    assert said.startswith(f"{file}:{line}: " if line else f"{file}: ")
-    assert message in said
-    assert "\n" not in said
-
-
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"turns": [{"query": "a"}, {"query": "b"}]}, "turns: conversations of several turns cannot be evaluated yet"),
-        ({"input": None}, "input: this key is required"),
-        ({"expected": {"categories": ["web"], "tool_categories": ["web"]}}, "expected.categories: given as tool_categories too"),
-        ({"expected": {"output": {"regex_patterns": ["a"], "json_schema": {}}}}, "regex_patterns: given beside json_schema"),
-        ({"expected": {"output": {"regex_patterns": ["("]}}}, "is no valid pattern"),
-        ({"expected": {}}, "nothing is expected of the answer"),
-        ({"expected": {}, "thresholds": {"min_score": 50}}, "minScore is set and nothing is scored"),
-        ({"name": " . "}, "name: "),
-        ({"gate": "loose"}, "gate: "),
-    ],
-)
-def test_what_cannot_be_done_is_refused(tmp_path: Path, fields: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=re.escape(message)) as caught:
-        case(tmp_path, **fields)
-    assert str(caught.value).startswith(f"{tmp_path / 'case.yaml'}:1: ")
-
-
-def test_two_names_that_become_one_id_are_refused(suite: Path) -> None:
-    (suite / "twin.yaml").write_text(STOCKS.replace("Stock Analysis Test", "stock analysis-TEST"))
-    said = refused(suite)
-    assert said.startswith(f"{suite / 'twin.yaml'}:1: name: ")
-    assert "'Stock Analysis Test'" in said
-    assert str(suite / "stocks.yaml") in said
-
-
-@pytest.mark.parametrize("content", ["", "- 1\n", "text\n", "null\n"])
-def test_a_file_that_is_no_case_is_refused(tmp_path: Path, content: str) -> None:
-    (tmp_path / "a.yaml").write_text(content)
-    assert "no EvalView test case" in refused(tmp_path)
-
-
-def test_p40_a_suite_without_a_case_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "a.yaml").write_text("skill: x\n")
-    assert "1 files with a key 'skill' were skipped" in refused(tmp_path)
-    assert "no EvalView test cases" in refused(_empty(tmp_path / "b"))
-
-
-def test_bad_toml_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "a.toml").write_text("name = ")
-    assert "not valid TOML" in refused(tmp_path)
-    (tmp_path / "a.toml").write_text('name = "a"\nwhen = 2026-01-01\n[input]\nquery = "q"\n')
-    assert refused(tmp_path).startswith(f"{tmp_path / 'a.toml'}: unknown key 'when'")
-
-
-def _empty(folder: Path) -> Path:
-    folder.mkdir()
-    return folder
-
-
-@pytest.mark.parametrize("text", ["name: x\ninput: &a [*a]\n", "name: x\ninput: &a\n  context: {again: *a}\n"])
-def test_a_part_that_holds_itself_is_refused_with_its_line(tmp_path: Path, text: str) -> None:
-    file = tmp_path / "a.yaml"
-    file.write_text(text, encoding="utf-8")
-    with pytest.raises(InputError, match=r"a\.yaml:[23]: input.*: this part holds itself"):
-        load_benchmark(file)

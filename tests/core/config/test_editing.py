@@ -42,7 +42,7 @@ def test_other_keys_stay(tmp_path: Path) -> None:
     ("key", "text", "message"),
     [
         pytest.param("concurency", "8", "did you mean 'concurrency'", id="unknown"),
-        pytest.param("concurrency", "lots", 'concurrency: input should be a valid integer; got "lots"', id="wrong"),
+        pytest.param("concurrency", "lots", 'concurrency: give a whole number; got "lots"', id="wrong"),
         pytest.param("llm", "gpt", "llm is a group of keys", id="group"),
     ],
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from eval_skills.core.calibration import Calibration, LabelledItem, calibrate
-from eval_skills.core.preferences import Preference
+from eval_skills.core.compared_pair import Preference
 from eval_skills.core.store import Store, land_calibration, land_preferences
 from eval_skills.core.store.judge_rows import calibration_row, judged_pairs, last_calibrations
 from eval_skills.core.store.judge_schema import CALIBRATION_SCHEMA, PREFERENCE_SCHEMA
@@ -41,6 +41,18 @@ def test_preferences_are_a_table_and_a_view_and_are_told_by_model(store: Store) 
     assert judged_pairs(store, "b") == {"openai/one": [Preference("t", "tie", "a", "b")]}
     assert list(store.preferences().columns) == PREFERENCE_SCHEMA.names
     assert store.query("SELECT outcome FROM preferences")["outcome"].tolist() == ["tie", "tie"]
+
+
+def test_of_a_panel_each_vote_is_told_under_its_own_model(store: Store) -> None:
+    said = {"number": 1, "outcome": "tie", "a_first": "a", "b_first": "b"}
+    row = {"benchmark_id": "b", "judge_model": "openai/one + openai/two (majority of 2 models)", "task_id": "t", "outcome": "tie"}
+    missing = {"model": "openai/two", "number": 1, "outcome": "error", "error_message": "gone"}
+    land_preferences(store, "20261122T080000Z-0001", [row | {"votes": [{"model": "openai/one", **said}, missing]}])
+    assert judged_pairs(store, "b") == {
+        "openai/one": [Preference("t", "tie", "a", "b")],
+        "openai/two": [Preference("t", "error")],
+    }
+    assert store.query("SELECT unnest(votes).model AS m FROM preferences")["m"].tolist() == ["openai/one", "openai/two"]
 
 
 def test_an_empty_store_knows_nothing(store: Store) -> None:

@@ -125,7 +125,7 @@ def test_a_secret_that_looks_like_json_or_an_identity_breaks_nothing(make_result
     assert back == result.model_copy(update={"output": {"echo": "[redacted:S]"}})
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     secret=st.text(st.characters(exclude_categories=["Cs"]), min_size=4, max_size=8),
     around=st.text(st.sampled_from('"\\ax\n'), max_size=4),
@@ -134,7 +134,7 @@ def test_no_secret_is_left_in_any_form(make_result: MakeResult, secret: str, aro
     nested_json = json.dumps({"k": secret})
     back = round_trip(make_result(output=[around + secret + around, nested_json]), {"S": secret})
     assert "[redacted:S]" in back.output[0]
-    assert secret not in back.output[0].replace("[redacted:S]", "")
+    assert not [part for part in back.output[0].split("[redacted:S]") if secret in part]
     assert "[redacted:S]" in back.output[1]
 
 

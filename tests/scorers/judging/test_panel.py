@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from eval_skills.core.errors import InputError
-from eval_skills.core.models import EvalTask, SkillResponse, ToolCall, Verdict
+from eval_skills.core.models import EvalTask, SkillResponse, Thresholds, ToolCall, Verdict
 from eval_skills.scorers import ScoringSettings, TaskScoring
 from eval_skills.scorers.judging.ballots import Ballot, Ballots
 from eval_skills.scorers.judging.decision import decide
@@ -85,6 +85,35 @@ async def test_a_tie_of_votes_is_no_majority(model: ScriptedModel, settings: Set
     model.otherwise = by_model(one=1.0, two=0.0)
     found = await judged(settings(), models=THREE[:2], aggregate="majority", threshold=0.5)
     assert (found.status, found.score) == ("fail", 0.5)
+
+
+@pytest.mark.parametrize(
+    ("given", "score", "status"),
+    [
+        pytest.param((1.0, 0.0), 0.5, "fail", id="a-tie"),
+        pytest.param((1.0, 0.0, 0.0), 1 / 3, "fail", id="outvoted"),
+        pytest.param((1.0, 1.0, 0.0), 2 / 3, "pass", id="a-majority"),
+    ],
+)
+async def test_points_that_are_enough_make_no_majority(
+    model: ScriptedModel, settings: Settings, given: tuple[float, ...], score: float, status: str
+) -> None:
+    model.otherwise = by_model(**dict(zip(("one", "two", "three"), given, strict=False)))
+    judges = THREE[: len(given)]
+    task = judged_by(models=judges, aggregate="majority").model_copy(update={"thresholds": Thresholds(min_score=30)})
+    found = await TaskScoring(task, settings()).verdict(SkillResponse(output="42"))
+    assert found.status == status
+    assert found.score == pytest.approx(score)
+    assert [each.code for each in found.reasons].count("JUDGE_VERDICT") == 1
+
+
+async def test_a_tie_between_the_votes_of_a_model_is_no_vote_of_its_for_the_answer(
+    model: ScriptedModel, settings: Settings
+) -> None:
+    model.otherwise = lambda asked: verdict(1.0 if asked.body["model"] == "one" or asked.body["seed"] == 0 else 0.0)
+    found = await judged(settings(), models=THREE, votes=2, aggregate="majority")
+    assert found.status == "fail"
+    assert found.metadata["judge"]["panel"]["members"] == {"openai/one": 1.0, "openai/two": 0.5, "openai/three": 0.5}
 
 
 async def test_a_member_that_fails_is_missing_and_no_vote(model: ScriptedModel, settings: Settings) -> None:

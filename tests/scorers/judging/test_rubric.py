@@ -3,60 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from eval_skills.core.models import EvalTask, SkillResponse, ToolCall, Verdict
-from eval_skills.scorers import ScoringSettings, TaskScoring, score_response
+from eval_skills.core.models import SkillResponse
+from eval_skills.scorers import TaskScoring, score_response
 from eval_skills.scorers.reasons import is_remark
-from tests.scripted_model import Asked, Says, ScriptedModel, failure
+from tests.scorers.judging.rubrics import LEVELS, NAMES, OWN, Settings, claims_model, codes, judged, levels, task
+from tests.scripted_model import Says, ScriptedModel, failure
 
 pytestmark = pytest.mark.xdist_group("judge")
-
-Settings = Callable[..., ScoringSettings]
-NAMES = ("factual_accuracy", "completeness", "citation_accuracy", "source_quality", "tool_efficiency")
-LEVELS = ("excellent", "good", "poor", "acceptable", "good")
-"""By the weights of the default rubric: 0.785."""
-
-POLITE = {"polite": {"score": 1, "description": "says please"}, "rude": 0}
-OWN = {
-    "dimensions": {
-        "tone": {
-            "weight": 3,
-            "description": "Is it polite?",
-            "levels": POLITE,
-        },
-        "depth": {"weight": 1, "description": "Is it deep?", "levels": {"deep": 1, "flat": 0.5, "none": 0}, "floor": 0.5},
-    }
-}
-
-
-def levels(*chosen: str, names: tuple[str, ...] = NAMES, quotes: tuple[str, ...] = ()) -> Says:
-    return Says(
-        {
-            f"{name}_verdict": {"quotes": list(quotes), "reasoning": f"why {name}", "level": level}
-            for name, level in zip(names, chosen, strict=True)
-        }
-    )
-
-
-def task(evaluator: dict[str, Any] | None = None, **more: Any) -> EvalTask:
-    return EvalTask.model_validate(
-        {"id": "t", "inputData": {"q": "Why owls?"}, "evaluator": {"type": "rubric", **(evaluator or {})}, **more}
-    )
-
-
-async def judged(
-    settings: ScoringSettings, evaluator: dict[str, Any] | None = None, answer: Any = "Owls see.", **response: Any
-) -> Verdict:
-    return await score_response(task(evaluator), SkillResponse(output=answer, **response), settings)
-
-
-def codes(verdict: Verdict) -> list[str]:
-    return [each.code for each in verdict.reasons]
 
 
 async def test_each_dimension_is_shown_and_the_weighted_mean_counts(model: ScriptedModel, settings: Settings) -> None:
@@ -192,80 +150,6 @@ async def test_p74_everything_that_the_agent_said_or_saw_stands_between_markers(
 
 
 # --- claims ---
-
-
-def claims_model(*verdicts: str, importance: tuple[str, ...] = (), evidence: str = "owl") -> Callable[[Asked], Says]:
-    """Replies to whatever is asked: claims are listed and looked up, dimensions get the level `good`."""
-
-    def reply(asked: Asked) -> Says:
-        names = list(asked.body["response_format"]["json_schema"]["schema"]["properties"])
-        if "claims" in names:
-            weights = importance or ("major",) * len(verdicts)
-            listed = [{"claim": f"claim {number}", "importance": each} for number, each in enumerate(weights, 1)]
-            return Says({"reasoning": "r", "claims": listed})
-        if "lookups" in names:
-            found = [{"number": number, "evidence": evidence, "verdict": each} for number, each in enumerate(verdicts, 1)]
-            return Says({"lookups": found})
-        return levels(*["good"] * len(names), names=tuple(name.removesuffix("_verdict") for name in names))
-
-    return reply
-
-
-async def test_factual_accuracy_is_the_share_of_claims_that_hold(model: ScriptedModel, settings: Settings) -> None:
-    model.otherwise = claims_model("supported", "not_found", "supported", importance=("major", "minor", "major"))
-    verdict = await judged(settings(), tool_calls=[ToolCall(name="search", result="an owl")])
-    assert verdict.dimensions["rubric.factual_accuracy"] == pytest.approx(4 / 5), "a major claim counts twice"
-    assert verdict.dimensions["rubric.completeness"] == 0.8
-    assert 'claim "claim 2" is not found in what the agent was given' in "\n".join(each.message for each in verdict.reasons)
-    assert any(
-        "factual_accuracy: 2 of 3 claims (0.8, weight 0.3): 0 major and 1 minor do not hold" in each.message
-        for each in verdict.reasons
-    )
-    assert len(model.asked) == 3
-    levels_asked = [asked for asked in model.asked if "The rubric." in asked.prompt]
-    assert "factual_accuracy" not in levels_asked[0].prompt
-
-
-async def test_claims_are_verified_against_the_reference_too(model: ScriptedModel, settings: Settings) -> None:
-    model.otherwise = claims_model("supported", evidence="Owls hear")
-    verdict = await judged(settings(), {"reference": "Owls hear."})
-    assert verdict.dimensions["rubric.factual_accuracy"] == 1
-    [verifying] = [asked for asked in model.asked if "<<<claims " in asked.prompt]
-    assert "Owls hear." in verifying.prompt
-
-
-async def test_p88_a_quotation_that_stands_nowhere_supports_nothing(model: ScriptedModel, settings: Settings) -> None:
-    model.otherwise = claims_model("supported", evidence="because")
-    verdict = await judged(settings(), {"reference": "Owls hear."})
-    assert verdict.dimensions["rubric.factual_accuracy"] == 0
-    assert any("the quotation stands nowhere in the material" in each.message for each in verdict.reasons)
-
-
-async def test_p87_claims_that_nothing_supports_fail_the_floor(model: ScriptedModel, settings: Settings) -> None:
-    model.otherwise = claims_model("contradicted", "not_found")
-    verdict = await judged(settings(), {"reference": "Owls hear."})
-    assert (verdict.status, verdict.dimensions["rubric.factual_accuracy"], verdict.reasons[0].code) == (
-        "fail",
-        0,
-        "RUBRIC_BELOW_FLOOR",
-    )
-
-
-async def test_an_answer_that_claims_nothing_is_not_scored_for_facts(model: ScriptedModel, settings: Settings) -> None:
-    model.otherwise = claims_model()
-    verdict = await judged(settings(), {"reference": "Owls hear."}, "I do not know.")
-    assert "rubric.factual_accuracy" not in verdict.dimensions
-    assert "claims nothing" in verdict.reasons[0].message
-
-
-async def test_a_judge_that_cannot_verify_is_an_error_never_a_share(model: ScriptedModel, settings: Settings) -> None:
-    good = claims_model("supported")
-    model.otherwise = lambda asked: Says("sure") if "<<<claims " in asked.prompt else good(asked)
-    verdict = await judged(settings(), {"reference": "Owls hear."})
-    assert (verdict.status, verdict.error_kind, verdict.reasons[0].code) == ("error", "judge", "JUDGE_UNREADABLE")
-
-
-# --- calls, own rubrics ---
 
 
 async def test_one_call_each_asks_for_every_dimension_by_itself(model: ScriptedModel, settings: Settings) -> None:

@@ -1,0 +1,60 @@
+"""What an answer that is an error tells of the run before it: the calls, the messages, what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import ValidationError
+
+from eval_skills.adapters.json_text import parse_json
+from eval_skills.core.models import SkillResponse
+
+_LISTS, _FIGURES = ("toolCalls", "messages"), ("usage", "costUsd")
+TOLD = (*_LISTS, *_FIGURES)
+"""The keys under which an error tells of the run."""
+
+_BELOW = ("data", "error", "detail")
+_DEPTH = 3
+
+
+def told_in(error: Any) -> SkillResponse | None:
+    """The parts of an envelope that an error holds: `toolCalls`, `messages`, `usage` and `costUsd`; None where it has none.
+
+    They stand in the error itself or in an object below its `data` (JSON-RPC), `error` or `detail` (frameworks of HTTP), at most
+    three deep; the outermost that is not empty counts. Keys beside them are the error's own. Errors say anything: what cannot be
+    read is left out, call by call, and nothing is refused for it. An output is no part: an error is no answer.
+    """
+    known: dict[str, Any] = {}
+    for holder in _holders(error):
+        for key in _LISTS:
+            if isinstance(given := holder.get(key), list) and not known.get(key):
+                known[key] = [part for part in given if _is_readable({key: [part]})]
+        for key in _FIGURES:
+            if (given := holder.get(key)) is not None and key not in known and _is_readable({key: given}):
+                known[key] = given
+    return SkillResponse.model_validate(known) if known else None
+
+
+def told_in_text(body: bytes) -> SkillResponse | None:
+    """`told_in` of a body, which need not be JSON."""
+    try:
+        return told_in(parse_json(body))
+    except ValueError:
+        return None
+
+
+def _holders(error: Any) -> Iterator[dict[str, Any]]:
+    level = [error]
+    for _ in range(_DEPTH):
+        level = [each for each in level if isinstance(each, dict)]
+        yield from level
+        level = [each[key] for each in level for key in _BELOW if key in each]
+
+
+def _is_readable(part: dict[str, Any]) -> bool:
+    try:
+        SkillResponse.model_validate(part)
+    except ValidationError:
+        return False
+    return True

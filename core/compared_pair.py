@@ -1,0 +1,101 @@
+"""One pair of answers, compared: what was said of it in both orders, by one model or by several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Choice = Literal["a", "b", "tie"]
+Outcome = Literal["a", "b", "tie", "error"]
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """What a model said of a pair when it was asked for the `number`-th time, from 1; ``error`` where it gave no verdict."""
+
+    model: str
+    number: int
+    outcome: Outcome
+    a_first: Choice | None = None
+    b_first: Choice | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Preference:
+    """The verdict about one pair of answers, those of one task and run.
+
+    `a_first` is what was said when A's answer stood first, `b_first` when B's did; None where nobody was asked, since the answers
+    are the same, and where several votes make the verdict: `votes` has what each of them says, none where there is but one.
+    `outcome` is ``error`` where there is no verdict.
+    """
+
+    task_id: str
+    outcome: Outcome
+    a_first: Choice | None = None
+    b_first: Choice | None = None
+    votes: tuple[Vote, ...] = ()
+
+    @property
+    def is_identical(self) -> bool:
+        """Whether nobody was asked, since both answers are the same."""
+        return self.outcome != "error" and self.a_first is None and not self.votes
+
+    @property
+    def is_split(self) -> bool:
+        """Whether it is a tie for want of a majority: the votes are for different sides."""
+        voices = voices_of(self.votes)
+        return self.outcome == "tie" and 2 * voices.count("tie") < len(voices)
+
+    @property
+    def orders_disagree(self) -> bool:
+        """Whether it is a tie since the two orders differ: of several votes, those of one that calls it a tie."""
+        ties = [vote for vote in self.votes if vote.outcome == "tie"] if self.votes else [self]
+        return self.outcome == "tie" and not self.is_split and any(each.a_first != each.b_first for each in ties)
+
+    @property
+    def agreement(self) -> float | None:
+        """The share of the models (of a single one: of its votes) that say what the verdict is; None of a single vote."""
+        return agreement_of(self.votes, self.outcome)
+
+
+def outcome_of(a_first: Choice, b_first: Choice) -> Choice:
+    """What both orders say; a disagreement is a tie, for then the place decided, or nothing did."""
+    return a_first if a_first == b_first else "tie"
+
+
+def majority_of(choices: Sequence[Choice]) -> Choice:
+    """The side that more than half are for; else a tie."""
+    return next((side for side in ("a", "b") if 2 * choices.count(side) > len(choices)), "tie")
+
+
+def members_of(votes: Iterable[Vote]) -> dict[str, Choice | None]:
+    """What each model says, by the majority of its votes; None where not more than half of them were given: it is missing."""
+    asked: dict[str, list[Outcome]] = {}
+    for vote in votes:
+        asked.setdefault(vote.model, []).append(vote.outcome)
+    return {model: _member(outcomes) for model, outcomes in asked.items()}
+
+
+def voices_of(votes: Sequence[Vote]) -> list[Choice]:
+    """Those that count as one each: the models that are not missing; of a single model the votes that it gave."""
+    members = members_of(votes)
+    if len(members) == 1:
+        return _given([vote.outcome for vote in votes])
+    return [choice for choice in members.values() if choice is not None]
+
+
+def agreement_of(votes: Sequence[Vote], outcome: Outcome) -> float | None:
+    """The share of the voices that say so; see `Preference.agreement`."""
+    if len(votes) == 1 or outcome == "error" or not (voices := voices_of(votes)):
+        return None
+    return voices.count(outcome) / len(voices)
+
+
+def _member(outcomes: Sequence[Outcome]) -> Choice | None:
+    given = _given(outcomes)
+    return majority_of(given) if 2 * len(given) > len(outcomes) else None
+
+
+def _given(outcomes: Iterable[Outcome]) -> list[Choice]:
+    return [outcome for outcome in outcomes if outcome != "error"]

@@ -1,0 +1,172 @@
+"""What an error tells of the run before it is kept, whatever the way the skill is called."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval_skills.adapters import open_adapter
+from eval_skills.adapters.config import Limits
+from eval_skills.adapters.envelope import read_answer
+from eval_skills.adapters.error_answer import told_in, told_in_text
+from eval_skills.adapters.host_answer import told_by
+from eval_skills.adapters.host_langchain import refuse_waiting
+from eval_skills.adapters.host_words import Unfinished
+from eval_skills.adapters.jsonrpc import Reply
+from eval_skills.adapters.limits import named
+from eval_skills.core.errors import ContractError, ItemError, SkillError, SkillUnavailable
+from eval_skills.core.models import Skill, SkillResponse, ToolCall, Usage
+from tests.adapters.hosted import Hosted
+from tests.adapters.mcp_probe import by_hand, failure, mcp_skill
+from tests.adapters.wire import PATIENCE_S, Wire, response, skill
+
+MakeSkill = Callable[..., Skill]
+
+CALLS = [{"name": "pay", "arguments": {"n": 5}}]
+MESSAGES = [{"role": "assistant", "content": "paying"}]
+TOLD = {"toolCalls": CALLS, "messages": MESSAGES, "usage": {"promptTokens": 3, "completionTokens": 4}, "costUsd": 0.5}
+KNOWN = SkillResponse(
+    tool_calls=[ToolCall(name="pay", arguments={"n": 5})],
+    messages=MESSAGES,
+    usage=Usage(prompt_tokens=3, completion_tokens=4),
+    cost_usd=0.5,
+)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        pytest.param(TOLD, id="itself"),
+        pytest.param(TOLD | {"output": "half", "metadata": {"x": 1}}, id="an-output-is-no-part"),
+        pytest.param({"error": "broke", "code": 7, **TOLD}, id="beside-the-message"),
+        pytest.param({"code": 1, "message": "broke", "data": TOLD}, id="json-rpc"),
+        pytest.param({"error": {"code": 1, "message": "broke", "data": TOLD}}, id="json-rpc-in-a-body"),
+        pytest.param({"detail": TOLD}, id="detail"),
+        pytest.param({"error": "broke", "toolCalls": [], "messages": None, "detail": TOLD}, id="the-outer-is-empty"),
+    ],
+)
+def test_an_error_tells_of_the_run_at_any_of_its_places(error: Any) -> None:
+    assert told_in(error) == KNOWN
+    assert told_in_text(json.dumps(error).encode()) == KNOWN
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        None, "broke", 7, [TOLD], {}, {"message": "broke"}, {"result": TOLD}, {"data": {"data": {"data": {"data": TOLD}}}},
+        {"messages": "two of them", "usage": "call it with a name", "costUsd": "much"},
+        {"usage": {"promptTokens": -1}, "costUsd": float("nan")}, {"toolCalls": {"name": "pay"}},
+    ],
+)  # fmt: skip
+def test_an_error_need_not_tell_anything(error: Any) -> None:
+    assert told_in(error) is None
+
+
+@pytest.mark.parametrize("body", [b"", b"<html>", b"{", b'{"costUsd": NaN}', b"\xff", b"[" * 1000 + b"]" * 1000])
+def test_a_body_need_not_be_json(body: bytes) -> None:
+    assert told_in_text(body) is None
+
+
+def test_what_cannot_be_read_is_left_out_call_by_call() -> None:
+    error = {"toolCalls": [{"id": "x"}, *CALLS, "ls"], "messages": ["hi", *MESSAGES], "usage": 3, "costUsd": 0.5}
+    known = told_in(error)
+    assert known is not None
+    assert ([call.name for call in known.tool_calls or []], known.messages, known.usage) == (["pay"], MESSAGES, None)
+    assert known.cost_usd == 0.5
+
+
+def test_a_malformed_envelope_keeps_what_can_be_read() -> None:
+    with pytest.raises(ContractError, match="usage") as caught:
+        read_answer({"output": 1, "toolCalls": CALLS, "usage": 3})
+    assert caught.value.known == SkillResponse(tool_calls=KNOWN.tool_calls)
+
+
+def test_an_error_reply_keeps_its_data_s() -> None:
+    with pytest.raises(SkillError, match=r"^error 1: broke$") as caught:
+        Reply({"code": 1, "message": "broke", "data": TOLD}, failed=True).result()
+    assert caught.value.known == KNOWN
+    with pytest.raises(SkillError, match=r'^error 1: broke \(\{"hint": "wait"\}\)$'):
+        Reply({"code": 1, "message": "broke", "data": {"hint": "wait", **TOLD}}, failed=True).result()
+
+
+def test_a_limit_that_explains_an_error_keeps_it() -> None:
+    explained = named(SkillError("MemoryError", known=KNOWN), Limits(memory_mb=64))
+    assert str(explained).startswith("memory limit")
+    assert explained.known == KNOWN
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [pytest.param(422, SkillError, id="final"), pytest.param(500, SkillUnavailable, id="transient")],
+)
+@pytest.mark.parametrize("padding", [pytest.param(0, id="short"), pytest.param(200_000, id="long")])
+async def test_an_http_error_keeps_what_its_body_tells(wire: Wire, status: int, kind: type[ItemError], padding: int) -> None:
+    wire.head = f"HTTP/1.1 {status} Oops\r\nContent-Type: application/problem+json"
+    wire.answer = json.dumps({"detail": {"why": "x" * padding, **TOLD}}).encode()
+    with pytest.raises(kind) as caught:
+        await response(skill(f"{wire.url}/run"), {})
+    assert caught.value.known == KNOWN
+    assert len(str(caught.value)) < 500
+
+
+async def test_an_http_error_longer_than_an_answer_may_be_tells_nothing(wire: Wire) -> None:
+    wire.head = "HTTP/1.1 422 Oops\r\nContent-Type: application/json"
+    wire.answer = json.dumps({"why": "x" * 20_000, **TOLD}).encode()
+    with pytest.raises(SkillError, match="HTTP 422") as caught:
+        await response(skill(f"{wire.url}/run", maxOutputBytes=10_000), {})
+    assert caught.value.known is None
+
+
+async def test_an_error_in_a_stream_keeps_what_it_tells(wire: Wire) -> None:
+    wire.head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream"
+    wire.answer = b"event: error\ndata: " + json.dumps({"error": "broke", **TOLD}).encode() + b"\n\n"
+    with pytest.raises(ContractError, match="reported an error") as caught:
+        await response(skill(f"{wire.url}/run", stream={"format": "sse"}), {})
+    assert caught.value.known == KNOWN
+
+
+async def test_a_tool_s_error_keeps_its_content_s(tmp_path: Path) -> None:
+    error = await failure(mcp_skill(tmp_path, by_hand(), "fail"), {"text": json.dumps({"error": "broke", **TOLD})})
+    assert isinstance(error, SkillError)
+    assert error.known == KNOWN
+    too_long = await failure(mcp_skill(tmp_path, by_hand(), "fail", maxOutputBytes=100), {"text": json.dumps(TOLD)})
+    assert (type(too_long), too_long.known) == (SkillError, None)
+
+
+RAISING = """
+class Stopped(Exception):
+    def __init__(self, message, **told):
+        super().__init__(message)
+        self.__dict__ |= told
+    @property
+    def usage(self):
+        raise RuntimeError("computed")
+def run(value):
+    raise Stopped("no more", tool_calls=[{"name": "pay", "arguments": {"n": 5}}], messages=value, cost_usd=0.5)
+"""
+
+
+def test_an_exception_tells_by_its_attributes(hosted: Callable[..., Hosted]) -> None:
+    stopped = hosted(RAISING)
+    stopped.load("skill:run")
+    reply = stopped.ask(MESSAGES)["error"]
+    assert reply["message"] == "skill.Stopped: no more"
+    assert reply["data"] == {"toolCalls": CALLS, "messages": MESSAGES, "costUsd": 0.5}
+    assert stopped.ask("\ud800")["error"]["data"] == {"toolCalls": CALLS, "costUsd": 0.5}
+
+
+async def test_an_exception_of_a_function_keeps_what_it_tells(python_skill: MakeSkill) -> None:
+    async with open_adapter(python_skill(RAISING)) as adapter:
+        with pytest.raises(SkillError, match=r"skill\.Stopped: no more") as caught:
+            await adapter.call(MESSAGES, PATIENCE_S)
+    assert caught.value.known == KNOWN.model_copy(update={"usage": None})
+
+
+def test_a_graph_that_waits_tells_its_messages() -> None:
+    with pytest.raises(Unfinished, match=r"waits for input: sure\?") as caught:
+        refuse_waiting({"__interrupt__": ["sure?"], "messages": MESSAGES}, None)
+    assert told_by(caught.value) == {"data": {"messages": MESSAGES}}

@@ -1,0 +1,36 @@
+"""Nobody knows what was called: every evaluator of calls says so, in the words of the dimensions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from eval_skills.core.models import EvalTask, SkillResponse
+from eval_skills.scorers import score_response_sync
+
+
+@pytest.mark.parametrize(
+    "evaluator",
+    [
+        pytest.param({"type": "tool_accuracy", "tools": ["a"]}, id="tool-accuracy"),
+        pytest.param({"type": "sequence", "expected": ["a"]}, id="sequence"),
+        pytest.param({"type": "forbidden_tools", "tools": ["a"]}, id="forbidden-tools"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("calls", "where"),
+    [
+        pytest.param({}, "toolCalls", id="nothing-is-reported"),
+        pytest.param({"messages": [{"role": "assistant", "tool_calls": [{"id": "1"}]}]}, "messages[0]", id="no-name"),
+        pytest.param({"messages": [{"role": "critic"}]}, "messages[0]", id="unknown-role"),
+    ],
+)
+@pytest.mark.parametrize("beside", [None, {"tools": ["a"]}])
+def test_an_evaluator_of_calls_says_of_unknown_ones_what_its_dimension_says(
+    evaluator: dict[str, Any], calls: dict[str, Any], where: str, beside: Any
+) -> None:
+    task = EvalTask.model_validate({"id": "t1", "evaluator": evaluator, "expected": beside})
+    found = score_response_sync(task, SkillResponse(output="42", **calls))
+    assert (found.status, found.score) == ("fail", 0)
+    assert [(each.code, each.where) for each in found.reasons] == [("TOOL_CALLS_UNKNOWN", where)], "once"
