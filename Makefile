@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# pip compiles what it installs but not this folder, and where PYTHONDONTWRITEBYTECODE is set every process would do so anew.
+COMPILE = $(BIN)/python -m compileall -q -j 0 $(HOUSE)
 RUN_ARGS ?=
 MARKERS ?= not slow
 WORKERS ?= 2
@@ -17,6 +19,7 @@ run: $(VENV)/.runtime  ## Evaluate the bundled example skills on coding-easy, 3 
 	$(BIN)/eval-skills run --skills-dir examples/skills --benchmark coding-easy --runs 3 --top-k 3 --min-completion 0.7 \
 		--format json markdown csv --output-dir reports --store eval-store $(RUN_ARGS)
 
+test: export PYTHONDONTWRITEBYTECODE =
 test: lint types imports  ## Linters, type check, import contract and tests; MARKERS="slow or not slow" adds the slow sweeps
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m "$(MARKERS)" $(PYTEST_ARGS)
 
@@ -38,6 +41,7 @@ imports: $(VENV)/.dev  ## The house's one direction, held by import-linter
 	$(BIN)/lint-imports
 
 benchmark: $(VENV)/.dev  ## The speed bars as ratios, beside what was measured here
+	@$(COMPILE)
 	$(BIN)/python -m tests.performance
 
 clean:  ## Remove everything that was built or written
@@ -50,6 +54,7 @@ $(VENV)/bin/python:
 $(VENV)/.runtime: $(VENV)/bin/python pyproject.toml constraints.txt
 	@echo "installing the pinned dependencies into $(VENV) (once) ..."
 	$(PIP) install --constraint constraints.txt --editable .
+	@$(COMPILE)
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.runtime

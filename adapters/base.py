@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self, TypeVar, final
 from eval_skills.adapters.call import Call
 from eval_skills.adapters.cancellation import uninterrupted
 from eval_skills.adapters.config import AdapterConfig, Limits, read_config
+from eval_skills.adapters.error_answer import without_echo
 from eval_skills.adapters.limits import named
 from eval_skills.adapters.probing import Probed, empty_input
 from eval_skills.adapters.tail import excerpt
@@ -93,7 +94,11 @@ class Adapter(ABC):
             UsageError: the adapter is not open.
         """
         call = Call(timeout_s)
-        response = await self._finished(lambda call: self._invoke(input_data, call), call)
+        try:
+            response = await self._finished(lambda call: self._invoke(input_data, call), call)
+        except ItemError as error:
+            error.known = without_echo(error.known, input_data)
+            raise
         measured = {"latency_ms": call.latency_ms, "time_to_first_token_ms": call.time_to_first_token_ms}
         return response.model_copy(update={**measured, "logs": call.logs})
 

@@ -16,6 +16,8 @@ TOLD = (*_LISTS, *_FIGURES)
 
 _BELOW = ("data", "error", "detail")
 _DEPTH = 3
+_MENDED = 10_000
+"""How many parts of a list are looked at one by one where not all of them can be read: each one costs."""
 
 
 def told_in(error: Any) -> SkillResponse | None:
@@ -29,11 +31,25 @@ def told_in(error: Any) -> SkillResponse | None:
     for holder in _holders(error):
         for key in _LISTS:
             if isinstance(given := holder.get(key), list) and not known.get(key):
-                known[key] = [part for part in given if _is_readable({key: [part]})]
+                parts = _readable(key, given)
+                known |= {key: parts} if parts or not given else {}  # of what cannot be read nobody knows whether it is empty
         for key in _FIGURES:
-            if (given := holder.get(key)) is not None and key not in known and _is_readable({key: given}):
+            if (given := holder.get(key)) is not None and key not in known and _read({key: given}) is not None:
                 known[key] = given
     return SkillResponse.model_validate(known) if known else None
+
+
+def besides_told(data: dict[str, Any]) -> dict[str, Any]:
+    """What an error's data say beside what `told_in` reads there."""
+    return {key: part for key, part in data.items() if key not in TOLD or told_in({key: part}) is None}
+
+
+def without_echo(known: SkillResponse | None, input_data: Any) -> SkillResponse | None:
+    """`known` without messages that are just those of the input: many an error repeats what was asked."""
+    given = input_data.get("messages") if isinstance(input_data, dict) else None
+    if known is None or not given or known.messages != given:
+        return known
+    return known.model_copy(update={"messages": None})
 
 
 def told_in_text(body: bytes) -> SkillResponse | None:
@@ -52,9 +68,17 @@ def _holders(error: Any) -> Iterator[dict[str, Any]]:
         level = [each[key] for each in level for key in _BELOW if key in each]
 
 
-def _is_readable(part: dict[str, Any]) -> bool:
+def _readable(key: str, parts: list[Any]) -> list[Any]:
+    objects = [part for part in parts if isinstance(part, dict)]
+    if key == "messages":
+        return objects
+    if (whole := _read({key: objects})) is not None:
+        return whole.tool_calls or []
+    return [part for part in objects[:_MENDED] if _read({key: [part]}) is not None]
+
+
+def _read(part: dict[str, Any]) -> SkillResponse | None:
     try:
-        SkillResponse.model_validate(part)
+        return SkillResponse.model_validate(part)
     except ValidationError:
-        return False
-    return True
+        return None

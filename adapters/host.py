@@ -59,6 +59,7 @@ class Host:
     def __init__(self) -> None:
         self.busy = threading.Event()
         self._call: Function | None = None
+        self._max_told: int | None = None
         self._loop = asyncio.new_event_loop()
         asyncio.set_event_loop(self._loop)
 
@@ -72,14 +73,15 @@ class Host:
         except NotJson as error:
             reply = {"error": {"code": NOT_JSON, "message": str(error)}}
         except Unfinished as error:
-            reply = {"error": {"code": RAISED, "message": str(error), **told_by(error)}}
+            reply = {"error": {"code": RAISED, "message": str(error), **told_by(error, self._max_told)}}
         except BaseException as error:  # noqa: BLE001 - whatever the skill raises, even SystemExit, is its answer
             show_traceback(error)
-            reply = {"error": {"code": RAISED, "message": described(error), **told_by(error)}}
+            reply = {"error": {"code": RAISED, "message": described(error), **told_by(error, self._max_told)}}
         self.busy.clear()
         return json.dumps({"jsonrpc": "2.0", "id": request["id"], **reply}).encode() + b"\n"
 
     def _load(self, setup: dict[str, Any]) -> dict[str, Any]:
+        self._max_told = setup.get("max_told")
         name = f"{setup['place']}:{setup['attribute']}"
         target = find(setup["place"], setup["attribute"])
         self._call = self._runnable(name, target, setup) if setup["kind"] == "langchain" else self._function(name, target, setup)

@@ -19,6 +19,9 @@ MESSAGE_PARTS = (
     "type", "content", "name", "role", "tool_calls", "invalid_tool_calls", "tool_call_id", "status", "usage_metadata",
 )  # fmt: skip
 MESSAGE_CHARS = 2000
+MAX_LEVELS = 190
+"""Nested deeper, what an exception tells would make its reply unreadable, and the error would be another one."""
+
 _TOLD = {"tool_calls": "toolCalls", "messages": "messages", "usage": "usage", "cost_usd": "costUsd"}
 
 
@@ -27,9 +30,9 @@ def is_message(value: Any) -> bool:
     return not isinstance(value, type) and all(hasattr(value, part) for part in ("type", "content", "response_metadata"))
 
 
-def told_by(error: BaseException) -> dict[str, Any]:
+def told_by(error: BaseException, max_chars: int | None = None) -> dict[str, Any]:
     """What an exception tells of the run before it, as ``data`` of an error reply: its attributes `tool_calls`, `messages`,
-    `usage` and `cost_usd`, as far as they are there and JSON.
+    `usage` and `cost_usd`, as far as they are there and JSON, not too deep and together not above `max_chars` of it.
     """
     told: dict[str, Any] = {}
     for name, key in _TOLD.items():
@@ -37,8 +40,14 @@ def told_by(error: BaseException) -> dict[str, Any]:
             if (part := getattr(error, name, None)) is not None:
                 written = plain(part, name)
                 json.dumps(written, ensure_ascii=False).encode()  # halves of surrogate pairs cannot be passed on
-                told[key] = written
+                if _is_flat(written) and (max_chars is None or len(json.dumps({**told, key: written})) <= max_chars):
+                    told[key] = written
     return {"data": told} if told else {}
+
+
+def _is_flat(value: Any, levels: int = MAX_LEVELS) -> bool:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return levels > 0 and all(_is_flat(each, levels - 1) for each in inner)
 
 
 def plain(value: Any, where: str = "the answer") -> Any:

@@ -15,6 +15,7 @@ from eval_skills.adapters.base import Adapter
 from eval_skills.adapters.call import Call
 from eval_skills.adapters.config import AdapterConfig, HostedConfig, read_config
 from eval_skills.adapters.error_answer import told_in
+from eval_skills.adapters.host_answer import MESSAGE_CHARS
 from eval_skills.adapters.jsonrpc import Reply
 from eval_skills.adapters.launch import launch_of
 from eval_skills.adapters.pool import WorkerPool
@@ -29,6 +30,9 @@ C = TypeVar("C", bound=HostedConfig)
 
 _LOAD_ID = 0
 """The id of the request that loads; calls count from 1."""
+
+_ERROR_BYTES = 12 * MESSAGE_CHARS + 200
+"""What an error reply takes at most beside what it tells of the run: a character may be two escapes of six."""
 
 
 class HostedAdapter(Adapter, Generic[C]):
@@ -47,6 +51,7 @@ class HostedAdapter(Adapter, Generic[C]):
         self.limits = config.limits
         launch = launch_of(skill, (config.python or sys.executable, "-I", str(Path(host.__file__).resolve())), config)
         self._pool = WorkerPool(launch, config.max_output_bytes, prepare=self._load)
+        self._max_told = max(0, config.max_output_bytes - _ERROR_BYTES)
         self._start_s = config.start_timeout_ms / 1000
         self._ids = itertools.count(_LOAD_ID + 1)
         self._loaded: dict[str, Any] = {}
@@ -87,10 +92,21 @@ class HostedAdapter(Adapter, Generic[C]):
             reply = await self._pool.ask(worker, next(self._ids), self._input(input_data), call)
         finally:
             call.seen = ""  # a host prints nothing but answers
-        return self._read(_result(reply))
+        return self._read(self._result(reply))
+
+    def _known(self, error: dict[str, Any]) -> SkillResponse | None:
+        """What an error tells of the run before it."""
+        return told_in(error)
+
+    def _result(self, reply: Reply) -> Any:
+        if not reply.failed:
+            return reply.content
+        message = excerpt(reply.content["message"])
+        kind = ContractError if reply.content["code"] == host.NOT_JSON else SkillError
+        raise kind(message, known=self._known(reply.content))
 
     async def _load(self, worker: Worker) -> None:
-        where = {"place": self._entrypoint.place, "attribute": self._entrypoint.attribute}
+        where = {"place": self._entrypoint.place, "attribute": self._entrypoint.attribute, "max_told": self._max_told}
         try:
             async with asyncio.timeout(self._start_s):
                 reply = await worker.ask(_LOAD_ID, where | self._setup())
@@ -102,11 +118,3 @@ class HostedAdapter(Adapter, Generic[C]):
         if reply.failed:
             raise InfraError(reply.content["message"], logs=worker.take_logs())
         self._loaded = reply.content
-
-
-def _result(reply: Reply) -> Any:
-    if not reply.failed:
-        return reply.content
-    message = excerpt(reply.content["message"])
-    kind = ContractError if reply.content["code"] == host.NOT_JSON else SkillError
-    raise kind(message, known=told_in(reply.content))

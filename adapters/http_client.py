@@ -149,7 +149,8 @@ async def _body(response: httpx.Response, max_bytes: int, is_whole: Callable[[by
 
 
 async def _beginning(response: httpx.Response, max_bytes: int) -> bytes:
-    received, limit = bytearray(), max_bytes if "json" in response.headers.get("content-type", "") else ERROR_BODY_BYTES
+    kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    received, limit = bytearray(), max_bytes if kind.endswith(("/json", "+json")) else ERROR_BODY_BYTES
     with suppress(httpx.HTTPError):  # the status is what matters: a body that breaks off must not hide it
         async for chunk in response.aiter_raw():
             received += chunk

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from eval_skills.adapters.error_answer import TOLD, told_in
+from eval_skills.adapters.error_answer import besides_told, told_in
 from eval_skills.adapters.json_text import parse_json, write_json
 from eval_skills.adapters.tail import excerpt
 from eval_skills.core.errors import ContractError, InfraError, SkillError
@@ -125,6 +125,6 @@ def _describe_error(error: Any) -> str:
         return f"error reply: {excerpt(json.dumps(error))}"
     data = error.get("data")
     if isinstance(data, dict):  # what it tells of the run is kept beside the message
-        data = {key: part for key, part in data.items() if key not in TOLD} or None
+        data = besides_told(data) or None
     more = f" ({excerpt(json.dumps(data))})" if data is not None else ""
     return f"error {error.get('code')}: {excerpt(error['message'])}{more}"

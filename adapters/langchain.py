@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from eval_skills.adapters.config import AdapterConfig, LangchainConfig
 from eval_skills.adapters.envelope import read_answer
 from eval_skills.adapters.hosted import HostedAdapter
-from eval_skills.adapters.langchain_messages import calls_of, final_text, openai_message, usage_of
+from eval_skills.adapters.langchain_messages import calls_of, final_text, in_openai_s_words, openai_message, usage_of
 from eval_skills.core.models import SkillResponse
 
 MESSAGES = "messages"
@@ -32,6 +32,10 @@ class LangchainAdapter(HostedAdapter[LangchainConfig]):
 
     def _input(self, input_data: Any) -> Any:
         return graph_input(input_data, self._config.input_key, self._loaded["channels"])
+
+    def _known(self, error: dict[str, Any]) -> SkillResponse | None:
+        known = super()._known(error)
+        return known and in_openai_s_words(known)
 
     def _read(self, answer: Any) -> SkillResponse:
         usage = usage_of(answer["usages"])

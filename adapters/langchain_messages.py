@@ -6,10 +6,12 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from pydantic import ValidationError
+
 from eval_skills.core.errors import ContractError
 from eval_skills.core.message_blocks import is_text, text_of
-from eval_skills.core.message_items import CALLS, built_in_call
-from eval_skills.core.models import ToolCall, Usage
+from eval_skills.core.message_items import built_in_call, is_call
+from eval_skills.core.models import SkillResponse, ToolCall, Usage
 from eval_skills.core.tool_results import ToolResult, results_of
 
 _ROLES = {"ai": "assistant", "human": "user"}
@@ -41,6 +43,24 @@ def calls_of(messages: list[dict[str, Any]]) -> list[ToolCall]:
     answers = {result.call_id: result for result in _results(messages)}
     asked = [call for message in messages for call in _calls(message)]
     return [_tool_call(call, answers.get(call.get("id")) if call.get("id") else None) for call in asked if _is_native(call)]
+
+
+def in_openai_s_words(known: SkillResponse) -> SkillResponse:
+    """What an error told, its messages as `openai_message` writes them and, unless it told those itself, their calls and tokens;
+    as it is where that cannot be done: whatever raised it may have messages of its own kind.
+    """
+    told = known.messages or []
+    if not all(isinstance(message.get("type"), str) for message in told):
+        return known
+    try:
+        return SkillResponse(
+            messages=known.messages and [openai_message(message) for message in told],
+            tool_calls=known.tool_calls or (calls_of(told) if told else known.tool_calls),
+            usage=known.usage or usage_of([message.get("usage_metadata") for message in told]),
+            cost_usd=known.cost_usd,
+        )
+    except (AttributeError, TypeError, ValidationError):
+        return known
 
 
 def final_text(messages: list[dict[str, Any]]) -> str:
@@ -85,7 +105,7 @@ def _calls(message: dict[str, Any]) -> list[Any]:
 def _served_call(block: Any) -> dict[str, Any] | None:
     """The call of a tool of the model's service that a block is, by Anthropic, by OpenAI or by LangChain's own standard."""
     kind = block.get("type") if isinstance(block, dict) else None
-    if not isinstance(kind, str) or kind in _REPEATED or not (kind in _SERVED or kind.endswith(CALLS)):
+    if not isinstance(kind, str) or kind in _REPEATED or not (kind in _SERVED or is_call(kind)):
         return None
     call = block if kind in _SERVED else built_in_call(block, kind)
     arguments = next((call[key] for key in ("args", "input", "arguments") if key in call), None)

@@ -17,6 +17,7 @@ from eval_skills.cli.options import (
     RESULTS,
     BenchmarksFolder,
     CustomCode,
+    JudgeFlags,
     PastResults,
     ProcessOptions,
     TasksFile,
@@ -95,6 +96,7 @@ def backfill_command(
     ] = None,
     allow_custom_code: CustomCode = None,
     held: ProcessOptions = ProcessOptions(),
+    judging: JudgeFlags = JudgeFlags(),
     force: Annotated[bool, Parameter(group=HOW, help="Also the periods that are up to date", show_default=False)] = False,
     output: Annotated[
         Path | None, Mark.PATH, Parameter(group=RESULTS, help="Draw the trend of every skill in this .html file, too")
@@ -124,13 +126,13 @@ def backfill_command(
         benchmarks_dir=benchmarks_dir, runs=runs, concurrency=concurrency, timeout_ms=timeout, retries=retries,
         allow_custom_code=allow_custom_code, store=store,
     )  # fmt: skip
-    shared |= flags_of(held)
+    shared |= flags_of(held, judging)
     own = given(since=since, until=until, skills_repo=skills_repo, benchmark=benchmark, tasks=tasks, evaluator=evaluator)
     options = {name: str(value) if isinstance(value, Path) else value for name, value in (_shared(shared) | own).items()}
     always = {"mode": mode, "every": every, "skills_path": skills_path, "force": force}
     request = request_of(BackfillRequest, options | always | todays_settings())
     _check_output(output)
-    summary = backfilled(request)
+    summary = backfilled(request, judging)
     if output is not None and not summary.is_empty:
         _draw(summary, output)
     show_backfill(summary, None if summary.is_empty else output)
@@ -142,6 +144,8 @@ def backfill_command(
 
 def _shared(flags: dict[str, Any]) -> dict[str, Any]:
     """What the configuration's top level says of the options that a backfill shares with an evaluation."""
+    from eval_skills.core.config.judge_options import JudgeOptions
+
     config = current().config(flags)
     names = (
         "benchmarks_dir",
@@ -159,11 +163,7 @@ def _shared(flags: dict[str, Any]) -> dict[str, Any]:
         "sandbox_network",
         "store",
         "secrets",
-        "llm",
-        "judge_concurrency",
-        "max_judge_cost",
-        "no_judge_cache",
-        "no_judge_check",
+        *JudgeOptions.model_fields,
     )
     return {name: value for name in names if (value := getattr(config, name)) is not None}
 

@@ -7,19 +7,26 @@ from typing import TYPE_CHECKING, Any
 from eval_skills.cli.session import current
 
 if TYPE_CHECKING:
+    from eval_skills.cli.options import JudgeFlags
     from eval_skills.core.models import ItemResult
+    from eval_skills.tasks.backfill_plan import BackfillPlan
     from eval_skills.tasks.backfill_request import BackfillRequest
     from eval_skills.tasks.backfill_summary import BackfillSummary
     from eval_skills.tasks.plan import RunPlan
 
 
-def backfilled(request: BackfillRequest) -> BackfillSummary:
-    """What the backfill came to; where everything is up to date, no Prefect is started for that."""
+def backfilled(request: BackfillRequest, judging: JudgeFlags) -> BackfillSummary:
+    """What the backfill came to; where everything is up to date, no Prefect is started for that.
+
+    `judging` are the options of judging as they were given: it is said where they have nothing to do.
+    """
     from eval_skills.cli.api_server import prefect_api
     from eval_skills.tasks.backfill_plan import plan_backfill
     from eval_skills.tasks.backfill_summary import backfill_summary
 
     plan = plan_backfill(request)
+    for remark in _idle(judging, plan):
+        current().remark(remark)
     if not plan.pending:
         return backfill_summary(plan, {})
     current().remark(_announced(len(plan.works), len(plan.pending)), style="")
@@ -31,6 +38,15 @@ def backfilled(request: BackfillRequest) -> BackfillSummary:
         if not server.wait_until_recorded(summary.flow_runs, summary.task_runs):
             current().remark("Prefect had not recorded every task run before its server stopped; results are safe")
     return summary
+
+
+def _idle(judging: JudgeFlags, plan: BackfillPlan) -> list[str]:
+    from eval_skills.cli.idle_judging import idle_judging, typed_options
+
+    if plan.request.mode != "recompute":
+        return idle_judging(judging, plan.scorings)
+    typed = typed_options(judging)
+    return [f"{' and '.join(typed)}: not needed with --mode recompute, which judges nothing"] if typed else []
 
 
 def _announced(periods: int, pending: int) -> str:

@@ -43,9 +43,9 @@ class Preference:
 
     @property
     def is_split(self) -> bool:
-        """Whether it is a tie for want of a majority: the votes are for different sides."""
+        """Whether it is a tie for want of a majority: not more than half say tie, either."""
         voices = voices_of(self.votes)
-        return self.outcome == "tie" and 2 * voices.count("tie") < len(voices)
+        return self.outcome == "tie" and bool(voices) and 2 * voices.count("tie") <= len(voices)
 
     @property
     def orders_disagree(self) -> bool:

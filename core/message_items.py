@@ -7,9 +7,6 @@ from typing import Any
 
 from eval_skills.core.message_blocks import as_dict, blocks_of
 
-CALLS = ("_call", "program")
-"""How the types of items end that are calls."""
-
 _RESULTS = "_output"
 _OF_ASSISTANT = frozenset({"reasoning", "mcp_list_tools", "mcp_approval_request"})
 _OF_USER = frozenset({"mcp_approval_response"})
@@ -17,6 +14,7 @@ _ARGUMENTS = ("arguments", "action", "actions", "operation", "queries", "code")
 """Where the calls of OpenAI's built-in tools keep what they were given; an object is all of the arguments."""
 
 _OPAQUE = "encrypted_content"
+_BESIDE_CONTENT = ("tool_calls", "invalid_tool_calls", "toolCalls", "function_call", "functionCall", "additional_kwargs")
 _OF_WORDS = frozenset({"role", "content", "id", "type", "status", "phase", "name"})
 
 
@@ -33,17 +31,22 @@ def item_role(given: Any) -> str | None:
         return None
     if kind.endswith(_RESULTS):
         return "tool"
-    if kind.endswith(CALLS) or kind in _OF_ASSISTANT:
+    if is_call(kind) or kind in _OF_ASSISTANT:
         return "assistant"
     return "user" if kind in _OF_USER else None
 
 
+def is_call(kind: str) -> bool:
+    """Whether items of this type are calls."""
+    return kind.endswith("_call") or kind == "program"
+
+
 def kind_of_item(given: Any) -> str | None:
-    """The type of what has a type and no role; None for anything else."""
+    """The type of what has a type and no role; None for anything else, also for objects whose parts `as_dict` cannot read."""
     if isinstance(given, Mapping):
         kind = None if "role" in given else given.get("type")
     else:
-        kind = None if hasattr(given, "role") else getattr(given, "type", None)
+        kind = None if hasattr(given, "role") or not as_dict(given) else getattr(given, "type", None)
     return kind if isinstance(kind, str) else None
 
 
@@ -83,7 +86,7 @@ def in_turns(messages: Iterable[Any]) -> list[Any]:
 
 def _opened(turns: list[Any]) -> dict[str, Any]:
     """The turn that an item continues: the assistant's message before it, else a new one."""
-    before = as_dict(turns.pop()) if turns and _is_assistant(turns[-1]) else {"role": "assistant"}
+    before = as_dict(turns.pop()) if turns and _is_open(turns[-1]) else {"role": "assistant"}
     turns.append({**before, "content": _content(before)})
     opened: dict[str, Any] = turns[-1]
     return opened
@@ -92,6 +95,11 @@ def _opened(turns: list[Any]) -> dict[str, Any]:
 def _is_assistant(given: Any) -> bool:
     role = given.get("role") if isinstance(given, Mapping) else getattr(given, "role", None)
     return role == "assistant"
+
+
+def _is_open(given: Any) -> bool:
+    """Whether it is a message of the assistant that has no calls but in its content, where others can join them."""
+    return _is_assistant(given) and not any(map(as_dict(given).get, _BESIDE_CONTENT))
 
 
 def _is_words(given: Any) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from eval_skills.core.message_blocks import as_dict, blocks_of
-from eval_skills.core.message_items import CALLS, built_in_call, item_role
+from eval_skills.core.message_items import built_in_call, is_call, item_role
 from eval_skills.core.tool_results import results_of
 
 NO_ARGUMENTS = object()
@@ -66,7 +66,7 @@ def call_in(block: Any) -> Any:
     if _is_of(given, _CALL_BLOCKS):
         text = given.get("input")
         return {**given, "input": {"input": text}} if kind == "custom_tool_call" and isinstance(text, str) else given
-    if isinstance(kind, str) and kind.endswith(CALLS) and "role" not in given:
+    if isinstance(kind, str) and is_call(kind) and "role" not in given:
         return built_in_call(given, kind)
     if isinstance(kind, str) and kind.startswith("tool-") and "state" in given:  # Vercel's parts of a chat are typed by the tool
         return {**given, "name": kind.removeprefix("tool-")}

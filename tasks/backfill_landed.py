@@ -28,7 +28,9 @@ class PeriodOutcome:
     judge_said: str = ""
 
 
-def land_period(store: Store, mode: str, work: PeriodWork, rows: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], bool]:
+def land_period(
+    store: Store, mode: str, work: PeriodWork, rows: list[dict[str, Any]], *, unjudged: int
+) -> tuple[list[dict[str, Any]], bool]:
     """The rows of a period as they land, and whether they are new: the same trouble every night is one row."""
     comparison_id = derived_run_id(work.period.start, work.digest, set(store.tables.files("comparisons")))
     common = {
@@ -40,6 +42,7 @@ def land_period(store: Store, mode: str, work: PeriodWork, rows: list[dict[str, 
         "revision": work.sources[-1].name if mode == "replay" else None,
         "backfilled_at": datetime.now(UTC),
         "digest": work.digest,
+        "unjudged_items": unjudged,
     }
     complete = [row | common for row in rows]
     if work.is_repeated and _said(complete) == _said(before := landed_rows(store, {work.digest})[work.digest]):

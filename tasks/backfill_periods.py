@@ -9,6 +9,7 @@ from datetime import datetime
 from eval_skills.core.fingerprint import digest_of_json
 from eval_skills.core.periods import Every, Period, moment_period, period_of
 from eval_skills.core.store import Store
+from eval_skills.reporting.figures import plural
 from eval_skills.tasks.backfill_outcomes import LandedPeriod, Line, last_outcomes
 from eval_skills.tasks.backfill_request import BackfillRequest
 from eval_skills.tasks.backfill_sources import Source
@@ -33,6 +34,13 @@ class PeriodWork:
     def is_repeated(self) -> bool:
         """Whether an earlier call landed it, and left something of it undone."""
         return self.tried is not None or self.unjudged > 0
+
+    @property
+    def told(self) -> list[str]:
+        """What is said of such a repetition, and why it is made; nothing of another period."""
+        judge = f"the judge failed {plural(self.unjudged, 'item')} of it"
+        why = "nothing of it could be used" if self.tried is not None else judge
+        return [f"{self.period.name}: tried again, as {why} the last time"] if self.is_repeated else []
 
 
 def works_of(request: BackfillRequest, store: Store, sources: Sequence[Source], earlier: Sequence[Source]) -> list[PeriodWork]:

@@ -13,19 +13,20 @@ from eval_skills.core.fingerprint import digest_of_json
 from eval_skills.core.store import Store, started_at
 from eval_skills.core.store.store import COURSE
 from eval_skills.reporting.figures import plural
+from eval_skills.scorers import TaskScoring
 from eval_skills.tasks.backfill_periods import PeriodWork, digested, period_at, works_of
 from eval_skills.tasks.backfill_request import BackfillRequest
 from eval_skills.tasks.backfill_sources import Source, StoredRuns
 from eval_skills.tasks.places import check_places
 from eval_skills.tasks.revisions import Repository, Revision
-from eval_skills.tasks.yardstick import Yardstick, yardstick_of
+from eval_skills.tasks.yardstick import yardstick_of
 
 
 @dataclass(frozen=True, slots=True)
 class BackfillPlan:
     """The periods, oldest first; `earlier` are the runs before them that the first ones are compared with.
 
-    `yardstick` is that of a replay.
+    `scorings` are all by which answers will be judged; none in a recomputation.
     """
 
     request: BackfillRequest
@@ -33,7 +34,7 @@ class BackfillPlan:
     works: list[PeriodWork]
     earlier: list[Source] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
-    yardstick: Yardstick | None = None
+    scorings: dict[str, TaskScoring] = field(default_factory=dict)
 
     @property
     def pending(self) -> list[PeriodWork]:
@@ -74,7 +75,7 @@ def _stored_plan(request: BackfillRequest, store: Store) -> BackfillPlan:
     if request.mode == "recompute" and request.since is not None:
         before = [each for each in runs if started_at(each[0]) < request.since and each[0] not in unfinished]
         earlier = [source for each in before if (source := maker.source(*each)) is not None]
-    return BackfillPlan(request, store, works_of(request, store, sources, earlier), earlier, remarks)
+    return BackfillPlan(request, store, works_of(request, store, sources, earlier), earlier, remarks, maker.scorings)
 
 
 def _replay_plan(request: BackfillRequest, store: Store) -> BackfillPlan:
@@ -98,7 +99,7 @@ def _replay_plan(request: BackfillRequest, store: Store) -> BackfillPlan:
     remarks = []
     if repository.is_shallow:
         remarks.append(f"{repository.path} is a shallow repository: revisions that it does not hold are left out")
-    return BackfillPlan(request, store, digested(request, store, grouped, []), remarks=remarks, yardstick=yardstick)
+    return BackfillPlan(request, store, digested(request, store, grouped, []), remarks=remarks, scorings=yardstick.scorings)
 
 
 def _last_of_each(repository: Repository, request: BackfillRequest) -> list[Revision]:

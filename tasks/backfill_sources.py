@@ -10,6 +10,7 @@ from importlib.metadata import version
 from eval_skills.core.errors import InputError, UserError
 from eval_skills.core.fingerprint import digest_of_json
 from eval_skills.core.store import Manifest, Store, started_at
+from eval_skills.scorers import TaskScoring
 from eval_skills.tasks.backfill_request import BackfillRequest
 from eval_skills.tasks.report_source import recorded_request
 from eval_skills.tasks.request import EvaluateRequest
@@ -55,6 +56,12 @@ class StoredRuns:
         skills = frozenset(skill.key for skill in manifest.skills) if manifest else frozenset()
         return Source(run_id, started_at(run_id), digest, skills, benchmark)
 
+    @property
+    def scorings(self) -> dict[str, TaskScoring]:
+        """All by which the sources so far are judged, under names of their own."""
+        known = [each for each in self._yardsticks.values() if isinstance(each, Yardstick)]
+        return {f"{place}/{task}": scoring for place, each in enumerate(known) for task, scoring in each.scorings.items()}
+
     def _benchmark_id(self) -> str | None:
         if self._request.benchmark is None and self._request.tasks is None:
             return None
@@ -76,7 +83,7 @@ class StoredRuns:
         return rescoring_digest(self._store, run_id, self._yardstick(then or EvaluateRequest()))
 
     def _yardstick(self, then: EvaluateRequest) -> Yardstick:
-        names = {"benchmark", "tasks", "benchmarks_dir", "evaluator", "weights", "tool_categories", "tool_names"}
+        names = {"benchmark", "tasks", "benchmarks_dir", "evaluator", "weights", "tool_categories", "tool_names", "llm"}
         key = json.dumps(then.model_dump(mode="json", include=names), sort_keys=True)
         if key not in self._yardsticks:
             try:

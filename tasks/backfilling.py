@@ -12,7 +12,6 @@ from eval_skills.core.errors import InputError, RunError, UserError
 from eval_skills.core.models import ItemResult, SkillCompletionReport
 from eval_skills.core.store import Store, results_of
 from eval_skills.core.store.lock import RunLock
-from eval_skills.reporting.figures import plural
 from eval_skills.scorers.judging.budget import Budget
 from eval_skills.tasks.backfill_landed import PeriodOutcome, land_period
 from eval_skills.tasks.backfill_periods import PeriodWork
@@ -24,7 +23,7 @@ from eval_skills.tasks.plan import make_plan
 from eval_skills.tasks.request import EvaluateRequest
 from eval_skills.tasks.rescore_plan import find_scored, plan_rescoring
 from eval_skills.tasks.rescore_request import ScoringOptions
-from eval_skills.tasks.rescoring import NothingJudged, left_unjudged, rescore
+from eval_skills.tasks.rescoring import NothingJudged, rescore
 from eval_skills.tasks.revisions import Repository, remove_leftovers
 from eval_skills.tasks.run_figures import land_if_changed, run_reports
 from eval_skills.tasks.standing import Key, Standing, comparison_rows, standings
@@ -95,18 +94,13 @@ class Backfilling:
                 unusable.append(str(error))
                 if (before := self._scored_before(source)) is None:
                     continue
-                run_id, failed = before, [*failed, *self._unjudged(before)]
+                run_id = before
+                failed += self._unjudged(before)
             found.append((run_id, self._reports(run_id)))
         now = self._known[work.digest] = standings(found)
         rows = comparison_rows(self._before(now, place), now) if now else [{"explanation": "; ".join(unusable) or "nothing ran"}]
-        if work.is_repeated:
-            judge = f"the judge failed {plural(work.unjudged, 'item')} of it"
-            why = "nothing of it could be used" if work.tried is not None else judge
-            remarks.insert(0, f"{work.period.name}: tried again, as {why} the last time")
-        remarks += [f"{work.period.name}: {reason}" for reason in unusable]
-        landed, is_new = land_period(
-            self._store, self._request.mode, work, [row | {"unjudged_items": len(failed)} for row in rows]
-        )
+        remarks = [*work.told, *remarks, *(f"{work.period.name}: {reason}" for reason in unusable)]
+        landed, is_new = land_period(self._store, self._request.mode, work, rows, unjudged=len(failed))
         self._anew |= {work.digest} if is_new else set()
         return PeriodOutcome(landed, remarks, runs, len(failed), (failed[0].error_message or "") if failed else "")
 
@@ -120,11 +114,10 @@ class Backfilling:
             if (judges := judges_of(plan.yardstick.scorings)) is not None:
                 judges.budget = self._budget  # the limit is that of the call, not of each run
             rescore(plan, concurrency=self._request.concurrency)
-            failed += left_unjudged(plan)
+            failed += self._unjudged(plan.run_id)
             return plan.run_id
         if self._request.mode == "recompute":
-            changed = land_if_changed(self._store, source.name, self._reports(source.name), source.digest)
-            if changed:
+            if land_if_changed(self._store, source.name, self._reports(source.name), source.digest):
                 remarks.append(f"run {source.name} has other figures today; they landed beside its own")
             return source.name
         run_id = self._replayed(source, work, runs)
@@ -203,6 +196,5 @@ class Backfilling:
         return unjudged(results_of(self._store.item_table(run_id)))
 
     def _reports(self, run_id: str) -> list[SkillCompletionReport]:
-        return run_reports(
-            self._store, run_id, self._request.scoring() if self._request.mode == "recompute" else ScoringOptions()
-        )
+        scoring = self._request.scoring() if self._request.mode == "recompute" else ScoringOptions()
+        return run_reports(self._store, run_id, scoring)

@@ -8,6 +8,7 @@ import os
 import sys
 from dataclasses import dataclass, replace
 from functools import cache
+from importlib import import_module
 from inspect import isawaitable
 from typing import Any, Literal
 
@@ -123,6 +124,12 @@ async def close_clients() -> None:
         client = clients.pop(key)
         if (close := getattr(client, "close", None)) is not None and isawaitable(closing := close()):
             await closing
+
+
+def warm_up() -> None:
+    """Import litellm, and what its first request would import: seconds that are no part of the time a model has to answer."""
+    load()
+    import_module("openai.resources.chat")  # by which litellm asks whatever speaks OpenAI's protocol
 
 
 @cache

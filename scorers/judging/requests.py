@@ -9,7 +9,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from eval_skills.scorers.judging.budget import Reservation
-from eval_skills.scorers.judging.provider import ModelCall, ModelReply, complete
+from eval_skills.scorers.judging.provider import ModelCall, ModelReply, complete, warm_up
 from eval_skills.scorers.judging.spending import spending_here
 from eval_skills.scorers.judging.trouble import ModelTrouble
 
@@ -68,6 +68,7 @@ class Requests:
 
     async def _once(self, call: ModelCall, clock: Clock) -> ModelReply:
         """One request, when it is its turn; waiting for that does not count against the time limit."""
+        await asyncio.to_thread(warm_up)
         estimate = await asyncio.to_thread(self.model.price, _prompt_tokens(call), call.max_tokens)
         async with self.judges.here().slots:
             if self._ended is not None:

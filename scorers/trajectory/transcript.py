@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from eval_skills.core.message_blocks import blocks_of, is_text, text_of
 from eval_skills.core.message_items import in_turns
+from eval_skills.core.tool_results import results_of
 from eval_skills.scorers.call_notations import call_in, raw_calls
 from eval_skills.scorers.trajectory.calls import read_call
 from eval_skills.scorers.trajectory.message_shapes import UnreadableTrajectory, message_of, messages_in, role_of
@@ -57,8 +58,16 @@ def _step(raw: Any, where: str) -> Step:
 
 
 def _words(content: Any) -> Any:
-    """Content without the blocks that are calls, which are shown as such."""
+    """Content without the blocks that are calls, which are shown as such; of those that hold their results, these."""
     if not isinstance(content, list):
         return content
-    blocks = [each for each in content if call_in(each) is None]
+    blocks = [shown for each in content for shown in ([each] if call_in(each) is None else _results_of_call(each))]
     return text_of(blocks) if len(blocks) == 1 and is_text(blocks[0]) else blocks
+
+
+def _results_of_call(block: Any) -> list[Step]:
+    results = results_of({"content": [block]}, "assistant")
+    return [
+        {"type": "tool_result", "name": each.name, **({"error": each.error} if each.error else {"content": each.content})}
+        for each in results
+    ]

@@ -12,7 +12,7 @@ import pytest
 from eval_skills.adapters import open_adapter
 from eval_skills.adapters.config import Limits
 from eval_skills.adapters.envelope import read_answer
-from eval_skills.adapters.error_answer import told_in, told_in_text
+from eval_skills.adapters.error_answer import told_in, told_in_text, without_echo
 from eval_skills.adapters.host_answer import told_by
 from eval_skills.adapters.host_langchain import refuse_waiting
 from eval_skills.adapters.host_words import Unfinished
@@ -59,6 +59,7 @@ def test_an_error_tells_of_the_run_at_any_of_its_places(error: Any) -> None:
     [
         None, "broke", 7, [TOLD], {}, {"message": "broke"}, {"result": TOLD}, {"data": {"data": {"data": {"data": TOLD}}}},
         {"messages": "two of them", "usage": "call it with a name", "costUsd": "much"},
+        {"messages": ["Field x is required"], "toolCalls": ["ls", {"id": "x"}]},
         {"usage": {"promptTokens": -1}, "costUsd": float("nan")}, {"toolCalls": {"name": "pay"}},
     ],
 )  # fmt: skip
@@ -79,6 +80,51 @@ def test_what_cannot_be_read_is_left_out_call_by_call() -> None:
     assert known.cost_usd == 0.5
 
 
+@pytest.mark.parametrize("key", ["toolCalls", "messages"])
+@pytest.mark.parametrize(
+    "part", [pytest.param(1, id="number"), pytest.param({}, id="empty"), pytest.param({"name": 1}, id="other")]
+)
+def test_a_list_of_many_parts_does_not_hold_up_other_items(key: str, part: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One validation for all of them, and one for each of the first ten thousand; counted, since clocks differ."""
+    asked = 0
+    validate = SkillResponse.model_validate
+
+    def counted(given: Any) -> SkillResponse:
+        nonlocal asked
+        asked += 1
+        return validate(given)
+
+    monkeypatch.setattr(SkillResponse, "model_validate", counted)
+    told_in({key: [part] * 30_000})
+    assert asked <= 10_002
+
+
+def test_messages_of_the_input_that_an_error_repeats_are_no_part_of_the_run() -> None:
+    assert without_echo(KNOWN, {"messages": MESSAGES}) == KNOWN.model_copy(update={"messages": None})
+    others: list[Any] = [{"messages": []}, {"messages": [*MESSAGES, *MESSAGES]}, MESSAGES, None, {"toolCalls": CALLS}]
+    for given in others:
+        assert without_echo(KNOWN, given) == KNOWN
+    assert without_echo(None, {"messages": MESSAGES}) is None
+
+
+ECHOING = """
+class Refused(Exception):
+    pass
+def run(value):
+    error = Refused("no")
+    error.messages, error.cost_usd = value["messages"] + value["more"], 0.5
+    raise error
+"""
+
+
+@pytest.mark.parametrize(("more", "messages"), [([], None), (MESSAGES, MESSAGES * 2)])
+async def test_a_call_drops_the_echo_of_its_input(python_skill: MakeSkill, more: Any, messages: Any) -> None:
+    async with open_adapter(python_skill(ECHOING)) as adapter:
+        with pytest.raises(SkillError, match=r"skill\.Refused: no") as caught:
+            await adapter.call({"messages": MESSAGES, "more": more}, PATIENCE_S)
+    assert caught.value.known == SkillResponse(messages=messages, cost_usd=0.5)
+
+
 def test_a_malformed_envelope_keeps_what_can_be_read() -> None:
     with pytest.raises(ContractError, match="usage") as caught:
         read_answer({"output": 1, "toolCalls": CALLS, "usage": 3})
@@ -91,6 +137,9 @@ def test_an_error_reply_keeps_its_data_s() -> None:
     assert caught.value.known == KNOWN
     with pytest.raises(SkillError, match=r'^error 1: broke \(\{"hint": "wait"\}\)$'):
         Reply({"code": 1, "message": "broke", "data": {"hint": "wait", **TOLD}}, failed=True).result()
+    with pytest.raises(SkillError, match=r'^error 1: broke \(\{"messages": \["x is missing"\], "usage": "say x"\}\)$') as caught:
+        Reply({"code": 1, "message": "broke", "data": {"messages": ["x is missing"], "usage": "say x"}}, failed=True).result()
+    assert caught.value.known is None
 
 
 def test_a_limit_that_explains_an_error_keeps_it() -> None:
@@ -105,7 +154,7 @@ def test_a_limit_that_explains_an_error_keeps_it() -> None:
 )
 @pytest.mark.parametrize("padding", [pytest.param(0, id="short"), pytest.param(200_000, id="long")])
 async def test_an_http_error_keeps_what_its_body_tells(wire: Wire, status: int, kind: type[ItemError], padding: int) -> None:
-    wire.head = f"HTTP/1.1 {status} Oops\r\nContent-Type: application/problem+json"
+    wire.head = f"HTTP/1.1 {status} Oops\r\nContent-Type: Application/Problem+JSON; charset=utf-8"
     wire.answer = json.dumps({"detail": {"why": "x" * padding, **TOLD}}).encode()
     with pytest.raises(kind) as caught:
         await response(skill(f"{wire.url}/run"), {})
@@ -157,6 +206,30 @@ def test_an_exception_tells_by_its_attributes(hosted: Callable[..., Hosted]) -> 
     assert reply["message"] == "skill.Stopped: no more"
     assert reply["data"] == {"toolCalls": CALLS, "messages": MESSAGES, "costUsd": 0.5}
     assert stopped.ask("\ud800")["error"]["data"] == {"toolCalls": CALLS, "costUsd": 0.5}
+
+
+DEEP_AND_LONG = """
+def nested(levels):
+    return "x" if not levels else [nested(levels - 1)]
+def run(value):
+    error = ValueError("no more" + "\\U0001f600" * 3000)
+    error.messages = [{"role": "assistant", "content": nested(value["levels"]) + ["x" * value["chars"]]}]
+    error.cost_usd = 0.5
+    raise error
+"""
+
+
+@pytest.mark.parametrize(
+    ("levels", "chars", "is_told"), [(100, 10, True), (185, 10, True), (195, 10, False), (600, 10, False), (1, 200_000, False)]
+)
+async def test_what_an_exception_tells_never_costs_its_message(
+    python_skill: MakeSkill, levels: int, chars: int, is_told: bool
+) -> None:
+    async with open_adapter(python_skill(DEEP_AND_LONG, maxOutputBytes=100_000)) as adapter:
+        with pytest.raises(SkillError, match=r"^ValueError: no more") as caught:
+            await adapter.call({"levels": levels, "chars": chars}, PATIENCE_S)
+    assert caught.value.known is not None
+    assert (caught.value.known.messages is not None, caught.value.known.cost_usd) == (is_told, 0.5)
 
 
 async def test_an_exception_of_a_function_keeps_what_it_tells(python_skill: MakeSkill) -> None:

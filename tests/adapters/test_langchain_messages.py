@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from eval_skills.adapters.langchain import graph_input
-from eval_skills.adapters.langchain_messages import calls_of, openai_message, usage_of
+from eval_skills.adapters.langchain_messages import calls_of, in_openai_s_words, openai_message, usage_of
 from eval_skills.core.message_blocks import text_of
-from eval_skills.core.models import Usage
+from eval_skills.core.models import SkillResponse, ToolCall, Usage
 
 
 @pytest.mark.parametrize(
@@ -103,6 +103,41 @@ def test_what_the_model_s_service_called_itself_is_called_too(content: list[dict
     assert (searched.name, searched.arguments, searched.id, searched.error) == ("web_search", {"query": "owls"}, "s", None)
     assert searched.result == [{"url": "u"}]
     assert (added.name, added.result, added.error) == ("add", None, "no")
+
+
+PENDING = {"type": "ai", "content": "", "tool_calls": [{"name": "pay", "args": {"n": 5}, "id": "1"}]}
+
+
+def test_what_an_error_tells_is_translated_as_an_answer_is() -> None:
+    metadata = {"input_tokens": 3, "output_tokens": 4}
+    known = in_openai_s_words(
+        SkillResponse(messages=[{"type": "human", "content": "pay"}, PENDING | {"usage_metadata": metadata}])
+    )
+    assert [message["role"] for message in known.messages or []] == ["user", "assistant"]
+    assert [(call.name, call.arguments) for call in known.tool_calls or []] == [("pay", {"n": 5})]
+    assert known.usage == Usage(prompt_tokens=3, completion_tokens=4)
+    told = SkillResponse(messages=[PENDING], tool_calls=[ToolCall(name="own")], usage=Usage(prompt_tokens=1), cost_usd=0.5)
+    assert in_openai_s_words(told) == told.model_copy(update={"messages": [openai_message(PENDING)]})
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "assistant", "content": "x"},
+        {"type": 3},
+        {"type": "tool", "tool_call_id": ["unhashable"]},
+        {"type": "ai", "tool_calls": [{"name": "a", "id": 7}]},
+        {"type": "ai", "usage_metadata": "many"},
+    ],
+)
+def test_what_cannot_be_translated_stays(message: dict[str, Any]) -> None:
+    known = SkillResponse(messages=[message], cost_usd=0.5)
+    assert in_openai_s_words(known) == known
+
+
+@pytest.mark.parametrize("known", [SkillResponse(cost_usd=0.5), SkillResponse(messages=[]), SkillResponse(tool_calls=[])])
+def test_an_error_without_messages_tells_of_no_calls(known: SkillResponse) -> None:
+    assert in_openai_s_words(known) == known
 
 
 def test_sums_and_texts_of_nothing() -> None:

@@ -51,10 +51,10 @@ def test_p13_what_the_judge_failed_is_told_ends_with_3_and_is_asked_again(served
     judged = {"type": "llm_judge", "criteria": "Be right."}
     tasks = [{"id": f"t{n}", "inputData": {"n": n}, "expectedOutput": judged} for n in range(4)]
     sums = served.write("sums.json", {"id": "sums", "name": "Sums", "version": "2.0.0", "tasks": tasks})
-    call = ("backfill", "--mode", "rescore", "--benchmark", str(sums))
+    judge = ("--judge-model", "openai/scripted", "--no-judge-check")
+    call = ("backfill", "--mode", "rescore", "--benchmark", str(sums), *judge)
     with ScriptedModel() as model:
-        llm = {"model": "openai/scripted", "apiBase": model.url, "cacheDir": "cache"}
-        served.write("eval-skills.config.yaml", {"llm": llm, "noJudgeCheck": True})
+        served.write("eval-skills.config.yaml", {"llm": {"apiBase": model.url, "cacheDir": "cache"}})
         model.otherwise = lambda asked: failure(422, "out of order") if "\ndead\n" in asked.prompt else verdict()
         first = served.call(*call)
         assert first.code == 3, first.err

@@ -88,7 +88,7 @@ OPTIONS: dict[tuple[str, ...], dict[str, str]] = {
         "--mode": "", "--since": "the first", "--until": "now", "--every": "day", "--skills-repo": "", "--skills-path": ".",
         "--benchmark": "", "--tasks": "", "--benchmarks-dir": "", "--runs": "1", "--concurrency": "4", "--timeout": "30000",
         "--retries": "0", "--evaluator": "", "--allow-custom-code": "", "--force": "", "--output": "", "--store": "./eval-store",
-        **HELD,
+        **HELD, **JUDGED,
     },
     ("compare-answers",): {
         "--skill-a": "the one that both runs have", "--skill-b": "the one that both runs have", "--criteria": "the task's own",
@@ -260,6 +260,7 @@ def test_help_imports_nothing_heavy(command: tuple[str, ...]) -> None:
     assert json.loads(done.stderr) == [0, []]
 
 
+@pytest.mark.slow
 def test_help_is_there_in_a_moment() -> None:
     def seconds(call: Callable[[], object]) -> float:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from eval_skills.core.config.environment import variable_of
+from eval_skills.core.store import Store
+from tests.tasks.backfills import backfill
 
 Run = Callable[..., Any]
 RUN_ID = "20260301T120000Z-0001"
@@ -99,6 +101,24 @@ def test_a_calibration_by_stored_verdicts_asks_no_model_and_says_so(run_here: Ru
     labels = place.write("labels.csv", "task_id,label\nt0,pass\n")
     result = run_here("judge", "calibrate", "--labels", str(labels), "--run", "latest", "--judge-model", "openai/x")
     assert "--judge-model: not needed with --run, whose verdicts are compared as they are; no model is asked" in result.err
+
+
+@pytest.mark.parametrize(
+    ("mode", "told"),
+    [
+        pytest.param("recompute", "--judge-model: not needed with --mode recompute, which judges nothing", id="recompute"),
+        pytest.param("rescore", NOBODY, id="rescore"),
+    ],
+)
+def test_a_backfill_that_asks_no_model_says_so(run_here: Run, past: Callable[..., str], place: Any, mode: str, told: str) -> None:
+    past(RUN_ID)
+    options: dict[str, Any] = {"benchmark": sums(place)} if mode == "rescore" else {}
+    backfill(Store(place.folder / "eval-store"), mode, **options)  # so that no server is needed now
+    flags = [word for name, value in options.items() for word in (f"--{name}", value)]
+    result = run_here("backfill", "--mode", mode, *flags, "--judge-model", "openai/x")
+    assert (result.code, told in result.err) == (0, True), result.err
+    place.write("eval-skills.config.yaml", {"llm": {"model": "openai/x"}})
+    assert "judge" not in run_here("backfill", "--mode", mode, *flags).err
 
 
 @pytest.mark.slow

@@ -117,10 +117,10 @@ def _read(fd: int) -> bytes:
 
 CALLS = [
     pytest.param(["find"], id="table"),
-    pytest.param(["find", "--skills-dir", "nope"], id="error"),
+    pytest.param(["find", "--skills-dir", "nope"], id="error", marks=pytest.mark.slow),
     pytest.param(["eval", "--skills", "skills", "--dry-run"], id="plan"),
-    pytest.param(["eval", "--help"], id="help"),
-    pytest.param([], id="no-command"),
+    pytest.param(["eval", "--help"], id="help", marks=pytest.mark.slow),
+    pytest.param([], id="no-command", marks=pytest.mark.slow),
 ]
 
 

@@ -65,6 +65,8 @@ def test_the_agreement_is_the_share_that_says_what_the_verdict_is(
     [
         pytest.param({"one": "a", "two": "b"}, True, False, id="one-each"),
         pytest.param({"one": "a", "two": "b", "three": "t"}, True, False, id="all-differ"),
+        pytest.param({"one": "t", "two": "b"}, True, False, id="half-say-tie"),
+        pytest.param({"one": "d", "two": "b"}, True, False, id="half-say-tie-by-place"),
         pytest.param({"one": "t", "two": "b", "three": "t"}, False, False, id="most-see-none"),
         pytest.param({"one": "d", "two": "b", "three": "t"}, False, True, id="a-tie-by-place"),
     ],

@@ -50,6 +50,12 @@ def kinds(messages: list[dict[str, Any]]) -> list[Any]:
         pytest.param([CALL, {"role": "assistant", "content": "", "tool_calls": []}], [
             ("assistant", ["function_call"]), ("assistant", ""),
         ], id="a-message-with-calls-stays"),
+        pytest.param([{"role": "assistant", "content": "x", "tool_calls": [{"name": "a"}]}, CALL], [
+            ("assistant", "x"), ("assistant", ["function_call"]),
+        ], id="p92-calls-beside-the-content-are-not-joined"),
+        pytest.param([{"role": "assistant", "content": "x", "refusal": None, "tool_calls": None}, CALL], [
+            ("assistant", ["output_text", "function_call"]),
+        ], id="empty-keys-of-a-client"),
     ],
 )  # fmt: skip
 def test_items_make_turns(items: list[dict[str, Any]], turns: list[Any]) -> None:
@@ -72,7 +78,7 @@ def test_a_result_names_its_call_and_secret_reasoning_is_left_out() -> None:
         ("reasoning", "assistant"), ("mcp_list_tools", "assistant"), ("mcp_approval_request", "assistant"),
         ("function_call_output", "tool"), ("shell_call_output", "tool"), ("tool_search_output", "tool"),
         ("program_output", "tool"), ("mcp_approval_response", "user"), ("item_reference", None), ("compaction", None),
-        ("critic", None), (None, None), (7, None),
+        ("critic", None), ("tv_program", None), (None, None), (7, None),
     ],
 )  # fmt: skip
 def test_whose_turn_an_item_is(kind: Any, role: str | None) -> None:

@@ -73,6 +73,7 @@ def from_now_on() -> dict[str, Any]:
     return {"start_time": {"after_": datetime.now(UTC).isoformat()}}
 
 
+@pytest.mark.slow
 def test_every_revision_lands_under_its_own_date_and_the_second_call_does_nothing(
     replay: Replay, repository: Path, tmp_path: Path, ask: Ask
 ) -> None:

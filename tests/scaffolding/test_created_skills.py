@@ -19,6 +19,8 @@ from eval_skills.scorers import score_response
 from eval_skills.tasks.request import EvaluateRequest
 
 PATIENCE_S = 60.0
+QUICK_FIRST = [pytest.param(name, marks=[pytest.mark.slow] * (name in ("mcp_tool", "langchain"))) for name in TEMPLATES]
+"""The templates; those whose start takes seconds are for the slow sweeps."""
 
 
 def created(template: str, parent: Path) -> Path:
@@ -52,7 +54,7 @@ def test_p64_a_created_skill_passes_its_own_tests_unedited(template: str, tmp_pa
     assert {path: path.read_bytes() for path in before} == before
 
 
-@pytest.mark.parametrize("template", TEMPLATES)
+@pytest.mark.parametrize("template", QUICK_FIRST)
 async def test_its_tests_fail_once_it_answers_something_else(template: str, tmp_path: Path) -> None:
     folder = created(template, tmp_path)
     program = next(folder.glob("*.py"))
@@ -62,7 +64,7 @@ async def test_its_tests_fail_once_it_answers_something_else(template: str, tmp_
     assert await outcomes(folder) == {"fail"}
 
 
-@pytest.mark.parametrize("template", TEMPLATES)
+@pytest.mark.parametrize("template", QUICK_FIRST)
 async def test_an_input_that_it_cannot_answer_is_an_error_of_the_skill_and_not_its_end(template: str, tmp_path: Path) -> None:
     async with open_adapter(load_skill(created(template, tmp_path))) as adapter:
         with pytest.raises(SkillError, match="text"):

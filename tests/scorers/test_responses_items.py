@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -104,6 +105,13 @@ def test_a_response_of_openai_s_client_is_a_trajectory() -> None:
         assert evaluate(outputs=given, reference_outputs=[CHAT[3]])["comment"] == "message 1: extra: add(a=2)"
 
 
+@pytest.mark.parametrize("mode", ["strict", "unordered", "subset"])
+def test_p92_an_object_whose_call_cannot_be_read_is_never_no_call(mode: Any) -> None:
+    call = SimpleNamespace(type="function_call", name="pay", arguments="{}", call_id="1")
+    result = create_trajectory_match_evaluator(trajectory_match_mode=mode)(outputs=[USER, call], reference_outputs=[USER])
+    assert result["score"] is False, "what was called is unknown"
+
+
 def test_a_judge_reads_items_as_messages() -> None:
     steps = transcript(ITEMS)
     assert [step["role"] for step in steps] == ["user", "assistant", "tool", "assistant"]
@@ -113,6 +121,24 @@ def test_a_judge_reads_items_as_messages() -> None:
 
 
 MCP = {"type": "mcp_call", "id": "m", "name": "ask", "arguments": "{}", "output": "from mcp", "error": None}
+
+
+def test_a_judge_sees_what_calls_that_hold_their_results_brought() -> None:
+    [step] = transcript([MCP, {**MCP, "output": None, "error": "refused"}, {"type": "web_search_call", "id": "w"}])
+    assert [call["name"] for call in step["tool_calls"]] == ["ask", "ask", "web_search"]
+    assert step["content"] == [
+        {"type": "tool_result", "name": "ask", "content": "from mcp"},
+        {"type": "tool_result", "name": "ask", "error": "refused"},
+    ]
+
+
+@pytest.mark.parametrize("mode", ["strict", "superset"])
+def test_p92_an_item_after_a_message_with_calls_is_a_call_as_well(mode: Any) -> None:
+    both = [CHAT[0], CHAT[1], {**CALL, "name": "pay"}]
+    evaluate = create_trajectory_match_evaluator(trajectory_match_mode=mode)
+    reference = [CHAT[0], CHAT[1], {"role": "assistant", "tool_calls": [{"name": "pay", "args": {"a": 2}}]}]
+    assert evaluate(outputs=both, reference_outputs=reference)["score"] is True
+    assert [call.name for call in calls_of_messages(both)] == ["add", "pay"]
 
 
 def test_what_tools_answered_was_seen_and_the_agent_s_words_were_not() -> None:

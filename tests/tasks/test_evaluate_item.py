@@ -152,8 +152,8 @@ class TestRetryAfter:
         ("retry_after", "batch"),
         [
             pytest.param(lambda: "2", 1, id="seconds"),
-            pytest.param(http_date, 1, id="date"),
-            pytest.param(lambda: "2", 2, id="seconds-in-a-batch"),
+            pytest.param(http_date, 1, id="date", marks=pytest.mark.slow),
+            pytest.param(lambda: "2", 2, id="seconds-in-a-batch", marks=pytest.mark.slow),
         ],
     )
     def test_p20_the_wait_is_what_was_asked_and_others_work_meanwhile(

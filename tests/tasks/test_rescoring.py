@@ -273,8 +273,10 @@ setattr(rescoring, sys.argv[3], die)
 rescoring.rescore(plan_rescoring(RescoreRequest(run_id=sys.argv[1], store=sys.argv[2])))
 """
 
+OTHER_STEPS = ("write_manifest", "land_reports", "mirror_sqlite")
 
-@pytest.mark.parametrize("step", ["write_manifest", "land_reports", "land_items", "mirror_sqlite"])
+
+@pytest.mark.parametrize("step", ["land_items", *(pytest.param(step, marks=pytest.mark.slow) for step in OTHER_STEPS)])
 def test_p53_a_kill_at_any_step_is_mended_by_the_same_call(
     store: Store, landed_run: LandedRun, step: str, tmp_path: Path
 ) -> None:

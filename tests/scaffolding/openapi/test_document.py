@@ -38,6 +38,7 @@ def test_these_versions_are_read(load: Load, version: str) -> None:
     assert ids(load(one() | {"openapi": version})) == ["get-x"]
 
 
+@pytest.mark.slow
 def test_yaml_aliases_cannot_unfold_without_end(load: Load) -> None:
     bomb = "openapi: 3.0.0\na0: &a0 [1]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12))
     with pytest.raises(InputError, match="more than 2,000,000 values"):

@@ -106,6 +106,7 @@ def test_a_schema_that_doubles_with_every_step_stays_small(load: Load) -> None:
     assert len(skill_of(imported)["outputSchema"]["$defs"]) == 39
 
 
+@pytest.mark.slow
 def test_a_long_chain_and_a_huge_schema_are_no_trouble(load: Load) -> None:
     chain: dict[str, Any] = {f"S{n}": {"type": "array", "items": {"$ref": f"#/components/schemas/S{n + 1}"}} for n in range(3000)}
     chain["S3000"] = {"type": "object", "properties": {f"p{n}": {"type": "string"} for n in range(25_000)}}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 from time import monotonic
 
@@ -154,3 +156,26 @@ async def test_a_key_that_is_refused_is_not_tried_again_by_the_next_question(mod
     judges = settings().judges
     assert {await code_of(judges) for _ in range(3)} == {"JUDGE_AUTH"}
     assert len(model.asked) == 1
+
+
+FIRST = """
+import asyncio, sys
+from eval_skills.core.config import LlmSettings
+from eval_skills.core.config.judge_options import JudgeOptions
+from eval_skills.scorers.judging import Judges, requests
+from eval_skills.scorers.judging.readiness import one_token
+complete = requests.complete
+async def noted(call, timeout_s):
+    print(*(name in sys.modules for name in ("litellm", "openai.resources.chat.completions")))
+    return await complete(call, timeout_s)
+requests.complete = noted
+llm = LlmSettings(model="openai/scripted", api_base=sys.argv[1], input_price=1.0, output_price=1.0)
+asyncio.run(one_token(Judges(JudgeOptions(llm=llm)).judge()))
+"""
+
+
+@pytest.mark.slow
+def test_what_the_first_request_imports_is_no_part_of_the_time_that_the_model_has(model: ScriptedModel) -> None:
+    model.script(Says("OK"))
+    done = subprocess.run([sys.executable, "-c", FIRST, model.url], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "True True\n"), done.stderr
