@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from eval_skills.adapters.error_answer import told_in
+from eval_skills.adapters.failed_envelope import refuse_failed_envelope
 from eval_skills.core.errors import ContractError
 from eval_skills.core.models import SkillResponse
 from eval_skills.core.validation_words import problems_in
@@ -26,9 +27,12 @@ def read_answer(answer: Any) -> SkillResponse:
     """`answer` as a response. In an envelope, null stands for "unknown" in every part but `output`.
 
     Raises:
-        ContractError: a part of the envelope is malformed; the message names the part and what was seen there.
+        ContractError: a part of the envelope is malformed; the message names the part and what was seen there. Or the answer was
+            meant as an envelope and is none (`refuse_failed_envelope`).
     """
     if not is_envelope(answer):
+        if isinstance(answer, dict):
+            refuse_failed_envelope(answer)
         return SkillResponse(output=answer)
     parts = {key: part for key, part in answer.items() if part is not None or key == "output"}
     try:

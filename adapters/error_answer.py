@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
 from pydantic import ValidationError
 
 from eval_skills.adapters.json_text import parse_json
+from eval_skills.adapters.tail import excerpt
 from eval_skills.core.models import SkillResponse
 
 _LISTS, _FIGURES = ("toolCalls", "messages"), ("usage", "costUsd")
@@ -42,6 +44,19 @@ def told_in(error: Any) -> SkillResponse | None:
 def besides_told(data: dict[str, Any]) -> dict[str, Any]:
     """What an error's data say beside what `told_in` reads there."""
     return {key: part for key, part in data.items() if key not in TOLD or told_in({key: part}) is None}
+
+
+def unread_calls(error: dict[str, Any], known: SkillResponse | None) -> str:
+    """A remark to append to a message, where `toolCalls` in an error's data are not all among what is `known`; else nothing.
+
+    Whether a forbidden tool was called is then an open question, which must not pass for "none was".
+    """
+    data = error.get("data")
+    given = data.get("toolCalls") if isinstance(data, dict) else None
+    read = len(known.tool_calls or []) if known is not None else 0
+    if given is None or (isinstance(given, list) and len(given) <= read):
+        return ""
+    return f"; not all of its tool_calls can be read, so what was called before is not known: {excerpt(json.dumps(given))}"
 
 
 def without_echo(known: SkillResponse | None, input_data: Any) -> SkillResponse | None:

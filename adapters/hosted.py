@@ -14,7 +14,7 @@ from eval_skills.adapters import host
 from eval_skills.adapters.base import Adapter
 from eval_skills.adapters.call import Call
 from eval_skills.adapters.config import AdapterConfig, HostedConfig, read_config
-from eval_skills.adapters.error_answer import told_in
+from eval_skills.adapters.error_answer import told_in, unread_calls
 from eval_skills.adapters.host_answer import MESSAGE_CHARS
 from eval_skills.adapters.jsonrpc import Reply
 from eval_skills.adapters.launch import launch_of
@@ -103,7 +103,8 @@ class HostedAdapter(Adapter, Generic[C]):
             return reply.content
         message = excerpt(reply.content["message"])
         kind = ContractError if reply.content["code"] == host.NOT_JSON else SkillError
-        raise kind(message, known=self._known(reply.content))
+        known = self._known(reply.content)
+        raise kind(f"{message}{unread_calls(reply.content, known)}", known=known)
 
     async def _load(self, worker: Worker) -> None:
         where = {"place": self._entrypoint.place, "attribute": self._entrypoint.attribute, "max_told": self._max_told}

@@ -11,6 +11,7 @@ from pydantic.alias_generators import to_camel
 from eval_skills.adapters.json_text import parse_json
 from eval_skills.core.errors import ContractError, InfraError, InputError, ItemError, SkillError, SkillTimeout
 from eval_skills.core.loading import distinct_keys, validate
+from eval_skills.core.message_items import ELSEWHERE, kind_of_item
 from eval_skills.core.message_roles import inner_message, last_words, role_in, unknown_role
 from eval_skills.core.models import Model, SkillResponse
 from eval_skills.core.models.base import Text
@@ -65,7 +66,7 @@ class RecordedRun(SkillResponse):
         if self.error is not None and "output" in said and self.answer.output is not None:
             raise ValueError("a run has an output or ended in an error; keep one")
         for place, message in enumerate(map(inner_message, self._parts().get("messages") or ())):
-            if role_in(message) is None:
+            if role_in(message) is None and kind_of_item(message) not in ELSEWHERE:
                 raise ValueError(f"messages[{place}]: {unknown_role(message)}")
         return self
 

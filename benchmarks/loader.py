@@ -37,6 +37,8 @@ def load_benchmark(
     if file.is_dir() or file.suffix.lower() == ".toml":
         return _imported(file, settings)
     document = read_document(file)
+    if isinstance(document, list):
+        raise InputError("it is a list of tasks, and a benchmark is an object; give the list with --tasks", source=file)
     return _imported(file, settings) if is_case(document) else _ready(document, file, settings)
 
 
@@ -101,6 +103,9 @@ def _imported(path: Path, settings: ScoringSettings | Mapping[str, Any] | None) 
 
 
 def _ready(data: Any, file: Path, settings: ScoringSettings | Mapping[str, Any] | None) -> Benchmark:
+    if isinstance(data, dict) and "weights" in data:
+        places = "in each task, or for all of them in the configuration (weights: {toolAccuracy: 0.5})"
+        raise InputError(f"a benchmark has no weights of its own; give them {places}", source=file, path="weights")
     benchmark = validate(Benchmark, data, source=file)
     if not benchmark.tasks:
         raise InputError("a benchmark needs at least one task; this list is empty", source=file, path="tasks")

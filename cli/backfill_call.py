@@ -41,12 +41,12 @@ def backfilled(request: BackfillRequest, judging: JudgeFlags) -> BackfillSummary
 
 
 def _idle(judging: JudgeFlags, plan: BackfillPlan) -> list[str]:
-    from eval_skills.cli.idle_judging import idle_judging, typed_options
+    from eval_skills.cli.idle_judging import idle_judging, listed, typed_options
 
     if plan.request.mode != "recompute":
         return idle_judging(judging, plan.scorings)
     typed = typed_options(judging)
-    return [f"{' and '.join(typed)}: not needed with --mode recompute, which judges nothing"] if typed else []
+    return [f"{listed(typed)}: not needed with --mode recompute, which judges nothing"] if typed else []
 
 
 def _announced(periods: int, pending: int) -> str:

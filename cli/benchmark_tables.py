@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from eval_skills.cli.session import current
+from eval_skills.cli.session import current, printable
 
 if TYPE_CHECKING:
     from eval_skills.core.models import Benchmark, EvalTask
@@ -106,5 +106,5 @@ def _print_table(names: list[str], rows: list[list[str]]) -> None:
         fixed = name in {"id", "version", "task", "tasks"}
         table.add_column(name, overflow="fold", no_wrap=fixed, justify="right" if name == "tasks" else "left")
     for row in rows:
-        table.add_row(*map(Text, row))
+        table.add_row(*(Text(printable(cell)) for cell in row))
     current().out().print(table)

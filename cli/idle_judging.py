@@ -27,13 +27,19 @@ def idle_judging(judging: JudgeFlags, scorings: Mapping[str, TaskScoring]) -> li
     asked = {model: None for scoring in scorings.values() for model in scoring.models}
     if options and not asked:
         do = "does" if len(options) == 1 else "do"
-        return [f"{' and '.join(options)} {do} nothing here: no task is judged by a model; {_HOW}"]
+        return [f"{listed(options)} {do} nothing here: no task is judged by a model; {_HOW}"]
     if "--judge-model" in options and None not in asked:
         names = ", ".join(str(model) for model in asked)
         return [
             f"--judge-model {judging.judge_model} is asked about nothing: every task that a model judges names its own ({names})"
         ]
     return []
+
+
+def listed(options: list[str]) -> str:
+    """``--a``, ``--a and --b``, ``--a, --b and --c``."""
+    *first, last = options
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def typed_options(judging: JudgeFlags) -> list[str]:

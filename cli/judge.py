@@ -59,7 +59,7 @@ def calibrate_command(
     """
     from eval_skills.cli.calibration_tables import show_calibrations
     from eval_skills.cli.evaluate import request_of
-    from eval_skills.cli.idle_judging import typed_options
+    from eval_skills.cli.idle_judging import listed, typed_options
     from eval_skills.cli.rescore import given
     from eval_skills.core.config.judge_options import JudgeOptions
     from eval_skills.tasks.calibrate_request import CalibrateRequest
@@ -78,9 +78,7 @@ def calibrate_command(
         **{name: getattr(config, name) for name in JudgeOptions.model_fields},
     }
     if run is not None and (typed := typed_options(judging)):
-        current().remark(
-            f"{' and '.join(typed)}: not needed with --run, whose verdicts are compared as they are; no model is asked"
-        )
+        current().remark(f"{listed(typed)}: not needed with --run, whose verdicts are compared as they are; no model is asked")
     try:
         outcome = calibrate_judge(request_of(CalibrateRequest, options))
     except KeyboardInterrupt as interrupt:

@@ -72,11 +72,14 @@ def _refuse_twins(names: list[str]) -> None:
 
 def _print_csv(names: list[str], rows: list[tuple[Any, ...]]) -> None:
     from eval_skills.cli.cells import text_value
-    from eval_skills.reporting.escape import csv_cell, encodable
+    from eval_skills.reporting.escape import csv_cell, encodable, visible
 
+    shown = (
+        visible if sys.stdout.isatty() else encodable
+    )  # a file or a pipe gets the whole value, a terminal is not steered by it
     writer = csv.writer(sys.stdout, lineterminator="\n")
     for row in (names, *rows):
-        writer.writerow([csv_cell(encodable(cell)) if isinstance(cell, str) else text_value(cell) for cell in row])
+        writer.writerow([csv_cell(shown(cell)) if isinstance(cell, str) else shown(text_value(cell)) for cell in row])
 
 
 def _print_table(names: list[str], rows: list[tuple[Any, ...]]) -> None:

@@ -107,5 +107,8 @@ def begin(session: Session) -> None:
 
 
 def printable(text: str) -> str:
-    """The text without what could steer a terminal: a skill's files and answers are anybody's."""
-    return "".join(letter if letter.isprintable() or letter == "\n" else ascii(letter)[1:-1] for letter in text)
+    """The text as one line without what could steer a terminal: a skill's files and answers are anybody's.
+
+    A line break is ``⏎``, as in reports: what follows it would pass for a line of ours.
+    """
+    return "".join(letter if letter.isprintable() else "⏎" if letter == "\n" else ascii(letter)[1:-1] for letter in text)

@@ -46,7 +46,7 @@ def _failures(reports: Sequence[SkillCompletionReport]) -> list[str]:
 
 
 def _failure(skill: str, item: TaskResult) -> str:
-    return f"failed: {item.task_id}#{item.run_index + 1} of {skill}: {_short(reasons(item)[0])}"
+    return f"failed: {_short(item.task_id)}#{item.run_index + 1} of {skill}: {_short(reasons(item)[0])}"
 
 
 def _short(text: str) -> str:

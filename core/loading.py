@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Hashable
-from math import isfinite
+from math import isfinite, isinf
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -17,6 +18,8 @@ from eval_skills.core.validation_words import problems_in
 M = TypeVar("M", bound=Model)
 
 MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
+_TEXT_OR_NUMBER = re.compile(r'"(?:[^"\\]|\\.)*+"|NaN|-?Infinity|-?[0-9][0-9.eE+-]*')
+_SHOWN_DIGITS = 40
 
 
 def read_document(path: Path) -> Any:
@@ -24,7 +27,7 @@ def read_document(path: Path) -> Any:
 
     Raises:
         InputError: the file is missing, unreadable, larger than 64 MiB, not UTF-8, or not valid; the message has line and column.
-            A key that is given twice and NaN or Infinity are refused too: both hide a mistake.
+            A key that is given twice, NaN, Infinity and numbers beyond a float are refused too: they hide a mistake.
     """
     text = _read_text(path)
     try:
@@ -69,7 +72,24 @@ def _read_text(path: Path) -> str:
 
 
 def _parse_json(text: str) -> Any:
-    return json.loads(text, object_pairs_hook=distinct_keys, parse_constant=_refuse_constant)
+    if not text.strip():
+        raise ValueError("the file is empty")
+
+    def finite(number: str) -> float:
+        if isinf(value := float(number)):
+            raise ValueError(f"{_with_line(number, text)} is too large a number")
+        return value
+
+    def refused(constant: str) -> NoReturn:
+        _refuse_constant(_with_line(constant, text))
+
+    return json.loads(text, object_pairs_hook=distinct_keys, parse_constant=refused, parse_float=finite)
+
+
+def _with_line(literal: str, text: str) -> str:
+    """A number or constant with the line of its first place outside of texts; the first is what the decoder stopped at."""
+    place = next(found.start() for found in _TEXT_OR_NUMBER.finditer(text) if found[0] == literal)
+    return f"{literal[:_SHOWN_DIGITS]} (line {text.count(chr(10), 0, place) + 1})"
 
 
 def distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -10,9 +10,12 @@ from eval_skills.core.message_blocks import as_dict, blocks_of
 _RESULTS = "_output"
 _OF_ASSISTANT = frozenset({"reasoning", "mcp_list_tools", "mcp_approval_request"})
 _OF_USER = frozenset({"mcp_approval_response"})
+ELSEWHERE = frozenset({"item_reference", "compaction"})
+"""Items that stand for others which are not here."""
 _ARGUMENTS = ("arguments", "action", "actions", "operation", "queries", "code")
 """Where the calls of OpenAI's built-in tools keep what they were given; an object is all of the arguments."""
 
+_NAMES = ("name", "tool_name", "toolName")
 _OPAQUE = "encrypted_content"
 _BESIDE_CONTENT = ("tool_calls", "invalid_tool_calls", "toolCalls", "function_call", "functionCall", "additional_kwargs")
 _OF_WORDS = frozenset({"role", "content", "id", "type", "status", "phase", "name"})
@@ -51,8 +54,12 @@ def kind_of_item(given: Any) -> str | None:
 
 
 def built_in_call(call: Mapping[str, Any], kind: str) -> dict[str, Any]:
-    """The call of a tool of OpenAI's API as name, id and arguments: a ``web_search_call`` is one of `web_search`."""
-    named = {"name": kind.removesuffix("_call"), "id": call.get("call_id", call.get("id"))}
+    """The call of a tool of OpenAI's API as name, id and arguments: a ``web_search_call`` is one of `web_search`.
+
+    Types that come to be may name the tool themselves.
+    """
+    own = next((call[key] for key in _NAMES if isinstance(call.get(key), str)), kind.removesuffix("_call"))
+    named = {"name": own, "id": call.get("call_id", call.get("id"))}
     key = next((key for key in _ARGUMENTS if call.get(key) is not None), None)
     if key is None:
         return named

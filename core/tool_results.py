@@ -53,11 +53,20 @@ def results_of(message: Mapping[str, Any], role: str | None) -> Iterator[ToolRes
     elif (held := _held_by_call(message)) is not None:
         yield held
     yield from inner
+    yield from (_read(call) for call in map(as_dict, _list(message, "toolInvocations")) if "result" in call)
+
+
+def _list(message: Mapping[str, Any], key: str) -> list[Any]:
+    listed = message.get(key)
+    return listed if isinstance(listed, list) else []
 
 
 def _result_of(block: Any) -> ToolResult | None:
-    result = as_dict(result_in(block))
-    return _read(result) if result else _held_by_call(as_dict(block))
+    given = as_dict(block)
+    if (invoked := as_dict(given.get("toolInvocation"))) and "result" in invoked:
+        return _read(invoked)
+    result = as_dict(result_in(given))
+    return _read(result) if result else _held_by_call(given)
 
 
 def _read(result: Mapping[str, Any]) -> ToolResult:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 from typing import Any
 
 from eval_skills.core.message_blocks import as_dict, blocks_of
@@ -21,6 +23,11 @@ _CALL_BLOCKS = frozenset(
     | {"function_call", "custom_tool_call", "mcp_call"}
 )
 """The types of blocks that are calls: Anthropic's, LangChain's, Vercel's and those of OpenAI's responses."""
+
+_INVOCATIONS = frozenset({"tool_invocation", "tool-invocation"})
+_CALL_LISTS = ("tool_calls", "invalid_tool_calls", "toolCalls", "toolInvocations", "function_call", "functionCall")
+_OF_NOBODY = ("tool_use", "toolUse", "toolInvocation")
+_TOOLS = re.compile("tool|func", re.IGNORECASE)
 
 _CALL_KEYS = ("functionCall", "function_call", "toolUse", "toolInvocation")
 """The keys under which Gemini's parts, Bedrock's blocks and Vercel's hold a call."""
@@ -70,7 +77,8 @@ def call_in(block: Any) -> Any:
         return built_in_call(given, kind)
     if isinstance(kind, str) and kind.startswith("tool-") and "state" in given:  # Vercel's parts of a chat are typed by the tool
         return {**given, "name": kind.removeprefix("tool-")}
-    return _under(given, _CALL_KEYS)
+    held = _under(given, _CALL_KEYS)
+    return given if held is None and _is_of(given, _INVOCATIONS) else held
 
 
 def results_named(message: Mapping[str, Any], role: str | None) -> Iterator[str]:
@@ -90,6 +98,7 @@ def _notations(message: Mapping[str, Any]) -> Iterator[list[Any]]:
     extra = extra if isinstance(extra, Mapping) else {}
     yield [*_listed(message, "tool_calls"), *_listed(message, "invalid_tool_calls")]
     yield _listed(message, "toolCalls")
+    yield _listed(message, "toolInvocations")  # Vercel's, of its older chats
     yield [*_listed(extra, "tool_calls"), *_listed(extra, "invalid_tool_calls")]
     yield [call for call in map(call_in, blocks_of(message)) if call is not None]
     for holder in (message, extra):
@@ -98,6 +107,15 @@ def _notations(message: Mapping[str, Any]) -> Iterator[list[Any]]:
                 yield [legacy]
     if item_role(message) == "assistant" and (call := call_in(message)) is not None:  # as in OpenAI's responses
         yield [call]
+    yield [{key: given} for key, given in message.items() if _is_like_calls(key, given)]
+
+
+def _is_like_calls(key: Any, given: Any) -> bool:
+    """Whether this can only be calls in a notation that nobody knows, or under a misspelt key."""
+    if not given or not isinstance(given, list | tuple | Mapping) or not isinstance(key, str) or key in _CALL_LISTS:
+        return False
+    misspelt = _TOOLS.match(key) is not None and get_close_matches(key, _CALL_LISTS, n=1, cutoff=0.8)
+    return bool(misspelt) or key in _OF_NOBODY
 
 
 def _listed(holder: Mapping[str, Any], key: str) -> list[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from eval_skills.core.message_blocks import as_dict
@@ -52,16 +52,30 @@ def unknown_calls(response: SkillResponse) -> Reason | None:
     """
     if response.tool_calls is None and response.messages is None:
         return _UNREPORTED
-    for place, message in enumerate(response.messages or ()):
-        inner = inner_message(message)
-        role, problem = role_in(inner), None
-        if role is None and (not response.tool_calls or any(True for _ in every_call(inner))):
-            problem = unknown_role(inner)
-        elif role == "assistant" and (nameless := [call for call in every_call(inner) if _tool_call(call) is None]):
-            problem = f"expected tool calls that name their tool, got {excerpt(nameless[0])}"
-        if problem is not None:
-            return Reason(code="TOOL_CALLS_UNKNOWN", message=problem, where=f"messages[{place}]")
+    for place, call in enumerate(response.tool_calls or ()):
+        if not call.name.strip():
+            return _unknown(_nameless(call.model_dump(exclude_unset=True)), f"toolCalls[{place}]")
+    for place, message in enumerate(map(inner_message, response.messages or ())):
+        if (problem := _hidden_in(message, told=bool(response.tool_calls))) is not None:
+            return _unknown(problem, f"messages[{place}]")
     return None
+
+
+def _hidden_in(message: Mapping[str, Any], *, told: bool) -> str | None:
+    """Why a message may hold calls that nobody can read; `told` says that there are calls which were reported beside it."""
+    role = role_in(message)
+    if role is None and (not told or any(True for _ in every_call(message))):
+        return unknown_role(message)
+    nameless = (call for call in every_call(message) if _tool_call(call) is None)
+    return next(map(_nameless, nameless), None) if role == "assistant" else None
+
+
+def _nameless(call: Any) -> str:
+    return f"expected tool calls that name their tool, got {excerpt(call)}"
+
+
+def _unknown(problem: str, where: str) -> Reason:
+    return Reason(code="TOOL_CALLS_UNKNOWN", message=problem, where=where)
 
 
 def nothing_to_judge(scorer: str | None, response: SkillResponse) -> Reason:

@@ -90,7 +90,9 @@ class TrajectoryMatch:
             )
         spelling = self._spelling or str
         there = {call.name: call.written for call in reference.calls}
-        for tool in self.overrides:
+        for tool, override in self.overrides.items():
+            if override == []:
+                raise InputError('an empty list compares nothing; name key paths, or write "ignore"', path=f"overrides.{tool}")
             if spelling(tool) not in there:
                 known = list(there.values())
                 raise InputError(

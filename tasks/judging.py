@@ -113,7 +113,9 @@ def half_judged(judges: Judges) -> str:
     if judges.cache is None:
         kept = "nothing was kept: the same call with a higher limit begins anew"
     else:
-        kept = "what it judged is in its cache and costs nothing again: the same call with a higher limit goes on"
+        kept = (
+            "what it judged is in its cache and costs nothing again: the same call goes on, and gets further with a higher limit"
+        )
     return f"{judges.budget.told}, and not everything was judged; nothing landed, {kept}"
 
 
@@ -171,7 +173,8 @@ def spending_lines(judges: Judges) -> Iterator[str]:
 def _lines(judges: Judges, run_id: str, store: str) -> Iterator[str]:
     yield from spending_lines(judges)
     if judges.budget.exhausted:
+        again = "" if judges.cache is not None else ", and with it all that --no-judge-cache did not keep"
         yield (
-            f"{judges.budget.told}, and not everything was judged; judge the rest, without calling a skill again, with: "
+            f"{judges.budget.told}, and not everything was judged; judge the rest{again}, without calling a skill again, with: "
             f"eval-skills rescore {run_id} --max-judge-cost USD{'' if store == DEFAULT_STORE else f' --store {quote(store)}'}"
         )

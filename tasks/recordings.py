@@ -104,7 +104,7 @@ class _Index:
     def add(self, run: RecordedRun, line: bytes, number: int, offset: int) -> None:
         place = f"{self.path}:{number}"
         if run.task_id not in self.tasks:
-            hint = nearest(run.task_id, self.tasks)
+            hint = nearest(run.task_id, self.tasks) or "; name the tasks of these runs with --tasks or --benchmark"
             raise InputError(f"benchmark {self.benchmark!r} has no task {run.task_id!r}{hint}", source=place)
         skill = self._skill(run.skill_key, place).key
         index = self.lines[skill, run.task_id] if run.run_index is None else run.run_index
@@ -132,7 +132,8 @@ class _Index:
 
     def _skill(self, given: str | None, place: str) -> Skill:
         if given not in self.skills:
-            skill = self.skills[given] = recorded_skill(given or self.named or _name_of(self.path), self.path, place)
+            source = "--trace-skill" if given is None and self.named else place
+            skill = self.skills[given] = recorded_skill(given or self.named or _name_of(self.path), self.path, source)
             self.hashes.setdefault(skill.key, hashlib.sha256())
             if self.named is None and None in self.skills and len(self.skills) > 1:
                 raise InputError(

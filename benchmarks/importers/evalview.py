@@ -21,6 +21,8 @@ from eval_skills.core.models import Benchmark, EvalTask
 
 SUFFIXES = (".yaml", ".yml", ".toml")
 _VERSION_DIGITS = 8
+_OF_CASES = {"input", "turns", "expected", "thresholds", "adapter", "adapter_config"}
+"""Keys of test cases that no benchmark has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +46,8 @@ class _Read:
 
 
 def is_case(document: Any) -> bool:
-    """Whether a document is a test case rather than a benchmark of ours."""
-    return isinstance(document, dict) and not document.keys() & {"tasks", "id"} and bool(document.keys() & {"input", "turns"})
+    """Whether a document is a test case rather than a benchmark of ours; one that lacks its `input` is a test case too."""
+    return isinstance(document, dict) and not document.keys() & {"tasks", "id"} and bool(document.keys() & _OF_CASES)
 
 
 def holds_cases(folder: Path) -> bool:

@@ -96,7 +96,7 @@ def _refuse_contradictions(case: Case) -> None:
         message = "conversations of several turns cannot be evaluated yet; write each turn as a test case of its own"
         raise InputError(message, path="turns")
     if case.input is None:
-        raise InputError("this key is required and missing", path="input")
+        raise InputError("this key is missing, and an EvalView test case needs it: input.query is the question", path="input")
     if case.weights and case.thresholds.weights:
         raise InputError("given here and in thresholds.weights; keep one", path="weights")
     if case.expected.categories and case.expected.tool_categories:

@@ -73,7 +73,10 @@ class GradedVotes:
         if not others:
             return ()
         said = one_line(others[0].reply.reasoning, _DISSENT_SHOWN)
-        message = f"outvoted: {others[0].model} gave {self.grading.given(others[0].reply)}: {said}"
+        how = (
+            "as many say otherwise" if decision.agreement == 0.5 else "outvoted"
+        )  # half of the members: a tie, which does not pass
+        message = f"{how}: {others[0].model} gave {self.grading.given(others[0].reply)}: {said}"
         return (remark(Reason(code="JUDGE_DISSENT", message=message, where=where)),)
 
     def _facts(self, ruling: Ruling[Grade], version: str) -> dict[str, Any]:

@@ -71,7 +71,7 @@ def _objects(text: str) -> list[dict[str, Any]]:
         begin = _OBJECT.search(text, end)
     if not found:
         raise Unreadable("it held no JSON object")
-    return found
+    return [each for each in found if each] or found  # an empty one says nothing, and so no verdict either
 
 
 def _fitting_or_none(value: dict[str, Any], reply: type[R]) -> R | None:

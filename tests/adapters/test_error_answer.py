@@ -125,6 +125,27 @@ async def test_a_call_drops_the_echo_of_its_input(python_skill: MakeSkill, more:
     assert caught.value.known == SkillResponse(messages=messages, cost_usd=0.5)
 
 
+RAISING_CALLS = """
+def run(calls):
+    error = ValueError("no")
+    error.tool_calls = calls
+    raise error
+"""
+
+
+async def test_calls_of_an_exception_that_cannot_be_read_are_said_to_be_unknown(python_skill: MakeSkill) -> None:
+    async with open_adapter(python_skill(RAISING_CALLS)) as adapter:
+        unreadable: list[Any] = ["pay", ["pay", *CALLS], [{"tool": "pay"}]]
+        for calls in unreadable:
+            with pytest.raises(SkillError, match=r"^ValueError: no; not all of its tool_calls can be read, .*pay") as caught:
+                await adapter.call(calls, PATIENCE_S)
+            assert (caught.value.known is not None) == (len(calls) == 2)
+        readable: list[Any] = [CALLS, [], None]
+        for calls in readable:
+            with pytest.raises(SkillError, match=r"^ValueError: no$"):
+                await adapter.call(calls, PATIENCE_S)
+
+
 def test_a_malformed_envelope_keeps_what_can_be_read() -> None:
     with pytest.raises(ContractError, match="usage") as caught:
         read_answer({"output": 1, "toolCalls": CALLS, "usage": 3})

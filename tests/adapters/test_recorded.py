@@ -10,6 +10,7 @@ import pytest
 from eval_skills.adapters.recorded import read_recorded
 from eval_skills.core.errors import ContractError, InfraError, InputError, SkillError, SkillTimeout
 from eval_skills.core.models import SkillResponse, ToolCall, Usage
+from eval_skills.scorers.tool_calls import unknown_calls
 
 CALL = {"name": "search", "arguments": {"q": "Bern"}}
 ANSWER = {
@@ -200,6 +201,13 @@ def test_an_unknown_role_is_refused_with_the_nearest(nested: bool) -> None:
     messages = {"messages": [{"role": "user"}, {"role": "asistant", "content": "4"}]}
     with pytest.raises(InputError, match=r"f:7: .*messages\[1\]: unknown role \"asistant\" \(did you mean 'assistant'\?\)"):
         read_recorded(line(**({"response": messages} if nested else messages)), "f:7")
+
+
+@pytest.mark.parametrize("kind", ["item_reference", "compaction"])
+def test_an_item_that_stands_for_others_leaves_unknown_what_was_called(kind: str) -> None:
+    read = read_recorded(line(messages=[{"type": kind, "id": "i"}, {"role": "assistant", "content": "It is 4"}]), "f:1")
+    assert read.answer.output == "It is 4"
+    assert unknown_calls(read.answer) is not None
 
 
 def test_a_key_twice_in_a_line_is_refused() -> None:

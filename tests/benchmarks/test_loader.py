@@ -132,6 +132,19 @@ def test_a_task_array_becomes_a_benchmark_named_after_its_file(tmp_path: Path) -
     assert [task.id for task in benchmark.tasks] == ["addition", "search"]
 
 
+def test_a_task_array_is_no_benchmark_and_where_it_belongs_is_said(tmp_path: Path) -> None:
+    file = tmp_path / "many.json"
+    file.write_text(json.dumps([ADDITION]))
+    with pytest.raises(InputError, match="it is a list of tasks, and a benchmark is an object; give the list with --tasks"):
+        load_benchmark(file)
+
+
+def test_weights_of_a_whole_benchmark_are_refused_with_their_places(tmp_path: Path) -> None:
+    file = _write(tmp_path / "b.json", _benchmark(ADDITION) | {"weights": {"toolAccuracy": 0.5}})
+    with pytest.raises(InputError, match=r"weights: a benchmark has no weights of its own; .* in the configuration \(weights: "):
+        load_benchmark(file)
+
+
 def test_a_task_file_may_hold_a_whole_benchmark_or_yaml(tmp_path: Path) -> None:
     assert load_tasks(_write(tmp_path / "tasks.json", _benchmark(ADDITION))).id == "mine"
     assert load_tasks(_write(tmp_path / "tasks.yaml", YAML)).id == "mine"

@@ -5,7 +5,10 @@ from __future__ import annotations
 import io
 import os
 
+import pytest
+
 from eval_skills.cli.console import LastingConsole
+from eval_skills.cli.session import Session
 
 
 class Abandoned(io.StringIO):
@@ -21,3 +24,10 @@ def test_a_reader_that_left_does_not_end_the_process() -> None:
     console.print("nor this")
     with console.file as file:
         assert getattr(file, "name", None) == os.devnull
+
+
+@pytest.mark.parametrize("name", ["say", "remark"])
+def test_p68_whatever_is_said_is_one_line_that_steers_no_terminal(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    getattr(Session(), name)("remark about t\nFORGED: all passed\r\x1b[31m\u202e\u2028[bold]é")
+    said = "".join(capsys.readouterr())
+    assert said == "remark about t⏎FORGED: all passed\\r\\x1b[31m\\u202e\\u2028[bold]é\n"

@@ -37,7 +37,7 @@ def dry_run(run_here: Run, place: Any, *flags: str, **task: Any) -> Any:
         pytest.param(["--max-judge-cost", "1"], "--max-judge-cost does nothing here", id="cost"),
         pytest.param(
             ["--judge-model", "gpt", "--judge-concurrency", "2", "--no-judge-cache"],
-            "--judge-model and --judge-concurrency and --no-judge-cache do nothing here",
+            "--judge-model, --judge-concurrency and --no-judge-cache do nothing here",
             id="several",
         ),
     ],

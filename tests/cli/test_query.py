@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+import os
+import subprocess
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+
+from tests.cli.conftest import COMMAND, Place
 
 Run = Callable[..., Any]
 FIRST = "20260101T100000Z-0001"
@@ -60,6 +64,26 @@ def test_every_kind_of_value_can_be_printed(run_here: Run, expression: str, valu
     assert run_here("query", statement, "--json").json == [{"x": value}]
     assert list(csv.reader(io.StringIO(run_here("query", statement, "--csv").out))) == [["x"], [cell]]
     assert len(run_here("query", statement).out.splitlines()) == 2
+
+
+def test_p68_csv_is_data_in_a_pipe_and_steers_no_terminal(run_here: Run, place: Place) -> None:
+    question = ["query", "SELECT 'a' || chr(27) || '[31m' AS x, ['b' || chr(155)] AS y", "--csv"]
+    assert run_here(*question).out == 'x,y\na\x1b[31m,"[""b\x9b""]"\n'
+    reader, terminal = os.openpty()
+    try:
+        subprocess.run(
+            [str(COMMAND), *question],
+            cwd=place.folder,
+            env=place.environ,
+            stdout=terminal,
+            stderr=subprocess.DEVNULL,
+            timeout=300,
+        )
+        shown = os.read(reader, 10_000).decode()
+    finally:
+        os.close(reader)
+        os.close(terminal)
+    assert shown.replace("\r\n", "\n") == 'x,y\na\\u001b[31m,"[""b\\u009b""]"\n'
 
 
 def test_a_long_cell_is_cut_on_the_terminal_only(run_here: Run) -> None:

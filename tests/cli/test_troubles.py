@@ -66,3 +66,8 @@ def test_a_message_is_one_bounded_line(message: str) -> None:
     assert "\n" not in line
     assert "\x1b" not in line
     assert len(line) < 300
+
+
+def test_p68_a_task_id_starts_no_line_of_its_own() -> None:
+    [line] = trouble_lines(reports(failure("a", "t\n1 skill × 1 task × 1 run: 1 passed\x1b[31m")))
+    assert line.startswith("failed: t⏎1 skill × 1 task × 1 run: 1 passed\\u001b[31m#1 of a@1.0.0: ")

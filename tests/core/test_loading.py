@@ -17,7 +17,11 @@ from eval_skills.core.models import Benchmark, EvalTask, Skill
     [
         pytest.param("a.json", '{"a": }', "not valid JSON at line 1, column 7", id="broken-json"),
         pytest.param("a.json", '{"a": 1, "a": 2}', "key 'a' is given twice in one object", id="json-key-twice"),
-        pytest.param("a.json", '{"a": NaN}', "NaN is not JSON; give a finite number or null", id="json-nan"),
+        pytest.param("a.json", '{"a": NaN}', "NaN (line 1) is not JSON; give a finite number or null", id="json-nan"),
+        pytest.param("a.json", '{"NaN": "a \\" NaN",\n"b": [\n-Infinity, NaN]}', "-Infinity (line 3) is not", id="json-infinity"),
+        pytest.param("a.json", '["1e999", 1.5,\n-1e999]', "-1e999 (line 2) is too large a number", id="json-beyond-a-float"),
+        pytest.param("a.json", "", "the file is empty", id="json-empty"),
+        pytest.param("a.json", "\ufeff \n", "the file is empty", id="json-blank"),
         pytest.param("a.json", "[" * 100_000, "nested too deeply to read", id="json-too-deep"),
         pytest.param("a.yaml", "a: [1", "not valid YAML at line 1, column 6", id="broken-yaml"),
         pytest.param("a.yaml", "a: 1\na: 2", "key 'a' is given twice (line 2)", id="yaml-key-twice"),

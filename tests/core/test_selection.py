@@ -117,7 +117,7 @@ def test_a_strategy_may_be_yaml(tmp_path: Path) -> None:
         pytest.param('{"filter": {}}', r"strategy\.json.*'filter'.*did you mean 'filters'", id="unknown-key"),
         pytest.param('{"filters": {"minCompletionrate": 0.5}}', r"filters: unknown key 'minCompletionrate'", id="unknown-filter"),
         pytest.param('{"filters": {"minCompletionRate": 80}}', r"less than or equal to 1; got 80", id="percent"),
-        pytest.param('{"filters": {"minCompletionRate": NaN}}', r"NaN is not JSON", id="p40-nan"),
+        pytest.param('{"filters": {"minCompletionRate": NaN}}', r"NaN \(line 1\) is not JSON", id="p40-nan"),
         pytest.param('{"sortBy": "speed"}', r"sortBy", id="unknown-sort-key"),
         pytest.param('{"topK": 0}', r"topK", id="top-nothing"),
         pytest.param('{"order": "down"}', r"order", id="unknown-order"),

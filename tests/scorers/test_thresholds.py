@@ -13,6 +13,8 @@ from eval_skills.scorers.thresholds import below_min, limit_reasons, reaches
     [
         pytest.param(1.0, 1.0, [], id="equal"),
         pytest.param(1.0, 1.0001, ["COST_ABOVE_MAX"], id="above"),
+        pytest.param(0.3, 0.1 + 0.2, [], id="float-dust"),
+        pytest.param(0.3, 0.3000001, ["COST_ABOVE_MAX"], id="a-ten-millionth-above"),
         pytest.param(0.0, 0.01, ["COST_ABOVE_MAX"], id="0-is-a-limit"),
         pytest.param(0.0, 0.0, [], id="0-holds-0"),
         pytest.param(1.0, None, ["COST_UNKNOWN"], id="p38-unknown-is-not-0"),
@@ -43,3 +45,8 @@ def test_min_score_is_reached_at_equality_despite_float_dust(score: float, limit
 
 def test_the_reason_shows_both_numbers() -> None:
     assert below_min(0.5, 80).message == "expected a score of at least 80 of 100, got 50"
+
+
+def test_a_value_that_looks_like_its_limit_is_told_in_full() -> None:
+    [reason] = limit_reasons(Thresholds(max_cost=0.3), SkillResponse(cost_usd=0.3000001))
+    assert reason.message == "expected a cost of at most 0.3 USD, got 0.3000001 USD"

@@ -65,7 +65,9 @@ def test_one_call_in_each_notation(message: dict[str, Any]) -> None:
             "c",
             id="vercel-invocation",
         ),
+        pytest.param({"type": "tool_invocation", "toolName": "pay", "args": {"n": 5}}, None, id="an-invocation-itself"),
         pytest.param({"functionCall": {"name": "pay", "args": {"n": 5}}}, None, id="gemini"),
+        pytest.param({"type": "brand_new_call", "id": "c", "name": "pay", "arguments": {"n": 5}}, "c", id="openai-to-come"),
         pytest.param({"type": "function_call", "call_id": "c", "name": "pay", "arguments": {"n": 5}}, "c", id="openai"),
         pytest.param({"type": "tool_call", "id": "c", "name": "pay", "args": {"n": 5}}, "c", id="langchain"),
     ],
@@ -73,6 +75,12 @@ def test_one_call_in_each_notation(message: dict[str, Any]) -> None:
 def test_a_block_says_which_call_with_which_arguments(block: dict[str, Any], identity: str | None) -> None:
     [call] = calls_of_messages([{"role": "assistant", "content": ["text", block, {"type": "text", "text": "?"}]}])
     assert (call.name, call.arguments, call.id) == ("pay", {"n": 5}, identity)
+
+
+def test_a_message_of_older_chats_lists_its_invocations() -> None:
+    invoked = {"state": "result", "toolCallId": "c", "toolName": "pay", "args": {"n": 5}, "result": "paid"}
+    [call] = calls_of_messages([{"role": "assistant", "content": "", "toolInvocations": [invoked]}])
+    assert (call.name, call.arguments, call.id) == ("pay", {"n": 5}, "c")
 
 
 def test_the_text_of_a_custom_tool_is_its_input() -> None:

@@ -94,6 +94,13 @@ def test_a_tool_that_failed_in_each_notation(messages: list[dict[str, Any]]) -> 
             id="vercel-chat",
         ),
         pytest.param({"role": "tool", "content": [{"type": "tool-result", "output": {"value": "42 owls"}}]}, id="vercel"),
+        pytest.param(
+            {"role": "assistant", "toolInvocations": [{"toolName": "look", "result": "42 owls"}]}, id="vercel-invocations"
+        ),
+        pytest.param(
+            {"role": "assistant", "content": [{"type": "tool-invocation", "toolInvocation": {"result": "42 owls"}}]},
+            id="vercel-invocation",
+        ),
     ],
 )
 def test_what_a_tool_answered_was_seen(message: dict[str, Any]) -> None:

@@ -185,6 +185,12 @@ def test_without_an_evaluator_an_expected_trajectory_is_compared_strictly() -> N
             id="mode",
         ),
         pytest.param(
+            {"evaluator": {"type": "trajectory_match", "overrides": {"a": []}}, "expected": {"trajectory": [asks(("a", {}))]}},
+            "evaluator.overrides.a",
+            "an empty list compares nothing",
+            id="override-that-compares-nothing",
+        ),
+        pytest.param(
             {"evaluator": {"type": "trajectory_match", "overrides": {"a": "exat"}}, "expected": {"trajectory": []}},
             "evaluator.overrides.a",
             "did you mean 'exact'",

@@ -24,6 +24,10 @@ from eval_skills.scorers import score_response_sync
         pytest.param({}, "toolCalls", id="nothing-is-reported"),
         pytest.param({"messages": [{"role": "assistant", "tool_calls": [{"id": "1"}]}]}, "messages[0]", id="no-name"),
         pytest.param({"messages": [{"role": "critic"}]}, "messages[0]", id="unknown-role"),
+        pytest.param({"tool_calls": [{"name": "b"}, {"name": " "}]}, "toolCalls[1]", id="a-blank-name-in-toolcalls"),
+        pytest.param({"messages": [{"role": "assistant", "tool_call": [{"name": "a"}]}]}, "messages[0]", id="misspelt"),
+        pytest.param({"messages": [{"role": "assistant", "toolCals": {"name": "a"}}]}, "messages[0]", id="misspelt-too"),
+        pytest.param({"messages": [{"role": "assistant", "toolUse": {"name": "a"}}]}, "messages[0]", id="of-nobody"),
     ],
 )
 @pytest.mark.parametrize("beside", [None, {"tools": ["a"]}])
@@ -34,3 +38,12 @@ def test_an_evaluator_of_calls_says_of_unknown_ones_what_its_dimension_says(
     found = score_response_sync(task, SkillResponse(output="42", **calls))
     assert (found.status, found.score) == ("fail", 0)
     assert [(each.code, each.where) for each in found.reasons] == [("TOOL_CALLS_UNKNOWN", where)], "once"
+
+
+@pytest.mark.parametrize(
+    "beside", [{"tool_choice": {"name": "a"}}, {"tools": [{"name": "a"}]}, {"tool_call_chunks": [{"name": "a"}]}]
+)
+def test_what_only_speaks_of_tools_hides_no_call(beside: dict[str, Any]) -> None:
+    task = EvalTask.model_validate({"id": "t1", "expected": {"forbiddenTools": ["pay"]}})
+    said = {"role": "assistant", "content": "42", "tool_calls": [{"name": "a"}], **beside}
+    assert score_response_sync(task, SkillResponse(output="42", messages=[said])).status == "pass"

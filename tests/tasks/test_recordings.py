@@ -113,6 +113,16 @@ def test_p40_more_runs_of_a_task_than_a_call_may_ask_for(write: Write) -> None:
         read(write(*[run()] * 1001))
 
 
+def test_p40_a_default_skill_that_is_no_name_is_the_options_mistake(write: Write) -> None:
+    with pytest.raises(InputError, match=r"^--trace-skill: 'a@' names no skill; write an id"):
+        read(write(run()), skill="a@")
+
+
+def test_p40_a_task_that_is_not_even_like_one_says_where_tasks_are_named(write: Write) -> None:
+    with pytest.raises(InputError, match=r"has no task 'calls'; name the tasks of these runs with --tasks or --benchmark$"):
+        read(write(run("calls")))
+
+
 def test_a_default_skill_that_no_line_needs_is_refused(write: Write) -> None:
     with pytest.raises(UsageError, match="--trace-skill is for lines that name no skill"):
         read(write(run(skill="x")), skill="y")

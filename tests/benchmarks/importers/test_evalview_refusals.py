@@ -61,7 +61,7 @@ def test_p60_refusals_name_file_line_and_nearest_key(
     ("fields", "message"),
     [
         ({"turns": [{"query": "a"}, {"query": "b"}]}, "turns: conversations of several turns cannot be evaluated yet"),
-        ({"input": None}, "input: this key is required"),
+        ({"input": None}, "input: this key is missing, and an EvalView test case needs it"),
         ({"expected": {"categories": ["web"], "tool_categories": ["web"]}}, "expected.categories: given as tool_categories too"),
         ({"expected": {"output": {"regex_patterns": ["a"], "json_schema": {}}}}, "regex_patterns: given beside json_schema"),
         ({"expected": {"output": {"regex_patterns": ["("]}}}, "is no valid pattern"),
@@ -75,6 +75,12 @@ def test_what_cannot_be_done_is_refused(tmp_path: Path, fields: dict[str, Any], 
     with pytest.raises(InputError, match=re.escape(message)) as caught:
         case(tmp_path, **fields)
     assert str(caught.value).startswith(f"{tmp_path / 'case.yaml'}:1: ")
+
+
+@pytest.mark.parametrize("key", ["expected: {tools: [a]}", "thresholds: {min_score: 50}", "adapter: http", "adapter_config: {}"])
+def test_a_case_without_its_input_is_told_what_it_lacks(tmp_path: Path, key: str) -> None:
+    (tmp_path / "a.yaml").write_text(f"name: A\n{key}\n")
+    assert "input: this key is missing, and an EvalView test case needs it" in refused(tmp_path / "a.yaml")
 
 
 def test_two_names_that_become_one_id_are_refused(suite: Path) -> None:

@@ -85,6 +85,8 @@ async def test_a_tie_of_votes_is_no_majority(model: ScriptedModel, settings: Set
     model.otherwise = by_model(one=1.0, two=0.0)
     found = await judged(settings(), models=THREE[:2], aggregate="majority", threshold=0.5)
     assert (found.status, found.score) == ("fail", 0.5)
+    [dissent] = [each.message for each in found.reasons if each.code == "JUDGE_DISSENT"]
+    assert dissent == "remark: as many say otherwise: openai/one gave 1: one says so"
 
 
 @pytest.mark.parametrize(

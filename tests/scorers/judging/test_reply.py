@@ -33,6 +33,7 @@ def score(text: str | None) -> float:
         pytest.param(json.dumps({**GOOD, "confidence": "high", "details": {"score": 1}}), id="more-keys"),
         pytest.param(f"Of the set {{a, b}} I say: {json.dumps(GOOD)}", id="braces-in-prose"),
         pytest.param(f"\ufeff{json.dumps(GOOD)}", id="byte-order-mark"),
+        pytest.param(f"Given {{}}: {json.dumps(GOOD)} Hope it helps {{}}", id="empty-objects-say-nothing"),
         pytest.param('{"reasoning": "close", "score": 25e-2}', id="another-spelling"),
     ],
 )
