@@ -7,7 +7,8 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 COMPILE = $(BIN)/python -m compileall -q -j 0 $(HOUSE)
 RUN_ARGS ?=
 MARKERS ?= not slow
-WORKERS ?= 2
+# One more than two cores: it fills the time in which tests wait.
+WORKERS ?= 3
 
 .DEFAULT_GOAL := help
 .PHONY: help run test lint types imports benchmark clean

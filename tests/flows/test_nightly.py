@@ -103,6 +103,7 @@ def test_the_first_night_has_nothing_to_compare_with_and_is_recorded(project: Pr
         assert artifact["flow_run_id"] == summary.flow_runs[0]
 
 
+@pytest.mark.slow
 def test_a_task_that_breaks_is_confirmed_told_and_stays_until_it_is_back(project: Project, ask: Ask) -> None:
     good = project.night()
     project.mood(t3="wrong")

@@ -40,7 +40,7 @@ async def outcomes(folder: Path) -> set[str]:
 
 @pytest.mark.usefixtures("prefect_url")
 @pytest.mark.xdist_group("prefect")
-@pytest.mark.parametrize("template", TEMPLATES)
+@pytest.mark.parametrize("template", QUICK_FIRST)
 def test_p64_a_created_skill_passes_its_own_tests_unedited(template: str, tmp_path: Path) -> None:
     folder = created(template, tmp_path / "my skills")
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}

@@ -219,6 +219,7 @@ def run_marked_tests(folder: Path, endpoint: str, tracking: str, text: str = TES
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
 
 
+@pytest.mark.slow
 def test_a_marked_test_with_tracking_off(tmp_path: Path) -> None:
     done = run_marked_tests(tmp_path, "http://127.0.0.1:9", tracking="false")
     assert "1 failed, 2 passed" in done.stdout, done.stdout
