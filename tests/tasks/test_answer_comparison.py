@@ -22,6 +22,7 @@ from eval_skills.tasks.answer_pairs import ComparisonPlan, plan_comparison
 from eval_skills.tasks.compare_request import CompareRequest
 from eval_skills.tasks.comparison_summary import ComparisonSummary
 from tests.scripted_model import Asked, Says, ScriptedModel, failure
+from tests.tasks.compared import compare
 
 if TYPE_CHECKING:
     from tests.tasks.conftest import LandedRun
@@ -66,15 +67,6 @@ def prefers_right(asked: Asked) -> Says:
     """The answer "right" is better, wherever it stands."""
     first, second = (asked.prompt.partition(f"<<<{name} answer ")[2].split("\n")[1] for name in ("first", "second"))
     return says("tie" if (first == "right") == (second == "right") else "first" if first == "right" else "second")
-
-
-def compare(plan: ComparisonPlan) -> ComparisonSummary:
-    async def all_pairs() -> ComparisonSummary:
-        async with AnswerComparison(plan) as comparison:
-            await asyncio.gather(*(comparison.compare(pair) for pair in comparison.pairs.values()))
-            return comparison.summary(comparison.finish())
-
-    return asyncio.run(all_pairs())
 
 
 def test_the_better_run_wins_task_by_task_and_it_lands(landed_run: LandedRun, plan: Plan, model: ScriptedModel) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,11 +11,10 @@ import pytest
 from eval_skills.core.errors import UsageError
 from eval_skills.core.store import Store
 from eval_skills.core.store.judge_rows import judged_pairs
-from eval_skills.tasks.answer_comparison import AnswerComparison
 from eval_skills.tasks.answer_pairs import ComparisonPlan, plan_comparison
 from eval_skills.tasks.compare_request import CompareRequest
-from eval_skills.tasks.comparison_summary import ComparisonSummary
 from tests.scripted_model import Asked, Says, ScriptedModel, failure
+from tests.tasks.compared import compare
 
 if TYPE_CHECKING:
     from tests.tasks.conftest import LandedRun
@@ -52,15 +50,6 @@ def says(asked: Asked, what: str) -> Says:
 
 def by_model(**what: str) -> Callable[[Asked], Says]:
     return lambda asked: says(asked, what[asked.body["model"]])
-
-
-def compare(plan: ComparisonPlan) -> ComparisonSummary:
-    async def all_pairs() -> ComparisonSummary:
-        async with AnswerComparison(plan) as comparison:
-            await asyncio.gather(*(comparison.compare(pair) for pair in comparison.pairs.values()))
-            return comparison.summary(comparison.finish())
-
-    return asyncio.run(all_pairs())
 
 
 @pytest.mark.parametrize(
