@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import model_validator
 
 from eval_skills.adapters.header import HeaderName
-from eval_skills.adapters.json_pointer import JsonPointer, value_at
+from eval_skills.adapters.http.json_pointer import JsonPointer, value_at
 from eval_skills.core.models import Model, Usage
 from eval_skills.core.models.response import MAX_COST_USD, MAX_TOKENS
 

@@ -10,7 +10,7 @@ from eval_skills.adapters.envelope import read_answer
 from eval_skills.adapters.error_answer import told_in_text
 from eval_skills.adapters.http_config import HttpConfig
 from eval_skills.adapters.http_status import status_error
-from eval_skills.adapters.json_pointer import value_at
+from eval_skills.adapters.http.json_pointer import value_at
 from eval_skills.adapters.json_text import parse_json
 from eval_skills.adapters.stream_answer import StreamCut, StreamedAnswer
 from eval_skills.adapters.tail import EXCERPT_CHARS, excerpt

@@ -10,7 +10,7 @@ from eval_skills.adapters.accounting import UsageHeaders
 from eval_skills.adapters.config import Command, ProcessConfig
 from eval_skills.adapters.env_reference import refuse_malformed_references
 from eval_skills.adapters.header import HeaderName, HeaderValue
-from eval_skills.adapters.json_pointer import JsonPointer
+from eval_skills.adapters.http.json_pointer import JsonPointer
 from eval_skills.adapters.request_template import RequestTemplate
 from eval_skills.adapters.stream_config import StreamConfig
 from eval_skills.adapters.tls import TlsConfig

@@ -7,7 +7,7 @@ from typing import Any
 
 from eval_skills.adapters.error_answer import told_in_text
 from eval_skills.adapters.event_stream import Event, EventStream
-from eval_skills.adapters.json_pointer import value_at
+from eval_skills.adapters.http.json_pointer import value_at
 from eval_skills.adapters.json_text import parse_json
 from eval_skills.adapters.stream_config import StreamConfig
 from eval_skills.adapters.stream_trouble import is_passing

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from eval_skills.adapters.json_pointer import JsonPointer
+from eval_skills.adapters.http.json_pointer import JsonPointer
 from eval_skills.core.models import Model
 from eval_skills.core.models.base import Text
 

@@ -35,16 +35,16 @@ def create_from_mcp(
         raise UsageError(f"--name {name!r} is no tool of the server{nearest(str(name), ids)}; it offers {', '.join(ids)}")
     drafts = draft_tool_skills(chosen, folder)
     write_drafts(drafts, force=force)
-    _show(drafts, [why_no_starter(skill) for skill in chosen])
+    _show_mcp(drafts, [why_no_starter(skill) for skill in chosen])
     return 0
 
 
-def _show(drafts: Sequence[Draft], lacks: Sequence[str]) -> None:
+def _show_mcp(drafts: Sequence[Draft], lacks: Sequence[str]) -> None:
     from eval_skills.cli.tables import print_json
     from eval_skills.scaffolding.skill_templates import TESTS_FILE, own_tests_command, shown_path
 
     if current().json:
-        print_json({"skills": [_entry(draft, lack) for draft, lack in zip(drafts, lacks, strict=True)]})
+        print_json({"skills": [_mcp_entry(draft, lack) for draft, lack in zip(drafts, lacks, strict=True)]})
         return
     for draft, lack in zip(drafts, lacks, strict=True):
         without = f"  (without tests: {lack})" if lack else ""
@@ -53,6 +53,6 @@ def _show(drafts: Sequence[Draft], lacks: Sequence[str]) -> None:
         current().say(printable(f"test it  {own_tests_command(tested.folder)}"))
 
 
-def _entry(draft: Draft, lack: str) -> dict[str, Any]:
+def _mcp_entry(draft: Draft, lack: str) -> dict[str, Any]:
     files = [str(path) for path in draft.paths()]
     return {"id": draft.folder.name, "folder": str(draft.folder), "files": files, "whyNoTests": lack or None}

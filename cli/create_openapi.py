@@ -23,11 +23,11 @@ def create_from_openapi(
     named = skill_name(name) if name is not None else None
     imported = import_openapi(document, folder, operation=operation, name=named, base_url=base_url)
     write_drafts(imported.drafts, force=force)
-    _show(imported)
+    _show_openapi(imported)
     return 0
 
 
-def _show(imported: Imported) -> None:
+def _show_openapi(imported: Imported) -> None:
     from eval_skills.cli.session import printable
     from eval_skills.cli.tables import print_json
     from eval_skills.scaffolding.skill_templates import own_tests_command, shown_path
@@ -35,7 +35,7 @@ def _show(imported: Imported) -> None:
     for remark in imported.remarks:
         current().remark(printable(remark))
     if current().json:
-        skills = [_entry(draft) for draft in imported.drafts]
+        skills = [_openapi_entry(draft) for draft in imported.drafts]
         print_json({"skills": skills, "variables": imported.variables, "remarks": imported.remarks})
         return
     for draft in imported.drafts:
@@ -45,7 +45,7 @@ def _show(imported: Imported) -> None:
     current().say(f"test it    {own_tests_command(imported.drafts[0].folder)}")
 
 
-def _entry(draft: Draft) -> dict[str, Any]:
+def _openapi_entry(draft: Draft) -> dict[str, Any]:
     from eval_skills.scaffolding.skill_templates import own_tests_command
 
     files = [str(path) for path in draft.paths()]

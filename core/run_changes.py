@@ -42,7 +42,7 @@ def run_changes(store: Store, runs: Sequence[PastRun]) -> dict[str, RunChanges]:
         after = manifest(run.run_id)
         before = after and _before(after, run_ids[: run_ids.index(run.run_id)], manifest)
         if after and before:
-            found[run.run_id] = RunChanges(before.run_id, list(_changes(before, after)))
+            found[run.run_id] = RunChanges(before.run_id, list(_run_changes(before, after)))
     return found
 
 
@@ -60,7 +60,7 @@ def _keys(manifest: Manifest) -> dict[str, str]:
     return {skill.key.partition("@")[0]: skill.key for skill in manifest.skills}
 
 
-def _changes(before: Manifest, after: Manifest) -> Iterator[tuple[str | None, Change]]:
+def _run_changes(before: Manifest, after: Manifest) -> Iterator[tuple[str | None, Change]]:
     old, new = _keys(before), _keys(after)
     shared = [skill for skill in new if skill in old]
     for number, skill in enumerate(shared):

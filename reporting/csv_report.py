@@ -13,17 +13,17 @@ from eval_skills.reporting.escape import csv_cell, encodable
 from eval_skills.reporting.table import COLUMNS, skill_rows
 
 
-def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> str:
+def render_csv(reports: Sequence[SkillCompletionReport], context: ReportContext) -> str:
     """The table with a header line; text cannot become a formula of a spreadsheet, numbers are left as they are."""
     text = io.StringIO()
     writer = csv.DictWriter(text, ["rank", *(column.name for column in COLUMNS)], lineterminator="\n")
     writer.writeheader()
     for row in skill_rows(reports, context):
-        writer.writerow({name: _cell(value) for name, value in row.items()})
+        writer.writerow({name: _csv_value(value) for name, value in row.items()})
     return text.getvalue()
 
 
-def _cell(value: Any) -> Any:
+def _csv_value(value: Any) -> Any:
     if isinstance(value, bool):
         return str(value).lower()
     return csv_cell(encodable(value)) if isinstance(value, str) else value

@@ -12,18 +12,18 @@ from eval_skills.reporting.escape import encodable
 from eval_skills.reporting.table import COLUMNS, skill_rows
 
 
-def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> bytes:
+def render_parquet(reports: Sequence[SkillCompletionReport], context: ReportContext) -> bytes:
     """The table as the bytes of a Parquet file; without skills it has no rows and the same columns."""
     import pyarrow as pa
     from pyarrow import parquet
 
     types = {"text": pa.string(), "float": pa.float64(), "int": pa.int64(), "bool": pa.bool_()}
     schema = pa.schema([("rank", pa.int64()), *((column.name, types[column.kind]) for column in COLUMNS)])
-    rows = [{name: _cell(value) for name, value in row.items()} for row in skill_rows(reports, context)]
+    rows = [{name: _parquet_value(value) for name, value in row.items()} for row in skill_rows(reports, context)]
     sink = io.BytesIO()
     parquet.write_table(pa.Table.from_pylist(rows, schema=schema), sink)
     return sink.getvalue()
 
 
-def _cell(value: Any) -> Any:
+def _parquet_value(value: Any) -> Any:
     return encodable(value) if isinstance(value, str) else value

@@ -20,10 +20,10 @@ def scorer_digests(scorings: Iterable[TaskScoring], folder: Path | None) -> dict
     That of ``custom`` covers the Python files in the benchmark's `folder` too: they are the code that it runs.
     """
     names = sorted({scoring.scorer for scoring in scorings if scoring.scorer is not None})
-    return {name: _digest(name, folder) for name in names}
+    return {name: _scorer_digest(name, folder) for name in names}
 
 
-def _digest(name: str, folder: Path | None) -> str:
+def _scorer_digest(name: str, folder: Path | None) -> str:
     code = _code(find_scorer(name).target)
     if name != CUSTOM or folder is None:
         return code

@@ -7,7 +7,6 @@ import pyarrow as pa
 from eval_skills.core.store.schema import ITEM_SCHEMA, REASON
 
 _TEXT, _FLOAT = pa.string(), pa.float64()
-_MOMENT = pa.timestamp("us", tz="UTC")
 
 SAMPLE_SCHEMA = pa.schema(
     {

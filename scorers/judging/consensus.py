@@ -11,9 +11,6 @@ from eval_skills.scorers.judging.ballots import Ballots
 from eval_skills.scorers.judging.decision import spread_of, without_dust
 from eval_skills.scorers.judging.panel import Aggregate, Panel
 
-T = TypeVar("T")
-
-_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,7 @@ def message_edits(output: Trajectory, reference: Trajectory, pairing: Pairing) -
         elif one is not None and other is None:
             edits += _lone(output.messages[one], one + 1, "extra", pairing)
         elif one is not None and other is not None and pair(one, other):
-            edits += _changed(output.messages[one], reference.messages[other], one + 1, pairing)
+            edits += _changed_message(output.messages[one], reference.messages[other], one + 1, pairing)
     return edits
 
 
@@ -67,7 +67,7 @@ def _cost(one: Message, other: Message, pairing: Pairing) -> int:
     return role + len(call_edits(pairing, one.calls, other.calls))
 
 
-def _changed(one: Message, other: Message, number: int, pairing: Pairing) -> list[Edit]:
+def _changed_message(one: Message, other: Message, number: int, pairing: Pairing) -> list[Edit]:
     where = f"messages[{number - 1}]"
     edits = [edit._replace(text=f"message {number}: {edit.text}") for edit in call_edits(pairing, one.calls, other.calls)]
     if one.role != other.role:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from eval_skills.adapters.json_pointer import JsonPointer, value_at
+from eval_skills.adapters.http.json_pointer import JsonPointer, value_at
 
 # The examples of RFC 6901, section 5.
 DOCUMENT = {"foo": ["bar", "baz"], "": 0, "a/b": 1, "c%d": 2, "e^f": 3, "g|h": 4, "i\\j": 5, 'k"l': 6, " ": 7, "m~n": 8}
