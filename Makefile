@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # pip compiles what it installs but not this folder, and where PYTHONDONTWRITEBYTECODE is set every process would do so anew.
-COMPILE = $(BIN)/python -m compileall -q -j 0 $(HOUSE)
+COMPILE = $(BIN)/python -m compileall -q -j 0 eval_skills
 RUN_ARGS ?=
 MARKERS ?= not slow
 # One more than two cores: it fills the time in which tests wait.
@@ -28,15 +28,8 @@ lint: $(VENV)/.dev  ## ruff
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: $(VENV)/.dev .typing  ## mypy, strict
+types: $(VENV)/.dev  ## mypy, strict
 	$(BIN)/mypy
-
-# mypy finds packages by folder names: these links show it the house as it is when it is installed.
-HOUSE := core adapters scorers benchmarks reporting scaffolding deployments tasks flows cli pytest_plugin
-.typing: Makefile
-	@mkdir -p $@/eval_skills
-	@for room in $(HOUSE); do ln -sfn ../../$$room $@/eval_skills/$$room; done
-	@touch $@
 
 imports: $(VENV)/.dev  ## The house's one direction, held by import-linter
 	$(BIN)/lint-imports
@@ -46,7 +39,7 @@ benchmark: $(VENV)/.dev  ## The speed bars as ratios, beside what was measured h
 	$(BIN)/python -m tests.performance
 
 clean:  ## Remove everything that was built or written
-	rm -rf $(VENV) .typing .bench build dist *.egg-info reports eval-store .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .bench build dist *.egg-info reports eval-store .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "eval-skills needs Python >= 3.11; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.11")'

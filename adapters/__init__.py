@@ -2,8 +2,8 @@
 
 from eval_skills.adapters.base import Adapter
 from eval_skills.adapters.call import Call
-from eval_skills.adapters.confinement import Confinement
 from eval_skills.adapters.registry import adapter_types, check_skill, doubts_of, open_adapter, register_adapter
+from eval_skills.adapters.sandbox.limits import Confinement
 from eval_skills.adapters.secrets import secrets_of
 
 __all__ = [

@@ -7,13 +7,12 @@ from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import Any, ClassVar, Self, TypeVar, final
 
-from eval_skills.adapters.call import Call
-from eval_skills.adapters.cancellation import uninterrupted
+from eval_skills.adapters.answer.errors import without_echo
+from eval_skills.adapters.call import Call, uninterrupted
 from eval_skills.adapters.config import AdapterConfig, Limits, read_config
-from eval_skills.adapters.error_answer import without_echo
 from eval_skills.adapters.limits import named
 from eval_skills.adapters.probing import Probed, empty_input
-from eval_skills.adapters.tail import excerpt
+from eval_skills.adapters.process.streams import excerpt
 from eval_skills.core.errors import InfraError, ItemError, SkillError, SkillTimeout, UsageError
 from eval_skills.core.models import Skill, SkillResponse
 

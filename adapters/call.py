@@ -1,9 +1,14 @@
-"""One call in progress."""
+"""One call in progress.
+
+Tidying up that a cancellation must not cut short.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Coroutine
+from typing import Any
 
 
 class Call:
@@ -68,3 +73,17 @@ class Call:
     def latency_ms(self) -> float:
         """Milliseconds on the clock, to the microsecond."""
         return round(((self._stopped or time.perf_counter()) - self._started) * 1000, 3)
+
+
+async def uninterrupted(work: Coroutine[Any, Any, None]) -> None:
+    """Do `work` to its end even if cancelled meanwhile; the cancellation is raised after it. `work` must be bounded."""
+    task = asyncio.ensure_future(work)
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait([task])
+        except asyncio.CancelledError as error:
+            cancelled = error
+    task.result()
+    if cancelled is not None:
+        raise cancelled

@@ -10,12 +10,11 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from eval_skills.core.config.limits import CpuSeconds, MemoryMb, OpenFiles, OutputBytes, SandboxName, VariableName
+from eval_skills.core.documents.loading import validate
 from eval_skills.core.errors import InputError
-from eval_skills.core.loading import validate
 from eval_skills.core.models import Model, Skill
 from eval_skills.core.models.base import Text, known_keys
-from eval_skills.core.process_limits import CpuSeconds, MemoryMb, OpenFiles, OutputBytes, SandboxName
-from eval_skills.core.variable_names import VariableName
 
 C = TypeVar("C", bound="AdapterConfig")
 

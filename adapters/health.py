@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Sequence
 from time import perf_counter
 
-from eval_skills.adapters.confinement import Confinement
 from eval_skills.adapters.probing import Probed
 from eval_skills.adapters.registry import check_skill, open_adapter
-from eval_skills.core.checkup import Check
+from eval_skills.adapters.sandbox.limits import Confinement
+from eval_skills.core.environment import Check
 from eval_skills.core.errors import ItemError, SkillTimeout, UserError
 from eval_skills.core.models import Skill
 

@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-from eval_skills.adapters.http_status import status_error
-
-if TYPE_CHECKING:
-    from eval_skills.adapters.http_client import HttpReply
+from typing import Any
 
 _EMPTY: dict[str, Any] = {"string": "", "integer": 0, "number": 0, "boolean": False, "array": [], "object": {}, "null": None}
 _SHOWN = 3
-_PAGES = frozenset({"text/html", "application/xhtml+xml"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,20 +34,6 @@ def empty_input(schema: dict[str, Any]) -> Any:
     required = schema.get("required")
     wanted = [name for name in required if isinstance(name, str)] if isinstance(required, list) else []
     return {name: empty_input(part if isinstance(part := properties.get(name), dict) else {"type": "string"}) for name in wanted}
-
-
-def http_doubts(reply: HttpReply, *, sent: bool) -> tuple[str, ...]:
-    """What is doubtful about an address that answers a GET so, `sent` with credentials or without; most statuses are no doubt,
-    for skills are asked by POST."""
-    status = reply.status
-    if status in {401, 403, 407}:
-        return ("it refuses the credentials that a run sends" if sent else "it asks for credentials, and authType names none",)
-    if 300 <= status < 400 and (refused := status_error(status, reply.headers, "", reply.address)) is not None:
-        return (str(refused),)
-    kind = reply.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if 200 <= status < 300 and kind in _PAGES:
-        return (f"it answers with a page for people ({kind}), perhaps to log in, where a run reads JSON",)
-    return (f"it reports trouble of its own: HTTP {status}",) if status >= 500 and status != 501 else ()
 
 
 def schema_differences(ours: dict[str, Any], theirs: dict[str, Any]) -> list[str]:

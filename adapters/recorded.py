@@ -8,14 +8,14 @@ from typing import Any, Literal, Self
 from pydantic import Field, field_validator, model_validator
 from pydantic.alias_generators import to_camel
 
-from eval_skills.adapters.json_text import parse_json
+from eval_skills.adapters.answer.json_text import parse_json
+from eval_skills.core.documents.loading import distinct_keys, validate
 from eval_skills.core.errors import ContractError, InfraError, InputError, ItemError, SkillError, SkillTimeout
-from eval_skills.core.loading import distinct_keys, validate
-from eval_skills.core.message_items import ELSEWHERE, kind_of_item
-from eval_skills.core.message_roles import inner_message, last_words, role_in, unknown_role
+from eval_skills.core.messages.responses_items import ELSEWHERE, kind_of_item
+from eval_skills.core.messages.roles import inner_message, last_words, role_in, unknown_role
+from eval_skills.core.messages.tool_results import results_of
 from eval_skills.core.models import Model, SkillResponse
 from eval_skills.core.models.base import Text
-from eval_skills.core.tool_results import results_of
 
 MAX_RUNS = 1000
 """As many runs of a task as a call may ask for."""

@@ -8,7 +8,7 @@ from importlib.metadata import EntryPoint, entry_points
 
 from eval_skills.adapters.base import Adapter
 from eval_skills.adapters.config import ProcessConfig, source_of
-from eval_skills.adapters.confinement import Confinement
+from eval_skills.adapters.sandbox.limits import Confinement
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import Skill
 from eval_skills.core.models.benchmark import Subject
@@ -19,15 +19,15 @@ FREE = Confinement()
 GROUP = "eval_skills.adapters"
 """The entry-point group of adapters that other distributions bring."""
 
-_PACKAGE = "eval_skills.adapters.package:PackageAdapter"
+_PACKAGE = "eval_skills.adapters.package.adapter:PackageAdapter"
 
 # Named, not imported: an adapter's libraries are loaded when a skill needs them.
 _ADAPTERS: dict[str, str | type[Adapter]] = {
-    "custom": "eval_skills.adapters.custom:CustomAdapter",
-    "http": "eval_skills.adapters.http:HttpAdapter",
-    "mcp": "eval_skills.adapters.mcp:McpAdapter",
-    "langchain": "eval_skills.adapters.langchain:LangchainAdapter",
-    "subprocess": "eval_skills.adapters.subprocess:SubprocessAdapter",
+    "custom": "eval_skills.adapters.python.adapter:CustomAdapter",
+    "http": "eval_skills.adapters.http.adapter:HttpAdapter",
+    "mcp": "eval_skills.adapters.mcp.adapter:McpAdapter",
+    "langchain": "eval_skills.adapters.python.langchain:LangchainAdapter",
+    "subprocess": "eval_skills.adapters.process.adapter:SubprocessAdapter",
 }
 
 

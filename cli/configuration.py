@@ -1,21 +1,35 @@
-"""The configuration's model with a group for every command: ``find: {limit: 10}``, ``report: {diff: {failOn: worse}}``."""
+"""The configuration's model with a group for every command: ``find: {limit: 10}``, ``report: {diff: {failOn: worse}}``.
+
+The step between parsing and calling: an option that was not typed gets what the configuration says.
+
+What the configuration can say of a command: a key for each of its options, read off the command's own signature.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from copy import copy
+from dataclasses import dataclass, replace
+from enum import Enum
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
-from cyclopts import CycloptsError
+from cyclopts import CycloptsError, Token
 from pydantic import AfterValidator, Field, create_model
 
-from eval_skills.cli.configurable import Mark, Option, commands_of, options_of, tokens_of
+from eval_skills.cli.context import begin, current
 from eval_skills.core.config import ID_OR_PATH, PATH, Config, WrittenPath
 from eval_skills.core.config.keys import is_optional
+from eval_skills.core.errors import ConfigError
 from eval_skills.core.models import Model
 from eval_skills.core.models.base import Text
+
+if TYPE_CHECKING:
+    from cyclopts import App
+    from cyclopts.argument import Argument, ArgumentCollection
+
+    from eval_skills.core.config import LayeredConfig
 
 _ANNOTATED: Any = Annotated
 _LIST: Any = list
@@ -92,3 +106,138 @@ def _check(option: Option) -> Callable[[Any], Any]:
         return value
 
     return check
+
+
+GLOBAL = {"json": "--json", "color": "--no-color", "verbose": "--verbose"}
+"""The keys of the global options."""
+
+
+REPORTING = {("doctor",)}
+"""Commands that say themselves what is wrong with the configuration, and go on without it."""
+
+
+def configured(_: App, command: tuple[str, ...], arguments: ArgumentCollection) -> None:
+    """Complete the arguments of `command` and the global options; the session remembers which, and from where.
+
+    Raises:
+        ConfigError: a layer of the configuration holds an unknown key or a wrong value.
+    """
+    options = options_of(command, arguments)
+    if not command or (not options and command[0] == "completion") or current().is_silent:
+        return
+    try:
+        layers = current().layers({})
+    except ConfigError:
+        if command in REPORTING:
+            return
+        raise
+    origins = {option.name: where for option in options if (where := _complete(option, layers))}
+    values, places = _global_options(layers)
+    begin(replace(current(), configured=origins | places, **values))
+
+
+def _complete(option: Option, layers: LayeredConfig) -> str | None:
+    """Where the option's value came from; None: it was typed, or nobody says anything."""
+    found = None if option.argument.has_tokens else layers.said(*option.leaves)
+    if found is None or found[1].value is None:
+        return None
+    for token in tokens_of(found[1].value, found[1].place):
+        option.argument.append(token)
+    return f"{found[1].place}: {'.'.join(found[0])}"
+
+
+def _global_options(layers: LayeredConfig) -> tuple[dict[str, Any], dict[str, str]]:
+    found = {key: layers.said((key,)) for key in GLOBAL if key not in current().typed}
+    said = {key: setting for key, each in found.items() if each for setting in [each[1]]}
+    places = {GLOBAL[key]: f"{setting.place}: {key}" for key, setting in said.items()}
+    return {key: setting.value for key, setting in said.items()}, places
+
+
+Command = tuple[str, ...]
+
+UNCONFIGURED: dict[Command, str] = {
+    ("completion", "SHELL"): "a shell's start must not depend on the folder that it starts in, nor fail on a wrong file there",
+    ("config", "get", "KEY"): "the key that is asked for is the call itself",
+    ("config", "set", "KEY"): "the key that is set is the call itself",
+    ("config", "set", "VALUE"): "the value that is set is the call itself",
+}
+"""The arguments that no configuration can give, each with the reason."""
+
+
+class Mark(Enum):
+    """What an option's annotation says about its key: ``Annotated[str | None, Mark.SHARED, Parameter(...)]``."""
+
+    SHARED = "the key at the top level holds for it, too"
+    PATH = "the text is a path"
+    ID_OR_PATH = "the text is a path where it has a slash or an ending such as .json"
+
+
+@dataclass(frozen=True, slots=True)
+class KeyOf:
+    """In an option's annotation: this key of another group holds for it, too: ``KeyOf(("llm", "model"))``."""
+
+    leaf: Command
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option or argument of a command."""
+
+    command: Command
+    argument: Argument
+
+    @property
+    def name(self) -> str:
+        """As people type it: ``--min-effect``; of an argument, the name in the help: ``STATEMENT``."""
+        return next((name for name in self.argument.names if name.startswith("--")), self.argument.names[0])
+
+    @property
+    def key(self) -> str:
+        """``minEffect``; times are in ms, and the key of ``--timeout`` says so."""
+        first, *rest = self.name.lstrip("-").lower().replace("_", "-").split("-")
+        return {"timeout": "timeoutMs"}.get(first if not rest else "", first + "".join(word.capitalize() for word in rest))
+
+    @property
+    def leaf(self) -> Command:
+        """The key of this command's own: ``("report", "diff", "minEffect")``."""
+        return (*self.command, self.key)
+
+    @property
+    def leaves(self) -> list[Command]:
+        """Every key that the option takes its value from; in one file the first of them wins."""
+        elsewhere = [each.leaf for each in self._marks if isinstance(each, KeyOf)]
+        return [self.leaf, *([(self.key,)] if self.has(Mark.SHARED) else []), *elsewhere]
+
+    def has(self, mark: Mark) -> bool:
+        """Whether the annotation carries this mark."""
+        return mark in self._marks
+
+    @property
+    def _marks(self) -> tuple[Any, ...]:
+        return tuple(getattr(self.argument.field_info.annotation, "__metadata__", ()))
+
+
+def options_of(command: Command, arguments: ArgumentCollection) -> list[Option]:
+    """The options among a command's arguments that the configuration can give."""
+    options = [Option(command, each) for each in arguments if each.parse and each.names[0] != "*"]
+    return [option for option in options if (*command, option.name) not in UNCONFIGURED]
+
+
+def commands_of(app: App, above: Command = ()) -> Iterator[tuple[Command, App]]:
+    """Every command of the app that does something, in the order of the help."""
+    for name in app:
+        if not name.startswith("-"):
+            command, inner = (*above, name), app[name]
+            if inner.default_command is not None:
+                yield command, inner
+            yield from commands_of(inner, command)
+
+
+def tokens_of(value: Any, source: str) -> list[Token]:
+    """A value of the configuration as if it had been typed."""
+    parts = value if isinstance(value, list) else [value]
+    return [Token(value=_typed(part), source=source, index=place) for place, part in enumerate(parts)]
+
+
+def _typed(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

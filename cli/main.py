@@ -16,30 +16,30 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, CycloptsError, Group, Parameter
 
-from eval_skills.cli.backfill import backfill_command
-from eval_skills.cli.benchmarks import benchmarks_app
-from eval_skills.cli.compare_answers import compare_answers_command
-from eval_skills.cli.completion import completion_command
-from eval_skills.cli.config import config_app
-from eval_skills.cli.configured import configured
-from eval_skills.cli.create import create_command
-from eval_skills.cli.doctor import doctor_command
-from eval_skills.cli.evaluate import eval_command
-from eval_skills.cli.find import find_command
-from eval_skills.cli.history import history_command
-from eval_skills.cli.init import init_command
-from eval_skills.cli.judge import judge_app
-from eval_skills.cli.monitor import monitor_command
-from eval_skills.cli.nightly import nightly_command
-from eval_skills.cli.query import query_command
-from eval_skills.cli.report import report_app
-from eval_skills.cli.rescore import rescore_command
-from eval_skills.cli.run import run_command
-from eval_skills.cli.select import select_command
-from eval_skills.cli.serve import serve_command
-from eval_skills.cli.server import server_app
-from eval_skills.cli.session import Session, begin, current, printable
-from eval_skills.cli.trend import trend_command
+from eval_skills.cli.commands.backfill import backfill_command
+from eval_skills.cli.commands.benchmarks import benchmarks_app
+from eval_skills.cli.commands.compare_answers import compare_answers_command
+from eval_skills.cli.commands.completion import completion_command
+from eval_skills.cli.commands.config import config_app
+from eval_skills.cli.commands.create import create_command
+from eval_skills.cli.commands.doctor import doctor_command
+from eval_skills.cli.commands.evaluate import eval_command
+from eval_skills.cli.commands.find import find_command
+from eval_skills.cli.commands.history import history_command
+from eval_skills.cli.commands.init import init_command
+from eval_skills.cli.commands.judge import judge_app
+from eval_skills.cli.commands.monitor import monitor_command
+from eval_skills.cli.commands.nightly import nightly_command
+from eval_skills.cli.commands.query import query_command
+from eval_skills.cli.commands.report import report_app
+from eval_skills.cli.commands.rescore import rescore_command
+from eval_skills.cli.commands.run import run_command
+from eval_skills.cli.commands.select import select_command
+from eval_skills.cli.commands.serve import serve_command
+from eval_skills.cli.commands.server import server_app
+from eval_skills.cli.commands.trend import trend_command
+from eval_skills.cli.configuration import configured
+from eval_skills.cli.context import Session, begin, current, printable
 from eval_skills.core.errors import EvalSkillsError, RunError, UsageError, UserError
 
 if TYPE_CHECKING:

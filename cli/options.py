@@ -1,15 +1,19 @@
-"""Options that several commands share. None means: not given, ask the configuration."""
+"""Options that several commands share. None means: not given, ask the configuration.
+
+Numbers as people type them: nothing is rounded on the way in.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from cyclopts import Group, Parameter
+from cyclopts import Group, Parameter, Token
 
-from eval_skills.cli.configurable import KeyOf, Mark
-from eval_skills.cli.numbers import whole
+from eval_skills.cli.configuration import KeyOf, Mark
 
 EVALUATED = Group("What is evaluated", sort_key=1)
 SELECTED = Group("What is selected", sort_key=2)
@@ -20,6 +24,19 @@ RESULTS = Group("Results", sort_key=6)
 FOUND = Group("What is found", sort_key=1)
 COMPARED = Group("What is compared", sort_key=1)
 SHOWN = Group("What is shown", sort_key=1)
+
+
+def whole(_: Any, tokens: Sequence[Token]) -> int:
+    """The whole number that was typed, in decimal digits.
+
+    Raises:
+        ValueError: it is anything else; the default reader would make 2 of 1.5, and 16 of 0x10.
+    """
+    text = tokens[0].value
+    if not re.fullmatch(r"[+-]?[0-9]{1,18}", text):
+        raise ValueError(f"give a whole number; got {text!r}")
+    return int(text)
+
 
 TasksFile = Annotated[
     Path | None, Parameter(group=EVALUATED, help="JSON or YAML file with a task array or a benchmark; replaces --benchmark")

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from eval_skills.cli.context import current
 from eval_skills.cli.options import JudgeFlags
-from eval_skills.cli.session import current
 
 if TYPE_CHECKING:
     from eval_skills.core.selection import SelectStrategy
-    from eval_skills.tasks.plan import RunPlan
-    from eval_skills.tasks.request import EvaluateRequest, PipelineRequest
-    from eval_skills.tasks.summary import RunSummary
+    from eval_skills.engine.definition.request import EvaluateRequest, PipelineRequest
+    from eval_skills.engine.evaluation.plan import RunPlan
+    from eval_skills.engine.evaluation.summary import RunSummary
 
 GATE_FAILED, UNFINISHED = 1, 3
 
@@ -25,10 +25,10 @@ def run_flow(
 
     `judging` are the options of judging as they were given: it is said where they have nothing to do.
     """
-    from eval_skills.cli.api_server import prefect_api
-    from eval_skills.cli.idle_judging import idle_judging
-    from eval_skills.cli.job_summary import add_job_summary
-    from eval_skills.cli.tables import show_plan, show_summary
+    from eval_skills.cli.judging_options import idle_judging
+    from eval_skills.cli.output.ranking import add_job_summary
+    from eval_skills.cli.output.run import show_plan, show_summary
+    from eval_skills.cli.prefect_server.private import prefect_api
 
     if dry_run:
         plan = checked_plan(request)
@@ -53,11 +53,11 @@ def run_flow(
 
 def checked_plan(request: EvaluateRequest | PipelineRequest) -> RunPlan:
     """The plan of the request's run; raises what is wrong with it."""
+    from eval_skills.engine.definition.request import PipelineRequest
+    from eval_skills.engine.discovery import FoundSkills, matching_skills
+    from eval_skills.engine.evaluation.plan import make_plan
+    from eval_skills.engine.evaluation.resume import resumed_plan
     from eval_skills.reporting import check_formats
-    from eval_skills.tasks.matching import FoundSkills, matching_skills
-    from eval_skills.tasks.plan import make_plan
-    from eval_skills.tasks.request import PipelineRequest
-    from eval_skills.tasks.resume import resumed_plan
 
     check_formats(request.format)
     if isinstance(request, PipelineRequest):
@@ -69,8 +69,8 @@ def checked_plan(request: EvaluateRequest | PipelineRequest) -> RunPlan:
 
 
 def _strategy(request: EvaluateRequest | PipelineRequest) -> SelectStrategy | None:
-    from eval_skills.tasks.request import PipelineRequest
-    from eval_skills.tasks.strategy import chosen_strategy
+    from eval_skills.engine.definition.request import PipelineRequest
+    from eval_skills.engine.stored_runs.candidates import chosen_strategy
 
     if not isinstance(request, PipelineRequest):
         return None
@@ -79,16 +79,16 @@ def _strategy(request: EvaluateRequest | PipelineRequest) -> SelectStrategy | No
 
 def _flow(request: EvaluateRequest | PipelineRequest) -> Callable[[Any], RunSummary]:
     from eval_skills import flows
-    from eval_skills.tasks.request import PipelineRequest
+    from eval_skills.engine.definition.request import PipelineRequest
 
     return flows.pipeline if isinstance(request, PipelineRequest) else flows.evaluate
 
 
 def _observed(flow: Callable[[Any], RunSummary], request: EvaluateRequest | PipelineRequest) -> RunSummary:
-    from eval_skills.cli.progress import LiveDisplay
+    from eval_skills.cli.output.progress import LiveDisplay
+    from eval_skills.engine.definition.request import PipelineRequest
+    from eval_skills.engine.evaluation.observer import observed_by
     from eval_skills.flows.calling import call_flow
-    from eval_skills.tasks.progress import observed_by
-    from eval_skills.tasks.request import PipelineRequest
 
     command = "run" if isinstance(request, PipelineRequest) else "eval"
     with LiveDisplay(current().err()) as display, observed_by(display):

@@ -5,6 +5,8 @@ The status is what the window says now: ``insufficient_data`` below `min_sample`
 
 What is *announced* has one, so that a rate that trembles about a threshold makes one event and not hundreds. Worse is announced
 at once. Better is announced only when the rate is `hysteresis` above the threshold that has to be left behind (or is 1).
+
+Which interactions are sampled: decided by each one's id alone.
 """
 
 from __future__ import annotations
@@ -12,11 +14,12 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
+from hashlib import blake2b
 from math import fsum
 from typing import Literal
 
 from eval_skills.core.models import ConfidenceInterval
-from eval_skills.core.statistics import wilson
+from eval_skills.core.statistics.rates import wilson
 
 HealthStatus = Literal["insufficient_data", "healthy", "warning", "critical"]
 SEVERITY: dict[HealthStatus, int] = {"healthy": 0, "warning": 1, "critical": 2}
@@ -140,3 +143,17 @@ class HealthMonitor:
         self._samples.append(sample)
         self._ids.add(sample.interaction_id)
         self._passed += sample.passed
+
+
+_DRAWS = 2**64
+
+
+def is_sampled(interaction_id: str, *, rate: float, seed: int) -> bool:
+    """Whether the interaction belongs to the sample of `rate`, in (0, 1].
+
+    The hash of seed and id is a whole number in [0, 2⁶⁴) and is drawn when it lies under rate · 2⁶⁴: order, restarts and the
+    size of chunks change nothing, a rate of 1 takes all, and who is drawn at some rate is drawn at every higher one, too.
+    """
+    # a text that UTF-8 cannot carry (half an emoji, as some loggers cut them) has an id as well
+    content = f"{seed}:{interaction_id}".encode(errors="surrogatepass")
+    return int.from_bytes(blake2b(content, digest_size=8).digest(), "big") < rate * _DRAWS

@@ -9,8 +9,8 @@ from typing import Literal
 
 from pydantic import Field
 
+from eval_skills.core.documents.loading import read_document, validate
 from eval_skills.core.errors import InputError
-from eval_skills.core.loading import read_document, validate
 from eval_skills.core.models import AdapterType, Skill, SkillCompletionReport
 from eval_skills.core.models.base import Model, Rate
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from eval_skills.core.documents.loading import read_document, validate
 from eval_skills.core.errors import InputError, UsageError
-from eval_skills.core.loading import read_document, validate
 from eval_skills.core.models import Skill
 
 SKILL_FILE = "skill.json"

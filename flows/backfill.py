@@ -6,13 +6,13 @@ from prefect import flow
 from prefect.artifacts import create_table_artifact
 from prefect.states import Completed
 
+from eval_skills.engine.backfill.backfill import Backfilling
+from eval_skills.engine.backfill.landing import PeriodOutcome
+from eval_skills.engine.backfill.periods import PeriodWork
+from eval_skills.engine.backfill.request import BackfillRequest
+from eval_skills.engine.backfill.summary import BackfillSummary, backfill_summary
 from eval_skills.flows.evaluate import evaluate, name_flow_run
-from eval_skills.reporting import figures
-from eval_skills.tasks.backfill_landed import PeriodOutcome
-from eval_skills.tasks.backfill_periods import PeriodWork
-from eval_skills.tasks.backfill_request import BackfillRequest
-from eval_skills.tasks.backfill_summary import BackfillSummary, backfill_summary
-from eval_skills.tasks.backfilling import Backfilling
+from eval_skills.reporting import numbers
 
 MAX_ARTIFACT_ROWS = 1_000
 
@@ -29,7 +29,7 @@ def backfill(request: BackfillRequest) -> BackfillSummary:
     """
     with Backfilling.begin(request, evaluate) as backfilling:
         plan = backfilling.plan
-        name_flow_run(f"backfill {request.mode} · {figures.plural(len(plan.works), 'period')}")
+        name_flow_run(f"backfill {request.mode} · {numbers.plural(len(plan.works), 'period')}")
         outcomes = {work.digest: _in_a_flow_run_of_its_own(backfilling, work) for work in backfilling.pending()}
     summary = backfill_summary(plan, outcomes)
     _publish(summary)
@@ -50,7 +50,7 @@ def _told(outcome: PeriodOutcome) -> str:
     if not known:
         return str(outcome.rows[0]["explanation"])
     return ", ".join(
-        f"{row['skill_id']} {figures.rate(row['completion_rate'])} {row.get('verdict') or ''}".strip() for row in known
+        f"{row['skill_id']} {numbers.rate(row['completion_rate'])} {row.get('verdict') or ''}".strip() for row in known
     )
 
 
@@ -67,10 +67,10 @@ def _cells(row: dict[str, Any]) -> dict[str, str]:
     known = bool(row.get("skill_id"))
     return {
         "period": row["period"],
-        "skill": f"{row['skill_id']}@{row['skill_version']}" if known else figures.UNKNOWN,
-        "benchmark": row["benchmark_id"] if known else figures.UNKNOWN,
-        "completion": figures.rate(row.get("completion_rate")),
-        "p": figures.score(row.get("adjusted_p")),
-        "verdict": row.get("verdict") or figures.UNKNOWN,
+        "skill": f"{row['skill_id']}@{row['skill_version']}" if known else numbers.UNKNOWN,
+        "benchmark": row["benchmark_id"] if known else numbers.UNKNOWN,
+        "completion": numbers.rate(row.get("completion_rate")),
+        "p": numbers.score(row.get("adjusted_p")),
+        "verdict": row.get("verdict") or numbers.UNKNOWN,
         "why": row.get("explanation") or "",
     }

@@ -10,12 +10,12 @@ from prefect.runtime import flow_run
 from prefect.states import Completed, Failed
 
 from eval_skills.core.errors import RunError
+from eval_skills.engine.comparison.compare import AnswerComparison
+from eval_skills.engine.comparison.pairs import plan_comparison
+from eval_skills.engine.comparison.request import CompareRequest
+from eval_skills.engine.comparison.summary import ComparisonSummary
 from eval_skills.flows.evaluate import name_flow_run
-from eval_skills.tasks.answer_comparison import AnswerComparison
-from eval_skills.tasks.answer_pairs import plan_comparison
-from eval_skills.tasks.compare_request import CompareRequest
-from eval_skills.tasks.comparison_summary import ComparisonSummary
-from eval_skills.tasks.judge_rates import keep_rate_limits_of
+from eval_skills.tasks.rate_limits import keep_rate_limits_of
 from eval_skills.tasks.runner import EventLoopTaskRunner
 
 

@@ -1,6 +1,9 @@
-"""Evaluate: every skill × task × run, landed and summed up. The core of all other flows."""
+"""Evaluate: every skill × task × run, landed and summed up. The core of all other flows.
 
-# No postponed annotations: a worker gets the flow by value, and then only real types lead to its parameters' models.
+The last stage of a flow: report files and artifacts.
+"""
+
+from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
@@ -8,22 +11,21 @@ from time import monotonic
 from typing import cast
 from uuid import UUID
 
-from prefect import flow
+from prefect import flow, unmapped
 from prefect.client.orchestration import get_client
 from prefect.runtime import flow_run
 from prefect.states import Completed
 
+from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.evaluation.reports import partial_reports
+from eval_skills.engine.evaluation.summary import RunSummary, context_of, summary_of
 from eval_skills.flows.items import run_items, task_run_count
-from eval_skills.flows.opaque import opaque
-from eval_skills.flows.reports import write_reports
-from eval_skills.tasks.aggregate import aggregate
-from eval_skills.tasks.land import land_results
-from eval_skills.tasks.landed_reports import partial_reports
-from eval_skills.tasks.opening import plan_items
-from eval_skills.tasks.request import EvaluateRequest
-from eval_skills.tasks.run_summary import summary_of
+from eval_skills.reporting import write_rendered
+from eval_skills.tasks.evaluation import plan_items
+from eval_skills.tasks.parameters import opaque
+from eval_skills.tasks.report import publish_artifacts, render_report
+from eval_skills.tasks.results import aggregate, land_results
 from eval_skills.tasks.runner import EventLoopTaskRunner
-from eval_skills.tasks.summary import RunSummary
 
 STAGES = 3
 """Task runs besides the mapped ones: plan_items, land_results, aggregate."""
@@ -61,3 +63,13 @@ def name_flow_run(name: str) -> None:
     """Give the current flow run a name that a person can read; it is known only after planning."""
     with get_client(sync_client=True) as client:
         client.set_flow_run_name(UUID(flow_run.id), name)
+
+
+def write_reports(summary: RunSummary, formats: list[str], folder: Path) -> RunSummary:
+    """Render each format in a mapped task run, write the files under one stem, publish artifacts; the summary with the files."""
+    context = context_of(summary)
+    distinct = list(dict.fromkeys(formats))
+    rendered = render_report.map(distinct, reports=unmapped(summary.reports), context=unmapped(context)).result()
+    files = write_rendered(dict(zip(distinct, rendered, strict=True)), folder, context)
+    publish_artifacts(opaque(summary.reports), opaque(context), summary.benchmark.id)
+    return replace(summary, report_files=files, task_runs=summary.task_runs + len(distinct) + 1)

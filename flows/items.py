@@ -14,17 +14,17 @@ from prefect import unmapped
 from prefect.artifacts import create_progress_artifact, update_progress_artifact
 from prefect.context import FlowRunContext
 
+from eval_skills.core.config.limits import LOCAL
 from eval_skills.core.errors import RunError
 from eval_skills.core.store import Journal
-from eval_skills.core.task_runner import LOCAL
-from eval_skills.tasks.evaluate_item import ItemBatch, evaluate_batch, evaluate_item, retry_delays
-from eval_skills.tasks.judge_rates import keep_rate_limits
-from eval_skills.tasks.plan import RunPlan
-from eval_skills.tasks.progress import observer
-from eval_skills.tasks.resume import rest_of
+from eval_skills.engine.evaluation.executor import Here, Workplace
+from eval_skills.engine.evaluation.observer import observer
+from eval_skills.engine.evaluation.plan import RunPlan
+from eval_skills.engine.evaluation.resume import rest_of
+from eval_skills.engine.evaluation.session import RunRef, RunSession
+from eval_skills.tasks.evaluation import ItemBatch, evaluate_batch, evaluate_item, retry_delays
+from eval_skills.tasks.rate_limits import keep_rate_limits
 from eval_skills.tasks.runner import EventLoopTaskRunner, LoopFuture
-from eval_skills.tasks.session import RunRef, RunSession
-from eval_skills.tasks.workplace import Here, Workplace
 
 PROGRESS_PERIOD_S = 1.0
 PROGRESS_AFTER_S = 5.0
@@ -68,7 +68,7 @@ def open_session(plan: RunPlan) -> Iterator[RunSession]:
 def _workplace(plan: RunPlan) -> Workplace:
     if plan.request.task_runner == LOCAL:
         return Here(plan)
-    from eval_skills.tasks.cluster import DaskCluster  # an extra, and a second to import
+    from eval_skills.engine.evaluation.dask.cluster import DaskCluster  # an extra, and a second to import
 
     return DaskCluster(plan)
 

@@ -12,14 +12,13 @@ from prefect.runtime import flow_run
 from prefect.states import Completed
 
 from eval_skills.core.monitoring import StatusChange
+from eval_skills.engine.monitor.batches import Batch
+from eval_skills.engine.monitor.request import MonitorRequest
+from eval_skills.engine.monitor.session import MonitorSession
+from eval_skills.engine.monitor.summary import MonitorSummary, monitor_watcher
 from eval_skills.flows.evaluate import name_flow_run
-from eval_skills.flows.opaque import opaque
-from eval_skills.tasks.judge_rates import keep_rate_limits
-from eval_skills.tasks.monitor_batch import Batch
-from eval_skills.tasks.monitor_request import MonitorRequest
-from eval_skills.tasks.monitor_summary import MonitorSummary
-from eval_skills.tasks.monitor_watching import monitor_watcher
-from eval_skills.tasks.monitoring import MonitorSession
+from eval_skills.tasks.parameters import opaque
+from eval_skills.tasks.rate_limits import keep_rate_limits
 from eval_skills.tasks.runner import EventLoopTaskRunner
 
 EVENT = "eval-skills.monitor-status"

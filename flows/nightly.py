@@ -9,15 +9,15 @@ from prefect import flow
 from prefect.runtime import flow_run
 from prefect.states import Completed, Failed
 
-from eval_skills.core.night import Fresh
+from eval_skills.core.nightly.evidence import Fresh
+from eval_skills.engine.nightly.evidence import SuiteEvidence, SuiteRun, suite_run
+from eval_skills.engine.nightly.plan import NightPlan
+from eval_skills.engine.nightly.request import NightlyRequest
+from eval_skills.engine.nightly.summary import NightSummary, NoSuiteRan
 from eval_skills.flows.evaluate import name_flow_run
-from eval_skills.flows.opaque import opaque
-from eval_skills.flows.suite_runs import Asked, Evaluated, evaluate_all
-from eval_skills.tasks.night_evidence import SuiteEvidence, SuiteRun, suite_run
-from eval_skills.tasks.night_plan import NightPlan
-from eval_skills.tasks.night_stages import announce, compare_suites, conclude, open_night, prune, publish_suite
-from eval_skills.tasks.night_summary import NightSummary, NoSuiteRan
-from eval_skills.tasks.nightly_request import NightlyRequest
+from eval_skills.flows.suites import Asked, Evaluated, evaluate_all
+from eval_skills.tasks.nightly import announce, compare_suites, conclude, open_night, prune, publish_suite
+from eval_skills.tasks.parameters import opaque
 from eval_skills.tasks.runner import EventLoopTaskRunner
 
 STAGES = 4

@@ -8,17 +8,15 @@ from prefect import flow
 from prefect.runtime import flow_run
 from prefect.states import Completed
 
-from eval_skills.flows.evaluate import evaluate, name_flow_run
-from eval_skills.flows.opaque import opaque
-from eval_skills.flows.reports import write_reports
-from eval_skills.tasks.find import find_skills
-from eval_skills.tasks.load_benchmark import load_benchmark
-from eval_skills.tasks.matching import FoundSkills
-from eval_skills.tasks.request import PipelineRequest
+from eval_skills.engine.definition.request import PipelineRequest
+from eval_skills.engine.discovery import FoundSkills
+from eval_skills.engine.evaluation.summary import RunSummary
+from eval_skills.engine.stored_runs.candidates import DEFAULT_MIN_COMPLETION, chosen_strategy
+from eval_skills.flows.evaluate import evaluate, name_flow_run, write_reports
+from eval_skills.tasks.discovery import find_skills, load_benchmark
+from eval_skills.tasks.parameters import opaque
+from eval_skills.tasks.results import select_skills
 from eval_skills.tasks.runner import EventLoopTaskRunner
-from eval_skills.tasks.select import select_skills
-from eval_skills.tasks.strategy import DEFAULT_MIN_COMPLETION, chosen_strategy
-from eval_skills.tasks.summary import RunSummary
 
 STAGES = 3
 """Task runs of the pipeline itself: find_skills, load_benchmark, select_skills."""

@@ -11,10 +11,9 @@ import pytest
 from eval_skills.core.errors import EvalSkillsError
 from eval_skills.pytest_plugin.declaration import Declaration, declared
 from eval_skills.pytest_plugin.evaluation import Evaluator, failing_clearly, planned
-from eval_skills.pytest_plugin.outcomes import CompletionOutcome, TaskOutcome
+from eval_skills.pytest_plugin.outcomes import CompletionOutcome, SkillReport, TaskOutcome
 from eval_skills.pytest_plugin.shared import evaluated_once
-from eval_skills.pytest_plugin.skill_report import SkillReport
-from eval_skills.reporting import figures
+from eval_skills.reporting import numbers
 
 if TYPE_CHECKING:
     from _pytest.mark import ParameterSet
@@ -150,7 +149,7 @@ def _judge(case: Case, report: SkillReport, *, gated: bool) -> None:
     floor, rate = case.declaration.min_completion, report.summary.completion_rate
     spared = case.task_id is not None and floor is not None and gated and rate >= floor
     if spared and not outcome.called_a_forbidden_tool:
-        asked = f"completion {figures.rate(rate)} is enough, {figures.rate(floor)} is asked for"
+        asked = f"completion {numbers.rate(rate)} is enough, {numbers.rate(floor)} is asked for"
         pytest.xfail(f"{asked}\n{outcome.explanation}")
     pytest.fail(outcome.explanation, pytrace=False)
 

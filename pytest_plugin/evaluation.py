@@ -14,8 +14,8 @@ from eval_skills.pytest_plugin.plugin import STORE
 
 if TYPE_CHECKING:
     from eval_skills.core.models import SkillCompletionReport
-    from eval_skills.pytest_plugin.skill_report import SkillReport
-    from eval_skills.tasks.plan import RunPlan
+    from eval_skills.engine.evaluation.plan import RunPlan
+    from eval_skills.pytest_plugin.outcomes import SkillReport
 
 T = TypeVar("T")
 
@@ -54,7 +54,7 @@ class Evaluator:
         Raises:
             EvalSkillsError: its results cannot be written.
         """
-        from eval_skills.tasks.plain_run import run_plainly
+        from eval_skills.engine.evaluation.in_process import run_plainly
 
         [report] = run_plainly(_landing(plan, self._folders)).reports
         return as_skill_report(report)
@@ -66,9 +66,9 @@ def planned(config: pytest.Config, skill: str | os.PathLike[str], options: Mappi
     Raises:
         UserError: an option is unknown or wrong, or there is not exactly one skill, or no benchmark.
     """
-    from eval_skills.core.loading import validate
-    from eval_skills.tasks.plan import make_plan
-    from eval_skills.tasks.request import EvaluateRequest
+    from eval_skills.core.documents.loading import validate
+    from eval_skills.engine.definition.request import EvaluateRequest
+    from eval_skills.engine.evaluation.plan import make_plan
 
     known = sorted(EvaluateRequest.model_fields.keys() - NOT_OF_A_TEST)
     for name in options:
@@ -97,7 +97,7 @@ def planned(config: pytest.Config, skill: str | os.PathLike[str], options: Mappi
 
 def as_skill_report(report: SkillCompletionReport) -> SkillReport:
     """The report with its words for tests."""
-    from eval_skills.pytest_plugin.skill_report import SkillReport
+    from eval_skills.pytest_plugin.outcomes import SkillReport
 
     return SkillReport.model_construct(**{name: getattr(report, name) for name in type(report).model_fields})
 

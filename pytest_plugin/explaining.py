@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from eval_skills.pytest_plugin.skill_report import SkillReport
+    from eval_skills.pytest_plugin.outcomes import SkillReport
 
 NAME = "eval_skills_explaining"
 
@@ -44,7 +44,7 @@ class Explaining:
         return outcome
 
     def _reports(self, item: pytest.Item) -> list[SkillReport]:
-        from eval_skills.pytest_plugin.skill_report import SkillReport
+        from eval_skills.pytest_plugin.outcomes import SkillReport
 
         given = [value for value in getattr(item, "funcargs", {}).values() if isinstance(value, SkillReport)]
         return list({id(report): report for report in [*given, *self.made]}.values())

@@ -12,8 +12,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from eval_skills.pytest_plugin.outcomes import CompletionOutcome, TaskOutcome
-    from eval_skills.pytest_plugin.skill_report import SkillReport
+    from eval_skills.pytest_plugin.outcomes import CompletionOutcome, SkillReport, TaskOutcome
 
 MARK = "eval_skills"
 STORE = "eval_skills_store"

@@ -9,13 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from eval_skills.core.store.durable import write_whole
+from eval_skills.core.store.files import write_whole
 from eval_skills.pytest_plugin.evaluation import as_skill_report
 
 if TYPE_CHECKING:
     import pytest
 
-    from eval_skills.pytest_plugin.skill_report import SkillReport
+    from eval_skills.pytest_plugin.outcomes import SkillReport
 
 
 def evaluated_once(

@@ -1,8 +1,11 @@
-"""What a report tells about the run beside the figures of its skills."""
+"""What a report tells about the run beside the figures of its skills.
+
+The one order in which every report and the terminal show skills.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -55,3 +58,16 @@ class ReportContext:
     def selected_rank(self, report: SkillCompletionReport) -> int | None:
         """The rank that selection gave the skill; None where it was not selected."""
         return None if self.ranks is None else self.ranks.get(report.skill_key)
+
+
+def ranked(reports: Iterable[SkillCompletionReport]) -> list[SkillCompletionReport]:
+    """The reports, best first: by completion rate, then by composite score, then by ``id@version`` and benchmark.
+
+    Completion comes first because the composite score of a fast skill that is always wrong is 0.5.
+    """
+    return sorted(reports, key=_place)
+
+
+def _place(report: SkillCompletionReport) -> tuple[float, float, str, str]:
+    summary = report.summary
+    return (-summary.completion_rate, -summary.composite_score, report.skill_key, report.benchmark_id)

@@ -8,7 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from eval_skills.reporting.figures import UNKNOWN
+from eval_skills.reporting.numbers import UNKNOWN
 
 LINE_BREAK = "⏎"
 _BREAKS = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")

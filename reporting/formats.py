@@ -13,25 +13,26 @@ from eval_skills.reporting.context import ReportContext
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A way to write a report down: the ending of its file, and the module that renders it, imported when it is first used:
-    templates and charts would slow every command that only prints."""
+    """A way to write a report down: the ending of its file, and the function that renders it as ``module:function``, imported
+    when it is first used: templates and charts would slow every command that only prints."""
 
     extension: str
-    module: str
+    renderer: str
 
     def render(self, reports: Sequence[SkillCompletionReport], context: ReportContext) -> str | bytes:
         """The reports in this format, the best skill first; bytes where the format is binary."""
-        written: str | bytes = import_module(f"{__package__}.{self.module}").render(reports, context)
+        module, _, function = self.renderer.partition(":")
+        written: str | bytes = getattr(import_module(f"{__package__}.{module}"), function)(reports, context)
         return written
 
 
 FORMATS: dict[str, Format] = {
-    "json": Format("json", "json_report"),
-    "markdown": Format("md", "markdown_report"),
-    "html": Format("html", "html_report"),
-    "csv": Format("csv", "csv_report"),
-    "junit": Format("xml", "junit_report"),
-    "parquet": Format("parquet", "parquet_report"),
+    "json": Format("json", "json_report:render"),
+    "markdown": Format("md", "markdown:render"),
+    "html": Format("html", "html.report:render"),
+    "csv": Format("csv", "table:render_csv"),
+    "junit": Format("xml", "junit_report:render"),
+    "parquet": Format("parquet", "table:render_parquet"),
 }
 
 

@@ -6,12 +6,11 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from eval_skills.core.documents.loading import read_document, validate
 from eval_skills.core.errors import InputError
-from eval_skills.core.loading import read_document, validate
 from eval_skills.core.models import SkillCompletionReport
-from eval_skills.reporting.context import ReportContext
+from eval_skills.reporting.context import ReportContext, ranked
 from eval_skills.reporting.escape import encodable
-from eval_skills.reporting.ranking import ranked
 
 
 def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> str:

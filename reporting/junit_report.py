@@ -9,11 +9,9 @@ from xml.etree import ElementTree
 
 from eval_skills.core.models import SkillCompletionReport, TaskResult
 from eval_skills.core.tool_names import FORBIDDEN_TOOL_CALLED
-from eval_skills.reporting.alarms import forbidden_calls
-from eval_skills.reporting.context import ReportContext
+from eval_skills.reporting.context import ReportContext, ranked
 from eval_skills.reporting.escape import excerpt
-from eval_skills.reporting.ranking import ranked
-from eval_skills.reporting.sections import calls_line, reasons
+from eval_skills.reporting.sections import calls_line, forbidden_calls, reasons
 from eval_skills.reporting.table import Row, skill_rows
 
 EXCERPT_LENGTH = 10_000

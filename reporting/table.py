@@ -1,19 +1,25 @@
-"""One row per skill: the columns that the CSV and the Parquet report share."""
+"""One row per skill: the columns that the CSV and the Parquet report share.
+
+The report as CSV: one row per skill, numbers unrounded, unknown values empty.
+
+The report as Parquet: the rows of the CSV report, typed.
+"""
 
 from __future__ import annotations
 
+import csv
+import io
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from eval_skills.core.dimensions import DIMENSIONS
+from eval_skills.core.metrics.dimensions import DIMENSIONS
 from eval_skills.core.models import SkillCompletionReport
-from eval_skills.reporting.context import ReportContext
-from eval_skills.reporting.dimension_figures import mean_of
-from eval_skills.reporting.escape import json_text
-from eval_skills.reporting.judge_figures import Judging, judging_of
-from eval_skills.reporting.ranking import ranked
+from eval_skills.reporting.context import ReportContext, ranked
+from eval_skills.reporting.dimensions import mean_of
+from eval_skills.reporting.escape import csv_cell, encodable, json_text
+from eval_skills.reporting.judging.figures import Judging, judging_of
 
 Kind = Literal["text", "float", "int", "bool"]
 Row = dict[str, Any]
@@ -133,3 +139,36 @@ def skill_rows(reports: Sequence[SkillCompletionReport], context: ReportContext)
         {"rank": rank, **{column.name: column.value(report, context) for column in COLUMNS}}
         for rank, report in enumerate(ranked(reports), start=1)
     ]
+
+
+def render_csv(reports: Sequence[SkillCompletionReport], context: ReportContext) -> str:
+    """The table with a header line; text cannot become a formula of a spreadsheet, numbers are left as they are."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, ["rank", *(column.name for column in COLUMNS)], lineterminator="\n")
+    writer.writeheader()
+    for row in skill_rows(reports, context):
+        writer.writerow({name: _csv_value(value) for name, value in row.items()})
+    return text.getvalue()
+
+
+def _csv_value(value: Any) -> Any:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return csv_cell(encodable(value)) if isinstance(value, str) else value
+
+
+def render_parquet(reports: Sequence[SkillCompletionReport], context: ReportContext) -> bytes:
+    """The table as the bytes of a Parquet file; without skills it has no rows and the same columns."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    types = {"text": pa.string(), "float": pa.float64(), "int": pa.int64(), "bool": pa.bool_()}
+    schema = pa.schema([("rank", pa.int64()), *((column.name, types[column.kind]) for column in COLUMNS)])
+    rows = [{name: _parquet_value(value) for name, value in row.items()} for row in skill_rows(reports, context)]
+    sink = io.BytesIO()
+    parquet.write_table(pa.Table.from_pylist(rows, schema=schema), sink)
+    return sink.getvalue()
+
+
+def _parquet_value(value: Any) -> Any:
+    return encodable(value) if isinstance(value, str) else value

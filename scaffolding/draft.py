@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from eval_skills.core.errors import UsageError
-from eval_skills.core.store.durable import write_whole
+from eval_skills.core.store.files import write_whole
 
 FORCE = "give another name or folder, or --force to overwrite it"
 """What to do about a file that exists, where the command has such an option."""

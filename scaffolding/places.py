@@ -1,13 +1,20 @@
-"""Where a project keeps its things: as its configuration says, else in folders beside it."""
+"""Where a project keeps its things: as its configuration says, else in folders beside it.
+
+The lines of a ``.gitignore`` that are missing, added without touching the others.
+
+A GitHub Actions workflow that evaluates a project.
+"""
 
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from eval_skills.core.config.layered import HOME_FILE, PROJECT_FILE
+from eval_skills.core.config.layers import HOME_FILE, PROJECT_FILE
 from eval_skills.core.store.layout import SQLITE_SUFFIXES
 
 if TYPE_CHECKING:
@@ -66,3 +73,52 @@ class Places:
         else:
             left = [(self.reports, True), (store, True)]
         return [(path, is_folder) for path, is_folder in left if self.written(path).startswith("./") and path != self.folder]
+
+
+def with_lines(text: str, wanted: Sequence[str]) -> str:
+    """`text` with those of the `wanted` lines appended that it lacks; the same text if it has them all.
+
+    A line counts as there in any spelling of it (``reports``, ``/reports/``, ``**/reports/**``), and when it is negated: then
+    somebody decided to keep those files. Line ends are as in the text; a missing one at its end is added first.
+    """
+    known = {_name(line) for line in text.splitlines()}
+    missing = [line for line in dict.fromkeys(wanted) if _name(line) not in known]
+    end = "\r\n" if "\r\n" in text else "\n"
+    head = text + end if missing and text and not text.endswith("\n") else text
+    return head + "".join(line + end for line in missing)
+
+
+def pattern(path: str, *, is_folder: bool) -> str:
+    """The line that ignores this one path, relative to the file's own folder."""
+    return "/" + re.sub(r"([\\*?\[\]])", r"\\\1", path) + ("/" if is_folder else "")
+
+
+def _name(line: str) -> str:
+    bare = line.strip().lstrip("\ufeff").removeprefix("!").removeprefix("**/").removeprefix("/")
+    return re.sub(r"/\*{0,2}$", "", bare)
+
+
+TEMPLATES = Path(__file__).parent / "templates" / "project"
+WORKFLOWS = Path(".github", "workflows")
+
+
+def workflow(folder: Path, reports: Path) -> tuple[Path, str]:
+    """Where the workflow of the project in `folder` belongs, and its text; `reports` is the folder of its report files.
+
+    GitHub reads workflows at the root of a repository only. So inside a repository the file belongs there, and for a project
+    in a folder below it the file is named after that folder. Without a repository it belongs into `folder`.
+    """
+    root = next((place for place in (folder, *folder.parents) if (place / ".git").exists()), folder)
+    inside = folder.relative_to(root).as_posix()
+    name = "-".join(filter(None, ["eval-skills", *re.findall(r"[a-z0-9]+", inside.lower())]))
+    kept = reports.relative_to(root).as_posix() if reports.is_relative_to(root) else str(reports)
+    return root / WORKFLOWS / f"{name}.yaml", _rendered(name=name, folder=inside, reports=f"{kept}/")
+
+
+def _rendered(**values: str) -> str:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    # What is printed is YAML: texts go through `tojson`, which YAML reads as they are.
+    environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined)
+    environment.keep_trailing_newline = True
+    return environment.get_template("github.yaml.jinja").render(values)

@@ -11,13 +11,11 @@ from typing import Literal
 from eval_skills.benchmarks.locations import builtin_ids, known_ids
 from eval_skills.core.errors import UsageError
 from eval_skills.core.skills import discover_skills
-from eval_skills.core.store.durable import write_whole
+from eval_skills.core.store.files import write_whole
 from eval_skills.scaffolding.commented_config import commented_config
 from eval_skills.scaffolding.draft import Draft, write_drafts
-from eval_skills.scaffolding.github import workflow
-from eval_skills.scaffolding.gitignore import pattern, with_lines
-from eval_skills.scaffolding.places import Places
-from eval_skills.scaffolding.skill_name import skill_name
+from eval_skills.scaffolding.names import skill_name
+from eval_skills.scaffolding.places import Places, pattern, with_lines, workflow
 from eval_skills.scaffolding.skill_templates import draft_skill
 
 State = Literal["written", "extended", "kept"]

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eval_skills.core.errors import UsageError, nearest
-from eval_skills.scaffolding.checking import checked_skill
 from eval_skills.scaffolding.draft import Draft
+from eval_skills.scaffolding.names import checked_skill
 
 if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-    from eval_skills.scaffolding.skill_name import SkillName
+    from eval_skills.scaffolding.names import SkillName
 
 TEMPLATES = ("http_request", "python_script", "mcp_tool", "langchain", "custom")
 """What ``--from-template`` may name; each is a folder of that name in ``templates/skills``."""

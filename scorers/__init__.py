@@ -1,47 +1,18 @@
 """How an answer is judged: one file per scorer, and the one door to all of them."""
 
-from eval_skills.scorers import (
-    contains,
-    custom,
-    exact_match,
-    forbidden_tools,
-    gaia,
-    hallucination,
-    json_schema,
-    llm_judge,
-    regex,
-    rubric,
-    sequence,
-    tool_accuracy,
-    trajectory_judge,
-    trajectory_match,
-)
+from eval_skills.scorers import builtin  # noqa: F401 - importing a scorer's module registers it
+from eval_skills.scorers.api import check_task, score_response, score_response_sync
+from eval_skills.scorers.claims import scorer as _claims  # noqa: F401
+from eval_skills.scorers.custom import scorer as _custom  # noqa: F401
 from eval_skills.scorers.registry import scorer, scorer_names
+from eval_skills.scorers.rubric import scorer as _rubric  # noqa: F401
 from eval_skills.scorers.score import Score
-from eval_skills.scorers.scoring import check_task, score_response, score_response_sync
 from eval_skills.scorers.settings import ScoringSettings
 from eval_skills.scorers.task_scoring import TaskScoring
-
-BUILT_IN = (
-    contains,
-    custom,
-    exact_match,
-    forbidden_tools,
-    gaia,
-    hallucination,
-    json_schema,
-    llm_judge,
-    regex,
-    rubric,
-    sequence,
-    tool_accuracy,
-    trajectory_judge,
-    trajectory_match,
-)
-"""The modules that register the scorers of this package."""
+from eval_skills.scorers.tools import accuracy, forbidden, sequence  # noqa: F401
+from eval_skills.scorers.trajectory import judge_scorer, match_scorer  # noqa: F401
 
 __all__ = [
-    "BUILT_IN",
     "Score",
     "ScoringSettings",
     "TaskScoring",

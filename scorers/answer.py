@@ -1,10 +1,16 @@
-"""The answer inside an output, and its text."""
+"""The answer inside an output, and its text.
+
+A file that a benchmark names, within the benchmark's own folder.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import json
+from pathlib import Path
 from typing import Any
+
+from eval_skills.core.errors import InputError
 
 ENVELOPE_KEYS = ("result", "output", "answer")
 """Where an object holds its answer; the first that is present counts."""
@@ -71,3 +77,28 @@ def is_long(value: Any, limit: int = LONG_CHARS) -> bool:
         if size > limit:
             return True
     return False
+
+
+def file_of_benchmark(written: str, folder: Path | None, *, option: str, what: str) -> tuple[Path, Path]:
+    """The benchmark's folder and the file `written` in it, both with links followed; the file need not exist.
+
+    `option` is what named it, and `what` it is.
+
+    Raises:
+        InputError: the folder is unknown, the file lies outside of it (compared by resolved path components), or nothing can have
+            that name.
+    """
+    if folder is None:
+        raise InputError(
+            "the benchmark's folder is unknown, so there is nowhere to look; load the benchmark from a file", path=option
+        )
+    root = folder.resolve()
+    try:
+        path = (root / written).resolve()
+    except (OSError, ValueError, RuntimeError) as error:  # a name with a null, links in a circle
+        raise InputError(
+            f"{written!r} cannot be found ({error}); name the {what} in the benchmark's folder", path=option
+        ) from None
+    if not path.is_relative_to(root):
+        raise InputError(f"{written!r} lies outside the benchmark's folder; put the {what} into it", path=option)
+    return root, path

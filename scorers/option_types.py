@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 from pydantic import ConfigDict, PydanticUserError, TypeAdapter, ValidationError
 
+from eval_skills.core.documents.validation_errors import kind_wanted
 from eval_skills.core.errors import nearest
-from eval_skills.core.validation_words import kind_wanted
 from eval_skills.scorers.option_words import (
     ARRAYS,
     OBJECTS,

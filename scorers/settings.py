@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from eval_skills.core.config.judge_options import JudgeOptions
-from eval_skills.core.loading import validate
+from eval_skills.core.config.settings import JudgeOptions
+from eval_skills.core.documents.loading import validate
 from eval_skills.core.models import Weights
 from eval_skills.scorers.judging.judges import Judges
 

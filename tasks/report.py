@@ -9,8 +9,8 @@ from prefect.artifacts import create_markdown_artifact, create_table_artifact
 from prefect.cache_policies import NO_CACHE
 
 from eval_skills.core.models import SkillCompletionReport
-from eval_skills.reporting import ReportContext, figures, ranked, render
-from eval_skills.reporting.dimension_figures import dimension_title, mean_of, shown_dimensions
+from eval_skills.reporting import ReportContext, numbers, ranked, render
+from eval_skills.reporting.dimensions import dimension_title, mean_of, shown_dimensions
 
 MAX_ARTIFACT_CHARACTERS = 200_000
 
@@ -48,12 +48,12 @@ def ranking_rows(reports: Sequence[SkillCompletionReport], context: ReportContex
         {
             "#": str(place),
             "skill": report.skill_key,
-            "completion": figures.rate(report.summary.completion_rate),
-            "95 % interval": figures.interval(report.summary.confidence_interval),
-            "errors": figures.rate(report.summary.error_rate),
-            "P95": figures.milliseconds(report.latency.p95_ms),
-            "composite": figures.score(report.summary.composite_score),
-            **{dimension_title(name).lower(): figures.score(mean_of(report, name)) for name in shown_dimensions(reports)},
+            "completion": numbers.rate(report.summary.completion_rate),
+            "95 % interval": numbers.interval(report.summary.confidence_interval),
+            "errors": numbers.rate(report.summary.error_rate),
+            "P95": numbers.milliseconds(report.latency.p95_ms),
+            "composite": numbers.score(report.summary.composite_score),
+            **{dimension_title(name).lower(): numbers.score(mean_of(report, name)) for name in shown_dimensions(reports)},
             "selected": str(context.selected_rank(report) or ""),
         }
         for place, report in enumerate(ranked(reports), start=1)

@@ -24,9 +24,8 @@ from prefect.task_engine import run_task_async, run_task_sync
 from prefect.task_runners import TaskRunner
 from prefect.tasks import Task
 
-from eval_skills.tasks.keeper import Keeper
-from eval_skills.tasks.slot import Slot, current_slot
-from eval_skills.tasks.stray_tasks import end_stray_tasks
+from eval_skills.engine.evaluation.asyncio_support import Keeper, end_stray_tasks
+from eval_skills.engine.evaluation.retries import Slot, current_slot
 
 T = TypeVar("T")
 StateFuture = concurrent.futures.Future[State[Any]]

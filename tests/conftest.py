@@ -12,7 +12,7 @@ import httpx
 import pytest
 from hypothesis import HealthCheck, settings
 
-from eval_skills.cli.api_server import prefect_api
+from eval_skills.cli.prefect_server.private import prefect_api
 
 pytest_plugins = ["pytester"]  # the tests of our own plugin run pytest
 
@@ -44,7 +44,7 @@ def prefect_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         environment.delenv("PREFECT_API_URL", raising=False)
         environment.setenv("PREFECT_HOME", str(home))
         environment.setenv("PREFECT_SERVER_API_PORT", "1")  # never the server that a developer keeps running
-        environment.setattr("eval_skills.cli.api_server.START_TIMEOUT_S", 600.0)
+        environment.setattr("eval_skills.cli.prefect_server.private.START_TIMEOUT_S", 600.0)
         with prefect_api() as server, temporary_settings({PREFECT_API_URL: server.url, PREFECT_HOME: home}):
             server.wait_until_ready()
             yield server.url

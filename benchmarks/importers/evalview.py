@@ -1,4 +1,7 @@
-"""A folder of EvalView test cases, or one of them, as a benchmark."""
+"""A folder of EvalView test cases, or one of them, as a benchmark.
+
+The line of a YAML file that a complaint is about.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +12,17 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from eval_skills.benchmarks.importers.evalview_case import Case
 from eval_skills.benchmarks.importers.evalview_task import doubts, task_of
-from eval_skills.benchmarks.importers.yaml_lines import with_line
+from eval_skills.core.documents.loading import read_document, validate
 from eval_skills.core.errors import InputError
 from eval_skills.core.fingerprint import IGNORED_FOLDERS, digest_of_json
-from eval_skills.core.loading import read_document, validate
 from eval_skills.core.models import Benchmark, EvalTask
+
+if TYPE_CHECKING:
+    from yaml import Node
 
 SUFFIXES = (".yaml", ".yml", ".toml")
 _VERSION_DIGITS = 8
@@ -159,3 +164,54 @@ def _refuse_same_ids(read: list[_Read]) -> None:
 
 def _relative(file: Path, folder: Path) -> str:
     return file.relative_to(folder).as_posix()
+
+
+_PART = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
+_UNKNOWN_KEY = re.compile(r"unknown key '([^']*)'")
+_HUMP = re.compile(r"(?<!^)(?=[A-Z])")
+
+
+def with_line(error: InputError, file: Path) -> InputError:
+    """The error with the line of `file` that its path stands for: ``case.yaml:12: thresholds: …``.
+
+    A path that the file does not hold stands for the innermost part that it does; camelCase finds snake_case too. A file that is
+    no YAML has no lines here: the error names the file alone.
+    """
+    line = _line_of(file, error.path, error.message)
+    return InputError(error.message, source=f"{file}:{line}" if line else file, path=error.path)
+
+
+def _line_of(file: Path, path: str, message: str) -> int | None:
+    import yaml
+
+    if file.suffix.lower() == ".toml":
+        return None
+    try:
+        node = yaml.compose(file.read_text(encoding="utf-8-sig"), yaml.SafeLoader)
+    except (yaml.YAMLError, OSError, ValueError, RecursionError):
+        return None
+    if node is None:
+        return None
+    unknown = _UNKNOWN_KEY.match(message)
+    return _descend(node, [*_PART.findall(path), *([("", unknown[1])] if unknown else [])])
+
+
+def _descend(node: Node, parts: list[tuple[str, str]]) -> int:
+    """The line of the key or element that the parts lead to."""
+    from yaml import MappingNode, SequenceNode
+
+    line = node.start_mark.line
+    for index, name in parts:
+        if isinstance(node, SequenceNode) and index and int(index) < len(node.value):
+            node = node.value[int(index)]
+            line = node.start_mark.line
+        elif isinstance(node, MappingNode) and (found := _entry(node, name)) is not None:
+            line, node = found
+        else:
+            break
+    return int(line) + 1
+
+
+def _entry(node: Node, name: str) -> tuple[int, Node] | None:
+    spellings = {name, _HUMP.sub("_", name).lower()}
+    return next(((key.start_mark.line, value) for key, value in node.value if key.value in spellings), None)

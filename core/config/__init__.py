@@ -1,7 +1,7 @@
 """Layered configuration: flags over variables over files over defaults, merged key by key."""
 
 from eval_skills.core.config.editing import set_in_file
-from eval_skills.core.config.layered import LayeredConfig, is_silent, load_config
+from eval_skills.core.config.layers import LayeredConfig, is_silent, load_config
 from eval_skills.core.config.settings import ID_OR_PATH, PATH, Config, LlmSettings, WrittenPath
 
 __all__ = [

@@ -9,8 +9,8 @@ from typing import Any, get_args
 
 from eval_skills.core.config.keys import Leaf, dotted, flatten, nest, resolve
 from eval_skills.core.config.settings import ID_OR_PATH, PATH, Config
+from eval_skills.core.documents.loading import read_document, validate
 from eval_skills.core.errors import ConfigError, InputError
-from eval_skills.core.loading import read_document, validate
 
 _DOCUMENTS = (".json", ".yaml", ".yml")
 

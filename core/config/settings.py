@@ -1,4 +1,7 @@
-"""What can be configured: every key, its default and what it may hold."""
+"""What can be configured: every key, its default and what it may hold.
+
+How models judge: what every flow that scores answers can be told about it.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,19 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, field_validator
 
+from eval_skills.core.config.limits import (
+    LOCAL,
+    CpuSeconds,
+    MemoryMb,
+    OpenFiles,
+    OutputBytes,
+    SandboxName,
+    SandboxNetwork,
+    TaskRunnerName,
+    VariableName,
+)
 from eval_skills.core.models.base import Model, Rate, Text
 from eval_skills.core.models.task import Weights
-from eval_skills.core.process_limits import CpuSeconds, MemoryMb, OpenFiles, OutputBytes, SandboxName, SandboxNetwork
-from eval_skills.core.task_runner import LOCAL, TaskRunnerName
-from eval_skills.core.variable_names import VariableName
 
 
 def _as_path(value: Any) -> Path:
@@ -173,3 +184,21 @@ class Config(Model):
         if len(named) == len(Weights.model_fields) and not any(named.values()):
             raise ValueError("all of them are 0, so nothing would be scored; give at least one a value above 0")
         return weights
+
+
+class JudgeOptions(Model):
+    """The model that judges, and how much of it. The limits hold for one run in one process."""
+
+    llm: LlmSettings = Field(default_factory=LlmSettings, description="The model that judges, where a task asks for one")
+    judge_concurrency: int = Field(default=4, ge=1, le=1024, description="How many questions go to judging models at a time")
+    max_judge_cost: float | None = Field(
+        default=None, ge=0, le=1e9, description="USD that judging may cost; then the rest of the items is not judged"
+    )
+    no_judge_cache: bool = Field(
+        default=False, description="Ask judging models anew, also what they answered before, and keep nothing"
+    )
+    no_judge_check: bool = Field(default=False, description="Do not ask judging models for one token before the run begins")
+
+    def judge_options(self) -> dict[str, object]:
+        """These options alone, by field name."""
+        return {name: getattr(self, name) for name in JudgeOptions.model_fields}

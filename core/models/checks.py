@@ -6,8 +6,8 @@ from typing import Any, Literal, get_args
 
 from pydantic import Field, field_validator
 
-from eval_skills.core.excerpts import excerpt
 from eval_skills.core.models.base import Model, Rate, Text
+from eval_skills.core.text import excerpt
 
 ClaimKind = Literal["number", "date", "time", "quote", "url", "email", "identifier", "name"]
 CLAIM_KINDS: tuple[ClaimKind, ...] = get_args(ClaimKind)

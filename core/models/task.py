@@ -6,10 +6,9 @@ from typing import Any, Literal, get_args
 
 from pydantic import ConfigDict, Field, SerializerFunctionWrapHandler, field_validator, model_serializer, model_validator
 
-from eval_skills.core.excerpts import excerpt
-from eval_skills.core.letters import comparable
 from eval_skills.core.models.base import Model, Text
 from eval_skills.core.models.checks import Checks
+from eval_skills.core.text import comparable, excerpt
 from eval_skills.core.tool_names import normalise_tool_name
 
 Complexity = Literal["simple", "medium", "complex", "very_complex"]

@@ -9,15 +9,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from eval_skills.core.store.history import PastRun, past_runs
     from eval_skills.core.store.journal import Journal
+    from eval_skills.core.store.journal_lines import latest, read_journal
+    from eval_skills.core.store.judging_schema import SAMPLE_SCHEMA
     from eval_skills.core.store.landing import land, land_items
-    from eval_skills.core.store.lines import latest, read_journal
+    from eval_skills.core.store.layout import check_run_id, derived_run_id, is_run_id, new_run_id, start_date, started_at
     from eval_skills.core.store.manifest import Manifest, ManifestBenchmark, ManifestSkill, read_manifest, write_manifest
-    from eval_skills.core.store.past_run import PastRun, past_runs
     from eval_skills.core.store.retention import Pruned, prune_items
     from eval_skills.core.store.rows import results_of, table_of
-    from eval_skills.core.store.run_id import check_run_id, derived_run_id, is_run_id, new_run_id, start_date, started_at
-    from eval_skills.core.store.sample_schema import SAMPLE_SCHEMA
     from eval_skills.core.store.schema import COMPARISON_SCHEMA, ITEM_SCHEMA, REPORT_SCHEMA, RUN_SCHEMA
     from eval_skills.core.store.side_tables import (
         land_calibration,
@@ -73,13 +73,13 @@ __all__ = [
 _MODULES: dict[str, tuple[str, ...]] = {
     "journal": ("Journal",),
     "landing": ("land", "land_items"),
-    "lines": ("latest", "read_journal"),
+    "journal_lines": ("latest", "read_journal"),
     "manifest": ("Manifest", "ManifestBenchmark", "ManifestSkill", "read_manifest", "write_manifest"),
-    "past_run": ("PastRun", "past_runs"),
+    "history": ("PastRun", "past_runs"),
     "retention": ("Pruned", "prune_items"),
     "rows": ("results_of", "table_of"),
-    "run_id": ("check_run_id", "derived_run_id", "is_run_id", "new_run_id", "start_date", "started_at"),
-    "sample_schema": ("SAMPLE_SCHEMA",),
+    "layout": ("check_run_id", "derived_run_id", "is_run_id", "new_run_id", "start_date", "started_at"),
+    "judging_schema": ("SAMPLE_SCHEMA",),
     "schema": ("COMPARISON_SCHEMA", "ITEM_SCHEMA", "REPORT_SCHEMA", "RUN_SCHEMA"),
     "side_tables": (
         "land_calibration",

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from eval_skills.core.errors import RunError
 from eval_skills.core.redaction import Redaction
-from eval_skills.core.store.durable import sync_folder
-from eval_skills.core.store.lines import line_of
-from eval_skills.core.store.lock import RunLock
+from eval_skills.core.store.files import RunLock, sync_folder
+from eval_skills.core.store.journal_lines import line_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

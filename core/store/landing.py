@@ -13,12 +13,10 @@ import pyarrow.parquet as pq
 from pyarrow import fs
 
 from eval_skills.core.errors import RunError
-from eval_skills.core.store.durable import sync_file, sync_folder
-from eval_skills.core.store.layout import Layout
-from eval_skills.core.store.lines import complete_lines, key_of, result_of
-from eval_skills.core.store.lock import RunLock
+from eval_skills.core.store.files import RunLock, sync_file, sync_folder
+from eval_skills.core.store.journal_lines import complete_lines, key_of, result_of
+from eval_skills.core.store.layout import Layout, check_run_id, start_date
 from eval_skills.core.store.rows import table_of
-from eval_skills.core.store.run_id import check_run_id, start_date
 from eval_skills.core.store.schema import ITEM_SCHEMA
 
 if TYPE_CHECKING:
@@ -27,8 +25,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from eval_skills.core.models import ItemResult
+    from eval_skills.core.store.journal_lines import ItemKey
     from eval_skills.core.store.layout import TableName
-    from eval_skills.core.store.lines import ItemKey
     from eval_skills.core.store.store import Store
 
 BATCH_ROWS = 5_000

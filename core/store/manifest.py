@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field, field_validator
 from pydantic_core import to_json
 
+from eval_skills.core.documents.loading import read_document, validate
 from eval_skills.core.errors import InputError
-from eval_skills.core.loading import read_document, validate
 from eval_skills.core.models import Model
 from eval_skills.core.redaction import Redaction
-from eval_skills.core.store.durable import write_whole
-from eval_skills.core.store.run_id import is_run_id
+from eval_skills.core.store.files import write_whole
+from eval_skills.core.store.layout import is_run_id
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

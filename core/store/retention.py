@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from eval_skills.core.store.run_id import started_at
+from eval_skills.core.store.layout import started_at
 
 if TYPE_CHECKING:
     from collections.abc import Collection

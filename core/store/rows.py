@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from pydantic_core import from_json, to_json
 
-from eval_skills.core.dimensions import DIMENSIONS
+from eval_skills.core.metrics.dimensions import DIMENSIONS
 from eval_skills.core.models import (
     Attempt,
     DimensionSummary,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from eval_skills.core.store.durable import sync_file
+from eval_skills.core.store.files import sync_file
 from eval_skills.core.store.landing import relative_of
 from eval_skills.core.store.rows import report_row
 from eval_skills.core.store.tables import SCHEMAS

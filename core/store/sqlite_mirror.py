@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from eval_skills.core.errors import RunError, UsageError
-from eval_skills.core.store.run_id import check_run_id
+from eval_skills.core.store.layout import check_run_id
 from eval_skills.core.store.schema import ITEM_SCHEMA, REPORT_SCHEMA, RUN_SCHEMA
 
 if TYPE_CHECKING:

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eval_skills.core.errors import InputError, UsageError
-from eval_skills.core.store.layout import DEFAULT_ROOT, Layout
+from eval_skills.core.store.layout import DEFAULT_ROOT, Layout, is_run_id, started_at
 from eval_skills.core.store.manifest import Manifest, read_manifest
-from eval_skills.core.store.run_id import is_run_id, started_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Set

@@ -1,21 +1,30 @@
-"""The landed Parquet files of a store, in a local folder or behind an fsspec URL."""
+"""The landed Parquet files of a store, in a local folder or behind an fsspec URL.
+
+A few columns of many small Parquet files, which is what a table of a store is after a year of nights.
+
+It is a dataset without what that costs: importing it brings pandas along, and it is built for few large files.
+"""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 from pyarrow import fs
 
-from eval_skills.core.errors import UsageError
-from eval_skills.core.store.durable import replace_durably
-from eval_skills.core.store.judge_schema import CALIBRATION_SCHEMA, PREFERENCE_SCHEMA
-from eval_skills.core.store.run_id import is_run_id
-from eval_skills.core.store.sample_schema import SAMPLE_SCHEMA
+from eval_skills.core.errors import InputError, UsageError
+from eval_skills.core.store.files import replace_durably
+from eval_skills.core.store.judging_schema import CALIBRATION_SCHEMA, PREFERENCE_SCHEMA, SAMPLE_SCHEMA
+from eval_skills.core.store.layout import is_run_id
 from eval_skills.core.store.schema import COMPARISON_SCHEMA, DATE_FIELD, ITEM_SCHEMA, NIGHT_SCHEMA, REPORT_SCHEMA
-from eval_skills.core.store.small_files import row_count, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -158,3 +167,69 @@ def _remote(url: str) -> tuple[fs.FileSystem, str]:
     except (ImportError, ValueError) as error:
         raise UsageError(f"the store {url!r} cannot be opened: {error}") from None
     return fs.PyFileSystem(fs.FSSpecHandler(filesystem)), root.rstrip("/")
+
+
+READERS = 8
+"""Files that are read at a time: behind a URL each is a wait of its own."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def rows_of(filesystem: fs.FileSystem, paths: Sequence[str], schema: pa.Schema) -> list[dict[str, Any]]:
+    """The columns of `schema` of every file, in the order of the files; null where a file of an older version lacks one.
+
+    It is fastest with the columns in the order in which the files have them.
+
+    Raises:
+        InputError: a file is not readable.
+    """
+    if not paths:
+        return []
+    with ThreadPoolExecutor(min(READERS, len(paths))) as readers:
+        found = pa.concat_tables(readers.map(partial(_read, filesystem, schema), paths))
+    return [dict(zip(schema.names, row, strict=True)) for row in zip(*map(_values, found.columns), strict=True)]
+
+
+def row_count(filesystem: fs.FileSystem, path: str) -> int:
+    """How many rows a file has; only its footer is read.
+
+    Raises:
+        InputError: it is not readable.
+    """
+    with _readable(path):
+        rows: int = pq.read_metadata(path, filesystem=filesystem).num_rows
+    return rows
+
+
+def _read(filesystem: fs.FileSystem, schema: pa.Schema, path: str) -> pa.Table:
+    with _readable(path), pq.ParquetFile(path, filesystem=filesystem) as file:
+        places = _places(file.metadata.schema, frozenset(schema.names))
+        # `file.read` looks the names up in a list of all columns that it makes anew for every file: half of the time
+        table: pa.Table = file.reader.read_all(column_indices=places, use_threads=False).replace_schema_metadata()
+        for each in schema if table.num_columns < len(schema) else ():
+            if each.name not in table.column_names:
+                table = table.append_column(each, pa.nulls(file.metadata.num_rows, each.type))
+        table = table if table.column_names == schema.names else table.select(schema.names)
+        return table if table.schema.equals(schema) else table.cast(schema)
+
+
+def _places(columns: pq.ParquetSchema, names: frozenset[str]) -> list[int]:
+    """Where the leaves of these columns are in a file: a list or struct has several."""
+    return [place for place in range(len(columns)) if columns.column(place).path.partition(".")[0] in names]
+
+
+def _values(column: pa.ChunkedArray) -> list[Any]:
+    """A moment converted by pyarrow itself costs the import of pandas, and a cast that of all its functions."""
+    if not pa.types.is_timestamp(column.type):
+        values: list[Any] = column.to_pylist()
+        return values
+    since = (each for chunk in column.chunks for each in chunk.view(pa.int64()).to_pylist())
+    return [None if each is None else _EPOCH + timedelta(microseconds=each) for each in since]
+
+
+@contextmanager
+def _readable(path: str) -> Iterator[None]:
+    try:
+        yield
+    except (pa.ArrowInvalid, OSError) as error:
+        raise InputError(f"not a readable Parquet file ({error}); restore it, or move it away", source=path) from None

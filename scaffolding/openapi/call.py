@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from eval_skills.adapters.placeholder import Placeholder
+from eval_skills.adapters.template.placeholder import Placeholder
 from eval_skills.scaffolding.openapi.body import FORM, JSON, Content, answer, is_form, request_body
 from eval_skills.scaffolding.openapi.document import Document, mapping
 from eval_skills.scaffolding.openapi.operation import Operation

@@ -11,10 +11,9 @@ from typing import Any
 from referencing import Registry, Specification
 from referencing.exceptions import Unresolvable
 
+from eval_skills.core.documents.loading import read_document
 from eval_skills.core.errors import InputError
-from eval_skills.core.loading import read_document
-from eval_skills.scaffolding.openapi.circles import Circles
-from eval_skills.scaffolding.openapi.soundness import Soundness
+from eval_skills.scaffolding.openapi.references import Circles, Soundness
 
 MAX_VALUES = 2_000_000
 """How many values a document may hold once its YAML aliases are unfolded."""

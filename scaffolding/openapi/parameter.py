@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from eval_skills.adapters.header import FRAMING
-from eval_skills.adapters.placeholder import Placeholder
+from eval_skills.adapters.headers import FRAMING
+from eval_skills.adapters.template.placeholder import Placeholder
 from eval_skills.scaffolding.openapi.document import Document, mapping, sequence
 from eval_skills.scaffolding.openapi.operation import Operation
 

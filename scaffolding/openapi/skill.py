@@ -8,20 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from eval_skills.adapters.address import address_of
 from eval_skills.adapters.config import read_config
-from eval_skills.adapters.http_config import HttpConfig
+from eval_skills.adapters.http.address import address_of
+from eval_skills.adapters.http.config import HttpConfig
 from eval_skills.core.models import Skill
-from eval_skills.scaffolding.checking import checked_skill
 from eval_skills.scaffolding.draft import Draft
+from eval_skills.scaffolding.names import SkillName, checked_skill
+from eval_skills.scaffolding.openapi.body import Auth
 from eval_skills.scaffolding.openapi.call import Call, entrypoint, input_schema, output_schema, request_template
 from eval_skills.scaffolding.openapi.document import Document, mapping, sequence
+from eval_skills.scaffolding.openapi.files import readme, starter_tasks
 from eval_skills.scaffolding.openapi.operation import Operation
-from eval_skills.scaffolding.openapi.readme import readme
-from eval_skills.scaffolding.openapi.security import Auth
-from eval_skills.scaffolding.openapi.starter_tasks import starter_tasks
 from eval_skills.scaffolding.openapi.text import plain
-from eval_skills.scaffolding.skill_name import SkillName
 
 _SEMVER = re.compile(r"\d{1,9}\.\d{1,9}\.\d{1,9}", re.ASCII)
 _MAX_TAGS = 10

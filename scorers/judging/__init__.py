@@ -2,7 +2,7 @@
 
 from eval_skills.scorers.judging.judge import Judge, Ruling
 from eval_skills.scorers.judging.judges import Judges
-from eval_skills.scorers.judging.question import Material, Question
+from eval_skills.scorers.judging.prompt import Material, Question
 from eval_skills.scorers.judging.reply import Reply
 
 __all__ = ["Judge", "Judges", "Material", "Question", "Reply", "Ruling"]

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from eval_skills.core.models import Reason
-from eval_skills.scorers.judging.ballots import Ballots
-from eval_skills.scorers.judging.decision import Decision, decide, facts_of, passes, told, wanted
+from eval_skills.scorers.judging.aggregation import Decision, decide, facts_of, passes, told, wanted
 from eval_skills.scorers.judging.grading import Grade, Grading
 from eval_skills.scorers.judging.panel import Panel
-from eval_skills.scorers.reasons import one_line, remark
-from eval_skills.scorers.score import Score
+from eval_skills.scorers.judging.votes import Ballots
+from eval_skills.scorers.score import Score, one_line, remark
 
 if TYPE_CHECKING:
     from eval_skills.scorers.judging.judge import Ruling

@@ -8,20 +8,18 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from eval_skills.core.errors import JudgeError
 from eval_skills.core.fingerprint import digest_of_json
-from eval_skills.scorers.judging.markers import PLACEHOLDER
+from eval_skills.scorers.judging.budget import spending_here
+from eval_skills.scorers.judging.cache import CachedReply
+from eval_skills.scorers.judging.errors import ModelTrouble
+from eval_skills.scorers.judging.prompt import PLACEHOLDER, PROMPT_VERSION, Message, Question
 from eval_skills.scorers.judging.provider import Form, ModelCall, ModelReply
-from eval_skills.scorers.judging.question import PROMPT_VERSION, Message, Question
-from eval_skills.scorers.judging.reply import Reply, Unreadable, read_reply
-from eval_skills.scorers.judging.reply_schema import reply_schema
+from eval_skills.scorers.judging.reply import Reply, Unreadable, read_reply, reply_schema
 from eval_skills.scorers.judging.requests import Clock, Requests
-from eval_skills.scorers.judging.spending import spending_here
-from eval_skills.scorers.judging.trouble import ModelTrouble
-from eval_skills.scorers.judging.verdict_cache import CachedReply
-from eval_skills.scorers.reasons import excerpt, one_line
+from eval_skills.scorers.score import excerpt, one_line
 
 if TYPE_CHECKING:
-    from eval_skills.scorers.judging.judge_model import JudgeModel
     from eval_skills.scorers.judging.judges import Judges
+    from eval_skills.scorers.judging.model import JudgeModel
 
 R = TypeVar("R", bound=Reply)
 

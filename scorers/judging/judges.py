@@ -1,23 +1,24 @@
-"""All judging models of one run: one cache, one budget, one limit of how many are asked at a time."""
+"""All judging models of one run: one cache, one budget, one limit of how many are asked at a time.
+
+Asking several things at a time.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable, Iterable
+from typing import TYPE_CHECKING, TypeVar
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
-from eval_skills.core.config.judge_options import JudgeOptions
+from eval_skills.core.config.settings import JudgeOptions
 from eval_skills.core.errors import ConfigError
 from eval_skills.core.redaction import Redaction
-from eval_skills.scorers.judging.budget import Budget
+from eval_skills.scorers.judging.budget import Budget, Spending
+from eval_skills.scorers.judging.cache import VerdictCache, default_folder
 from eval_skills.scorers.judging.judge import Judge
-from eval_skills.scorers.judging.judge_model import JudgeModel
+from eval_skills.scorers.judging.model import JudgeModel, judge_secrets
 from eval_skills.scorers.judging.provider import close_clients
-from eval_skills.scorers.judging.secrets import judge_secrets
-from eval_skills.scorers.judging.spending import Spending
-from eval_skills.scorers.judging.verdict_cache import VerdictCache, default_folder
 
 if TYPE_CHECKING:
     from eval_skills.core.config import LlmSettings
@@ -91,3 +92,21 @@ class LoopLimits:
         if found is None:
             found = self._locks[key] = asyncio.Lock()
         return found
+
+
+T = TypeVar("T")
+
+
+async def together(asked: Iterable[Awaitable[T]]) -> list[T]:
+    """The results in order; all are waited for, so that nothing is spent behind the back of whoever counts.
+
+    Raises:
+        BaseException: the first that was raised, by order of `asked`.
+    """
+    results = await asyncio.gather(*asked, return_exceptions=True)
+    found: list[T] = []
+    for each in results:
+        if isinstance(each, BaseException):
+            raise each
+        found.append(each)
+    return found

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from eval_skills.core.errors import ConfigError, InputError, JudgeError
-from eval_skills.scorers.judging.ballots import Ballot, Ballots
+from eval_skills.scorers.judging.judges import together
 from eval_skills.scorers.judging.reply import Reply
-from eval_skills.scorers.judging.together import together
+from eval_skills.scorers.judging.votes import Ballot, Ballots
 
 if TYPE_CHECKING:
     from eval_skills.scorers.judging.judge import Judge, Ruling
     from eval_skills.scorers.judging.judges import Judges
-    from eval_skills.scorers.judging.question import Question
+    from eval_skills.scorers.judging.prompt import Question
 
 R = TypeVar("R", bound=Reply)
 T = TypeVar("T")

@@ -12,8 +12,8 @@ from importlib import import_module
 from inspect import isawaitable
 from typing import Any, Literal
 
-from eval_skills.scorers.judging.question import Message
-from eval_skills.scorers.judging.trouble import ModelTrouble, trouble_of
+from eval_skills.scorers.judging.errors import ModelTrouble, trouble_of
+from eval_skills.scorers.judging.prompt import Message
 
 Form = Literal["schema", "object", "text"]
 """How the form of the reply is asked for: by JSON schema, as any JSON object, or by the words of the prompt alone."""

@@ -9,7 +9,7 @@ from unicodedata import normalize
 
 import regex
 
-from eval_skills.scorers.judging.question import Material
+from eval_skills.scorers.judging.prompt import Material
 
 _UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 _WORD = regex.compile(rf"[{_UNSPACED}\p{{So}}]|[\w--[{_UNSPACED}]]++", regex.V1)

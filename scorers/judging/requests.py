@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from eval_skills.scorers.judging.budget import Reservation
+from eval_skills.scorers.judging.budget import Reservation, spending_here
+from eval_skills.scorers.judging.errors import ModelTrouble
 from eval_skills.scorers.judging.provider import ModelCall, ModelReply, complete, warm_up
-from eval_skills.scorers.judging.spending import spending_here
-from eval_skills.scorers.judging.trouble import ModelTrouble
 
 if TYPE_CHECKING:
-    from eval_skills.scorers.judging.judge_model import JudgeModel
     from eval_skills.scorers.judging.judges import Judges
+    from eval_skills.scorers.judging.model import JudgeModel
 
 ATTEMPTS = 5
 """How often a request is made at most while its failures are passing ones."""

@@ -6,9 +6,12 @@ from eval_skills.scorers.trajectory.evaluators import (
     create_graph_trajectory_match_evaluator,
     create_trajectory_match_evaluator,
 )
-from eval_skills.scorers.trajectory.few_shot import FewShotExample
 from eval_skills.scorers.trajectory.judged_evaluators import create_async_trajectory_llm_as_judge, create_trajectory_llm_as_judge
-from eval_skills.scorers.trajectory.prompts import TRAJECTORY_ACCURACY_PROMPT, TRAJECTORY_ACCURACY_PROMPT_WITH_REFERENCE
+from eval_skills.scorers.trajectory.prompts import (
+    TRAJECTORY_ACCURACY_PROMPT,
+    TRAJECTORY_ACCURACY_PROMPT_WITH_REFERENCE,
+    FewShotExample,
+)
 from eval_skills.scorers.trajectory.results import EvaluatorResult, JudgedResult
 
 __all__ = [

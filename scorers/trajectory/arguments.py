@@ -1,18 +1,21 @@
-"""How the arguments of two calls of one tool are compared: always the output's against the reference's."""
+"""How the arguments of two calls of one tool are compared: always the output's against the reference's.
+
+The way to one value inside the arguments of a call.
+"""
 
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from inspect import isawaitable
 from typing import Any, Literal, Protocol
 
-from eval_skills.core.errors import ScorerError
-from eval_skills.core.json_equality import json_equal, same_scalar
-from eval_skills.scorers.reasons import one_line
+from eval_skills.core.documents.json_equality import json_equal, same_scalar
+from eval_skills.core.errors import InputError, ScorerError
+from eval_skills.scorers.score import one_line
 from eval_skills.scorers.trajectory.calls import shown
-from eval_skills.scorers.trajectory.key_path import ABSENT, KeyPath
 
 Arguments = dict[str, Any]
 ArgumentsMode = Literal["exact", "ignore", "subset", "superset"]
@@ -163,3 +166,43 @@ def _difference(name: str, output: Any, reference: Any) -> str:
         return f"{key} is on neither side"
     expected = "nothing" if reference is ABSENT else shown(reference)
     return f"{key} expected {expected}, got {'nothing' if output is ABSENT else shown(output)}"
+
+
+ABSENT = object()
+"""What a path leads to where there is nothing."""
+
+_DOT = re.compile(r"(?<!\\)\.")
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPath:
+    r"""A path such as ``filter.dates.0``: dots walk objects, whole numbers walk lists, ``\.`` is a dot in a name."""
+
+    written: str
+    steps: tuple[str, ...]
+
+    @classmethod
+    def of(cls, written: object) -> KeyPath:
+        """The path that is written so.
+
+        Raises:
+            InputError: it is no text, or blank.
+        """
+        if not isinstance(written, str) or not written.strip():
+            raise InputError(f"{written!r} is no key path; write one such as 'query' or 'filter.dates.0'")
+        return cls(written, tuple(step.replace("\\.", ".") for step in _DOT.split(written)))
+
+    def value(self, arguments: Any) -> Any:
+        """What the path leads to, which may be null, or `ABSENT`."""
+        for step in self.steps:
+            if isinstance(arguments, dict) and step in arguments:
+                arguments = arguments[step]
+            elif isinstance(arguments, list | tuple) and _is_place(step) and int(step) < len(arguments):
+                arguments = arguments[int(step)]
+            else:
+                return ABSENT
+        return arguments
+
+
+def _is_place(step: str) -> bool:
+    return step.isascii() and step.isdigit() and len(step) < 10

@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from eval_skills.core.message_blocks import as_dict
-from eval_skills.scorers.call_notations import NO_ARGUMENTS, name_and_arguments
-from eval_skills.scorers.reasons import excerpt, one_line
+from eval_skills.core.messages.blocks import as_dict
+from eval_skills.scorers.score import excerpt, one_line
+from eval_skills.scorers.tools.notations import NO_ARGUMENTS, name_and_arguments
 
 Spelling = Callable[[str], str]
 """From a tool's name as written to the name that is compared."""

@@ -1,15 +1,18 @@
-"""Whether a trajectory matches a reference, how far, and what would have to change."""
+"""Whether a trajectory matches a reference, how far, and what would have to change.
+
+How far two trajectories agree, in numbers.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, cast, get_args
 
 from eval_skills.core.errors import InputError, nearest
-from eval_skills.scorers.trajectory.edits import Edit, call_edits
-from eval_skills.scorers.trajectory.figures import agreement
+from eval_skills.scorers.tools.sequence import lcs_length
+from eval_skills.scorers.trajectory.edits import Edit, call_edits, message_edits, messages_match
 from eval_skills.scorers.trajectory.matching import Pairing
-from eval_skills.scorers.trajectory.message_edits import message_edits, messages_match
 from eval_skills.scorers.trajectory.messages import Trajectory
 from eval_skills.scorers.trajectory.rules import ArgumentsRules
 
@@ -71,3 +74,23 @@ def trajectory_mode(mode: Any) -> TrajectoryMode:
         hint = nearest(mode, TRAJECTORY_MODES) if isinstance(mode, str) else ""
         raise InputError(f"the trajectory mode is {mode!r}{hint}; valid are {', '.join(TRAJECTORY_MODES)}")
     return cast("TrajectoryMode", mode)
+
+
+def agreement(matched: int, outputs: Sequence[str], references: Sequence[str]) -> dict[str, Any]:
+    """The partial scores of `matched` pairs among these names in order, whatever the mode demands.
+
+    `matched`, `missing` and `extra` are counts. `precision` is matched / outputs, `recall` matched / references, `f1` their
+    harmonic mean 2·matched / (outputs + references), and `lcs` the longest common subsequence of the names / references: how far
+    the order agrees. All four lie in [0, 1]; a share of nothing is 1.
+    """
+    called, expected = len(outputs), len(references)
+    in_order = expected if outputs == references else lcs_length(outputs, references)
+    return {
+        "matched": matched,
+        "missing": expected - matched,
+        "extra": called - matched,
+        "precision": matched / called if called else 1.0,
+        "recall": matched / expected if expected else 1.0,
+        "f1": 2 * matched / (called + expected) if called + expected else 1.0,
+        "lcs": in_order / expected if expected else 1.0,
+    }

@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from eval_skills.scorers.reasons import excerpt, one_line
+from eval_skills.scorers.score import excerpt, one_line
 from eval_skills.scorers.trajectory.alignment import Aligned, aligned
-from eval_skills.scorers.trajectory.comparison import Comparison, TrajectoryMode
+from eval_skills.scorers.trajectory.comparison import Comparison, TrajectoryMode, agreement
 from eval_skills.scorers.trajectory.edits import Edit
-from eval_skills.scorers.trajectory.figures import agreement
-from eval_skills.scorers.trajectory.message_shapes import UnreadableTrajectory
+from eval_skills.scorers.trajectory.shapes import UnreadableTrajectory
 
 Steps = list[list[str]]
 """Per turn of the conversation, the nodes in the order visited."""

@@ -1,26 +1,37 @@
-"""Evaluators that ask a model about a trajectory, for scripts, for pytest and for LangSmith."""
+"""Evaluators that ask a model about a trajectory, for scripts, for pytest and for LangSmith.
+
+Asynchronous work for callers that cannot await.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import os
 import re
+import threading
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
-from functools import wraps
+from functools import cache, wraps
 from inspect import signature
-from typing import Any, ParamSpec, Protocol
+from typing import Any, ParamSpec, Protocol, TypeVar
 
-from eval_skills.core.config.judge_options import JudgeOptions
+from eval_skills.core.config.settings import JudgeOptions
+from eval_skills.core.documents.loading import validate
 from eval_skills.core.errors import InputError
-from eval_skills.core.loading import validate
 from eval_skills.scorers.judging.judge import Judge, Ruling
 from eval_skills.scorers.judging.judges import Judges
-from eval_skills.scorers.judging.question import Material, Question
-from eval_skills.scorers.trajectory.blocking import wait_for
-from eval_skills.scorers.trajectory.few_shot import FewShotExample, example_materials, told
-from eval_skills.scorers.trajectory.judged_reply import JudgedReply, judged_reply
+from eval_skills.scorers.judging.prompt import Material, Question
 from eval_skills.scorers.trajectory.messages import OUTPUT, REFERENCE
-from eval_skills.scorers.trajectory.prompt_template import PromptTemplate
-from eval_skills.scorers.trajectory.prompts import ROLE, TRAJECTORY_ACCURACY_PROMPT
+from eval_skills.scorers.trajectory.prompts import (
+    ROLE,
+    TRAJECTORY_ACCURACY_PROMPT,
+    FewShotExample,
+    JudgedReply,
+    PromptTemplate,
+    example_materials,
+    judged_reply,
+    told,
+)
 from eval_skills.scorers.trajectory.results import JudgedResult, feedback
 from eval_skills.scorers.trajectory.transcript import transcript
 
@@ -190,3 +201,33 @@ def _role(system: str | None) -> str:
     if system is not None and not system.strip():
         raise InputError("it is blank; say how to judge, or leave it out", path="system")
     return ROLE if system is None else system.strip()
+
+
+T = TypeVar("T")
+
+
+def wait_for(work: Coroutine[Any, Any, T]) -> T:
+    """The result of `work`, which runs on one event loop in a thread of its own while the caller waits.
+
+    Callers may be on any thread, also on that of a running loop, and any number at a time; context variables are theirs. The
+    loop is the same for all, since connections are bound to the loop that opened them.
+    """
+    return asyncio.run_coroutine_threadsafe(work, _loop()).result()
+
+
+@cache
+def _loop() -> asyncio.AbstractEventLoop:
+    loop = asyncio.new_event_loop()
+    loop.set_exception_handler(_report)
+    threading.Thread(target=loop.run_forever, name="eval-skills judged evaluators", daemon=True).start()
+    return loop
+
+
+def _report(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Only exceptions: libraries drop background tasks of theirs, which is nobody's concern, and our own work is waited for."""
+    if "exception" in context:
+        loop.default_exception_handler(context)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_loop.cache_clear)  # no thread outlives a fork

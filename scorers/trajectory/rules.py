@@ -15,9 +15,9 @@ from eval_skills.scorers.trajectory.arguments import (
     ByFunction,
     ByKeyPaths,
     ByMode,
+    KeyPath,
 )
 from eval_skills.scorers.trajectory.calls import Call, Spelling
-from eval_skills.scorers.trajectory.key_path import KeyPath
 
 ARGUMENTS_MODES: tuple[str, ...] = get_args(ArgumentsMode)
 Override = ArgumentsMode | list[str] | ArgumentsMatcher

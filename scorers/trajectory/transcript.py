@@ -1,16 +1,20 @@
-"""A trajectory as a judging model reads it: each message with its words and its tool calls, without the rest."""
+"""A trajectory as a judging model reads it: each message with its words and its tool calls, without the rest.
+
+What an agent did, as material for a judge.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from eval_skills.core.message_blocks import blocks_of, is_text, text_of
-from eval_skills.core.message_items import in_turns
-from eval_skills.core.tool_results import results_of
-from eval_skills.scorers.call_notations import call_in, raw_calls
+from eval_skills.core.messages.blocks import blocks_of, is_text, text_of
+from eval_skills.core.messages.responses_items import in_turns
+from eval_skills.core.messages.tool_results import results_of
+from eval_skills.scorers.judging.prompt import Material
+from eval_skills.scorers.tools.notations import call_in, raw_calls
 from eval_skills.scorers.trajectory.calls import read_call
-from eval_skills.scorers.trajectory.message_shapes import UnreadableTrajectory, message_of, messages_in, role_of
 from eval_skills.scorers.trajectory.messages import OUTPUT
+from eval_skills.scorers.trajectory.shapes import UnreadableTrajectory, message_of, messages_in, role_of
 
 if TYPE_CHECKING:
     from eval_skills.core.models import SkillResponse
@@ -71,3 +75,30 @@ def _results_of_call(block: Any) -> list[Step]:
         {"type": "tool_result", "name": each.name, **({"error": each.error} if each.error else {"content": each.content})}
         for each in results
     ]
+
+
+def run_materials(response: SkillResponse) -> tuple[Material, ...]:
+    """The steps of a run, and results of tools that its messages do not hold; nothing where nothing is known."""
+    steps = steps_of(response)
+    if steps is None:
+        return ()
+    materials = [Material.of("steps of the agent", steps)]
+    calls = response.tool_calls or []
+    results = [each.model_dump(include={"name", "result", "error"}, exclude_none=True) for each in calls]
+    if response.messages is not None and any(len(each) > 1 for each in results):
+        materials.append(Material.of("tool results", results))
+    return tuple(materials)
+
+
+def has_results(response: SkillResponse) -> bool:
+    """Whether any result of a tool is known, be it an error."""
+    if any(call.result is not None or call.error is not None for call in response.tool_calls or ()):
+        return True
+    return any(_is_result(message) for message in response.messages or ())
+
+
+def _is_result(message: dict[str, object]) -> bool:
+    content = message.get("content")
+    blocks = content if isinstance(content, list) else []
+    in_block = any(isinstance(each, dict) and each.get("type") == "tool_result" for each in blocks)
+    return in_block or message.get("role", message.get("type")) in ("tool", "function")

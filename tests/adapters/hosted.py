@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from eval_skills.adapters import host
+from eval_skills.adapters.python.host import main as host
 
 Running = Callable[[], list[str]]
 

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from eval_skills.adapters.host import Host
-from eval_skills.adapters.langchain import LangchainAdapter
+from eval_skills.adapters.python.host.main import Host
+from eval_skills.adapters.python.langchain import LangchainAdapter
 from eval_skills.core.models import SkillResponse
 from tests.adapters.skills import make_skill
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from eval_skills.adapters.mcp import McpAdapter
+from eval_skills.adapters.mcp.adapter import McpAdapter
 from eval_skills.core.errors import ItemError
 from eval_skills.core.models import Skill, SkillResponse
 

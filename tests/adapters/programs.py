@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from eval_skills.adapters.subprocess import SubprocessAdapter
+from eval_skills.adapters.process.adapter import SubprocessAdapter
 from eval_skills.core.errors import ItemError
 from eval_skills.core.models import Skill, SkillResponse
 

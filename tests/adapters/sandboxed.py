@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from eval_skills.adapters import Adapter, Confinement, open_adapter
-from eval_skills.adapters.sandbox import why_no_sandbox
+from eval_skills.adapters.sandbox.bubblewrap import why_no_sandbox
 from eval_skills.core.models import Skill
 from tests.adapters.programs import PATIENCE_S
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from eval_skills.adapters.accounting import Accounting, UsageHeaders
+from eval_skills.adapters.http.usage import Accounting, UsageHeaders
 
 
 def accounting(*paths: str, cost: str | None = None, headers: bool = False, cost_header: str | None = None) -> Accounting:

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from eval_skills.adapters.address import address_of, host_and_port, needs_port, shown, sibling
 from eval_skills.adapters.config import read_config
-from eval_skills.adapters.http_config import HttpConfig
+from eval_skills.adapters.http.address import address_of, host_and_port, needs_port, shown, sibling
+from eval_skills.adapters.http.config import HttpConfig
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import Skill
 

@@ -9,8 +9,7 @@ import pytest
 
 from eval_skills.adapters import open_adapter
 from eval_skills.adapters.base import Adapter
-from eval_skills.adapters.call import Call
-from eval_skills.adapters.cancellation import uninterrupted
+from eval_skills.adapters.call import Call, uninterrupted
 from eval_skills.core.errors import InfraError, SkillTimeout, UsageError
 from eval_skills.core.models import Skill, SkillResponse
 

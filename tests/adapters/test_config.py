@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from eval_skills.adapters.config import AdapterConfig, SubprocessConfig, read_config
-from eval_skills.adapters.http_config import HttpConfig
-from eval_skills.adapters.mcp_config import McpConfig
+from eval_skills.adapters.http.config import HttpConfig
+from eval_skills.adapters.mcp.server import McpConfig
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import Skill
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from eval_skills.adapters import Confinement, check_skill
-from eval_skills.adapters.confinement import networked
+from eval_skills.adapters.sandbox.limits import networked
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import Skill
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from eval_skills.adapters import open_adapter
-from eval_skills.adapters.custom import CustomAdapter
+from eval_skills.adapters.python.adapter import CustomAdapter
 from eval_skills.core.errors import SkillError
 from tests.adapters.programs import PATIENCE_S
 from tests.adapters.python_calls import MakeSkill, ask, output

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from eval_skills.adapters.envelope import read_answer
+from eval_skills.adapters.answer.envelope import read_answer
 from eval_skills.core.errors import ContractError
 
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from eval_skills.adapters.environment import child_environment
+from eval_skills.adapters.process.launch import child_environment
 
 OURS = {
     "PATH": "/bin",

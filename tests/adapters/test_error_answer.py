@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from eval_skills.adapters import open_adapter
+from eval_skills.adapters.answer.envelope import read_answer
+from eval_skills.adapters.answer.errors import told_in, told_in_text, without_echo
 from eval_skills.adapters.config import Limits
-from eval_skills.adapters.envelope import read_answer
-from eval_skills.adapters.error_answer import told_in, told_in_text, without_echo
-from eval_skills.adapters.host_answer import told_by
-from eval_skills.adapters.host_langchain import refuse_waiting
-from eval_skills.adapters.host_words import Unfinished
-from eval_skills.adapters.jsonrpc import Reply
 from eval_skills.adapters.limits import named
+from eval_skills.adapters.process.jsonrpc import Reply
+from eval_skills.adapters.python.host.answer import told_by
+from eval_skills.adapters.python.host.errors import Unfinished
+from eval_skills.adapters.python.host.langchain import refuse_waiting
 from eval_skills.core.errors import ContractError, ItemError, SkillError, SkillUnavailable
 from eval_skills.core.models import Skill, SkillResponse, ToolCall, Usage
 from tests.adapters.hosted import Hosted

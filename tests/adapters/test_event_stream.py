@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eval_skills.adapters.event_stream import Event, EventStream
+from eval_skills.adapters.http.sse import Event, EventStream
 
 
 def events(*chunks: bytes) -> list[tuple[str, str]]:

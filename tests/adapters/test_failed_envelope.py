@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from eval_skills.adapters import open_adapter
-from eval_skills.adapters.envelope import read_answer
+from eval_skills.adapters.answer.envelope import read_answer
 from eval_skills.core.errors import ContractError
 from eval_skills.core.models import Skill, SkillResponse
 from tests.adapters.wire import PATIENCE_S

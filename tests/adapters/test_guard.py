@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from eval_skills.adapters import guard
+from eval_skills.adapters.process import guard
 
 RUN = """
 import subprocess, sys, time

@@ -12,7 +12,7 @@ import pytest
 
 from eval_skills.adapters import Confinement
 from eval_skills.adapters.health import skill_check, skill_checks
-from eval_skills.core.checkup import Check
+from eval_skills.core.environment import Check
 from eval_skills.core.models import Skill
 from tests.adapters.greedy import greedy_skill
 from tests.adapters.mcp_probe import by_hand, mcp_skill

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from eval_skills.adapters import host
+from eval_skills.adapters.python.host import main as host
 from tests.adapters.hosted import Hosted
 
 

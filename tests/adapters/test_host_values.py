@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from eval_skills.adapters.host_answer import plain
-from eval_skills.adapters.host_words import NotJson
+from eval_skills.adapters.python.host.answer import plain
+from eval_skills.adapters.python.host.errors import NotJson
 
 
 class Colour(enum.Enum):

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from eval_skills.adapters.http import HttpAdapter
+from eval_skills.adapters.http.adapter import HttpAdapter
 from eval_skills.core.errors import ContractError, InfraError, InputError, ItemError, SkillError, SkillTimeout, SkillUnavailable
 from eval_skills.core.models import Skill, SkillResponse
 
@@ -198,7 +198,7 @@ async def test_many_calls_at_once_share_one_client(http_skill: MakeSkill) -> Non
 
 
 def test_httpx_is_loaded_when_a_skill_opens_and_not_before() -> None:
-    modules = "eval_skills.adapters.http, eval_skills.adapters.subprocess"
+    modules = "eval_skills.adapters.http.adapter, eval_skills.adapters.process.adapter"
     source = f"import sys, {modules}; print('httpx' in sys.modules, 'prefect' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
     assert run.stdout.split() == ["False", "False"]

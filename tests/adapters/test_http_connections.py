@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from eval_skills.adapters.http import HttpAdapter
+from eval_skills.adapters.http.adapter import HttpAdapter
 from eval_skills.core.errors import SkillUnavailable
 from tests.adapters.wire import Wire, skill
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from eval_skills.adapters.http import HttpAdapter
+from eval_skills.adapters.http.adapter import HttpAdapter
 from eval_skills.core.errors import InputError
 from tests.adapters.wire import skill
 

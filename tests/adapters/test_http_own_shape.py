@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from eval_skills.adapters.http import HttpAdapter
+from eval_skills.adapters.http.adapter import HttpAdapter
 from eval_skills.core.errors import ContractError, InfraError, InputError
 from tests.adapters.wire import Ask, Wire, refused, skill
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from eval_skills.adapters.http_redirect import redirected
-from eval_skills.adapters.request import Request
+from eval_skills.adapters.http.redirects import redirected
+from eval_skills.adapters.http.request import Request
 from eval_skills.core.errors import InfraError
 from tests.adapters.wire import Wire, failure, response, skill
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from eval_skills.adapters import secrets_of
-from eval_skills.adapters.http import HttpAdapter
+from eval_skills.adapters.http.adapter import HttpAdapter
 from eval_skills.core.errors import InfraError, InputError
 from eval_skills.core.redaction import Redaction
 from tests.adapters.wire import Ask, Wire, failure, refused, response, skill

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from eval_skills.adapters.http_status import retry_after_s, status_error
+from eval_skills.adapters.http.errors import retry_after_s, status_error
 from eval_skills.core.errors import InfraError, ItemError, SkillError, SkillUnavailable
 
 NOW = datetime(2026, 11, 22, 12, 0, 0, tzinfo=UTC)

@@ -19,8 +19,8 @@ import pytest
 import trustme
 
 from eval_skills.adapters import check_skill, doubts_of, open_adapter
-from eval_skills.adapters.connection_error import connection_error
-from eval_skills.adapters.http import HttpAdapter
+from eval_skills.adapters.http.adapter import HttpAdapter
+from eval_skills.adapters.http.errors import connection_error
 from eval_skills.core.errors import InfraError, InputError, ItemError, SkillUnavailable
 from eval_skills.core.models import Skill
 from tests.adapters.skills import make_skill

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval_skills.adapters.json_text import MAX_DEPTH, parse_json, write_json
+from eval_skills.adapters.answer.json_text import MAX_DEPTH, parse_json, write_json
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(10**15), 10**15) | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from eval_skills.adapters.jsonrpc import Reply, read_reply, request_line, why_not_reply
+from eval_skills.adapters.process.jsonrpc import Reply, read_reply, request_line, why_not_reply
 from eval_skills.core.errors import ContractError, InfraError, SkillError
 
 

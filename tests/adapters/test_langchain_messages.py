@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from eval_skills.adapters.langchain import graph_input
-from eval_skills.adapters.langchain_messages import calls_of, in_openai_s_words, openai_message, usage_of
-from eval_skills.core.message_blocks import text_of
+from eval_skills.adapters.python.langchain import graph_input
+from eval_skills.adapters.python.langchain_messages import calls_of, in_openai_s_words, openai_message, usage_of
+from eval_skills.core.messages.blocks import text_of
 from eval_skills.core.models import SkillResponse, ToolCall, Usage
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from eval_skills.adapters import open_adapter
 from eval_skills.adapters.config import ProcessConfig
-from eval_skills.adapters.launch import PYTHON_MARK, launch_of
+from eval_skills.adapters.process.launch import PYTHON_MARK, launch_of
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import Skill
 

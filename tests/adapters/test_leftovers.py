@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from eval_skills.adapters import guard, open_adapter
-from eval_skills.adapters.child import Child
-from eval_skills.adapters.process_tree import below, kill_leftovers
+from eval_skills.adapters import open_adapter
+from eval_skills.adapters.process import guard
+from eval_skills.adapters.process.child import Child
+from eval_skills.adapters.process.tree import below, kill_leftovers
 from eval_skills.core.models import Skill
 from tests.adapters.programs import ONE_SHOT, PATIENCE_S, ask
 
@@ -77,7 +78,7 @@ async def test_p54_a_fresh_process_leaves_nobody(
         (tmp_path / "noted").touch()
 
     monkeypatch.setattr(Child, "remember_family", noted)
-    monkeypatch.setattr("eval_skills.adapters.subprocess.LINGER_S", 60.0)  # it ends by itself
+    monkeypatch.setattr("eval_skills.adapters.process.adapter.LINGER_S", 60.0)  # it ends by itself
     assert wait_until_gone((await ask(program_skill(LEAVE + FRESH))).output)
     assert left_running() == []
 

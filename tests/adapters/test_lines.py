@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval_skills.adapters.lines import Lines, LineTooLong
+from eval_skills.adapters.process.streams import Lines, LineTooLong
 
 
 @given(st.binary(max_size=60).map(lambda raw: raw.replace(b"\x00", b"\n")), st.lists(st.integers(0, 60), max_size=6))

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from eval_skills.adapters import check_skill, open_adapter
-from eval_skills.adapters.mcp import McpAdapter
+from eval_skills.adapters.mcp.adapter import McpAdapter
 from eval_skills.core.errors import ContractError, InfraError, InputError, ItemError, SkillError, SkillTimeout
 from tests.adapters.mcp_probe import Tools, ask, by_hand, failure, mcp_skill, modern
 
@@ -125,7 +125,7 @@ async def test_what_is_no_answer_is_an_error_of_its_kind(
 async def test_p08_a_schema_that_its_server_declares_holds_up_nobody(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tool: str
 ) -> None:
-    monkeypatch.setattr("eval_skills.adapters.mcp_schemas.LIMIT_S", 0.3)
+    monkeypatch.setattr("eval_skills.adapters.mcp.schemas.LIMIT_S", 0.3)
     async with Tools(mcp_skill(tmp_path, by_hand(), tool)) as tools:
         stuck = asyncio.create_task(tools.use(tool, {"x": 1}))
         assert await tools.use("echo", {"x": 1}) == {"x": 1}
@@ -255,8 +255,7 @@ async def test_what_a_server_masks_is_read_from_its_standard_error(tmp_path: Pat
 
 
 def test_mcp_is_loaded_when_a_skill_opens_and_not_before() -> None:
-    source = (
-        "import json, sys, eval_skills.adapters.mcp; print(json.dumps([n in sys.modules for n in ('mcp', 'httpx2', 'anyio')]))"
-    )
+    heavy = "[name in sys.modules for name in ('mcp', 'httpx2', 'anyio')]"
+    source = f"import json, sys, eval_skills.adapters.mcp.adapter; print(json.dumps({heavy}))"
     run = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
     assert json.loads(run.stdout) == [False, False, False]

@@ -60,7 +60,7 @@ def modern_url(request: pytest.FixtureRequest) -> Iterator[str]:
 async def test_a_server_of_the_sdk_is_called(
     modern_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, protocol: str
 ) -> None:
-    monkeypatch.setattr("eval_skills.adapters.mcp.PROBE_S", PATIENCE_S)  # the server may be busy
+    monkeypatch.setattr("eval_skills.adapters.mcp.adapter.PROBE_S", PATIENCE_S)  # the server may be busy
     async with Tools(mcp_skill(tmp_path, modern_url, "add", protocol=protocol)) as tools:
         assert await asyncio.gather(*(tools.use("add", {"a": n, "b": 1}) for n in range(20))) == [
             {"result": n + 1} for n in range(20)

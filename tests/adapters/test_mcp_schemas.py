@@ -8,7 +8,7 @@ from typing import Any
 import mcp_types
 import pytest
 
-from eval_skills.adapters.mcp_schemas import MAX_SCHEMA_BYTES, OutputSchemas
+from eval_skills.adapters.mcp.schemas import MAX_SCHEMA_BYTES, OutputSchemas
 from eval_skills.core.errors import ContractError
 
 NUMBER = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}

@@ -63,7 +63,7 @@ async def test_calls_at_the_same_time_get_their_own_answers(tools: Tools) -> Non
 
 
 async def test_p16_after_a_timeout_the_same_session_still_answers(tools: Tools, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("eval_skills.adapters.mcp.PROBE_S", PATIENCE_S)  # the server may be busy
+    monkeypatch.setattr("eval_skills.adapters.mcp.adapter.PROBE_S", PATIENCE_S)  # the server may be busy
     async with tools:
         before = await tools.use("state")
         with pytest.raises(SkillTimeout, match=r"no answer within 0\.3 s; the server still answers other requests"):

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from eval_skills.adapters.message_lines import LongLine, MessageLines
+from eval_skills.adapters.process.streams import LongLine, MessageLines
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 100_000])

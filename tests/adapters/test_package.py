@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from eval_skills.adapters.package import ASPECTS, PackageAdapter
+from eval_skills.adapters.package.adapter import ASPECTS, PackageAdapter
 from eval_skills.core.errors import InfraError, SkillError
 from eval_skills.core.models import Skill
 from eval_skills.core.skills import load_skill
@@ -181,7 +181,7 @@ async def test_a_large_file_is_named(tmp_path: Path, size: int, fine: bool) -> N
 
 
 async def test_a_folder_of_too_many_files_is_read_no_further(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("eval_skills.adapters.package_files.MAX_FILES", 20)
+    monkeypatch.setattr("eval_skills.adapters.package.files.MAX_FILES", 20)
     skill = package(tmp_path)
     (tmp_path / "many").mkdir()
     for number in range(30):

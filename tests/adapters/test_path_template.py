@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval_skills.adapters.path_template import filled_path, path_marks
+from eval_skills.adapters.template.request import filled_path, path_marks
 
 
 def test_marks_are_in_the_path_only() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval_skills.adapters.placeholder import MISSING, Placeholder, filled, refuse_malformed
+from eval_skills.adapters.template.placeholder import MISSING, Placeholder, filled, refuse_malformed
 
 INPUT = {"q": "é", "n": 5, "yes": True, "none": None, "list": [1, "b"], "deep": {"a.b": [{"c": 1}]}, "evil": "{{input.q}}"}
 

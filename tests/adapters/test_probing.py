@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from eval_skills.adapters.http_client import HttpReply
+from eval_skills.adapters.http.client import HttpReply
 from eval_skills.adapters.probing import empty_input, http_doubts, schema_differences
 
 

@@ -10,8 +10,7 @@ from uuid import uuid4
 
 import pytest
 
-from eval_skills.adapters.launch import Launch
-from eval_skills.adapters.process import spawn
+from eval_skills.adapters.process.launch import Launch, spawn
 
 FAMILY = """
 import subprocess, sys, time

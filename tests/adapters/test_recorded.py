@@ -10,7 +10,7 @@ import pytest
 from eval_skills.adapters.recorded import read_recorded
 from eval_skills.core.errors import ContractError, InfraError, InputError, SkillError, SkillTimeout
 from eval_skills.core.models import SkillResponse, ToolCall, Usage
-from eval_skills.scorers.tool_calls import unknown_calls
+from eval_skills.scorers.tools.calls import unknown_calls
 
 CALL = {"name": "search", "arguments": {"q": "Bern"}}
 ANSWER = {

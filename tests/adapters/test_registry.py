@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from eval_skills.adapters import Adapter, Call, adapter_types, check_skill, open_adapter, register_adapter, registry, secrets_of
-from eval_skills.adapters.http import HttpAdapter
-from eval_skills.adapters.package import PackageAdapter
-from eval_skills.adapters.subprocess import SubprocessAdapter
+from eval_skills.adapters.http.adapter import HttpAdapter
+from eval_skills.adapters.package.adapter import PackageAdapter
+from eval_skills.adapters.process.adapter import SubprocessAdapter
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import Skill, SkillResponse
 

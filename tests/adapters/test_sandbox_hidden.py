@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from eval_skills.adapters.sandbox import _hidden_folders
+from eval_skills.adapters.sandbox.bubblewrap import _hidden_folders
 from tests.adapters.programs import ONE_SHOT
 from tests.adapters.sandboxed import TRY, MakeSkill, ask, needs_sandbox
 
@@ -24,7 +24,7 @@ from tests.adapters.sandboxed import TRY, MakeSkill, ask, needs_sandbox
     ],
 )
 def test_what_is_hidden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cwd: str, home: str, hidden: set[str]) -> None:
-    from eval_skills.adapters import sandbox
+    from eval_skills.adapters.sandbox import bubblewrap as sandbox
 
     monkeypatch.setattr(sandbox, "_HIDDEN", ())
     for folder in ("project", "home/u/project"):
@@ -58,7 +58,7 @@ def cheat():
 @pytest.fixture
 def all_in_sight(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Nothing is hidden for where it lies: the folders of temporary files are not, and nobody calls from a checkout."""
-    from eval_skills.adapters import sandbox
+    from eval_skills.adapters.sandbox import bubblewrap as sandbox
 
     monkeypatch.setattr(sandbox, "_HIDDEN", ())
     (tmp_path / "elsewhere").mkdir()

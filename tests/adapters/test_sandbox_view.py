@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from eval_skills.adapters.sandbox_view import can_be_hidden, is_shown, mounts, view_of
+from eval_skills.adapters.sandbox.mounts import can_be_hidden, is_shown, mounts, view_of
 
 
 @pytest.fixture

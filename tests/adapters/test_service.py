@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from eval_skills.adapters.http import HttpAdapter
+from eval_skills.adapters.http.adapter import HttpAdapter
 from eval_skills.core.errors import InfraError, InputError, ItemError, SkillUnavailable
 from eval_skills.core.models import Skill
 from tests.adapters.programs import PATIENCE_S, in_time

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from eval_skills.adapters.stream_answer import StreamedAnswer
-from eval_skills.adapters.stream_config import StreamConfig
+from eval_skills.adapters.http.config import StreamConfig
+from eval_skills.adapters.http.streaming import StreamedAnswer
 from eval_skills.core.errors import ContractError, SkillUnavailable
 
 OPENAI = (

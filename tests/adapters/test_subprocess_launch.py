@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from eval_skills.adapters.subprocess import SubprocessAdapter
+from eval_skills.adapters.process.adapter import SubprocessAdapter
 from eval_skills.core.errors import InputError, SkillError
 from eval_skills.core.models import Skill
 from tests.adapters.programs import ECHO, ONE_SHOT, ask, failure

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from eval_skills.adapters.subprocess import LINGER_S, SubprocessAdapter
+from eval_skills.adapters.process.adapter import LINGER_S, SubprocessAdapter
 from eval_skills.core.errors import ContractError, InfraError, ItemError, SkillError, SkillUnavailable
 from eval_skills.core.models import Skill
 from tests.adapters.programs import ECHO, ONE_SHOT, PATIENCE_S, ask, failure
@@ -54,7 +54,7 @@ async def test_the_answer_is_found(program_skill: MakeSkill, source: str) -> Non
 @pytest.fixture
 def time_to_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that has answered is waited for until it ends, however busy the machine is."""
-    monkeypatch.setattr("eval_skills.adapters.subprocess.LINGER_S", PATIENCE_S)
+    monkeypatch.setattr("eval_skills.adapters.process.adapter.LINGER_S", PATIENCE_S)
 
 
 @pytest.mark.usefixtures("time_to_end")

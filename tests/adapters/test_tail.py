@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval_skills.adapters.tail import Tail, excerpt, last_lines
+from eval_skills.adapters.process.streams import Tail, excerpt, last_lines
 
 
 @given(st.lists(st.binary(max_size=50)), st.integers(min_value=1, max_value=40))

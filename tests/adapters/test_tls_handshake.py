@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from eval_skills.adapters import open_adapter
-from eval_skills.adapters.http import HttpAdapter
+from eval_skills.adapters.http.adapter import HttpAdapter
 from eval_skills.core.errors import InfraError, SkillTimeout
 from tests.adapters.programs import in_time
 from tests.adapters.skills import make_skill

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from eval_skills.adapters.launch import Launch
-from eval_skills.adapters.worker import Worker
+from eval_skills.adapters.process.launch import Launch
+from eval_skills.adapters.process.worker import Worker
 from eval_skills.core.errors import ContractError
 
 ANSWER = """print('{"jsonrpc": "2.0", "id": 1, "result": "early"}', flush=True)"""

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from eval_skills.adapters.http import HttpAdapter
+from eval_skills.adapters.http.adapter import HttpAdapter
 from eval_skills.core.errors import ItemError
 from eval_skills.core.models import Skill, SkillResponse
 

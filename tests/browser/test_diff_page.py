@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from eval_skills.core.diff import diff_reports
+from eval_skills.core.diff.diff import diff_reports
 from eval_skills.core.models import SkillCompletionReport
-from eval_skills.reporting.diff_report import DiffDocument, render_html
+from eval_skills.reporting.diff.report import DiffDocument, render_html
 
 pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.slow]
 

@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 
 from eval_skills.core.models import ConfidenceInterval
-from eval_skills.core.trend import Trend, TrendPoint
-from eval_skills.reporting.trend_figures import shown
-from eval_skills.reporting.trend_page import render
-from eval_skills.reporting.trend_series import Annotation
+from eval_skills.core.trend.trend import Trend, TrendPoint
+from eval_skills.reporting.trend.page import render
+from eval_skills.reporting.trend.series import Annotation, shown
 
 pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.slow]
 

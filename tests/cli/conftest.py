@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from eval_skills.cli.session import Session, begin
+from eval_skills.cli.context import Session, begin
 
 COMMAND = Path(sys.executable).with_name("eval-skills")
 NOBODY = "http://127.0.0.1:1/api"
@@ -179,7 +179,7 @@ def leave_run(
 
     `judged` are further fields of its first items, what a judge did.
     """
-    from eval_skills.core.metrics import skill_reports
+    from eval_skills.core.metrics.reports import skill_reports
     from eval_skills.core.models import Benchmark, ItemResult
     from eval_skills.core.store import (
         Journal,

@@ -11,9 +11,9 @@ from typing import Any, get_args, get_origin
 
 import pytest
 
-from eval_skills.cli.configurable import Command, Mark, Option, commands_of, options_of
+from eval_skills.cli.configuration import Command, Mark, Option, commands_of, options_of
+from eval_skills.cli.context import Session, begin
 from eval_skills.cli.main import app
-from eval_skills.cli.session import Session, begin
 from eval_skills.core.config import Config
 from eval_skills.core.config.environment import variable_of
 

@@ -8,10 +8,10 @@ from typing import Any, get_args
 
 import pytest
 
-from eval_skills.cli import backfill
-from eval_skills.core import periods
+from eval_skills.cli.commands import backfill
 from eval_skills.core.store import Store
-from eval_skills.tasks import backfill_request
+from eval_skills.engine.backfill import calendar as periods
+from eval_skills.engine.backfill import request as backfill_request
 from tests.scripted_model import ScriptedModel, failure, verdict
 
 Run = Callable[..., Any]

@@ -230,7 +230,7 @@ def test_a_folder_without_permission_is_refused(place: Any, refused: Callable[..
 
 def test_the_bounds_of_requests_and_configuration_agree() -> None:
     from eval_skills.core.config import Config
-    from eval_skills.tasks.request import PipelineRequest
+    from eval_skills.engine.definition.request import PipelineRequest
 
     shared = PipelineRequest.model_fields.keys() & Config.model_fields.keys()
     assert {"runs", "concurrency", "timeout_ms", "retries", "items_per_task", "top_k"} <= shared
@@ -248,9 +248,9 @@ def test_the_bounds_of_requests_and_configuration_agree() -> None:
     ],
 )
 def test_what_only_the_request_refuses_still_names_the_option(values: dict[str, Any], says: str) -> None:
-    from eval_skills.cli.evaluate import request_of
+    from eval_skills.cli.commands.evaluate import request_of
     from eval_skills.core.errors import UsageError
-    from eval_skills.tasks.request import EvaluateRequest
+    from eval_skills.engine.definition.request import EvaluateRequest
 
     with pytest.raises(UsageError) as caught:
         request_of(EvaluateRequest, values)

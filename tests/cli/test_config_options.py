@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from cyclopts import MissingArgumentError
 
-from eval_skills.cli.configurable import UNCONFIGURED, Mark, Option
+from eval_skills.cli.configuration import UNCONFIGURED, Mark, Option
+from eval_skills.cli.context import current
 from eval_skills.cli.main import app
-from eval_skills.cli.session import current
 from tests.cli.option_cases import (
     FILE,
     KNOWN,

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from eval_skills.cli.evaluate import request_options
-from eval_skills.cli.evaluate import typed as typed_options
+from eval_skills.cli.commands.evaluate import request_options
+from eval_skills.cli.commands.evaluate import typed as typed_options
+from eval_skills.cli.context import Session, begin
 from eval_skills.cli.main import app, call
-from eval_skills.cli.session import Session, begin
 from eval_skills.core.errors import ConfigError
 from tests.cli.option_cases import (
     FILE,

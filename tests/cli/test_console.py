@@ -7,8 +7,7 @@ import os
 
 import pytest
 
-from eval_skills.cli.console import LastingConsole
-from eval_skills.cli.session import Session
+from eval_skills.cli.console import LastingConsole, Session
 
 
 class Abandoned(io.StringIO):

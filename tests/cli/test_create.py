@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from eval_skills.cli.create import Template
+from eval_skills.cli.commands.create import Template
 from eval_skills.core.skills import load_skill
 from eval_skills.scaffolding.skill_templates import DESCRIPTION, TEMPLATES
 

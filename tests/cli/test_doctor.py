@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from eval_skills.cli.main import call
-from eval_skills.cli.prefect_checks import prefect_checks
-from eval_skills.core.checkup import Check
+from eval_skills.cli.prefect_server.checks import prefect_checks
+from eval_skills.core.environment import Check
 
 SKILL = {"id": "echo", "name": "E", "version": "1.0.0", "adapterType": "custom", "entrypoint": "skill:run"}
 

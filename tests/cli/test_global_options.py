@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from eval_skills.cli.configurable import Option
+from eval_skills.cli.configuration import Option
+from eval_skills.cli.context import current
 from eval_skills.cli.main import app, call
-from eval_skills.cli.session import current
 from eval_skills.core.config.environment import variable_of
 from tests.cli.option_cases import (
     FILE,

@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 from cyclopts import CycloptsError
 
-from eval_skills.cli.configurable import Command, Mark, Option, commands_of
+from eval_skills.cli.configuration import Command, Mark, Option, commands_of
+from eval_skills.cli.context import Session, begin
 from eval_skills.cli.main import app, call
-from eval_skills.cli.session import Session, begin
 from eval_skills.core.config import Config
 
 HELD = {

@@ -150,7 +150,7 @@ def test_run_works_right_after_and_prints_a_ranking(empty: Any, api_url: str) ->
 @pytest.mark.slow
 @pytest.mark.xdist_group("cli")
 def test_the_workflows_command_passes_and_tells_the_job(empty: Any, api_url: str) -> None:
-    from eval_skills.core.loading import read_document
+    from eval_skills.core.documents.loading import read_document
 
     assert empty.call("init", "--ci", "github").code == 0
     [job] = read_document(empty.folder / ".github" / "workflows" / "eval-skills.yaml")["jobs"].values()

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from eval_skills.cli.job_summary import add_job_summary
+from eval_skills.cli.output.ranking import add_job_summary
 from eval_skills.core.models import Benchmark, ItemResult
 from eval_skills.core.store import table_of
-from eval_skills.reporting.job_summary import VARIABLE
-from eval_skills.tasks.summary import RunSummary
+from eval_skills.engine.evaluation.summary import RunSummary
+from eval_skills.reporting.summary import VARIABLE
 
 
 def summary(*, finished: int = 2) -> RunSummary:
-    from eval_skills.core.metrics import skill_reports
+    from eval_skills.core.metrics.reports import skill_reports
 
     benchmark = Benchmark.model_validate({"id": "b", "name": "B", "version": "1.0.0", "tasks": []})
     items = [

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from eval_skills.cli.nightly import _show_suite
+from eval_skills.cli.commands.nightly import _show_suite
 from eval_skills.core.models import SkillCompletionReport
-from eval_skills.core.night import Ruling
-from eval_skills.tasks.night_summary import SkillOutcome, SuiteOutcome
+from eval_skills.core.nightly.evidence import Ruling
+from eval_skills.engine.nightly.summary import SkillOutcome, SuiteOutcome
 
 
 def report(**more: Any) -> SkillCompletionReport:

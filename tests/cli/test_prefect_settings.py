@@ -6,7 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from eval_skills.cli.prefect_settings import SERVER_SETTINGS, apply, configured_api_url, known_server, local_api_url, state_file
+from eval_skills.cli.prefect_server.settings import (
+    SERVER_SETTINGS,
+    apply,
+    configured_api_url,
+    known_server,
+    local_api_url,
+    state_file,
+)
 
 
 @pytest.fixture(autouse=True)

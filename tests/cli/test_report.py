@@ -15,9 +15,9 @@ import pandas as pd
 import pytest
 from pyarrow import parquet
 
-from eval_skills.core.metrics import skill_reports
+from eval_skills.core.diff.model import ReportDiff
+from eval_skills.core.metrics.reports import skill_reports
 from eval_skills.core.models import Benchmark, ItemResult
-from eval_skills.core.report_diff import ReportDiff
 from eval_skills.core.store import Journal, Manifest, ManifestBenchmark, ManifestSkill, Store, land, write_manifest
 from eval_skills.reporting import ReportContext, render
 

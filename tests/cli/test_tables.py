@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from eval_skills.cli.ranking import ranking
-from eval_skills.cli.tables import show_summary
+from eval_skills.cli.output.ranking import ranking
+from eval_skills.cli.output.run import show_summary
 from eval_skills.core.models import Benchmark, SkillCompletionReport
-from eval_skills.tasks.summary import RunSummary
+from eval_skills.engine.evaluation.summary import RunSummary
 
 LONG = "a_rather_long_skill_name_as_people_like_them"
 

@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from eval_skills.cli.troubles import LINES, trouble_lines
-from eval_skills.core.metrics import skill_reports
+from eval_skills.cli.output.ranking import LINES, trouble_lines
+from eval_skills.core.metrics.reports import skill_reports
 from eval_skills.core.models import Benchmark, SkillCompletionReport
 
 BENCHMARK = Benchmark.model_validate({"id": "b", "name": "B", "version": "1.0.0", "tasks": []})

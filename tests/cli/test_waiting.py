@@ -7,7 +7,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from eval_skills.cli.progress import LiveDisplay
+from eval_skills.cli.output.progress import LiveDisplay
 
 
 @pytest.mark.parametrize(

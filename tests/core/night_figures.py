@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from eval_skills.core.diff import diff_reports
+from eval_skills.core.diff.diff import diff_reports
+from eval_skills.core.metrics.task_counts import tallies_of
 from eval_skills.core.models import ConfidenceInterval, Latency, SkillCompletionReport, Summary, TaskResult, TokenCost
-from eval_skills.core.night import Against, ReferenceKind, SkillNight
-from eval_skills.core.night_diff import judged_together
-from eval_skills.core.task_tally import tallies_of
+from eval_skills.core.nightly.evidence import Against, ReferenceKind, SkillNight
+from eval_skills.core.nightly.ruling import judged_together
 
 Outcome = Mapping[str, str]
 STATUS: dict[str, dict[str, Any]] = {

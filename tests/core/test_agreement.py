@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from eval_skills.core.agreement import (
+from eval_skills.core.statistics.agreement import (
     Estimate,
     clustered,
     cohens_kappa,
@@ -18,7 +18,7 @@ from eval_skills.core.agreement import (
     spearman,
     weighted_kappa,
 )
-from eval_skills.core.statistics import IntArray
+from eval_skills.core.statistics.rates import IntArray
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from eval_skills.core.attribution import KINDS, NOTHING, Change, changes, fingerprints, summary, unrecorded
 from eval_skills.core.store import Manifest, ManifestBenchmark, ManifestSkill
+from eval_skills.core.trend.attribution import KINDS, NOTHING, Change, changes, fingerprints, summary, unrecorded
 
 OLD, NEW = "sha256:3f2a000011112222", "sha256:9b1c000011112222"
 SKILL: dict[str, Any] = {"key": "adder@1.0.0", "digest": OLD, "adapter": "http", "adapter_digest": OLD}

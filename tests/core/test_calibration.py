@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from eval_skills.core.calibration import Calibration, LabelledItem, calibrate
+from eval_skills.core.judging.calibration import Calibration, LabelledItem, calibrate
 
 
 def of(*groups: tuple[int, float, float], **more: Any) -> Calibration:

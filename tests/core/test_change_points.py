@@ -7,8 +7,16 @@ import math
 import numpy as np
 import pytest
 
-from eval_skills.core.change_points import MIN_VALUES, change_points, untested
-from eval_skills.core.split_search import MIN_SEGMENT, best_split, contrasts, running, seeded_intervals
+from eval_skills.core.statistics.change_points import (
+    MIN_SEGMENT,
+    MIN_VALUES,
+    best_split,
+    change_points,
+    contrasts,
+    running,
+    seeded_intervals,
+    untested,
+)
 
 ITEMS = 60
 """20 tasks × 3 runs."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from eval_skills.core.compared_pair import Choice, Outcome, Preference, Vote, majority_of, members_of
+from eval_skills.core.judging.pairs import Choice, Outcome, Preference, Vote, majority_of, members_of
 
 
 def votes(**said: str) -> tuple[Vote, ...]:

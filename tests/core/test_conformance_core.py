@@ -11,8 +11,8 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 import eval_skills.core.models as models
-from eval_skills.core.diff import diff_reports
-from eval_skills.core.metrics import skill_reports
+from eval_skills.core.diff.diff import diff_reports
+from eval_skills.core.metrics.reports import skill_reports
 from eval_skills.core.models import Benchmark, Skill, SkillCompletionReport
 from eval_skills.core.search import search
 from eval_skills.core.selection import SelectStrategy, select

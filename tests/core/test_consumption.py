@@ -6,9 +6,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from eval_skills.core.consumption import Consumption
 from eval_skills.core.errors import InputError
-from eval_skills.core.item_table import item_table
+from eval_skills.core.metrics.consumption import Consumption
+from eval_skills.core.metrics.item_table import item_table
 
 START = datetime(2026, 5, 4, 8, 15, tzinfo=UTC)
 ALL = slice(0, 3)

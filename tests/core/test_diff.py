@@ -7,11 +7,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from eval_skills.core.diff import diff_reports
+from eval_skills.core.diff.diff import diff_reports
+from eval_skills.core.diff.model import ReportDiff, SkillDiff
 from eval_skills.core.errors import InputError, UsageError
-from eval_skills.core.metrics import skill_reports
+from eval_skills.core.metrics.reports import skill_reports
 from eval_skills.core.models import Benchmark, SkillCompletionReport
-from eval_skills.core.report_diff import ReportDiff, SkillDiff
 
 Outcome = Mapping[str, str]
 """For each task its runs, one letter each: p(ass), f(ail), t(imeout), or an error of kind i(nfra), j(udge) or s(kill)."""

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from eval_skills.core.diff_gate import gate_failures
-from eval_skills.core.report_diff import ReportDiff
+from eval_skills.core.diff.diff import gate_failures
+from eval_skills.core.diff.model import ReportDiff
 
 STATISTICS = {
     "tasks": 8, "tasksBetter": 0, "tasksWorse": 8, "meanDifference": -1.0, "equivalenceMargin": 0.05, "correlation": None,

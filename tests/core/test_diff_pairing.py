@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from eval_skills.core.diff_pairing import pair_reports
+from eval_skills.core.diff.pairing import pair_reports
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import SkillCompletionReport
 

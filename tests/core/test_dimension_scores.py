@@ -7,9 +7,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from eval_skills.core.dimensions import in_order
 from eval_skills.core.errors import InputError
-from eval_skills.core.metrics import skill_reports
+from eval_skills.core.metrics.dimensions import in_order
+from eval_skills.core.metrics.reports import skill_reports
 from eval_skills.core.models import Benchmark, SkillCompletionReport
 
 BENCHMARK = Benchmark.model_validate({"id": "b", "name": "B", "version": "1.0.0", "tasks": []})

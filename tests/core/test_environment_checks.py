@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from eval_skills.core import environment_checks as checks
-from eval_skills.core.checkup import Check, document
+from eval_skills.core import environment as checks
+from eval_skills.core.environment import Check, document
 from eval_skills.core.redaction import Redaction
 
 

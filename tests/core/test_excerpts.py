@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from eval_skills.core.excerpts import EXCERPT_CHARS, excerpt, one_line
+from eval_skills.core.text import EXCERPT_CHARS, excerpt, one_line
 
 
 @pytest.mark.parametrize(

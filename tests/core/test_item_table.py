@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from eval_skills.core.errors import InputError
-from eval_skills.core.item_table import item_table
+from eval_skills.core.metrics.item_table import item_table
 
 ROWS: dict[str, Any] = {
     "skill_id": ["s", "s", "s"],

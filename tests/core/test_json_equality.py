@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval_skills.core.json_equality import json_equal, json_key
+from eval_skills.core.documents.json_equality import json_equal, json_key
 
 SCALARS = st.none() | st.booleans() | st.integers(-2, 2) | st.sampled_from([0.0, 1.0, 0.5]) | st.sampled_from(["", "1", "true"])
 JSON = st.recursive(

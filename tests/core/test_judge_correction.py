@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from eval_skills.core.judge_correction import JudgedItems, Share, corrected_completion, trials
-from eval_skills.core.statistics import IntArray
+from eval_skills.core.judging.correction import JudgedItems, Share, corrected_completion, trials
+from eval_skills.core.statistics.rates import IntArray
 
 GOOD = (Share(45 / 50, 50), Share(40 / 50, 50))
 

@@ -9,9 +9,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from eval_skills.core.calibration import Calibration, LabelledItem, calibrate
-from eval_skills.core.compared_pair import Preference
-from eval_skills.core.judge_report import JudgeKnowledge, judge_figures
+from eval_skills.core.judging.calibration import Calibration, LabelledItem, calibrate
+from eval_skills.core.judging.pairs import Preference
+from eval_skills.core.judging.report import JudgeKnowledge, judge_figures
 
 JUDGE = ("openai/one", "llm_judge 1")
 

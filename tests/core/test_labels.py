@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from eval_skills.core.errors import InputError
-from eval_skills.core.labels import Label, read_labels
+from eval_skills.core.judging.labels import Label, read_labels
 
 
 def write(folder: Path, text: str | bytes) -> Path:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from eval_skills.core.documents.loading import MAX_DOCUMENT_BYTES, read_document, validate
 from eval_skills.core.errors import InputError
-from eval_skills.core.loading import MAX_DOCUMENT_BYTES, read_document, validate
 from eval_skills.core.models import Benchmark, EvalTask, Skill
 
 

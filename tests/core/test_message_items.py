@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eval_skills.core.message_items import in_turns, item_role
-from eval_skills.core.message_roles import last_words, role_in
+from eval_skills.core.messages.responses_items import in_turns, item_role
+from eval_skills.core.messages.roles import last_words, role_in
 
 USER = {"role": "user", "content": "?"}
 THINKS = {"type": "reasoning", "id": "rs", "summary": [], "encrypted_content": "xyz"}

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eval_skills.core.errors import InputError
-from eval_skills.core.metrics import composite_score, consistency_score, skill_reports
+from eval_skills.core.metrics.reports import composite_score, consistency_score, skill_reports
 from eval_skills.core.models import Benchmark, SkillCompletionReport
 
 Outcome = dict[str, Sequence[str]]

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from eval_skills.core.monitoring import HealthMonitor, HealthRule, HealthStatus, Judged, StatusChange
-from eval_skills.core.statistics import wilson
+from eval_skills.core.statistics.rates import wilson
 
 
 def monitor(passes: list[bool], **rule: float) -> tuple[HealthMonitor, list[StatusChange]]:

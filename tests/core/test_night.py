@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from eval_skills.core.diff import diff_reports
-from eval_skills.core.night import Fresh, Lost, Ruling, SkillNight
-from eval_skills.core.night_diff import judged_together
-from eval_skills.core.night_ruling import rule
-from eval_skills.core.task_tally import tallies_of
+from eval_skills.core.diff.diff import diff_reports
+from eval_skills.core.metrics.task_counts import tallies_of
+from eval_skills.core.nightly.evidence import Fresh, Lost, Ruling, SkillNight
+from eval_skills.core.nightly.ruling import judged_together, rule
 from tests.core.night_figures import Outcome, each, report, skill_night
 
 NIGHT = "20260102T000000Z-0002"

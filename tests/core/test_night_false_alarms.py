@@ -7,11 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
-from eval_skills.core.diff import diff_reports
-from eval_skills.core.night import BAD, Against, Fresh, Lost, Ruling, SkillNight
-from eval_skills.core.night_diff import judged_together
-from eval_skills.core.night_ruling import rule
-from eval_skills.core.task_tally import Tally, tallies_of, together
+from eval_skills.core.diff.diff import diff_reports
+from eval_skills.core.metrics.task_counts import Tally, tallies_of, together
+from eval_skills.core.nightly.evidence import BAD, Against, Fresh, Lost, Ruling, SkillNight
+from eval_skills.core.nightly.ruling import judged_together, rule
 from tests.core.night_figures import report
 
 TASKS, NIGHTS, FRESH_RUNS = 20, 30, 6

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from eval_skills.core.paired_statistics import (
+from eval_skills.core.statistics.paired import (
     EXACT_LIMIT,
     correlation,
     holm,
@@ -18,7 +18,7 @@ from eval_skills.core.paired_statistics import (
     smallest_effect,
     tasks_needed,
 )
-from eval_skills.core.statistics import FloatArray
+from eval_skills.core.statistics.rates import FloatArray
 
 AFTER = np.array([3, 3, 2, 3, 1, 3, 0, 3]) / 3
 BEFORE = np.array([3, 2, 1, 3, 0, 2, 0, 2]) / 3

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from eval_skills.core.documents.patterns import compiled_pattern
 from eval_skills.core.errors import InputError
-from eval_skills.core.patterns import compiled_pattern
 
 
 def test_a_pattern_is_compiled_without_remarks_on_its_notation() -> None:

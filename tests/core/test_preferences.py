@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from eval_skills.core.compared_pair import Choice, Outcome, Preference, Vote, outcome_of
-from eval_skills.core.preferences import member_rates, position_bias, win_rates
+from eval_skills.core.judging.pairs import Choice, Outcome, Preference, Vote, outcome_of
+from eval_skills.core.judging.preferences import member_rates, position_bias, win_rates
 
 
 def pairs(*given: tuple[int, Choice, Choice]) -> list[Preference]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval_skills.core.sampling import is_sampled
+from eval_skills.core.monitoring import is_sampled
 
 IDS = [f"interaction-{number}" for number in range(20_000)]
 

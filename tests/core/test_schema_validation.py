@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from eval_skills.core.documents.json_schema import MIXED_ENTRIES, BoundedSchema
 from eval_skills.core.errors import InputError
-from eval_skills.core.schema_validation import MIXED_ENTRIES, BoundedSchema
 
 DRAFT_4 = "http://json-schema.org/draft-04/schema#"
 

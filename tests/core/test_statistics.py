@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from eval_skills.core.statistics import (
+from eval_skills.core.statistics.rates import (
     IntArray,
     IntervalMethod,
     cluster_bootstrap,
@@ -212,6 +212,6 @@ def test_nearest_rank_agrees_with_duckdb() -> None:
 
 
 def test_scipy_is_not_needed_at_run_time() -> None:
-    modules = "eval_skills.core.metrics, eval_skills.core.diff, eval_skills.core.selection, eval_skills.core.search"
+    modules = "eval_skills.core.metrics.reports, eval_skills.core.diff.diff, eval_skills.core.selection, eval_skills.core.search"
     code = f"import sys, {modules}; sys.exit(any(name in sys.modules for name in ('scipy', 'prefect', 'litellm')))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

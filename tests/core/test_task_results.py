@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 from eval_skills.core.errors import InputError
-from eval_skills.core.item_table import item_table
+from eval_skills.core.metrics.item_table import item_table
+from eval_skills.core.metrics.task_results import task_results_of
 from eval_skills.core.models import Benchmark, TaskResult
-from eval_skills.core.task_results import task_results_of
 
 BENCHMARK = Benchmark.model_validate(
     {

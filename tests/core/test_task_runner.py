@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from eval_skills.core.task_runner import TaskRunnerName, dask_address, scheduler_of
+from eval_skills.core.config.limits import TaskRunnerName, dask_address, scheduler_of
 
 NAME: TypeAdapter[str] = TypeAdapter(TaskRunnerName)
 

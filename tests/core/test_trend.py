@@ -11,7 +11,7 @@ from eval_skills.core.errors import UsageError
 from eval_skills.core.models import ConfidenceInterval, Latency, SkillCompletionReport, Summary, TokenCost
 from eval_skills.core.store import Store, land_reports
 from eval_skills.core.store.schema import REPORT_SCHEMA
-from eval_skills.core.trend import METRICS, trend
+from eval_skills.core.trend.trend import METRICS, trend
 
 DAYS = [datetime(2026, 1, day, 12, tzinfo=UTC) for day in (1, 2, 3)]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from eval_skills.core.documents.loading import validate
 from eval_skills.core.errors import InputError
-from eval_skills.core.loading import validate
 from eval_skills.core.models import EvalTask
 
 TASK = {"id": "a", "inputData": {}, "expectedOutput": {"value": 1}}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from eval_skills.core.config import LlmSettings
+from eval_skills.core.config.limits import absence
+from eval_skills.core.documents.loading import validate
 from eval_skills.core.errors import InputError
-from eval_skills.core.loading import validate
-from eval_skills.core.variable_names import absence
 
 
 @pytest.mark.parametrize(

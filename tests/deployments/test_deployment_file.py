@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from eval_skills.core.errors import InputError, UserError
-from eval_skills.flows.deployment_file import SHIPPED, deployment_entries
+from eval_skills.deployments.deployment_file import SHIPPED, deployment_entries
 
 ENTRY = {"name": "a", "entrypoint": "eval_skills.flows.evaluate.evaluate"}
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
-from eval_skills.cli.prefect_settings import CLIENT_SETTINGS, SERVER_SETTINGS
-from eval_skills.tasks.suites import load_suites
+from eval_skills.cli.prefect_server.settings import CLIENT_SETTINGS, SERVER_SETTINGS
+from eval_skills.engine.nightly.request import load_suites
 from tests.deployments.conftest import ROOT
 
 FOLDER = ROOT / "deployments"

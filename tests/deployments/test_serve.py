@@ -11,8 +11,8 @@ import pytest
 
 from eval_skills.cli.main import call
 from eval_skills.core.errors import InputError
-from eval_skills.flows.deployment_file import DeploymentEntry
-from eval_skills.flows.serving import prepared
+from eval_skills.deployments.deployment_file import DeploymentEntry
+from eval_skills.deployments.serving import prepared
 from tests.deployments.conftest import Site, until
 
 pytestmark = pytest.mark.xdist_group("deployments")

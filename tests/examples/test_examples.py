@@ -16,7 +16,7 @@ from eval_skills.adapters import Adapter, open_adapter
 from eval_skills.benchmarks import load_benchmark
 from eval_skills.core.config import Config
 from eval_skills.core.errors import ItemError
-from eval_skills.core.loading import read_document, validate
+from eval_skills.core.documents.loading import read_document, validate
 from eval_skills.core.models import Benchmark, EvalTask, Model
 from eval_skills.core.selection import SelectStrategy
 from eval_skills.core.skills import discover_skills, load_skill

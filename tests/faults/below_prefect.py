@@ -13,10 +13,10 @@ from time import monotonic, sleep
 
 from eval_skills.core.models import ItemResult
 from eval_skills.core.store import Journal
-from eval_skills.core.store.lines import read_journal
-from eval_skills.tasks.plan import Item, RunPlan
-from eval_skills.tasks.progress import NobodyWatches
-from eval_skills.tasks.session import RunSession
+from eval_skills.core.store.journal_lines import read_journal
+from eval_skills.engine.evaluation.observer import NobodyWatches
+from eval_skills.engine.evaluation.plan import Item, RunPlan
+from eval_skills.engine.evaluation.session import RunSession
 
 CONCURRENCY = 4
 PATIENCE_S = 60.0

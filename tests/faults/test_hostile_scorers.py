@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from eval_skills.core.errors import InputError
-from eval_skills.tasks.plan import RunPlan, make_plan
-from eval_skills.tasks.request import EvaluateRequest
+from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.evaluation.plan import RunPlan, make_plan
 from tests.faults.below_prefect import Traces, run
 from tests.faults.conftest import none_within, processes_with
 

@@ -16,8 +16,8 @@ import pytest
 import trustme
 
 from eval_skills.core.models import ItemResult
-from eval_skills.tasks.plan import RunPlan, make_plan
-from eval_skills.tasks.request import EvaluateRequest
+from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.evaluation.plan import RunPlan, make_plan
 from tests.faults.below_prefect import Traces, run
 
 pytestmark = pytest.mark.skipif(

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from eval_skills.core.models import ItemResult
-from eval_skills.tasks.plan import Item, RunPlan, make_plan
-from eval_skills.tasks.request import EvaluateRequest
+from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.evaluation.plan import Item, RunPlan, make_plan
 from tests.faults.below_prefect import Traces, run
 from tests.faults.conftest import none_within, processes_with
 from tests.faults.hostile import Hostile, write_all

@@ -14,9 +14,9 @@ import pytest
 
 from eval_skills.core.errors import UsageError
 from eval_skills.core.store import Store
+from eval_skills.engine.backfill.request import BackfillRequest
+from eval_skills.engine.backfill.summary import BackfillSummary
 from eval_skills.flows import backfill
-from eval_skills.tasks.backfill_request import BackfillRequest
-from eval_skills.tasks.backfill_summary import BackfillSummary
 
 pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_url")]
 Ask = Callable[..., Any]

@@ -19,9 +19,9 @@ from distributed import LocalCluster
 
 from eval_skills.core.errors import RunError
 from eval_skills.core.store import Store
+from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.evaluation.summary import RunSummary
 from eval_skills.flows import evaluate
-from eval_skills.tasks.request import EvaluateRequest
-from eval_skills.tasks.summary import RunSummary
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("dask"), pytest.mark.timeout(600), pytest.mark.usefixtures("prefect_url")]
 

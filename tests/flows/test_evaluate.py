@@ -12,10 +12,10 @@ import pytest
 
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.store import Store
+from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.evaluation.observer import NobodyWatches, observed_by
+from eval_skills.engine.evaluation.summary import RunSummary
 from eval_skills.flows import evaluate
-from eval_skills.tasks.progress import NobodyWatches, observed_by
-from eval_skills.tasks.request import EvaluateRequest
-from eval_skills.tasks.summary import RunSummary
 
 pytestmark = pytest.mark.xdist_group("prefect")
 Ask = Callable[..., Any]

@@ -14,9 +14,9 @@ from prefect.events.worker import EventsWorker
 from eval_skills.core.errors import InputError
 from eval_skills.core.monitoring import StatusChange
 from eval_skills.core.store import Store
+from eval_skills.engine.monitor.request import MonitorRequest
+from eval_skills.engine.monitor.summary import NobodyLooks, monitor_watched_by
 from eval_skills.flows import monitor
-from eval_skills.tasks.monitor_request import MonitorRequest
-from eval_skills.tasks.monitor_watching import NobodyLooks, monitor_watched_by
 
 pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_url")]
 

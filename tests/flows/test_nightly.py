@@ -15,9 +15,9 @@ import pytest
 
 from eval_skills.core.errors import InputError
 from eval_skills.core.store import Store
+from eval_skills.engine.nightly.request import NightlyRequest
+from eval_skills.engine.nightly.summary import NightSummary, NoSuiteRan
 from eval_skills.flows import nightly
-from eval_skills.tasks.night_summary import NightSummary, NoSuiteRan
-from eval_skills.tasks.nightly_request import NightlyRequest
 
 pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_url")]
 Ask = Callable[..., Any]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from prefect import flow, task
 
-from eval_skills.flows.opaque import opaque
+from eval_skills.tasks.parameters import opaque
 
 pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_url")]
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from eval_skills.core.store import Store
+from eval_skills.engine.definition.request import EvaluateRequest, PipelineRequest
 from eval_skills.flows import evaluate, pipeline
-from eval_skills.tasks.request import EvaluateRequest, PipelineRequest
 
 pytestmark = pytest.mark.xdist_group("prefect")
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from eval_skills.core.metrics import skill_reports
+from eval_skills.core.metrics.reports import skill_reports
 from tests.performance.bar import Bar
 from tests.performance.isolation import ROOT, folder_of_row
 from tests.performance.item_rows import no_benchmark, read_items, write_items

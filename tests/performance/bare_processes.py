@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from time import perf_counter
 
-from eval_skills.adapters.environment import child_environment
+from eval_skills.adapters.process.launch import child_environment
 
 
 def bare_s(folder: Path, count: int, concurrency: int = 4) -> float:

@@ -14,7 +14,7 @@ def measure(*, quick: bool) -> list[Bar]:
     items, rounds = (200, 3) if quick else (1000, 5)
     folder = folder_of_row()
     with warm_server() as server:
-        from eval_skills.tasks.plan import make_plan
+        from eval_skills.engine.evaluation.plan import make_plan
         from tests.performance.prefect_flows import Timed, awaited, mapped
 
         register_noop()

@@ -11,13 +11,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from eval_skills.core.fingerprint import digest_of_json
-from eval_skills.core.metrics import skill_reports
+from eval_skills.core.metrics.reports import skill_reports
 from eval_skills.core.models import Benchmark
-from eval_skills.core.store.layout import Layout
+from eval_skills.core.store.layout import Layout, derived_run_id, start_date
 from eval_skills.core.store.rows import report_row
-from eval_skills.core.store.run_id import derived_run_id, start_date
 from eval_skills.core.store.schema import ITEM_SCHEMA, REPORT_SCHEMA
-from eval_skills.tasks.request import EvaluateRequest
+from eval_skills.engine.definition.request import EvaluateRequest
 
 SUITES, SKILLS, TASKS, RUNS = 2, 5, 20, 3
 FIRST = datetime(2026, 1, 1, 2, tzinfo=UTC)

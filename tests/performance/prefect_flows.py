@@ -11,16 +11,16 @@ from prefect.cache_policies import NO_CACHE
 from prefect.runtime import flow_run
 
 from eval_skills.core.store import Journal
+from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.evaluation.observer import NobodyWatches
+from eval_skills.engine.evaluation.plan import Item, RunPlan
+from eval_skills.engine.evaluation.session import RunRef, RunSession
+from eval_skills.engine.evaluation.summary import RunSummary
 from eval_skills.flows import evaluate
 from eval_skills.flows.calling import call_flow
 from eval_skills.flows.items import run_items
-from eval_skills.tasks.evaluate_item import evaluate_item, retry_delays
-from eval_skills.tasks.plan import Item, RunPlan
-from eval_skills.tasks.progress import NobodyWatches
-from eval_skills.tasks.request import EvaluateRequest
+from eval_skills.tasks.evaluation import evaluate_item, retry_delays
 from eval_skills.tasks.runner import EventLoopTaskRunner
-from eval_skills.tasks.session import RunRef, RunSession
-from eval_skills.tasks.summary import RunSummary
 
 
 @dataclass(frozen=True, slots=True)

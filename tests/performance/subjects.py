@@ -10,7 +10,7 @@ from typing import Any
 
 from eval_skills.adapters import Adapter, Call, register_adapter, registry
 from eval_skills.core.models import SkillResponse
-from eval_skills.tasks.request import EvaluateRequest
+from eval_skills.engine.definition.request import EvaluateRequest
 
 ANSWER = "done"
 NOOP_TYPE = "custom"

@@ -11,16 +11,6 @@ import pandas  # noqa: F401 - what is imported here, a run inside this process n
 import pyarrow.dataset  # noqa: F401
 import pytest
 
-import eval_skills.adapters.subprocess
-import eval_skills.cli.configuration
-import eval_skills.cli.main
-import eval_skills.core.metrics
-import eval_skills.core.store.sql
-import eval_skills.core.store.tables
-import eval_skills.pytest_plugin.cases
-import eval_skills.pytest_plugin.explaining
-import eval_skills.tasks.plain_run  # noqa: F401
-
 SKILL = """
 import json, pathlib, sys
 for line in sys.stdin:

@@ -9,8 +9,8 @@ from typing import Any
 
 from eval_skills.core.models import SkillCompletionReport, TaskResult
 from eval_skills.reporting import ReportContext, render
-from eval_skills.reporting.job_summary import VARIABLE, append_job_summary
 from eval_skills.reporting.sections import CALLS_SHOWN, calls_line
+from eval_skills.reporting.summary import VARIABLE, append_job_summary
 
 MakeReport = Callable[..., SkillCompletionReport]
 MakeItem = Callable[..., dict[str, Any]]

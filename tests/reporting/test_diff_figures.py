@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from eval_skills.core.report_diff import DiffRow, PairedStatistics, SkillDiff
-from eval_skills.reporting.diff_figures import (
+from eval_skills.core.diff.model import DiffRow, PairedStatistics, SkillDiff
+from eval_skills.reporting.diff.figures import (
     flips_shown,
     lineage,
     names_shown,

@@ -12,11 +12,10 @@ from typing import Any
 
 import pytest
 
-from eval_skills.core.diff import diff_reports
+from eval_skills.core.diff.diff import diff_reports
 from eval_skills.core.models import SkillCompletionReport
-from eval_skills.reporting.diff_page import SCRIPTS, STYLES
-from eval_skills.reporting.diff_report import DIFF_FORMATS, DiffDocument, diff_format_of, render_html
-from eval_skills.reporting.html_assets import page_assets
+from eval_skills.reporting.diff.report import DIFF_FORMATS, SCRIPTS, STYLES, DiffDocument, diff_format_of, render_html
+from eval_skills.reporting.html.report import page_assets
 
 MakeReport = Callable[..., SkillCompletionReport]
 MakeItem = Callable[..., dict[str, Any]]

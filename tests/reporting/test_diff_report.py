@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from eval_skills.core.diff import diff_reports
+from eval_skills.core.diff.diff import diff_reports
+from eval_skills.core.diff.model import ReportDiff
 from eval_skills.core.errors import UsageError
 from eval_skills.core.models import SkillCompletionReport
-from eval_skills.core.report_diff import ReportDiff
-from eval_skills.reporting.diff_report import (
+from eval_skills.reporting.diff.report import (
     DIFF_FORMATS,
     FLIPS_SHOWN,
     DiffDocument,

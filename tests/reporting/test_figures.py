@@ -8,33 +8,33 @@ from typing import Any
 import pytest
 
 from eval_skills.core.models import ConfidenceInterval
-from eval_skills.reporting import figures
+from eval_skills.reporting import numbers
 
 
 @pytest.mark.parametrize(
     ("show", "value", "text"),
     [
-        pytest.param(figures.rate, 0.85, "85.0 %", id="rate"),
-        pytest.param(figures.rate, 0, "0.0 %", id="none-passed"),
-        pytest.param(figures.rate, 1, "100.0 %", id="all-passed"),
-        pytest.param(figures.rate, 0.9996, "99.96 %", id="nearly-all-is-not-all"),
-        pytest.param(figures.rate, 0.00004, "0.004 %", id="nearly-none-is-not-none"),
-        pytest.param(figures.rate, 1 / 3, "33.3 %", id="third"),
-        pytest.param(figures.interval, ConfidenceInterval(lower=0.6211, upper=0.9679), "62.1 to 96.8 %", id="interval"),
-        pytest.param(figures.score, 0.8125, "0.8125", id="score"),
-        pytest.param(figures.score, -0.25, "-0.2500", id="negative"),
-        pytest.param(figures.milliseconds, 0.04, "0.0 ms", id="fast"),
-        pytest.param(figures.milliseconds, 3.21, "3.2 ms", id="ms"),
-        pytest.param(figures.milliseconds, 1234.4, "1,234 ms", id="slow"),
-        pytest.param(figures.usd, 0.0, "$0.00", id="free"),
-        pytest.param(figures.usd, 1234.5, "$1,234.50", id="dear"),
-        pytest.param(figures.usd, 0.0123, "$0.0123", id="cents"),
-        pytest.param(figures.usd, 0.0000012, "$0.0000012", id="far-below-a-cent"),
-        pytest.param(figures.count, 1234, "1,234", id="count"),
-        pytest.param(figures.duration, 4.2, "4.2 s", id="seconds"),
-        pytest.param(figures.duration, 59.97, "1 min 0 s", id="no-sixty-seconds"),
-        pytest.param(figures.duration, 125, "2 min 5 s", id="minutes"),
-        pytest.param(figures.duration, 3720, "1 h 2 min", id="hours"),
+        pytest.param(numbers.rate, 0.85, "85.0 %", id="rate"),
+        pytest.param(numbers.rate, 0, "0.0 %", id="none-passed"),
+        pytest.param(numbers.rate, 1, "100.0 %", id="all-passed"),
+        pytest.param(numbers.rate, 0.9996, "99.96 %", id="nearly-all-is-not-all"),
+        pytest.param(numbers.rate, 0.00004, "0.004 %", id="nearly-none-is-not-none"),
+        pytest.param(numbers.rate, 1 / 3, "33.3 %", id="third"),
+        pytest.param(numbers.interval, ConfidenceInterval(lower=0.6211, upper=0.9679), "62.1 to 96.8 %", id="interval"),
+        pytest.param(numbers.score, 0.8125, "0.8125", id="score"),
+        pytest.param(numbers.score, -0.25, "-0.2500", id="negative"),
+        pytest.param(numbers.milliseconds, 0.04, "0.0 ms", id="fast"),
+        pytest.param(numbers.milliseconds, 3.21, "3.2 ms", id="ms"),
+        pytest.param(numbers.milliseconds, 1234.4, "1,234 ms", id="slow"),
+        pytest.param(numbers.usd, 0.0, "$0.00", id="free"),
+        pytest.param(numbers.usd, 1234.5, "$1,234.50", id="dear"),
+        pytest.param(numbers.usd, 0.0123, "$0.0123", id="cents"),
+        pytest.param(numbers.usd, 0.0000012, "$0.0000012", id="far-below-a-cent"),
+        pytest.param(numbers.count, 1234, "1,234", id="count"),
+        pytest.param(numbers.duration, 4.2, "4.2 s", id="seconds"),
+        pytest.param(numbers.duration, 59.97, "1 min 0 s", id="no-sixty-seconds"),
+        pytest.param(numbers.duration, 125, "2 min 5 s", id="minutes"),
+        pytest.param(numbers.duration, 3720, "1 h 2 min", id="hours"),
     ],
 )
 def test_figure(show: Callable[[Any], str], value: Any, text: str) -> None:
@@ -42,7 +42,7 @@ def test_figure(show: Callable[[Any], str], value: Any, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "show", [figures.rate, figures.interval, figures.score, figures.milliseconds, figures.usd, figures.count]
+    "show", [numbers.rate, numbers.interval, numbers.score, numbers.milliseconds, numbers.usd, numbers.count]
 )
 def test_p38_unknown_is_a_dash(show: Callable[[Any], str]) -> None:
     assert show(None) == "–"

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from eval_skills.core.models import Benchmark, SkillCompletionReport
 from eval_skills.reporting import ReportContext, render
 from eval_skills.reporting.escape import script_json
-from eval_skills.reporting.html_assets import VENDOR, assets
-from eval_skills.reporting.html_payload import payload, skill_names
-from eval_skills.reporting.html_texts import SHORTEST_LIMIT, TEXT_LIMIT, TextTable
+from eval_skills.reporting.html.payload import payload, skill_names
+from eval_skills.reporting.html.report import VENDOR, assets
+from eval_skills.reporting.html.texts import SHORTEST_LIMIT, TEXT_LIMIT, TextTable
 
 MakeReport = Callable[..., SkillCompletionReport]
 MakeItem = Callable[..., dict[str, Any]]

@@ -10,8 +10,8 @@ import pytest
 from eval_skills.core.models import Benchmark, SkillCompletionReport, TaskResult
 from eval_skills.reporting import ReportContext, render
 from eval_skills.reporting.escape import script_json
-from eval_skills.reporting.html_payload import payload
-from eval_skills.reporting.html_runs import RunTable, pointed_at
+from eval_skills.reporting.html.payload import payload
+from eval_skills.reporting.html.runs import RunTable, pointed_at
 
 MakeItem = Callable[..., dict[str, Any]]
 MakeReport = Callable[..., SkillCompletionReport]

@@ -11,7 +11,7 @@ import pytest
 
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.reporting import ReportContext
-from eval_skills.reporting.job_summary import FAILURES_SHOWN, MAX_BYTES, VARIABLE, append_job_summary
+from eval_skills.reporting.summary import FAILURES_SHOWN, MAX_BYTES, VARIABLE, append_job_summary
 
 MakeReport = Callable[..., SkillCompletionReport]
 MakeItem = Callable[..., dict[str, Any]]

@@ -10,10 +10,10 @@ import pytest
 
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.reporting import ReportContext, render
-from eval_skills.reporting.html_payload import payload
-from eval_skills.reporting.job_summary import VARIABLE, append_job_summary
-from eval_skills.reporting.judge_figures import LENGTH_NOTE, figures_in, judging_line
-from eval_skills.reporting.judging_table import judges_table, skills_table
+from eval_skills.reporting.html.payload import payload
+from eval_skills.reporting.judging.figures import LENGTH_NOTE, figures_in, judging_line
+from eval_skills.reporting.judging.table import judges_table, skills_table
+from eval_skills.reporting.summary import VARIABLE, append_job_summary
 
 MakeReport = Callable[..., SkillCompletionReport]
 

@@ -19,7 +19,7 @@ from markdown_it.token import Token
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.reporting import ReportContext, render
 from eval_skills.reporting.escape import markdown
-from eval_skills.reporting.markdown_report import FAILURES_SHOWN
+from eval_skills.reporting.markdown import FAILURES_SHOWN
 
 MakeReport = Callable[..., SkillCompletionReport]
 MakeItem = Callable[..., dict[str, Any]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from eval_skills.reporting.sparkline import sparkline
+from eval_skills.reporting.numbers import sparkline
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from eval_skills.core.errors import UsageError
-from eval_skills.reporting.targets import target_files, write_targets
+from eval_skills.reporting.writing import target_files, write_targets
 
 ONE, TWO = {"junit": "xml"}, {"markdown": "md", "csv": "csv"}
 

@@ -13,11 +13,10 @@ from typing import Any
 import pytest
 
 from eval_skills.core.models import ConfidenceInterval
-from eval_skills.core.trend import TrendPoint
-from eval_skills.reporting.html_assets import page_assets
-from eval_skills.reporting.trend_figures import shown
-from eval_skills.reporting.trend_page import SCRIPTS, STYLES, render
-from eval_skills.reporting.trend_series import Annotation
+from eval_skills.core.trend.trend import TrendPoint
+from eval_skills.reporting.html.report import page_assets
+from eval_skills.reporting.trend.page import SCRIPTS, STYLES, render
+from eval_skills.reporting.trend.series import Annotation, shown
 
 MOMENT = datetime(2026, 1, 1, 10, 30, tzinfo=UTC)
 HOSTILE = "</script><!--<img src=x onerror=alert(1)> \" ' {{ 7 * 7 }} \u2028 & \x00\u202e\ud800"

@@ -11,10 +11,9 @@ import pytest
 
 from eval_skills.core.errors import UsageError
 from eval_skills.core.models import ConfidenceInterval
-from eval_skills.core.trend import Trend, TrendPoint
-from eval_skills.reporting.trend_figures import shown
-from eval_skills.reporting.trend_picture import MOST_BENCHMARKS, check_drawable, render_png
-from eval_skills.reporting.trend_series import Annotation
+from eval_skills.core.trend.trend import Trend, TrendPoint
+from eval_skills.reporting.trend.picture import MOST_BENCHMARKS, check_drawable, render_png
+from eval_skills.reporting.trend.series import Annotation, shown
 
 pytest.importorskip("matplotlib")
 START = datetime(2026, 1, 1, tzinfo=UTC)

@@ -6,9 +6,8 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from eval_skills.core.trend import TrendPoint
-from eval_skills.reporting.trend_figures import shown, unit
-from eval_skills.reporting.trend_series import Annotation, trend_series, utc
+from eval_skills.core.trend.trend import TrendPoint
+from eval_skills.reporting.trend.series import Annotation, shown, trend_series, unit, utc
 
 START = datetime(2026, 1, 1, 10, tzinfo=UTC)
 

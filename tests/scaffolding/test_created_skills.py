@@ -11,12 +11,12 @@ from eval_skills.adapters import open_adapter
 from eval_skills.benchmarks import load_benchmark
 from eval_skills.core.errors import SkillError
 from eval_skills.core.skills import load_skill
+from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.flows import evaluate
 from eval_skills.scaffolding.draft import write_drafts
-from eval_skills.scaffolding.skill_name import skill_name
+from eval_skills.scaffolding.names import skill_name
 from eval_skills.scaffolding.skill_templates import TEMPLATES, TESTS_FILE, draft_skill
 from eval_skills.scorers import score_response
-from eval_skills.tasks.request import EvaluateRequest
 
 PATIENCE_S = 60.0
 QUICK_FIRST = [pytest.param(name, marks=[pytest.mark.slow] * (name in ("mcp_tool", "langchain"))) for name in TEMPLATES]

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from eval_skills.core.loading import read_document
-from eval_skills.scaffolding.github import workflow
+from eval_skills.core.documents.loading import read_document
+from eval_skills.scaffolding.places import workflow
 
 
 def loaded(folder: Path, reports: Path) -> tuple[Path, Any]:

@@ -12,8 +12,14 @@ from eval_skills.benchmarks import load_benchmark
 from eval_skills.core.models import SkillResponse
 from eval_skills.core.skills import load_skill
 from eval_skills.scaffolding.draft import write_drafts
-from eval_skills.scaffolding.mcp_starter import starter_benchmark, why_no_starter
-from eval_skills.scaffolding.mcp_tools import ToolDescription, ToolServer, draft_tool_skills, tool_skills
+from eval_skills.scaffolding.mcp import (
+    ToolDescription,
+    ToolServer,
+    draft_tool_skills,
+    starter_benchmark,
+    tool_skills,
+    why_no_starter,
+)
 from eval_skills.scorers import score_response_sync
 
 SERVER = ToolServer(entrypoint="weather-server --fast", adapter_config={"passEnv": ["KEY"]}, name="weather", version="2.0.1")

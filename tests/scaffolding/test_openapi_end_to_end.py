@@ -14,7 +14,7 @@ import pytest
 
 from eval_skills.adapters import check_skill, open_adapter
 from eval_skills.benchmarks import load_benchmark, load_tasks
-from eval_skills.core.loading import read_document
+from eval_skills.core.documents.loading import read_document
 from eval_skills.core.models import EvalTask, Skill, SkillResponse, Verdict
 from eval_skills.core.skills import load_skill
 from eval_skills.scaffolding.draft import write_drafts

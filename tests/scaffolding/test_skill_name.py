@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eval_skills.core.errors import UsageError
-from eval_skills.scaffolding.skill_name import MAX_NAME, SkillName, skill_name
+from eval_skills.scaffolding.names import MAX_NAME, SkillName, skill_name
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from time import thread_time
 
 import pytest
 
-from eval_skills.scorers.claim_dates import Day
-from eval_skills.scorers.claims import MAX_CLAIMS, claims_in
+from eval_skills.scorers.claims.dates import Day
+from eval_skills.scorers.claims.extraction import MAX_CLAIMS, claims_in
 
 
 def found(text: str) -> list[tuple[str, str]]:

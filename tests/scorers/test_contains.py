@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import SkillResponse
 from eval_skills.scorers import Score
-from eval_skills.scorers.contains import Contains
+from eval_skills.scorers.builtin.contains import Contains
 
 
 def scored(output: Any, *keywords: str, **options: Any) -> Score:

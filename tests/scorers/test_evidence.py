@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from eval_skills.core.models import SkillResponse, ToolCall
-from eval_skills.scorers.claims import claims_in
-from eval_skills.scorers.evidence import Evidence, evidence_text, seen_in
+from eval_skills.scorers.claims.evidence import Evidence, evidence_text, seen_in
+from eval_skills.scorers.claims.extraction import claims_in
 
 
 def supports(seen: Any, said: str) -> bool:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eval_skills.core.models import SkillResponse
-from eval_skills.scorers.exact_match import ExactMatch, within
+from eval_skills.scorers.builtin.exact_match import ExactMatch, within
 
 
 def value_of(expected: Any, output: Any, **options: Any) -> float:

@@ -9,7 +9,7 @@ import pytest
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask, SkillResponse, ToolCall
 from eval_skills.scorers import score_response_sync
-from eval_skills.scorers.forbidden_tools import ForbiddenTools
+from eval_skills.scorers.tools.forbidden import ForbiddenTools
 
 
 def calls(*names: str) -> list[ToolCall]:

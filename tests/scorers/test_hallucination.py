@@ -11,8 +11,8 @@ from pydantic import ValidationError
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask, SkillResponse, ToolCall, Verdict
 from eval_skills.scorers import TaskScoring
-from eval_skills.scorers.claim_findings import MAX_REASONS, Finding, share_supported
-from eval_skills.scorers.reasons import is_remark
+from eval_skills.scorers.claims.lookup import MAX_REASONS, Finding, share_supported
+from eval_skills.scorers.score import is_remark
 
 SALES = ToolCall(name="sales", result={"total": 1250.5, "top": "Marie Curie", "day": "2026-11-22"})
 

@@ -11,7 +11,7 @@ import pytest
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import SkillResponse
 from eval_skills.scorers import Score
-from eval_skills.scorers.json_schema import JsonSchema
+from eval_skills.scorers.builtin.json_schema import JsonSchema
 
 
 async def scored(schema: Any, output: Any, **options: Any) -> Score:

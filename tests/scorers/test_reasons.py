@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from eval_skills.core.models import Reason
-from eval_skills.scorers.reasons import EXCERPT_CHARS, expected_but_got, is_remark, remark
+from eval_skills.scorers.score import EXCERPT_CHARS, expected_but_got, is_remark, remark
 
 
 def test_long_values_are_cut() -> None:

@@ -12,7 +12,7 @@ import pytest
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import SkillResponse
 from eval_skills.scorers import Score
-from eval_skills.scorers.regex import Regex
+from eval_skills.scorers.builtin.regex import Regex
 
 ENDLESS = r"(a|aa)+$"
 BAIT = "a" * 60 + "b"

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ConfigDict, create_model
 
-from eval_skills.core.message_items import in_turns
+from eval_skills.core.messages.responses_items import in_turns
 from eval_skills.core.models import EvalTask, SkillResponse
 from eval_skills.scorers import score_response_sync
-from eval_skills.scorers.evidence import evidence_text, seen_in
-from eval_skills.scorers.failed_tools import failed_tools
-from eval_skills.scorers.tool_calls import calls_of_messages, results_in_messages, unknown_calls
+from eval_skills.scorers.claims.evidence import evidence_text, seen_in
+from eval_skills.scorers.claims.lookup import failed_tools
+from eval_skills.scorers.tools.calls import calls_of_messages, results_in_messages, unknown_calls
 from eval_skills.scorers.trajectory import create_trajectory_match_evaluator
 from eval_skills.scorers.trajectory.transcript import transcript
 

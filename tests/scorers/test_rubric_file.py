@@ -11,7 +11,7 @@ import pytest
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask
 from eval_skills.scorers import ScoringSettings, TaskScoring
-from eval_skills.scorers.rubric_file import DUST, Rubric, default_rubric, rubric_of
+from eval_skills.scorers.rubric.definition import DUST, Rubric, default_rubric, rubric_of
 
 NAMES = ("factual_accuracy", "completeness", "citation_accuracy", "source_quality", "tool_efficiency")
 LEVELS = {"good": 1, "bad": 0}

@@ -10,7 +10,7 @@ from eval_skills.core.errors import InputError
 from eval_skills.core.models import SkillResponse, ToolCall
 from eval_skills.core.models.task import SequenceMode
 from eval_skills.scorers import Score, ScoringSettings
-from eval_skills.scorers.sequence import Sequence, lcs_length
+from eval_skills.scorers.tools.sequence import Sequence, lcs_length
 
 
 def scored(called: str, expected: str, mode: SequenceMode) -> Score:

@@ -9,7 +9,7 @@ import pytest
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask, SkillResponse, ToolCall
 from eval_skills.scorers import TaskScoring
-from eval_skills.scorers.shell_commands import programs_of
+from eval_skills.scorers.tools.categories import programs_of
 
 
 @pytest.mark.parametrize(

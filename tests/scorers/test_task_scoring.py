@@ -13,7 +13,7 @@ import pytest
 from eval_skills.core.errors import InputError, JudgeError
 from eval_skills.core.models import EvalTask, SkillResponse, ToolCall, Verdict
 from eval_skills.scorers import Score, ScoringSettings, TaskScoring, scorer
-from eval_skills.scorers.reasons import is_remark
+from eval_skills.scorers.score import is_remark
 
 TOOLS = {"tools": ["a", "b"], "toolSequence": ["a", "b"]}
 EXACT = {"type": "exact", "value": "42"}

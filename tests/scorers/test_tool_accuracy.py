@@ -7,7 +7,7 @@ import pytest
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import SkillResponse, ToolCall
 from eval_skills.scorers import Score, ScoringSettings
-from eval_skills.scorers.tool_accuracy import ToolAccuracy
+from eval_skills.scorers.tools.accuracy import ToolAccuracy
 
 
 def scored(called: str, tools: str = "", categories: tuple[str, ...] = (), settings: ScoringSettings | None = None) -> Score:

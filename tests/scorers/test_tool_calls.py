@@ -8,8 +8,8 @@ import pytest
 
 from eval_skills.core.models import EvalTask, SkillResponse, ToolCall
 from eval_skills.scorers import score_response_sync
-from eval_skills.scorers.reasons import is_remark
-from eval_skills.scorers.tool_calls import calls_disagree, calls_of_messages, known_calls, unknown_calls, with_tool_calls
+from eval_skills.scorers.score import is_remark
+from eval_skills.scorers.tools.calls import calls_disagree, calls_of_messages, known_calls, unknown_calls, with_tool_calls
 
 NESTED = {"id": "c", "type": "function", "function": {"name": "search", "arguments": "{}"}}
 FLAT = {"name": "search", "args": {}}

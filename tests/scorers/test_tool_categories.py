@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eval_skills.scorers.tool_categories import DEFAULT_CATEGORIES, category_table
+from eval_skills.scorers.tools.categories import DEFAULT_CATEGORIES, category_table
 
 
 def test_the_default_table_has_eight_and_bash_satisfies_seven() -> None:

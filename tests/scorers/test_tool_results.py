@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from eval_skills.core.models import SkillResponse
-from eval_skills.scorers.evidence import evidence_text, seen_in
-from eval_skills.scorers.failed_tools import failed_tools
+from eval_skills.scorers.claims.evidence import evidence_text, seen_in
+from eval_skills.scorers.claims.lookup import failed_tools
 
 CALL = {"id": "1", "name": "ask", "args": {}}
 ASKS = {"type": "ai", "content": "", "tool_calls": [CALL]}

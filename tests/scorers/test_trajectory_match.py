@@ -12,7 +12,7 @@ from eval_skills.benchmarks import load_benchmark
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask, SkillResponse, ToolCall, Verdict
 from eval_skills.scorers import TaskScoring, score_response_sync
-from eval_skills.scorers.trajectory_match import LONG_MESSAGES
+from eval_skills.scorers.trajectory.match_scorer import LONG_MESSAGES
 
 USER, TOOL, DONE = {"role": "user", "content": "?"}, {"role": "tool", "content": "!"}, {"role": "assistant", "content": "done"}
 

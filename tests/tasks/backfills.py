@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from eval_skills.core.store import Store
-from eval_skills.tasks.backfill_landed import PeriodOutcome
-from eval_skills.tasks.backfill_request import BackfillRequest
-from eval_skills.tasks.backfill_summary import BackfillSummary, backfill_summary
-from eval_skills.tasks.backfilling import Backfilling, Evaluate
-from eval_skills.tasks.request import EvaluateRequest
-from eval_skills.tasks.summary import RunSummary
+from eval_skills.engine.backfill.backfill import Backfilling, Evaluate
+from eval_skills.engine.backfill.landing import PeriodOutcome
+from eval_skills.engine.backfill.request import BackfillRequest
+from eval_skills.engine.backfill.summary import BackfillSummary, backfill_summary
+from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.evaluation.summary import RunSummary
 
 DAY = timedelta(days=1)
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)

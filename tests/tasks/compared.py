@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
-from eval_skills.tasks.answer_comparison import AnswerComparison
-from eval_skills.tasks.answer_pairs import ComparisonPlan
-from eval_skills.tasks.comparison_summary import ComparisonSummary
+from eval_skills.engine.comparison.compare import AnswerComparison
+from eval_skills.engine.comparison.pairs import ComparisonPlan
+from eval_skills.engine.comparison.summary import ComparisonSummary
 
 
 def compare(plan: ComparisonPlan) -> ComparisonSummary:

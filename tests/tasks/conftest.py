@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from eval_skills.core.metrics import skill_reports
+from eval_skills.core.metrics.reports import skill_reports
 from eval_skills.core.models import Attempt, ItemResult
 from eval_skills.core.store import Journal, Store, land, land_reports, started_at, write_manifest
-from eval_skills.tasks.plan import RunPlan, make_plan
-from eval_skills.tasks.progress import NobodyWatches
-from eval_skills.tasks.request import EvaluateRequest
-from eval_skills.tasks.run_manifest import manifest_of
-from eval_skills.tasks.session import RunSession
+from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.evaluation.manifest import manifest_of
+from eval_skills.engine.evaluation.observer import NobodyWatches
+from eval_skills.engine.evaluation.plan import RunPlan, make_plan
+from eval_skills.engine.evaluation.session import RunSession
 from tests.scripted_model import ScriptedModel
 from tests.tasks.backfills import DAY, START, Days
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from eval_skills.core.monitoring import StatusChange
 from eval_skills.core.store import Store
-from eval_skills.tasks.monitor_request import MonitorRequest
-from eval_skills.tasks.monitor_summary import MonitorSummary
-from eval_skills.tasks.monitoring import MonitorSession
+from eval_skills.engine.monitor.request import MonitorRequest
+from eval_skills.engine.monitor.session import MonitorSession
+from eval_skills.engine.monitor.summary import MonitorSummary
 
 
 def record(number: int, output: Any = "ok", **more: Any) -> dict[str, Any]:

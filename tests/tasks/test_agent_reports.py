@@ -16,15 +16,15 @@ from xml.etree import ElementTree
 import pytest
 from rich.console import Console
 
-from eval_skills.cli.ranking import ranking
-from eval_skills.cli.tables import show_summary
+from eval_skills.cli.output.ranking import ranking
+from eval_skills.cli.output.run import show_summary
 from eval_skills.core.store import Store
+from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.evaluation.in_process import run_plainly
+from eval_skills.engine.evaluation.plan import make_plan
+from eval_skills.engine.evaluation.summary import RunSummary
 from eval_skills.reporting import ReportContext, render
-from eval_skills.reporting.job_summary import append_job_summary
-from eval_skills.tasks.plain_run import run_plainly
-from eval_skills.tasks.plan import make_plan
-from eval_skills.tasks.request import EvaluateRequest
-from eval_skills.tasks.summary import RunSummary
+from eval_skills.reporting.summary import append_job_summary
 
 PROBE = "<script>alert(1)</script><img src=x onerror=alert(2)>"
 SKILL = """
@@ -174,7 +174,7 @@ def test_a_report_read_back_from_the_store_knows_its_dimensions(summary: RunSumm
 
 
 def test_a_large_run_has_figures_and_the_alarm_too(summary: RunSummary, context: ReportContext, monkeypatch: Any) -> None:
-    from eval_skills.tasks import landed_reports
+    from eval_skills.engine.evaluation import reports as landed_reports
 
     monkeypatch.setattr(landed_reports, "MAX_DETAILED_ITEMS", 1)
     plan = make_plan(EvaluateRequest(**Store(summary.store).manifest(summary.run_id).request), run_id=summary.run_id)

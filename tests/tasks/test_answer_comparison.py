@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from eval_skills.core.compared_pair import Preference
 from eval_skills.core.errors import InputError, RunError, UsageError, UserError
-from eval_skills.core.preferences import win_rates
+from eval_skills.core.judging.pairs import Preference
+from eval_skills.core.judging.preferences import win_rates
 from eval_skills.core.store import Store
+from eval_skills.engine.comparison.compare import AnswerComparison
+from eval_skills.engine.comparison.pairs import ComparisonPlan, plan_comparison
+from eval_skills.engine.comparison.request import CompareRequest
+from eval_skills.engine.comparison.summary import ComparisonSummary
+from eval_skills.scorers.judging.budget import Spending
 from eval_skills.scorers.judging.provider import load
-from eval_skills.scorers.judging.spending import Spending
-from eval_skills.tasks.answer_comparison import AnswerComparison
-from eval_skills.tasks.answer_pairs import ComparisonPlan, plan_comparison
-from eval_skills.tasks.compare_request import CompareRequest
-from eval_skills.tasks.comparison_summary import ComparisonSummary
 from tests.scripted_model import Asked, Says, ScriptedModel, failure
 from tests.tasks.compared import compare
 

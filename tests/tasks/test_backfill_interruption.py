@@ -10,14 +10,14 @@ import pytest
 
 from eval_skills.core.errors import UsageError
 from eval_skills.core.store import Store
-from eval_skills.tasks.backfill_request import BackfillRequest
-from eval_skills.tasks.backfilling import Backfilling
+from eval_skills.engine.backfill.backfill import Backfilling
+from eval_skills.engine.backfill.request import BackfillRequest
 from tests.tasks.backfills import RIGHT, WRONG, Days, backfill, nobody, shown
 
 KILLED = """
 import os, sys
-from eval_skills.tasks import backfilling
-from eval_skills.tasks.backfill_request import BackfillRequest
+from eval_skills.engine.backfill import backfill as backfilling
+from eval_skills.engine.backfill.request import BackfillRequest
 real, calls = getattr(backfilling, sys.argv[2]), []
 def second_time_die(*arguments, **options):
     calls.append(1)

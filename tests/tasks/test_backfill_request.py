@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.store import Journal, Store
-from eval_skills.tasks.backfill_request import BackfillRequest
+from eval_skills.engine.backfill.request import BackfillRequest
 from tests.tasks.backfills import DAY, RIGHT, START, WRONG, Days, backfill, content
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from eval_skills.core.errors import RunError
 from eval_skills.core.store import Store
-from eval_skills.tasks.backfill_plan import plan_backfill
-from eval_skills.tasks.backfill_request import BackfillRequest
+from eval_skills.engine.backfill.plan import plan_backfill
+from eval_skills.engine.backfill.request import BackfillRequest
 from tests.scripted_model import Asked, Says, ScriptedModel, failure, verdict
 from tests.tasks.backfills import RIGHT, TASKS, WRONG, Days, backfill, shown
 

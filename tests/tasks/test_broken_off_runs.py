@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from eval_skills.core.metrics import skill_reports
+from eval_skills.core.metrics.reports import skill_reports
 from eval_skills.core.models import ItemResult, SkillCompletionReport
 from eval_skills.core.redaction import Redaction
 from eval_skills.core.store import Store, results_of, table_of
-from eval_skills.tasks.execution import Outcome
-from eval_skills.tasks.interactions import RecordReader
-from eval_skills.tasks.monitor_request import LogFields, MonitorRequest
-from eval_skills.tasks.monitor_task import MonitorTask
-from eval_skills.tasks.plan import make_plan
-from eval_skills.tasks.request import EvaluateRequest
-from eval_skills.tasks.rescore_plan import plan_rescoring
-from eval_skills.tasks.rescore_request import RescoreRequest
-from eval_skills.tasks.rescoring import rescore
-from eval_skills.tasks.sample_judging import SampleJudging
-from eval_skills.tasks.workplace import Here
+from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.evaluation.execution import Outcome
+from eval_skills.engine.evaluation.executor import Here
+from eval_skills.engine.evaluation.plan import make_plan
+from eval_skills.engine.monitor.expectation import MonitorTask
+from eval_skills.engine.monitor.log.records import RecordReader
+from eval_skills.engine.monitor.request import LogFields, MonitorRequest
+from eval_skills.engine.monitor.samples import SampleJudging
+from eval_skills.engine.rescoring.plan import plan_rescoring
+from eval_skills.engine.rescoring.request import RescoreRequest
+from eval_skills.engine.rescoring.rescore import rescore
 
 if TYPE_CHECKING:
     from tests.tasks.conftest import LandedRun

@@ -14,13 +14,13 @@ import pytest
 from eval_skills.core.errors import RunError, UsageError, UserError
 from eval_skills.core.models import Reason
 from eval_skills.core.store import Store
-from eval_skills.reporting import ReportContext, json_report, markdown_report
-from eval_skills.reporting.judge_figures import figures_in
-from eval_skills.tasks.calibrate_request import CalibrateRequest
-from eval_skills.tasks.calibration import calibrate_judge
-from eval_skills.tasks.calibration_landing import CalibrationOutcome
-from eval_skills.tasks.landed_reports import landed_reports
-from eval_skills.tasks.report_source import ReportSource, read_source
+from eval_skills.engine.calibration.calibrate import CalibrationOutcome, calibrate_judge
+from eval_skills.engine.calibration.request import CalibrateRequest
+from eval_skills.engine.evaluation.reports import landed_reports
+from eval_skills.engine.stored_runs.reports import ReportSource, read_source
+from eval_skills.reporting import ReportContext, json_report
+from eval_skills.reporting import markdown as markdown_report
+from eval_skills.reporting.judging.figures import figures_in
 from tests.scripted_model import Asked, Says, ScriptedModel, failure, verdict
 
 if TYPE_CHECKING:

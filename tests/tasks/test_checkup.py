@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from eval_skills.core.checkup import Check
 from eval_skills.core.config import Config
+from eval_skills.core.environment import Check
 from eval_skills.core.errors import InputError, UsageError
-from eval_skills.tasks.checkup import CheckupRequest, checkup
+from eval_skills.engine.doctor import CheckupRequest, checkup
 
 
 @pytest.fixture

@@ -21,14 +21,14 @@ import pytest
 from distributed import Client, LocalCluster
 
 from eval_skills.core.errors import RunError
-from eval_skills.tasks import cluster as cluster_module
-from eval_skills.tasks import cluster_worker
-from eval_skills.tasks.cluster import DaskCluster
-from eval_skills.tasks.cluster_worker import RunOnWorker
-from eval_skills.tasks.execution import Outcome
-from eval_skills.tasks.plan import Item, RunPlan
-from eval_skills.tasks.progress import NobodyWatches
-from eval_skills.tasks.session import RunSession
+from eval_skills.engine.evaluation.dask import cluster as cluster_module
+from eval_skills.engine.evaluation.dask import worker as cluster_worker
+from eval_skills.engine.evaluation.dask.cluster import DaskCluster
+from eval_skills.engine.evaluation.dask.worker import RunOnWorker
+from eval_skills.engine.evaluation.execution import Outcome
+from eval_skills.engine.evaluation.observer import NobodyWatches
+from eval_skills.engine.evaluation.plan import Item, RunPlan
+from eval_skills.engine.evaluation.session import RunSession
 
 if TYPE_CHECKING:
     from tests.tasks.conftest import MakePlan

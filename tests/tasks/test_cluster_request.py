@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from eval_skills.core.errors import UsageError
-from eval_skills.tasks.cluster_request import check_task_runner
-from eval_skills.tasks.plan import make_plan
+from eval_skills.engine.evaluation.plan import make_plan
+from eval_skills.engine.evaluation.preflight import check_task_runner
 
 if TYPE_CHECKING:
     from tests.tasks.conftest import MakeRequest

@@ -10,9 +10,9 @@ import pytest
 
 from eval_skills.core.errors import UsageError
 from eval_skills.core.store import Store
-from eval_skills.core.store.judge_rows import judged_pairs
-from eval_skills.tasks.answer_pairs import ComparisonPlan, plan_comparison
-from eval_skills.tasks.compare_request import CompareRequest
+from eval_skills.core.store.judging_rows import judged_pairs
+from eval_skills.engine.comparison.pairs import ComparisonPlan, plan_comparison
+from eval_skills.engine.comparison.request import CompareRequest
 from tests.scripted_model import Asked, Says, ScriptedModel, failure
 from tests.tasks.compared import compare
 

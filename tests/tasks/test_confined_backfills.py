@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
-from eval_skills.adapters.sandbox import why_no_sandbox
+from eval_skills.adapters.sandbox.bubblewrap import why_no_sandbox
 from eval_skills.core.errors import UsageError
 from eval_skills.core.store import Store
-from eval_skills.tasks.backfill_request import BackfillRequest
-from eval_skills.tasks.backfill_summary import BackfillSummary
-from eval_skills.tasks.plain_run import run_plainly
-from eval_skills.tasks.plan import make_plan
-from eval_skills.tasks.request import EvaluateRequest
-from eval_skills.tasks.summary import RunSummary
+from eval_skills.engine.backfill.request import BackfillRequest
+from eval_skills.engine.backfill.summary import BackfillSummary
+from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.evaluation.in_process import run_plainly
+from eval_skills.engine.evaluation.plan import make_plan
+from eval_skills.engine.evaluation.summary import RunSummary
 from tests.tasks.backfills import backfill
 
 PROGRAM = """

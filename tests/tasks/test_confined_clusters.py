@@ -13,9 +13,9 @@ import pytest
 from distributed import LocalCluster
 
 from eval_skills.core.errors import RunError
-from eval_skills.tasks.cluster import DaskCluster
-from eval_skills.tasks.cluster_worker import RunOnWorker
-from eval_skills.tasks.plan import RunPlan
+from eval_skills.engine.evaluation.dask.cluster import DaskCluster
+from eval_skills.engine.evaluation.dask.worker import RunOnWorker
+from eval_skills.engine.evaluation.plan import RunPlan
 
 if TYPE_CHECKING:
     from tests.tasks.conftest import MakePlan

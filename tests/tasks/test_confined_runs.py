@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from eval_skills.adapters import Confinement
-from eval_skills.adapters.sandbox import why_no_sandbox
+from eval_skills.adapters.sandbox.bubblewrap import why_no_sandbox
 from eval_skills.core.errors import UsageError
-from eval_skills.tasks.execution import Outcome
-from eval_skills.tasks.plan import RunPlan, make_plan
-from eval_skills.tasks.request import EvaluateRequest, PipelineRequest
-from eval_skills.tasks.workplace import Here
+from eval_skills.engine.definition.request import EvaluateRequest, PipelineRequest
+from eval_skills.engine.evaluation.execution import Outcome
+from eval_skills.engine.evaluation.executor import Here
+from eval_skills.engine.evaluation.plan import RunPlan, make_plan
 
 SKILL = """{"id": "probe", "name": "P", "version": "1.0.0", "adapterType": "subprocess", "entrypoint": "{python} -S skill.py"}"""
 PROGRAM = """

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from eval_skills.core.errors import InputError
-from eval_skills.tasks.plan import make_plan
-from eval_skills.tasks.request import EvaluateRequest
-from eval_skills.tasks.resume import resumed_plan
+from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.evaluation.plan import make_plan
+from eval_skills.engine.evaluation.resume import resumed_plan
 
 
 def plan_remarks(folder: Path, benchmark: dict[str, Any]) -> list[str]:

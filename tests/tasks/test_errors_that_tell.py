@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from eval_skills.core.store import results_of, table_of
-from eval_skills.tasks.execution import Outcome
-from eval_skills.tasks.plan import make_plan
-from eval_skills.tasks.workplace import Here
+from eval_skills.engine.evaluation.execution import Outcome
+from eval_skills.engine.evaluation.executor import Here
+from eval_skills.engine.evaluation.plan import make_plan
 
 if TYPE_CHECKING:
     from tests.tasks.conftest import MakeRequest

@@ -13,8 +13,8 @@ import pytest
 from eval_skills.adapters import Adapter, open_adapter
 from eval_skills.core.errors import InfraError
 from eval_skills.core.models import Attempt
-from eval_skills.tasks.execution import Outcome, execute
-from eval_skills.tasks.plan import RunPlan, make_plan
+from eval_skills.engine.evaluation.execution import Outcome, execute
+from eval_skills.engine.evaluation.plan import RunPlan, make_plan
 
 if TYPE_CHECKING:
     from tests.tasks.conftest import MakePlan, MakeRequest

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from eval_skills.adapters import sandbox
-from eval_skills.adapters.sandbox import why_no_sandbox
-from eval_skills.tasks.hidden_answers import confinement_of
-from eval_skills.tasks.plan import make_plan
-from eval_skills.tasks.request import EvaluateRequest
-from eval_skills.tasks.workplace import Here
+from eval_skills.adapters.sandbox import bubblewrap as sandbox
+from eval_skills.adapters.sandbox.bubblewrap import why_no_sandbox
+from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.evaluation.executor import Here, confinement_of
+from eval_skills.engine.evaluation.plan import make_plan
 
 CHEAT = """
 import glob, json, os, sys

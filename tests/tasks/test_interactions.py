@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from eval_skills.tasks.interactions import Interaction, RecordReader
-from eval_skills.tasks.monitor_request import LogFields
-from eval_skills.tasks.record_values import BadRecord
+from eval_skills.engine.monitor.log.fields import BadRecord
+from eval_skills.engine.monitor.log.records import Interaction, RecordReader
+from eval_skills.engine.monitor.request import LogFields
 
 
 def read(record: Any, **fields: str) -> Interaction:

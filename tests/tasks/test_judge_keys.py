@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from eval_skills.core.errors import UsageError
-from eval_skills.tasks.judge_keys import usual_variables
-from eval_skills.tasks.plan import make_plan
-from eval_skills.tasks.request import EvaluateRequest
+from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.evaluation.plan import make_plan
+from eval_skills.engine.judging.preflight import usual_variables
 
 JUDGED = {"expectedOutput": {"type": "llm_judge", "criteria": "Be right."}}
 HTTP = {"adapterType": "http", "entrypoint": "http://127.0.0.1:9/"}

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from eval_skills.engine.judging.outcome import judges_of
 from eval_skills.scorers.judging.judges import no_rate_limit
-from eval_skills.tasks.judge_rates import keep_rate_limits, limit_of
-from eval_skills.tasks.judging import judges_of
+from eval_skills.tasks.rate_limits import keep_rate_limits, limit_of
 
 if TYPE_CHECKING:
     from tests.tasks.conftest import MakePlan

@@ -17,12 +17,12 @@ from pyarrow import parquet
 
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.store import Store, mirror_sqlite, past_runs
-from eval_skills.core.trend import trend
+from eval_skills.core.trend.trend import trend
+from eval_skills.engine.evaluation.in_process import run_plainly
+from eval_skills.engine.evaluation.summary import RunSummary
+from eval_skills.engine.stored_runs.reports import read_source
 from eval_skills.reporting import ReportContext, read_reports, render
-from eval_skills.reporting.judge_figures import figures_in, judging_line
-from eval_skills.tasks.plain_run import run_plainly
-from eval_skills.tasks.report_source import read_source
-from eval_skills.tasks.summary import RunSummary
+from eval_skills.reporting.judging.figures import figures_in, judging_line
 from tests.scripted_model import Asked, Says, ScriptedModel, failure, verdict
 
 if TYPE_CHECKING:
@@ -244,7 +244,7 @@ def test_the_dimensions_of_a_rubric_are_in_every_report(
     assert json.loads(said["parquet"][0]["dimensions"])["rubric.tone"] == {"mean": 1.0, "items": 1}
     assert said["json"][0]["dimensions"]["rubric.tone"] == {"mean": 1.0, "items": 1}
     assert row_of(said["markdown"], "openai", "Judge | Scorer")["Scorer and prompt"].startswith("rubric ")
-    monkeypatch.setattr("eval_skills.tasks.landed_reports.MAX_DETAILED_ITEMS", 0)
+    monkeypatch.setattr("eval_skills.engine.evaluation.reports.MAX_DETAILED_ITEMS", 0)
     [large] = judged({"a": rubric}).reports
     assert large.dimensions["rubric.tone"].mean == 1.0, "a run too large for its items to be told has its dimensions all the same"
     found = figures_in(large)

@@ -10,11 +10,11 @@ import pytest
 
 from eval_skills.core.errors import RunError, UsageError
 from eval_skills.core.store import Store
-from eval_skills.core.store.lock import RunLock
-from eval_skills.tasks.rescore_diff import rescoring_diff
-from eval_skills.tasks.rescore_plan import Rescoring, plan_rescoring
-from eval_skills.tasks.rescore_request import RescoreRequest
-from eval_skills.tasks.rescoring import left_unjudged, rescore
+from eval_skills.core.store.files import RunLock
+from eval_skills.engine.rescoring.diff import rescoring_diff
+from eval_skills.engine.rescoring.plan import Rescoring, plan_rescoring
+from eval_skills.engine.rescoring.request import RescoreRequest
+from eval_skills.engine.rescoring.rescore import left_unjudged, rescore
 from tests.scripted_model import Asked, Says, ScriptedModel, failure, verdict
 
 if TYPE_CHECKING:

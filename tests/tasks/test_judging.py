@@ -11,15 +11,15 @@ import pytest
 
 from eval_skills.core.errors import RunError, UsageError
 from eval_skills.core.store import Store
-from eval_skills.tasks.judging import judges_of, judging_lines, make_ready
-from eval_skills.tasks.monitor_request import MonitorRequest
-from eval_skills.tasks.monitoring import MonitorSession
-from eval_skills.tasks.plain_run import run_plainly
-from eval_skills.tasks.plan import RunPlan
-from eval_skills.tasks.rescore_plan import plan_rescoring
-from eval_skills.tasks.rescore_request import RescoreRequest
-from eval_skills.tasks.rescoring import rescore
-from eval_skills.tasks.session import RunSession
+from eval_skills.engine.evaluation.in_process import run_plainly
+from eval_skills.engine.evaluation.plan import RunPlan
+from eval_skills.engine.evaluation.session import RunSession
+from eval_skills.engine.judging.outcome import judges_of, judging_lines, make_ready
+from eval_skills.engine.monitor.request import MonitorRequest
+from eval_skills.engine.monitor.session import MonitorSession
+from eval_skills.engine.rescoring.plan import plan_rescoring
+from eval_skills.engine.rescoring.request import RescoreRequest
+from eval_skills.engine.rescoring.rescore import rescore
 from tests.scripted_model import Asked, Says, ScriptedModel, failure, verdict
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 import pytest
 
-from eval_skills.tasks.keeper import Keeper
+from eval_skills.engine.evaluation.asyncio_support import Keeper
 
 
 class Diary:

@@ -13,11 +13,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from eval_skills.core.errors import InputError
-from eval_skills.tasks import log_cursor, log_reader
-from eval_skills.tasks.interactions import RecordReader
-from eval_skills.tasks.log_files import check_log, list_files
-from eval_skills.tasks.log_reader import LogReader
-from eval_skills.tasks.monitor_request import LogFields
+from eval_skills.engine.monitor.log import reader as log_cursor
+from eval_skills.engine.monitor.log import reader as log_reader
+from eval_skills.engine.monitor.log.files import check_log, list_files
+from eval_skills.engine.monitor.log.reader import LogReader
+from eval_skills.engine.monitor.log.records import RecordReader
+from eval_skills.engine.monitor.request import LogFields
 
 
 def line(number: int, **more: Any) -> str:

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from eval_skills.core.store import Store
-from eval_skills.tasks.monitor_request import MonitorRequest
-from eval_skills.tasks.monitoring import MonitorSession
+from eval_skills.engine.monitor.request import MonitorRequest
+from eval_skills.engine.monitor.session import MonitorSession
 from tests.tasks.monitored_log import ids, monitor, record, write
 
 
@@ -71,8 +71,8 @@ class TestFollowing:
 
 MEASURED = """
 import json, resource, sys
-from eval_skills.tasks.monitor_request import MonitorRequest
-from eval_skills.tasks.monitoring import MonitorSession
+from eval_skills.engine.monitor.request import MonitorRequest
+from eval_skills.engine.monitor.session import MonitorSession
 log, store = sys.argv[1:]
 request = MonitorRequest(log=log, store=store, rate=0.05)
 with MonitorSession(request) as session:

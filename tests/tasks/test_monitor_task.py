@@ -11,9 +11,9 @@ import pytest
 
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import ExpectedOutput, Verdict
-from eval_skills.tasks.interactions import RecordReader
-from eval_skills.tasks.monitor_request import LogFields, MonitorRequest
-from eval_skills.tasks.monitor_task import MonitorTask
+from eval_skills.engine.monitor.expectation import MonitorTask
+from eval_skills.engine.monitor.log.records import RecordReader
+from eval_skills.engine.monitor.request import LogFields, MonitorRequest
 
 
 def task(**options: Any) -> MonitorTask:

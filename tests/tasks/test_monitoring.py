@@ -12,9 +12,9 @@ import pytest
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.monitoring import StatusChange
 from eval_skills.core.store import Store
-from eval_skills.tasks import monitor_batch
-from eval_skills.tasks.monitor_request import LogFields, MonitorRequest
-from eval_skills.tasks.monitoring import MonitorSession
+from eval_skills.engine.monitor import batches as monitor_batch
+from eval_skills.engine.monitor.request import LogFields, MonitorRequest
+from eval_skills.engine.monitor.session import MonitorSession
 from tests.tasks.monitored_log import ids, monitor, record, write
 
 

@@ -8,13 +8,13 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from eval_skills.core.metrics import skill_reports
+from eval_skills.core.metrics.reports import skill_reports
 from eval_skills.core.models import Benchmark, ItemResult, Reason, SkillCompletionReport
-from eval_skills.core.night import NightVerdict, Ruling
+from eval_skills.core.nightly.evidence import NightVerdict, Ruling
 from eval_skills.core.store import table_of
-from eval_skills.reporting.night_report import RuledSkill, ranking_markdown
-from eval_skills.tasks.night_events import FORBIDDEN_TOOL, events_of
-from eval_skills.tasks.night_summary import NightSummary, SkillOutcome, SuiteOutcome
+from eval_skills.engine.nightly.events import FORBIDDEN_TOOL, events_of
+from eval_skills.engine.nightly.summary import NightSummary, SkillOutcome, SuiteOutcome
+from eval_skills.reporting.nightly import RuledSkill, ranking_markdown
 
 CALLED = Reason(code="FORBIDDEN_TOOL_CALLED", message="called delete_all, which is forbidden", where="toolCalls[0]")
 BENCHMARK = Benchmark.model_validate({"id": "sums", "name": "Sums", "version": "1.0.0", "tasks": []})

@@ -11,16 +11,16 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from eval_skills.core.metrics import skill_reports
+from eval_skills.core.metrics.reports import skill_reports
 from eval_skills.core.models import Benchmark, ItemResult
-from eval_skills.core.night import Fresh
-from eval_skills.core.night_ruling import rule
+from eval_skills.core.nightly.evidence import Fresh
+from eval_skills.core.nightly.ruling import rule
 from eval_skills.core.store import Store, land_items, land_reports, table_of
-from eval_skills.tasks.night_evidence import SuiteEvidence, SuiteRun, gather, suite_run
-from eval_skills.tasks.night_past import last_good_runs, past_of
-from eval_skills.tasks.night_record import prune_old_items, record_night
-from eval_skills.tasks.night_summary import NightSummary, SkillOutcome, SuiteOutcome
-from eval_skills.tasks.suites import Suite
+from eval_skills.engine.nightly.events import prune_old_items, record_night
+from eval_skills.engine.nightly.evidence import SuiteEvidence, SuiteRun, gather, suite_run
+from eval_skills.engine.nightly.plan import last_good_runs, past_of
+from eval_skills.engine.nightly.request import Suite
+from eval_skills.engine.nightly.summary import NightSummary, SkillOutcome, SuiteOutcome
 
 Outcome = dict[str, str]
 SUITE = Suite(name="sums", skills=["s"], benchmark="sums")

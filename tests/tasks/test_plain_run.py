@@ -14,8 +14,8 @@ import pytest
 
 from eval_skills.core.models import ItemResult
 from eval_skills.core.store import Store, mirror_sqlite
-from eval_skills.tasks.plain_run import run_plainly
-from eval_skills.tasks.progress import NobodyWatches, observed_by
+from eval_skills.engine.evaluation.in_process import run_plainly
+from eval_skills.engine.evaluation.observer import NobodyWatches, observed_by
 
 if TYPE_CHECKING:
     from tests.tasks.conftest import MakePlan
@@ -36,7 +36,7 @@ def test_it_lands_like_any_run(make_plan_of: MakePlan) -> None:
 
 
 def test_transient_trouble_is_tried_again(make_plan_of: MakePlan, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("eval_skills.tasks.attempts.delay_s", lambda attempt: 0.0)
+    monkeypatch.setattr("eval_skills.engine.evaluation.retries.delay_s", lambda attempt: 0.0)
     [report] = run_plainly(make_plan_of("die", retries=2, timeout_ms=120_000)).reports
     [item] = report.task_results
     assert (item.status, item.error_kind, item.attempts) == ("error", "infra", 3)
@@ -74,7 +74,7 @@ def _children() -> list[str]:
 
 def test_what_breaks_inside_is_raised_as_it_is(make_plan_of: MakePlan, monkeypatch: pytest.MonkeyPatch) -> None:
     from eval_skills.core.errors import RunError
-    from eval_skills.tasks.session import RunSession
+    from eval_skills.engine.evaluation.session import RunSession
 
     async def full(*_: Any, **__: Any) -> Any:
         raise RunError("the disk is full")
@@ -85,6 +85,6 @@ def test_what_breaks_inside_is_raised_as_it_is(make_plan_of: MakePlan, monkeypat
 
 
 def test_it_does_not_import_prefect() -> None:
-    code = "import sys, eval_skills.tasks.plain_run; print('prefect' in sys.modules)"
+    code = "import sys, eval_skills.engine.evaluation.in_process; print('prefect' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.stdout == "False\n", done.stderr

@@ -12,7 +12,7 @@ import pytest
 
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.store import started_at
-from eval_skills.tasks.plan import Item, make_plan
+from eval_skills.engine.evaluation.plan import Item, make_plan
 
 if TYPE_CHECKING:
     from tests.tasks.conftest import MakePlan, MakeRequest

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from eval_skills.tasks.plan import make_plan
+from eval_skills.engine.evaluation.plan import make_plan
 
 if TYPE_CHECKING:
     from tests.tasks.conftest import MakeRequest

@@ -13,14 +13,14 @@ import pytest
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import ItemResult
 from eval_skills.core.store import Store, land, write_manifest
-from eval_skills.core.store.past_run import past_runs
-from eval_skills.tasks.execution import Outcome, execute
-from eval_skills.tasks.named_run import LATEST, named_run
-from eval_skills.tasks.plan import RunPlan, make_plan
-from eval_skills.tasks.request import EvaluateRequest
-from eval_skills.tasks.resume import resumed_plan
-from eval_skills.tasks.run_manifest import manifest_of
-from eval_skills.tasks.workplace import Here
+from eval_skills.core.store.history import past_runs
+from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.evaluation.execution import Outcome, execute
+from eval_skills.engine.evaluation.executor import Here
+from eval_skills.engine.evaluation.manifest import manifest_of
+from eval_skills.engine.evaluation.plan import RunPlan, make_plan
+from eval_skills.engine.evaluation.resume import resumed_plan
+from eval_skills.engine.stored_runs.reports import LATEST, named_run
 
 KEY = "runs@0.0.0"
 TASKS: list[dict[str, Any]] = [

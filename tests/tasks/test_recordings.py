@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from eval_skills.core.errors import InfraError, InputError, UsageError, UserError
-from eval_skills.tasks.recordings import Recordings, read_recordings
+from eval_skills.engine.evaluation.recordings import Recordings, read_recordings
 
 Write = Callable[..., Path]
 

@@ -12,13 +12,13 @@ import pandas as pd
 import pytest
 
 from eval_skills.core.errors import InputError, UsageError
-from eval_skills.core.metrics import skill_reports
+from eval_skills.core.metrics.reports import skill_reports
 from eval_skills.core.models import Benchmark, ItemResult
 from eval_skills.core.store import Journal, Store, land, write_manifest
+from eval_skills.engine.evaluation.manifest import manifest_of
+from eval_skills.engine.evaluation.plan import RunPlan
+from eval_skills.engine.stored_runs.reports import read_source, skill_reports_of
 from eval_skills.reporting import ReportContext, write_reports
-from eval_skills.tasks.plan import RunPlan
-from eval_skills.tasks.report_source import read_source, skill_reports_of
-from eval_skills.tasks.run_manifest import manifest_of
 
 RUN = "20261121T233824Z-3f9a"
 
@@ -110,7 +110,7 @@ def test_a_landed_run_without_its_folder_is_still_reported(recorded: Callable[..
 
 
 def test_a_run_of_many_items_has_figures_only(recorded: Callable[..., RunPlan], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("eval_skills.tasks.report_source.MAX_DETAILED_ITEMS", 2)
+    monkeypatch.setattr("eval_skills.engine.stored_runs.reports.MAX_DETAILED_ITEMS", 2)
     plan = recorded()
     found = read_source(plan.run_id, plan.store.path)
     assert found.reports[0].task_results == []

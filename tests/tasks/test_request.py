@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from eval_skills import flows
 from eval_skills.core.models import Weights
-from eval_skills.tasks.request import EvaluateRequest, PipelineRequest, RunOptions
+from eval_skills.engine.definition.request import EvaluateRequest, PipelineRequest, RunOptions
 
 REQUESTS = [
     pytest.param(EvaluateRequest(), id="evaluate-defaults"),

@@ -17,11 +17,11 @@ import pytest
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import ItemResult, ToolCall
 from eval_skills.core.store import Journal, Store, results_of
-from eval_skills.tasks.rescore_diff import rescoring_diff
-from eval_skills.tasks.rescore_plan import Rescoring, plan_rescoring
-from eval_skills.tasks.rescore_request import RescoreRequest
-from eval_skills.tasks.rescoring import rescore
-from eval_skills.tasks.resume import resumed_plan
+from eval_skills.engine.evaluation.resume import resumed_plan
+from eval_skills.engine.rescoring.diff import rescoring_diff
+from eval_skills.engine.rescoring.plan import Rescoring, plan_rescoring
+from eval_skills.engine.rescoring.request import RescoreRequest
+from eval_skills.engine.rescoring.rescore import rescore
 
 if TYPE_CHECKING:
     from tests.tasks.conftest import LandedRun, MakeRequest, WriteExpectations
@@ -264,9 +264,9 @@ class TestRefusals:
 
 KILLED = """
 import os, sys
-from eval_skills.tasks import rescoring
-from eval_skills.tasks.rescore_plan import plan_rescoring
-from eval_skills.tasks.rescore_request import RescoreRequest
+from eval_skills.engine.rescoring import rescore as rescoring
+from eval_skills.engine.rescoring.plan import plan_rescoring
+from eval_skills.engine.rescoring.request import RescoreRequest
 def die(*arguments, **options):
     os.kill(os.getpid(), 9)
 setattr(rescoring, sys.argv[3], die)

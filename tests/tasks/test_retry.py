@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from eval_skills.tasks.evaluate_item import retry_delays
-from eval_skills.tasks.retry import JITTER, delay_s
+from eval_skills.engine.evaluation.retries import JITTER, delay_s
+from eval_skills.tasks.evaluation import retry_delays
 
 
 @pytest.mark.parametrize("attempt", [1, 2, 3, 10])

@@ -13,8 +13,8 @@ from prefect import flow, task
 from prefect.client.schemas.objects import State
 from prefect.context import AsyncClientContext, FlowRunContext
 
+from eval_skills.engine.evaluation.retries import give_back_slot, take_slot
 from eval_skills.tasks.runner import EventLoopTaskRunner
-from eval_skills.tasks.slot import give_back_slot, take_slot
 from tests.tasks.gauge import Gauge, results, states, together
 
 pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_url")]

@@ -13,11 +13,11 @@ import pytest
 from eval_skills.core.errors import RunError, SkillUnavailable
 from eval_skills.core.models import Attempt, ItemResult
 from eval_skills.core.store import Journal
-from eval_skills.tasks.execution import Outcome, no_answer
-from eval_skills.tasks.plan import Item, RunPlan
-from eval_skills.tasks.progress import NobodyWatches
-from eval_skills.tasks.session import MAX_RETRY_AFTER_S, RunRef, RunSession
-from eval_skills.tasks.workplace import Here
+from eval_skills.engine.evaluation.execution import Outcome, no_answer
+from eval_skills.engine.evaluation.executor import Here
+from eval_skills.engine.evaluation.observer import NobodyWatches
+from eval_skills.engine.evaluation.plan import Item, RunPlan
+from eval_skills.engine.evaluation.session import MAX_RETRY_AFTER_S, RunRef, RunSession
 
 if TYPE_CHECKING:
     from tests.tasks.conftest import MakePlan

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from eval_skills.tasks.slot import Slot, current_slot, give_back_slot, take_slot
+from eval_skills.engine.evaluation.retries import Slot, current_slot, give_back_slot, take_slot
 
 
 async def test_taking_twice_takes_one_place_and_giving_back_twice_frees_one() -> None:

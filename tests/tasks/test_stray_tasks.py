@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
+from eval_skills.engine.evaluation.asyncio_support import end_stray_tasks
 from eval_skills.tasks.runner import EventLoopTaskRunner
-from eval_skills.tasks.stray_tasks import end_stray_tasks
 
 SEEN: list[str] = []
 

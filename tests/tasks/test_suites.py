@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from eval_skills.core.errors import InputError
-from eval_skills.tasks.request import RunOptions
-from eval_skills.tasks.suites import Suite, load_suites
+from eval_skills.engine.definition.request import RunOptions
+from eval_skills.engine.nightly.request import Suite, load_suites
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "suites" / "suites.yaml"
 

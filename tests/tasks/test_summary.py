@@ -7,9 +7,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from eval_skills.core.metrics import skill_reports
+from eval_skills.core.metrics.reports import skill_reports
 from eval_skills.core.models import Benchmark, SkillCompletionReport
-from eval_skills.tasks.summary import RunSummary
+from eval_skills.engine.evaluation.summary import RunSummary
 
 BENCHMARK = Benchmark.model_validate(
     {

@@ -14,19 +14,19 @@ from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.fingerprint import digest_of_json
 from eval_skills.core.models import Benchmark, EvalTask, ItemResult
 from eval_skills.core.store import Journal, Store, land, write_manifest
-from eval_skills.scorers.rubric_file import rubric_of
-from eval_skills.tasks.answer_pairs import plan_comparison
-from eval_skills.tasks.calibrate_request import CalibrateRequest
-from eval_skills.tasks.calibration import calibrate_judge
-from eval_skills.tasks.compare_request import CompareRequest
-from eval_skills.tasks.plan import make_plan
-from eval_skills.tasks.report_source import read_source
-from eval_skills.tasks.request import EvaluateRequest
-from eval_skills.tasks.rescore_plan import plan_rescoring
-from eval_skills.tasks.rescore_request import RescoreRequest
-from eval_skills.tasks.resume import resumed_plan
-from eval_skills.tasks.run_manifest import manifest_of
-from eval_skills.tasks.task_digests import benchmark_digests, task_digest
+from eval_skills.engine.calibration.calibrate import calibrate_judge
+from eval_skills.engine.calibration.request import CalibrateRequest
+from eval_skills.engine.comparison.pairs import plan_comparison
+from eval_skills.engine.comparison.request import CompareRequest
+from eval_skills.engine.definition.digests import benchmark_digests, task_digest
+from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.evaluation.manifest import manifest_of
+from eval_skills.engine.evaluation.plan import make_plan
+from eval_skills.engine.evaluation.resume import resumed_plan
+from eval_skills.engine.rescoring.plan import plan_rescoring
+from eval_skills.engine.rescoring.request import RescoreRequest
+from eval_skills.engine.stored_runs.reports import read_source
+from eval_skills.scorers.rubric.definition import rubric_of
 
 LLM = {"llm": {"model": "openai/scripted", "apiBase": "http://127.0.0.1:9/v1"}}
 Rubric = Callable[..., Path]

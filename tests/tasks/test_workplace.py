@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from eval_skills.adapters.http_client import HttpClient
-from eval_skills.adapters.service import Service
-from eval_skills.tasks.workplace import Here
+from eval_skills.adapters.http.client import HttpClient
+from eval_skills.adapters.http.service import Service
+from eval_skills.engine.evaluation.executor import Here
 
 if TYPE_CHECKING:
     from tests.tasks.conftest import MakePlan

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eval_skills.core.config import set_in_file
-from eval_skills.core.config.yaml_text import edited
+from eval_skills.core.config.editing import edited
 from eval_skills.core.errors import ConfigError
 
 HAND_WRITTEN = """\

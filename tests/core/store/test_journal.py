@@ -16,7 +16,7 @@ import pytest
 from eval_skills.core.errors import RunError, UsageError
 from eval_skills.core.models import ItemResult
 from eval_skills.core.store import Journal, read_journal
-from eval_skills.core.store.lock import RunLock
+from eval_skills.core.store.files import RunLock
 
 MakeResult = Callable[..., ItemResult]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from eval_skills.core.calibration import Calibration, LabelledItem, calibrate
-from eval_skills.core.compared_pair import Preference
+from eval_skills.core.judging.calibration import Calibration, LabelledItem, calibrate
+from eval_skills.core.judging.pairs import Preference
 from eval_skills.core.store import Store, land_calibration, land_preferences
-from eval_skills.core.store.judge_rows import calibration_row, judged_pairs, last_calibrations
-from eval_skills.core.store.judge_schema import CALIBRATION_SCHEMA, PREFERENCE_SCHEMA
+from eval_skills.core.store.judging_rows import calibration_row, judged_pairs, last_calibrations
+from eval_skills.core.store.judging_schema import CALIBRATION_SCHEMA, PREFERENCE_SCHEMA
 
 MOMENT = datetime(2026, 11, 22, 8, tzinfo=UTC)
 

@@ -9,7 +9,7 @@ import pytest
 from eval_skills.core.errors import UsageError
 from eval_skills.core.models import ItemResult, SkillCompletionReport
 from eval_skills.core.store import Journal, Manifest, Store, land_reports, past_runs, write_manifest
-from eval_skills.core.store.past_run import is_meant
+from eval_skills.core.store.history import is_meant
 
 
 def test_an_empty_store_has_no_past(store: Store) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from eval_skills.adapters.config import read_config
-from eval_skills.adapters.http_config import HttpConfig
+from eval_skills.adapters.http.config import HttpConfig
 from eval_skills.core.skills import load_skill
 from eval_skills.scaffolding.draft import write_drafts
 from tests.scaffolding.openapi.documents import OK, Load, document, one, skill_of, tasks_of

@@ -9,7 +9,7 @@ import pytest
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.skills import load_skill
 from eval_skills.scaffolding.draft import write_drafts
-from eval_skills.scaffolding.skill_name import skill_name
+from eval_skills.scaffolding.names import skill_name
 from tests.scaffolding.openapi.documents import OK, Load, document, ids, one, skill_of
 
 

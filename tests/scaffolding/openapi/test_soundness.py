@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from eval_skills.core import schema_validation
-from eval_skills.scaffolding.openapi.soundness import Soundness
+from eval_skills.core.documents import json_schema as schema_validation
+from eval_skills.scaffolding.openapi.references import Soundness
 from tests.scaffolding.openapi.documents import Load, document, ids, skill_of
 
 COUNT = 12

@@ -8,8 +8,8 @@ import threading
 import pytest
 
 from eval_skills.core.errors import JudgeError
-from eval_skills.scorers.judging.judge_model import JudgeModel
-from eval_skills.scorers.judging.spending import counted
+from eval_skills.scorers.judging.budget import counted
+from eval_skills.scorers.judging.model import JudgeModel
 from tests.scorers.judging.asking import PRICED, Settings, asked, code_of
 from tests.scripted_model import Says, ScriptedModel, failure
 

@@ -10,9 +10,9 @@ import pytest
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask, SkillResponse, Thresholds, ToolCall, Verdict
 from eval_skills.scorers import ScoringSettings, TaskScoring
-from eval_skills.scorers.judging.ballots import Ballot, Ballots
-from eval_skills.scorers.judging.decision import decide
+from eval_skills.scorers.judging.aggregation import decide
 from eval_skills.scorers.judging.panel import Panel
+from eval_skills.scorers.judging.votes import Ballot, Ballots
 from eval_skills.scorers.registry import find_scorer
 from tests.scripted_model import Asked, Says, ScriptedModel, failure, verdict
 

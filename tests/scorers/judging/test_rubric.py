@@ -10,7 +10,7 @@ import pytest
 
 from eval_skills.core.models import SkillResponse
 from eval_skills.scorers import TaskScoring, score_response
-from eval_skills.scorers.reasons import is_remark
+from eval_skills.scorers.score import is_remark
 from tests.scorers.judging.rubrics import LEVELS, NAMES, OWN, Settings, claims_model, codes, judged, levels, task
 from tests.scripted_model import Says, ScriptedModel, failure
 

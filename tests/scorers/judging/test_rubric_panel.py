@@ -9,7 +9,7 @@ import pytest
 
 from eval_skills.core.models import EvalTask, SkillResponse, ToolCall, Verdict
 from eval_skills.scorers import ScoringSettings, TaskScoring
-from eval_skills.scorers.reasons import is_remark
+from eval_skills.scorers.score import is_remark
 from tests.scripted_model import Asked, Says, ScriptedModel, failure
 
 pytestmark = pytest.mark.xdist_group("judge")

@@ -226,7 +226,7 @@ def test_nothing_heavy_is_imported_before_the_first_evaluation() -> None:
 
 def test_no_thread_outlives_a_fork(model: ScriptedModel) -> None:
     code = (
-        "import os, asyncio; from eval_skills.scorers.trajectory.blocking import wait_for\n"
+        "import os, asyncio; from eval_skills.scorers.trajectory.judged_evaluators import wait_for\n"
         "wait_for(asyncio.sleep(0)); pid = os.fork()\n"
         "if pid == 0: wait_for(asyncio.sleep(0)); os._exit(7)\n"
         "print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))"

@@ -10,7 +10,7 @@ from time import monotonic
 import pytest
 
 from eval_skills.core.errors import JudgeError
-from eval_skills.scorers.judging.judge_model import JudgeModel
+from eval_skills.scorers.judging.model import JudgeModel
 from tests.scorers.judging.asking import Settings, asked, code_of
 from tests.scripted_model import Says, ScriptedModel, failure, verdict
 
@@ -161,9 +161,9 @@ async def test_a_key_that_is_refused_is_not_tried_again_by_the_next_question(mod
 FIRST = """
 import asyncio, sys
 from eval_skills.core.config import LlmSettings
-from eval_skills.core.config.judge_options import JudgeOptions
+from eval_skills.core.config.settings import JudgeOptions
 from eval_skills.scorers.judging import Judges, requests
-from eval_skills.scorers.judging.readiness import one_token
+from eval_skills.scorers.judging.preflight import one_token
 complete = requests.complete
 async def noted(call, timeout_s):
     print(*(name in sys.modules for name in ("litellm", "openai.resources.chat.completions")))

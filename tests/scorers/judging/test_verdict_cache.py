@@ -14,8 +14,8 @@ import pytest
 
 from eval_skills.scorers import ScoringSettings
 from eval_skills.scorers.judging import Material, Question
+from eval_skills.scorers.judging.budget import counted
 from eval_skills.scorers.judging.grading import Grade, Grading
-from eval_skills.scorers.judging.spending import counted
 from tests.scorers.judging.asking import PRICED, Settings, asked, code_of, question
 from tests.scripted_model import ScriptedModel, verdict
 

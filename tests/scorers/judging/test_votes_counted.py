@@ -9,15 +9,13 @@ from typing import TypeVar
 import pytest
 
 from eval_skills.core.errors import JudgeError
-from eval_skills.scorers.judging.ballots import Ballot, Ballots
-from eval_skills.scorers.judging.consensus import consensus_of
-from eval_skills.scorers.judging.decision import decide
+from eval_skills.scorers.judging.aggregation import consensus_of, decide
 from eval_skills.scorers.judging.graded_votes import GradedVotes
 from eval_skills.scorers.judging.grading import Grade, Grading
 from eval_skills.scorers.judging.judge import Ruling
 from eval_skills.scorers.judging.panel import Aggregate, Panel
-from eval_skills.scorers.rubric_results import DimensionResult
-from eval_skills.scorers.rubric_votes import settled
+from eval_skills.scorers.judging.votes import Ballot, Ballots
+from eval_skills.scorers.rubric.results import DimensionResult, settled
 from eval_skills.scorers.score import Score
 
 T = TypeVar("T")

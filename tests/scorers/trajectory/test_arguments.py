@@ -8,8 +8,8 @@ import numpy
 import pytest
 
 from eval_skills.core.errors import InputError, ScorerError
+from eval_skills.scorers.trajectory.arguments import ABSENT, KeyPath
 from eval_skills.scorers.trajectory.calls import Call
-from eval_skills.scorers.trajectory.key_path import ABSENT, KeyPath
 from eval_skills.scorers.trajectory.rules import rules_of
 
 Arguments = dict[str, Any]

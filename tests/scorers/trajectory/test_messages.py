@@ -13,8 +13,8 @@ from pydantic import BaseModel
 
 from eval_skills.scorers.trajectory import create_trajectory_match_evaluator
 from eval_skills.scorers.trajectory.comparison import TRAJECTORY_MODES, trajectory_mode
-from eval_skills.scorers.trajectory.message_shapes import UnreadableTrajectory
 from eval_skills.scorers.trajectory.messages import read_reference, read_trajectory
+from eval_skills.scorers.trajectory.shapes import UnreadableTrajectory
 
 CALL = {"id": "c", "type": "function", "function": {"name": "search", "arguments": '{"q": "owl"}'}}
 FLAT: Any = {"id": "c", "name": "search", "args": {"q": "owl"}}

@@ -1,0 +1,1 @@
+"""What a skill answered: envelopes, error bodies, JSON text."""

@@ -1,0 +1,1 @@
+"""Skills behind an HTTP endpoint."""

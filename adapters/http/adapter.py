@@ -1,0 +1,154 @@
+"""A skill behind an HTTP endpoint: one request per call, JSON in, JSON out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from eval_skills.adapters.base import Adapter
+from eval_skills.adapters.call import Call
+from eval_skills.adapters.config import AdapterConfig, read_config, source_of
+from eval_skills.adapters.http.address import address_of, free_port, needs_port
+from eval_skills.adapters.http.auth import auth_headers, auth_query, refuse_unusable_secrets, sent_headers
+from eval_skills.adapters.http.config import HttpConfig
+from eval_skills.adapters.http.request import Request, merged, request_of
+from eval_skills.adapters.http.response import HttpAnswer
+from eval_skills.adapters.http.trust import trust_doubts, trust_of
+from eval_skills.adapters.probing import Probed
+from eval_skills.adapters.process.launch import launch_of
+from eval_skills.adapters.template.request import path_marks
+from eval_skills.core.errors import InfraError, InputError, SkillUnavailable, nearest
+from eval_skills.core.models import Skill, SkillResponse
+
+if TYPE_CHECKING:
+    from eval_skills.adapters.http.client import HttpClient
+    from eval_skills.adapters.http.service import Service
+
+_OPEN = ("additionalProperties", "patternProperties", "$ref", "allOf", "anyOf", "oneOf")
+"""Parts of a schema by which its objects may have keys that `properties` does not name."""
+
+
+class HttpAdapter(Adapter):
+    """POSTs ``{"skillId", "version", "input"}`` to the skill's address, with the service of `serve` around it.
+
+    With `method`, `requestTemplate` or `outputPath` it speaks the service's own shape instead; with `stream` the answer comes in
+    events.
+    """
+
+    config_model: ClassVar[type[AdapterConfig]] = HttpConfig
+
+    def __init__(self, skill: Skill) -> None:
+        super().__init__(skill)
+        self._config = read_config(HttpConfig, skill)
+        self._url = address_of(skill, self._config)
+        self.limits = self._config.limits if self._config.serve is not None else self.limits
+        self._client: HttpClient | None = None
+        self._service: Service | None = None
+
+    @classmethod
+    def check(cls, skill: Skill) -> None:
+        """The configuration, the address, the folder of a service, the certificates, and that the secrets' variables are set."""
+        config = read_config(HttpConfig, skill)
+        trust_of(skill, config, address_of(skill, config))
+        if config.serve is not None:
+            launch_of(skill, (), config, listens=True)
+        _refuse_lost_marks(skill, config)
+        _refuse_empty_marks(skill, config)
+        refuse_unusable_secrets(skill, config)
+
+    @classmethod
+    def doubts(cls, skill: Skill) -> list[str]:
+        """That a certificate is not checked."""
+        return trust_doubts(skill, read_config(HttpConfig, skill))
+
+    async def _open(self) -> None:
+        from eval_skills.adapters.http.client import HttpClient
+
+        port = free_port() if needs_port(self.skill, self._config) else None
+        self._url = address_of(self.skill, self._config, port)
+        self._auth_headers, self._auth_query = auth_headers(self._config), auth_query(self._config)
+        self._sent = self._config.model_copy(update={"headers": sent_headers(self._config)})
+        trust = trust_of(self.skill, self._config, self._url)
+        self._client = HttpClient(secure=self._url.startswith("https:"), tls=trust)
+        if self._config.serve is not None:
+            self._service = self._new_service(port)
+            await self._service.ensure_running(self._client)
+
+    async def _close(self) -> None:
+        if self._service is not None:
+            await self._service.stop()
+        if self._client is not None:
+            await self._client.close()
+
+    async def _probe(self, call: Call) -> Probed:
+        """The service is ready, and something speaks HTTP at the address. It gets the headers and the secret of a run, by a
+        GET. No request of a task is sent: it may change data."""
+        from eval_skills.adapters.http.probing import glance, http_doubts
+
+        assert self._client is not None
+        if self._service is not None:
+            await self._service.ensure_running(self._client)
+        headers = merged(self._sent.headers, self._auth_headers)
+        seen = await glance(self._client, Request(self._config.method or "POST", self._url, headers, None), self._auth_query)
+        ready = "its service is ready; " if self._service is not None else ""
+        secret = bool(self._auth_headers or self._auth_query) or self._sent.headers != self._config.headers
+        doubts = (seen.refusal,) if seen.refusal else http_doubts(seen.reply, sent=secret)
+        return Probed(f"{ready}{seen.reply.address} answers (HTTP {seen.reply.status} to GET)", doubts)
+
+    async def _invoke(self, input_data: Any, call: Call) -> SkillResponse:
+        assert self._client is not None
+        if self._service is not None:
+            await self._service.ensure_running(self._client)
+        request = self._request(input_data)
+        call.start()
+        answer = HttpAnswer(self._config, call)
+        try:
+            reply = await self._client.send(request, self._config.max_output_bytes, self._auth_query, answer.takes)
+        except SkillUnavailable as error:
+            call.stop()
+            raise await self._explained(error) from None
+        call.stop()
+        return answer.response(reply)
+
+    def _request(self, input_data: Any) -> Request:
+        try:
+            request = request_of(self.skill, self._sent, self._url, input_data)
+        except ValueError as error:
+            raise InfraError(f"the input cannot be sent: {error}") from None
+        return replace(request, headers=merged(dict(request.headers), self._auth_headers))
+
+    def _new_service(self, port: int | None) -> Service:
+        from eval_skills.adapters.http.service import Service, serve_words
+
+        assert self._config.serve is not None
+        extra = {"PORT": str(port)} if port is not None else {}
+        launch = launch_of(self.skill, serve_words(self._config.serve, port), self._config, extra=extra, listens=True)
+        return Service(self._config.serve, launch, self._url)
+
+    async def _explained(self, error: SkillUnavailable) -> SkillUnavailable:
+        death = await self._service.death() if self._service is not None else ""
+        return SkillUnavailable(f"{error}; {death}") if death else error
+
+
+def _refuse_lost_marks(skill: Skill, config: HttpConfig) -> None:
+    marks = path_marks(address_of(skill, config))
+    named = config.request_template.path if config.request_template is not None else {}
+    if lost := next((name for name in named if name not in marks), None):
+        message = f"the address has no {{{lost}}} in its path{nearest(lost, marks)}"
+        raise InputError(message, source=source_of(skill), path=f"adapterConfig.requestTemplate.path.{lost}")
+
+
+def _refuse_empty_marks(skill: Skill, config: HttpConfig) -> None:
+    """A mark in the path that neither the template nor an input by the skill's schema can ever fill."""
+    named = config.request_template.path if config.request_template is not None else {}
+    marks = [mark for mark in path_marks(address_of(skill, config)) if mark not in named]
+    if empty := next((mark for mark in marks if not _may_have(skill.input_schema, mark)), None):
+        message = f"nothing fills {{{empty}}} in the path; give adapterConfig.requestTemplate.path.{empty}, or declare"
+        raise InputError(f"{message} {empty} in inputSchema.properties", source=source_of(skill), path="entrypoint")
+
+
+def _may_have(schema: dict[str, Any], key: str) -> bool:
+    """Whether an object by `schema` may have `key`: one that says nothing at all, or something of other keys, allows it."""
+    is_open = any(schema.get(part) not in (None, False) for part in _OPEN)
+    named = [schema.get("properties"), schema.get("required")]
+    return not schema or is_open or any(isinstance(names, dict | list) and key in names for names in named)

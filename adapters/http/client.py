@@ -1,0 +1,206 @@
+"""The one place that speaks HTTP: requests out, and the transport's errors as errors of an item.
+
+What httpx tells of one request on its way (its extension ``trace``), watched for two things that it leaves to others.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, contextmanager, suppress
+from dataclasses import dataclass, replace
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from typing import Any
+
+import httpx
+
+from eval_skills.adapters.http.address import shown
+from eval_skills.adapters.http.errors import connection_error
+from eval_skills.adapters.http.redirects import redirected, refuse_circle
+from eval_skills.adapters.http.request import Request, with_query
+from eval_skills.adapters.limits import too_long
+from eval_skills.core.errors import ContractError, InfraError, SkillUnavailable
+
+ERROR_BODY_BYTES = 4_000
+"""How much of an unsuccessful response's body is read, unless it is JSON: that may tell what was done before."""
+
+
+@dataclass(frozen=True, slots=True)
+class HttpReply:
+    """A response: status, headers (names in any case), and a body that may have been cut if it was no success."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    address: str
+    """Where it came from, as messages may show it."""
+
+
+class HttpClient:
+    """Connections to one skill, kept alive; no proxies, no cookies, no time limits of its own, redirects within the host only.
+
+    `tls` says how to speak TLS, where it is spoken; by default with the public authorities.
+    """
+
+    def __init__(self, *, secure: bool, tls: ssl.SSLContext | None = None) -> None:
+        self._client = httpx.AsyncClient(
+            trust_env=False,
+            follow_redirects=False,
+            timeout=None,  # noqa: S113 - the adapter's deadline is the one time limit
+            limits=httpx.Limits(max_connections=None, max_keepalive_connections=100),
+            # Loading the certificate store takes tens of ms; a context without one refuses every certificate.
+            verify=tls or (True if secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)),
+            headers={"Accept-Encoding": "identity"},
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),  # what one item was given is nothing to the next one
+        )
+
+    async def send(
+        self,
+        request: Request,
+        max_bytes: int,
+        secret_query: list[tuple[str, str]],
+        is_whole: Callable[[bytes], bool],
+    ) -> HttpReply:
+        """Send `request`, also where it is redirected to within its host, and read the response, at most `max_bytes` of it.
+
+        `is_whole` gets each piece of a successful response as it comes, and ends the reading when it says so.
+        `secret_query` joins the query on the wire only: no log, error or response of the library ever shows it.
+
+        Raises:
+            ContractError: a successful response has a longer body, or one that cannot be decoded.
+            SkillUnavailable: the connection was refused, reset or broken.
+            InfraError: the address is not usable (unknown host, no TLS, redirected in a circle, not an HTTP URL).
+        """
+        trail = [request]
+        while True:
+            reply = await self._exchange(trail[-1], max_bytes, secret_query, is_whole)
+            target = redirected(trail[-1], reply.status, reply.headers.get("location"), [name for name, _ in secret_query])
+            if target is None:
+                return replace(reply, address=_way(trail))
+            refuse_circle(trail, target)
+            trail.append(target)
+
+    async def glance(self, request: Request, secret_query: list[tuple[str, str]]) -> HttpReply:
+        """How `request` is answered, but for the body: nothing of that is read, and no redirect is followed.
+
+        Raises:
+            ItemError: as `send`.
+        """
+        with _errors_of(request.url):
+            async with self._stream(request, secret_query) as response:
+                return HttpReply(response.status_code, response.headers, b"", shown(request.url))
+
+    async def _exchange(
+        self,
+        request: Request,
+        max_bytes: int,
+        secret_query: list[tuple[str, str]],
+        is_whole: Callable[[bytes], bool],
+    ) -> HttpReply:
+        with _errors_of(request.url):
+            async with self._stream(request, secret_query) as response:
+                if not response.is_success:
+                    return HttpReply(response.status_code, response.headers, await _beginning(response, max_bytes), "")
+                _refuse_encoding(response)
+                return HttpReply(response.status_code, response.headers, await _body(response, max_bytes, is_whole), "")
+
+    def _stream(self, request: Request, secret_query: list[tuple[str, str]]) -> AbstractAsyncContextManager[httpx.Response]:
+        extensions: dict[str, Any] = {"trace": RequestTrace().noted}
+        if secret_query:
+            extensions["target"] = httpx.URL(with_query(request.url, secret_query)).raw_path
+        return self._client.stream(
+            request.method, request.url, content=request.body, headers=dict(request.headers), extensions=extensions
+        )
+
+    async def status_of(self, url: str) -> int:
+        """The status that a GET is answered with.
+
+        Raises:
+            ItemError: as `send`.
+        """
+        with _errors_of(url):
+            async with self._client.stream("GET", url, extensions={"trace": RequestTrace().noted}) as response:
+                return response.status_code
+
+    async def close(self) -> None:
+        """Drop all connections."""
+        await self._client.aclose()
+
+
+def _way(trail: list[Request]) -> str:
+    here = shown(trail[-1].url)
+    return here if len(trail) == 1 else f"{here} (redirected from {shown(trail[0].url)} to {trail[-1].method})"
+
+
+def _refuse_encoding(response: httpx.Response) -> None:
+    """We ask for plain bytes: a compressed body of some kB may unpack to gigabytes, and no limit sees them in time."""
+    encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
+    if encoding not in {"", "identity"}:
+        raise ContractError(f"the body is encoded as {encoding!r}, although Accept-Encoding asked for identity")
+
+
+async def _body(response: httpx.Response, max_bytes: int, is_whole: Callable[[bytes], bool]) -> bytes:
+    received = bytearray()
+    async for chunk in response.aiter_raw():
+        received += chunk
+        if len(received) > max_bytes:
+            raise too_long("the body", max_bytes)
+        if is_whole(chunk):
+            break
+    return bytes(received)
+
+
+async def _beginning(response: httpx.Response, max_bytes: int) -> bytes:
+    kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    received, limit = bytearray(), max_bytes if kind.endswith(("/json", "+json")) else ERROR_BODY_BYTES
+    with suppress(httpx.HTTPError):  # the status is what matters: a body that breaks off must not hide it
+        async for chunk in response.aiter_raw():
+            received += chunk
+            if len(received) >= limit:
+                break
+    return bytes(received[:limit])
+
+
+@contextmanager
+def _errors_of(url: str) -> Iterator[None]:
+    try:
+        yield
+    except (httpx.UnsupportedProtocol, httpx.LocalProtocolError, httpx.InvalidURL) as error:
+        raise InfraError(f"cannot send to {shown(url)}: {error}") from None
+    except httpx.DecodingError as error:
+        raise ContractError(f"the body cannot be decoded: {error}") from None
+    except (httpx.TransportError, ssl.SSLError) as error:  # the latter, unwrapped, is a refusal after the handshake
+        raise connection_error(error, url) from None
+
+
+class RequestTrace:
+    """Closes the connection under a TLS handshake that is cut at the deadline, which the library leaves to the garbage collector.
+
+    And it refuses a response that was there before its request was sent: a service that sent more than it had announced, or
+    answered twice, would have every later call on that connection answered by the one before. Such bytes wait in the library's
+    buffer, so the headers are complete without a turn of the event loop, which every reading from a socket takes.
+    """
+
+    def __init__(self) -> None:
+        self._stream: Any = None
+        self._turned = True
+
+    async def noted(self, event: str, info: Mapping[str, Any]) -> None:
+        """Called at the beginning and the end of every step.
+
+        Raises:
+            SkillUnavailable: the response is not the answer to this request; the connection is dropped.
+        """
+        if event == "connection.connect_tcp.complete":
+            self._stream = info["return_value"]
+        elif event == "connection.start_tls.failed" and self._stream is not None:
+            await self._stream.aclose()
+        elif event == "http11.receive_response_headers.started":
+            self._turned = False
+            asyncio.get_running_loop().call_soon(self._turn)
+        elif event == "http11.receive_response_headers.complete" and not self._turned:
+            raise SkillUnavailable("the service had sent more than its answer to the call before, so this connection was dropped")
+
+    def _turn(self) -> None:
+        self._turned = True

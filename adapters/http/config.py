@@ -1,0 +1,128 @@
+"""What `adapterConfig` may hold where a skill is reached over HTTP.
+
+How a service streams its answer.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, model_validator
+
+from eval_skills.adapters.config import Command, ProcessConfig
+from eval_skills.adapters.headers import HeaderName, HeaderValue
+from eval_skills.adapters.http.json_pointer import JsonPointer
+from eval_skills.adapters.http.tls import TlsConfig
+from eval_skills.adapters.http.usage import UsageHeaders
+from eval_skills.adapters.secrets import refuse_malformed_references
+from eval_skills.adapters.template.request import RequestTemplate
+from eval_skills.core.config.limits import VariableName
+from eval_skills.core.models import Model
+from eval_skills.core.models.base import Text
+
+
+class ServeConfig(Model):
+    """A service to run while the skill is evaluated; it is ready when `ready_path` answers 2xx.
+
+    Without `ready_path` it is ready when its port takes connections. ``{port}`` in the command, the entrypoint or
+    `baseUrl` becomes a free port, which the service also finds in the variable PORT.
+    """
+
+    command: Command
+    ready_path: Text | None = None
+    ready_timeout_ms: int = Field(default=10_000, gt=0)
+
+
+class AuthConfig(ProcessConfig):
+    """What every request over HTTP carries. `auth_token_env_key` names the variable that holds the secret.
+
+    ``${NAME}`` in a header stands for what the environment variable NAME holds, which is a secret too. `tls` is for https.
+    """
+
+    auth_type: Literal["none", "bearer", "api-key"] = "none"
+    auth_token_env_key: VariableName | None = None
+    auth_header: HeaderName | None = None
+    auth_query: Text | None = None
+    headers: dict[HeaderName, Annotated[HeaderValue, AfterValidator(refuse_malformed_references)]] = Field(default_factory=dict)
+    tls: TlsConfig | None = None
+
+    @model_validator(mode="after")
+    def _auth_is_whole(self) -> AuthConfig:
+        if self.auth_type != "none" and self.auth_token_env_key is None:
+            raise ValueError(f"authType is {self.auth_type} and authTokenEnvKey is missing; name the variable with the secret")
+        if self.auth_type == "none" and (self.auth_token_env_key or self.auth_header or self.auth_query):
+            raise ValueError("authTokenEnvKey, authHeader and authQuery need an authType: bearer or api-key")
+        if self.auth_query is not None and (self.auth_type != "api-key" or self.auth_header is not None):
+            raise ValueError("authQuery is for authType api-key, and stands instead of authHeader")
+        return self
+
+
+Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+
+
+class HttpConfig(AuthConfig):
+    """How an HTTP skill is reached.
+
+    `method`, `request_template` and `output_path` are for a service with a shape of its own: how it is asked, what it is
+    sent, and where in its answer (a JSON pointer) the output stands. With any of them the answer is taken as it is, never
+    as an envelope, and an empty one is null. With `stream` it comes in events.
+
+    `usage_path` and `cost_path` are where the answer counts its tokens and its USD (of several paths, each that is there counts);
+    `usage_headers` and `cost_header` name headers that do.
+    """
+
+    base_url: Text | None = None
+    method: Method | None = None
+    request_template: RequestTemplate | None = None
+    output_path: JsonPointer | None = None
+    stream: StreamConfig | None = None
+    usage_path: JsonPointer | list[JsonPointer] | None = None
+    usage_headers: UsageHeaders | None = None
+    cost_path: JsonPointer | None = None
+    cost_header: HeaderName | None = None
+    serve: ServeConfig | None = None
+
+    @model_validator(mode="after")
+    def _one_path_to_the_output(self) -> HttpConfig:
+        if self.stream is not None and self.output_path is not None:
+            raise ValueError("outputPath is for an answer that comes whole; write the path into stream.path")
+        return self
+
+    @property
+    def usage_paths(self) -> list[JsonPointer]:
+        """Where tokens are counted."""
+        return self.usage_path if isinstance(self.usage_path, list) else [self.usage_path] if self.usage_path is not None else []
+
+    @property
+    def own_shape(self) -> bool:
+        """Whether the service speaks in a way of its own, and not in ours."""
+        return not (self.method is None and self.request_template is None and self.output_path is None)
+
+
+class StreamConfig(Model):
+    """An answer that comes in events: server-sent ones, or lines of JSON.
+
+    With `mode` ``last`` the output is what stands at `path` (default: the whole JSON) in the last event that has it; with
+    ``concat`` it is the texts there, joined. Server-sent events without a `path` are joined as they are, unread. `done` is the
+    data, or the name, of the event that ends the stream; where it is given, a stream that ends without it is broken.
+    """
+
+    format: Literal["sse", "jsonl"] = "sse"
+    mode: Literal["last", "concat"] = "last"
+    path: JsonPointer | None = None
+    done: Text | None = None
+
+    @property
+    def media_type(self) -> str:
+        """What is asked for in the header Accept."""
+        return "text/event-stream" if self.format == "sse" else "application/x-ndjson"
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the last event is the whole answer, which may be our envelope."""
+        return self.mode == "last" and self.path is None
+
+    @property
+    def unread(self) -> bool:
+        """Whether the data of an event are a text and not JSON."""
+        return self.format == "sse" and self.mode == "concat" and self.path is None

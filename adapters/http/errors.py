@@ -1,0 +1,104 @@
+"""What an HTTP status that is no success means for an item.
+
+What a broken connection is for an item: the libraries' errors in words, sorted by whether another attempt can help.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import socket
+import ssl
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+
+from eval_skills.adapters.http.address import shown
+from eval_skills.adapters.http.tls import tls_problem
+from eval_skills.adapters.process.streams import excerpt
+from eval_skills.core.errors import ContractError, InfraError, ItemError, SkillError, SkillUnavailable
+
+TRANSIENT = frozenset({408, 425, 429})
+UNREACHED = frozenset({401, 403, 404, 405, 407, 410})
+"""The address or the credentials are wrong: the skill itself was not reached."""
+
+
+def status_error(status: int, headers: Mapping[str, str], body: str, url: str) -> ItemError | None:
+    """The error that a response with `status` is, or None for 2xx. The status comes first, then the body's beginning.
+
+    408, 425, 429 and 5xx are SkillUnavailable, with the wait that Retry-After asks for; 3xx (one that was not
+    followed) and the `UNREACHED` are InfraError; other 4xx are SkillError.
+    """
+    if 200 <= status < 300:
+        return None
+    said = f": {excerpt(body)}" if body.strip() else ""
+    if status in TRANSIENT or status >= 500:
+        return SkillUnavailable(f"HTTP {status} from {url}{said}", retry_after_s=retry_after_s(headers.get("retry-after")))
+    if 300 <= status < 400:
+        target = excerpt(headers.get("location", "nowhere"))
+        return InfraError(f"HTTP {status} from {url}: redirected to {target}, which is not followed; put the final address there")
+    error = InfraError if status in UNREACHED else SkillError
+    return error(f"HTTP {status} from {url}{said}")
+
+
+def retry_after_s(value: str | None, now: datetime | None = None) -> float | None:
+    """Seconds to wait by a Retry-After header: a number of seconds or an HTTP date (RFC 9110, section 10.2.3).
+
+    A date in the past is 0. None where there is no header, or none that can be read.
+    """
+    if value is None:
+        return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        return _seconds_until(value, now or datetime.now(UTC))
+    return seconds if math.isfinite(seconds) and seconds >= 0 else None
+
+
+def _seconds_until(date: str, now: datetime) -> float | None:
+    try:
+        when = parsedate_to_datetime(date)
+    except ValueError:
+        return None
+    when = when if when.tzinfo is not None else when.replace(tzinfo=UTC)
+    return max(0.0, (when - now).total_seconds())
+
+
+def connection_error(error: Exception, url: str) -> ItemError:
+    """What a library's `error` about the connection to `url` is for an item."""
+    root = _root(error)
+    if isinstance(root, ssl.SSLError) and not isinstance(root, ssl.SSLEOFError | ssl.SSLZeroReturnError | ssl.SSLSyscallError):
+        return InfraError(f"TLS with {shown(url)} failed: {tls_problem(root)}")
+    if getattr(root, "error_status_hint", None) == HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE:
+        return ContractError(
+            f"the headers of {shown(url)} never end, or are longer than the 100 kB that a response may begin with"
+        )
+    if isinstance(root, socket.gaierror):
+        unknown = root.errno in {socket.EAI_NONAME, socket.EAI_NODATA}
+        message = f"connection to {shown(url)} failed: its host is not found ({root.strerror})"
+        return InfraError(message) if unknown else SkillUnavailable(message)
+    return SkillUnavailable(f"connection to {shown(url)} failed: {_cause(root, secure=url.lower().startswith('https:'))}")
+
+
+def _cause(root: BaseException, *, secure: bool) -> str:
+    if isinstance(root, ssl.SSLError):
+        return tls_problem(root)
+    broke = isinstance(root, BrokenPipeError | ConnectionResetError) or type(root).__name__ == "BrokenResourceError"
+    if broke and secure:  # whether the alert that says why is read before the reset is a race
+        return "the server broke it; one that wants to know us does so: give adapterConfig.tls.clientCert, or another one"
+    if isinstance(root, ConnectionError) and root.errno:
+        return os.strerror(root.errno)
+    return "the other side broke it" if broke else str(root) or type(root).__name__
+
+
+def _root(error: BaseException) -> BaseException:
+    """What began it: the libraries wrap the system's error several times, and group several attempts."""
+    while not (isinstance(error, OSError) and error.errno):
+        if isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        elif (inner := error.__cause__ or error.__context__) is not None:
+            error = inner
+        else:
+            break
+    return error

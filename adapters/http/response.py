@@ -1,0 +1,115 @@
+"""What a service answered: whole or in pieces, in our envelope or in a shape of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from eval_skills.adapters.answer.envelope import read_answer
+from eval_skills.adapters.answer.errors import told_in_text
+from eval_skills.adapters.answer.json_text import parse_json
+from eval_skills.adapters.call import Call
+from eval_skills.adapters.http.config import HttpConfig
+from eval_skills.adapters.http.errors import status_error
+from eval_skills.adapters.http.json_pointer import value_at
+from eval_skills.adapters.http.streaming import StreamCut, StreamedAnswer
+from eval_skills.adapters.http.usage import Accounting
+from eval_skills.adapters.process.streams import EXCERPT_CHARS, excerpt
+from eval_skills.core.errors import ContractError, SkillUnavailable
+from eval_skills.core.models import SkillResponse
+
+if TYPE_CHECKING:
+    from eval_skills.adapters.http.client import HttpReply
+
+
+class HttpAnswer:
+    """One answer, from its first byte to the response that it makes."""
+
+    def __init__(self, config: HttpConfig, call: Call) -> None:
+        self._config, self._call = config, call
+        self._accounting = Accounting(
+            usage_paths=config.usage_paths,
+            cost_path=config.cost_path,
+            usage_headers=config.usage_headers,
+            cost_header=config.cost_header,
+        )
+        see, first = self._accounting.see, call.first_token
+        self._stream = StreamedAnswer(config.stream, see=see, first=first) if config.stream is not None else None
+        self._bare = config.own_shape or (config.stream is not None and not config.stream.is_whole)
+
+    def takes(self, piece: bytes) -> bool:
+        """Take a piece of a successful response; whether it was the last that matters.
+
+        Raises:
+            ContractError: it cannot be read, or reports an error.
+            SkillUnavailable: it reports an error that may be gone at the next attempt.
+        """
+        if self._stream is None:
+            return False
+        is_whole = self._stream.feed(piece)
+        self._call.seen = self._stream.seen
+        return is_whole
+
+    def response(self, reply: HttpReply) -> SkillResponse:
+        """The response behind `reply`, all of which has come.
+
+        Raises:
+            ItemError: its status is no success; `known` is what its body tells of the run.
+            ContractError: its body cannot be read, or has no output; with the body's beginning. Of usage that cannot be read
+                the call's logs tell.
+        """
+        if (error := status_error(reply.status, reply.headers, _text(reply), reply.address)) is not None:
+            error.known = told_in_text(reply.body)
+            raise error
+        try:
+            response = self._streamed(self._stream, reply) if self._stream is not None else self._whole(reply)
+            self._accounting.see_headers(reply.headers)
+        except ValueError as problem:
+            kind = reply.headers.get("content-type", "no content type")
+            seen = excerpt(_text(reply)) or "an empty body"
+            raise ContractError(f"HTTP {reply.status} with an unreadable body ({kind}): {problem}; it was: {seen}") from None
+        self._call.logs = "\n".join(filter(None, [self._call.logs, *self._accounting.problems]))
+        return response.model_copy(update=self._accounting.known())
+
+    def _streamed(self, stream: StreamedAnswer, reply: HttpReply) -> SkillResponse:
+        try:
+            output = stream.finish()
+        except ContractError as problem:
+            kind = reply.headers.get("content-type", "no content type")
+            seen = excerpt(_text(reply)) or "an empty body"
+            message = f"HTTP {reply.status} with {kind}: {problem}; it began: {seen}"
+            was_cut = isinstance(problem, StreamCut) and _ends_with_the_connection(reply) and (stream.events or not stream.bytes)
+            if was_cut:
+                raise SkillUnavailable(f"the connection was closed: {message}") from None
+            raise ContractError(message, known=problem.known) from None
+        return SkillResponse(output=output) if self._bare else read_answer(output)
+
+    def _whole(self, reply: HttpReply) -> SkillResponse:
+        if not self._config.own_shape:
+            answer = parse_json(reply.body)
+            self._accounting.see(answer)
+            return read_answer(answer)
+        answer = _own_json(reply)
+        self._accounting.see(answer)
+        path = self._config.output_path or ""
+        try:
+            return SkillResponse(output=value_at(path, answer))
+        except LookupError as error:
+            seen = excerpt(_text(reply))
+            message = f"nothing at outputPath {path} in the body: there is no {error.args[0]!r}"
+            raise ContractError(f"HTTP {reply.status}: {message}; it was: {seen}") from None
+
+
+def _own_json(reply: HttpReply) -> Any:
+    """An empty body is null (a DELETE has nothing to say); a body of the type ``text/plain`` is a text."""
+    if reply.headers.get("content-type", "").partition(";")[0].strip().lower() == "text/plain":
+        return reply.body.decode("utf-8-sig")
+    return parse_json(reply.body) if reply.body.strip() else None
+
+
+def _ends_with_the_connection(reply: HttpReply) -> bool:
+    """Whether nothing but the closing of the connection says that the body is over (RFC 9112, section 6.3)."""
+    return "content-length" not in reply.headers and "chunked" not in reply.headers.get("transfer-encoding", "").lower()
+
+
+def _text(reply: HttpReply) -> str:
+    return reply.body[: 8 * EXCERPT_CHARS].decode(errors="replace")

@@ -1,0 +1,186 @@
+"""An answer that comes piece by piece.
+
+Whether an error that a stream reports in one of its events may be gone at the next attempt.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from eval_skills.adapters.answer.errors import told_in_text
+from eval_skills.adapters.answer.json_text import parse_json
+from eval_skills.adapters.http.config import StreamConfig
+from eval_skills.adapters.http.errors import TRANSIENT
+from eval_skills.adapters.http.json_pointer import value_at
+from eval_skills.adapters.http.sse import Event, EventStream
+from eval_skills.adapters.process.streams import excerpt
+from eval_skills.core.errors import ContractError, ItemError, SkillUnavailable
+
+_NOTHING = object()
+
+
+class StreamCut(ContractError):
+    """A stream ended before its end; only who read it knows whether the service or the connection ended it."""
+
+
+class StreamedAnswer:
+    """Puts together what the events of one response hold.
+
+    `see` is called with the JSON of every event, and `first` when the first piece of output has come.
+
+    Raises:
+        ContractError: by any method, if an event cannot be read or reports an error, or the stream ended too early (`StreamCut`).
+        SkillUnavailable: by any method, if the error that is reported may be gone at the next attempt.
+    """
+
+    def __init__(self, config: StreamConfig, *, see: Callable[[Any], None], first: Callable[[], None]) -> None:
+        self._config, self._see, self._first = config, see, first
+        self._pieces: list[Any] = []
+        self._ended = False
+        self._source: EventStream | _JsonLines = EventStream() if config.format == "sse" else _JsonLines()
+        self.events = self.bytes = 0
+
+    def feed(self, chunk: bytes) -> bool:
+        """Take what has come; whether that was the end of the stream."""
+        self.bytes += len(chunk)
+        for event in self._source.feed(chunk):
+            self._take(event)
+            if self._ended:
+                break
+        return self._ended
+
+    def finish(self) -> Any:
+        """The output, after the last byte."""
+        if isinstance(self._source, _JsonLines) and not self._ended:
+            for event in self._source.rest():
+                self._take(event)
+        if not self._ended:
+            self._refuse_early_end()
+        if not self._pieces:
+            raise self._broken(f"held no output{self._place()}")
+        return "".join(self._pieces) if self._config.mode == "concat" else self._pieces[-1]
+
+    @property
+    def seen(self) -> str:
+        """What has come, for the message of a timeout."""
+        return f"{self.events:,} events in {self.bytes:,} bytes had come"
+
+    def _take(self, event: Event) -> None:
+        if self._config.done is not None and self._config.done in (event.name, event.data.decode(errors="replace").strip()):
+            self._ended = True
+            return
+        self.events += 1
+        if event.name == "error":
+            raise self._reported(event)
+        if event.data.strip() and (piece := self._piece(event)) is not _NOTHING:
+            self._keep(piece)
+
+    def _piece(self, event: Event) -> Any:
+        try:
+            if self._config.unread:
+                return event.data.decode()
+            value = parse_json(event.data)
+            self._see(value)
+        except ValueError as problem:  # a UnicodeDecodeError is one
+            raise self._broken(f"has an event that cannot be read: {_unread(problem)}; it was: {_shown(event)}") from None
+        try:
+            return value_at(self._config.path or "", value)
+        except LookupError:
+            if isinstance(value, dict) and value.get("error"):
+                raise self._reported(event) from None
+            return _NOTHING
+
+    def _keep(self, piece: Any) -> None:
+        if self._config.mode == "last":
+            self._pieces = [piece]
+        elif piece is None:
+            return
+        elif isinstance(piece, str):
+            self._pieces.append(piece)
+        else:
+            raise self._broken(f"has a {type(piece).__name__} where a text was to be joined{self._place()}")
+        if piece != "":
+            self._first()
+
+    def _refuse_early_end(self) -> None:
+        if isinstance(self._source, EventStream) and self._source.unfinished:
+            raise StreamCut(self._phrase("ended in the middle of an event"))
+        if self._config.done is not None:
+            raise StreamCut(self._phrase(f"ended without {self._config.done!r} (stream.done)"))
+
+    def _reported(self, event: Event) -> ItemError:
+        kind = SkillUnavailable if is_passing(event.data) else ContractError
+        return kind(self._phrase(f"reported an error: {_shown(event) or 'without a word'}"), known=told_in_text(event.data))
+
+    def _broken(self, problem: str) -> ContractError:
+        return ContractError(self._phrase(problem))
+
+    def _phrase(self, problem: str) -> str:
+        return f"the stream {problem} (after {self.events:,} events in {self.bytes:,} bytes)"
+
+    def _place(self) -> str:
+        return "" if self._config.path is None else f" at {self._config.path!r} (stream.path)"
+
+
+class _JsonLines:
+    """Lines of JSON as events."""
+
+    def __init__(self) -> None:
+        self._partial: list[bytes] = []
+
+    def feed(self, chunk: bytes) -> Iterator[Event]:
+        first, *others = chunk.split(b"\n")
+        self._partial.append(first)
+        if others:
+            yield Event("", b"".join(self._partial))
+            yield from (Event("", line) for line in others[:-1])
+            self._partial = [others[-1]]
+
+    def rest(self) -> Iterator[Event]:
+        """The last line, if no line break ended it."""
+        if last := b"".join(self._partial):
+            yield Event("", last)
+
+
+def _shown(event: Event) -> str:
+    return excerpt(event.data.decode(errors="replace"))
+
+
+def _unread(problem: ValueError) -> str:
+    return f"not UTF-8 (byte {problem.start})" if isinstance(problem, UnicodeDecodeError) else str(problem)
+
+
+_PASSING = re.compile(
+    r"overloaded|rate[ _-]?limit|too[ _-]many[ _-]requests|server[ _-]?error|unavailable|api_error|temporar", re.IGNORECASE
+)
+_CODES = ("code", "status", "status_code", "statusCode")
+_WORDS = ("type", "code", "status", "message")
+
+
+def is_passing(data: bytes) -> bool:
+    """Whether the error in `data` says that the service is overloaded, limits its rate or has trouble of its own (a 5xx)."""
+    try:
+        report = parse_json(data)
+    except ValueError:
+        return bool(_PASSING.search(data.decode(errors="replace")))
+    return any(map(_says_so, _objects(report)))
+
+
+def _objects(report: Any) -> Iterator[Any]:
+    yield report
+    if isinstance(report, dict):
+        yield report.get("error")
+
+
+def _says_so(said: Any) -> bool:
+    if not isinstance(said, dict):
+        return isinstance(said, str) and bool(_PASSING.search(said))
+    words = " ".join(said[key] for key in _WORDS if isinstance(said.get(key), str))
+    return bool(_PASSING.search(words)) or any(_is_passing_code(said.get(key)) for key in _CODES)
+
+
+def _is_passing_code(code: Any) -> bool:
+    number = int(code) if isinstance(code, str) and re.fullmatch(r"[0-9]{3}", code) else code
+    return isinstance(number, int) and not isinstance(number, bool) and (number in TRANSIENT or 500 <= number < 600)

@@ -1,0 +1,1 @@
+"""Skills that are tools of an MCP server, over stdio or HTTP."""

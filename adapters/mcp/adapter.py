@@ -1,0 +1,151 @@
+"""A skill that is a tool of an MCP server."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from eval_skills.adapters.answer.envelope import read_answer
+from eval_skills.adapters.base import Adapter
+from eval_skills.adapters.call import Call, uninterrupted
+from eval_skills.adapters.config import AdapterConfig, read_config
+from eval_skills.adapters.http.auth import refuse_unusable_secrets
+from eval_skills.adapters.http.trust import trust_doubts
+from eval_skills.adapters.mcp.server import McpConfig, server_of
+from eval_skills.adapters.probing import Probed, schema_differences
+from eval_skills.core.errors import InfraError, SkillUnavailable, nearest
+from eval_skills.core.models import Skill, SkillResponse
+
+if TYPE_CHECKING:
+    from eval_skills.adapters.mcp.session import McpSession
+
+PROBE_S = 0.5
+"""How long a server may take to answer anything at all after a call that it did not answer."""
+
+_TURNS = 3
+"""How often a call is made again after the session went away through no fault of its own."""
+
+_LISTED = 12
+"""How many tools a message names."""
+
+
+class McpAdapter(Adapter):
+    """Calls one tool of a server: a program on standard input and output, or a URL. All calls share one session.
+
+    A session that is lost is replaced before the next call. A call that is not answered in time is cancelled; if the server
+    then answers nothing else either, it is ended too, and other calls that were waiting for it are made again on the next.
+    """
+
+    config_model: ClassVar[type[AdapterConfig]] = McpConfig
+
+    def __init__(self, skill: Skill) -> None:
+        super().__init__(skill)
+        self._config = read_config(McpConfig, skill)
+        server = server_of(skill, self._config, secrets=False)
+        self.limits = server.launch.limits if server.launch is not None else self.limits
+        self._tool = self._config.tool or skill.id
+        self._session: McpSession | None = None
+        self._leaving: set[asyncio.Task[None]] = set()
+        self._closed = False
+
+    @classmethod
+    def check(cls, skill: Skill) -> None:
+        """The configuration, the command or URL, the folder it runs in, and that the secret's variable is set."""
+        cls(skill)
+        refuse_unusable_secrets(skill, read_config(McpConfig, skill))
+
+    @classmethod
+    def doubts(cls, skill: Skill) -> list[str]:
+        """That a certificate is not checked."""
+        return trust_doubts(skill, read_config(McpConfig, skill))
+
+    async def _open(self) -> None:
+        with suppress(SkillUnavailable):  # each call tries again, and says so
+            await self._connected(self._tool)
+
+    async def _close(self) -> None:
+        self._closed = True
+        if self._session is not None:
+            self._retire(self._session)
+        await asyncio.gather(*self._leaving)
+
+    async def _probe(self, call: Call) -> Probed:
+        """The server is connected and offers the tool; no tool is called."""
+        session = await self._connected(self._tool)
+        offered = session.tools[self._tool]
+        doubts = schema_differences(self.skill.input_schema, offered.input_schema)
+        return Probed(f"{session.origin['server'] or 'the server'} offers {self._tool}, 1 of {len(session.tools)}", tuple(doubts))
+
+    async def _invoke(self, input_data: Any, call: Call) -> SkillResponse:
+        from eval_skills.adapters.mcp.calls import CallInterrupted, ask
+
+        tool, arguments = self._tool, _arguments(input_data)
+        for turn in range(_TURNS):
+            call.suspend()  # connecting has a limit of its own
+            session = await self._connected(tool)
+            try:
+                answer = await ask(session, tool, arguments, call, self._config.max_output_bytes)
+            except CallInterrupted as interruption:
+                self._retire(session)
+                if not interruption.again or turn == _TURNS - 1:
+                    raise
+            except asyncio.CancelledError:
+                await uninterrupted(self._settle(session, call))
+                raise
+            else:
+                return _with_origin(read_answer(answer), session)
+        raise AssertionError("unreachable")
+
+    async def _connected(self, tool: str) -> McpSession:
+        from eval_skills.adapters.mcp.session import McpSession
+
+        if self._closed:
+            raise InfraError("the adapter was closed during the call")
+        if self._session is None or self._session.lost:
+            if self._session is not None:
+                self._retire(self._session)
+            self._session = McpSession(server_of(self.skill, self._config))
+        session = self._session
+        await session.ready()
+        if tool not in session.tools:
+            raise InfraError(_no_such_tool(tool, list(session.tools)))
+        return session
+
+    def _retire(self, session: McpSession) -> None:
+        if self._session is session:
+            self._session = None
+        if not session.retired:
+            session.retired = True
+            leaving = asyncio.create_task(session.close())
+            self._leaving.add(leaving)
+            leaving.add_done_callback(self._leaving.discard)
+
+    async def _settle(self, session: McpSession, call: Call) -> None:
+        """After a call that was given up: keep the session if the server still works."""
+        call.stop()
+        if session.lost or await session.answers(PROBE_S):
+            call.seen = call.seen or "the server still answers other requests"
+            return
+        call.seen = "; ".join(filter(None, ("the server answers nothing else either and is replaced", call.seen)))
+        self._retire(session)
+        await asyncio.gather(*self._leaving)
+
+
+def _with_origin(response: SkillResponse, session: McpSession) -> SkillResponse:
+    return response.model_copy(update={"metadata": {**response.metadata, "mcp": session.origin}})
+
+
+def _arguments(input_data: Any) -> dict[str, Any]:
+    if input_data is None:
+        return {}
+    if not isinstance(input_data, dict):
+        raise InfraError(f"a tool's arguments are an object, and the task's inputData is a {type(input_data).__name__}")
+    return input_data
+
+
+def _no_such_tool(tool: str, offered: list[str]) -> str:
+    if not offered:
+        return f"the server offers no tools; {tool!r} was asked for"
+    more = f" and {len(offered) - _LISTED} more" if len(offered) > _LISTED else ""
+    return f"the server offers no tool {tool!r}{nearest(tool, offered)}; it offers {', '.join(offered[:_LISTED])}{more}"

@@ -1,0 +1,111 @@
+"""One call of a tool, and what became of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import anyio
+from mcp import MCPError
+from pydantic import ValidationError
+
+from eval_skills.adapters.call import Call
+from eval_skills.adapters.mcp.results import error_text, exception_in, is_closed, output_of, reply_error, told_in_result
+from eval_skills.adapters.mcp.session import McpSession
+from eval_skills.adapters.mcp.transport import SessionExpired
+from eval_skills.adapters.process.streams import Tail, excerpt
+from eval_skills.core.errors import ContractError, ItemError, SkillError, SkillUnavailable
+
+if TYPE_CHECKING:
+    from mcp_types import CallToolResult
+
+_CLOSED = (anyio.ClosedResourceError, anyio.BrokenResourceError)
+
+
+class CallInterrupted(SkillUnavailable):
+    """The connection went away under the call; `again` says that it was no fault of this call, which may be made again."""
+
+    def __init__(self, message: str, *, again: bool = False, **about: Any) -> None:
+        super().__init__(message, **about)
+        self.again = again
+
+
+async def ask(session: McpSession, tool: str, arguments: dict[str, Any], call: Call, max_bytes: int) -> Any:
+    """The tool's answer. The clock of `call` runs for as long as the server has the question.
+
+    What the server said meanwhile is in `call.logs`: the progress of this very call, and what no protocol assigns to a call
+    (log messages, standard error), which goes to the call that ends first.
+
+    Raises:
+        SkillError: the answer is an error, or the server replied with one.
+        ContractError: the answer is too long, unreadable, or not what the tool's output schema says.
+        CallInterrupted: the connection went away.
+        SkillUnavailable, InfraError: HTTP says so.
+    """
+    client = await session.ready()
+    told, mark = Tail(), session.asking.count
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        share = f"{progress:g}" if total is None else f"{progress:g}/{total:g}"
+        told.add(f"progress {share}{f': {message}' if message else ''}\n".encode(errors="replace"))
+
+    call.start()
+    try:
+        result = await client.call_tool(tool, arguments, progress_callback=hear)
+        call.stop()
+        return await _answer(session, tool, result, max_bytes, mark)
+    except MCPError as error:
+        call.stop()
+        raise await _explained(session, error, max_bytes, mark) from None
+    except ValidationError as error:
+        raise ContractError(f"the answer is not what protocol {client.protocol_version} allows: {_first(error)}") from None
+    except (RuntimeError, *_CLOSED) as error:
+        if session.lost:
+            raise await _interrupted(session) from None
+        raise ContractError(excerpt(str(error), 600)) from None
+    finally:
+        call.stop()
+        call.seen = session.link.seen()
+        call.logs = "\n".join(text for text in (told.text().rstrip("\n"), session.link.take_logs()) if text)
+
+
+async def _answer(session: McpSession, tool: str, result: CallToolResult, max_bytes: int, mark: int) -> Any:
+    if not result.is_error:
+        output = output_of(result, max_bytes)  # first of all: it may be too long to be looked into
+        await session.schemas.check(tool, result)
+        return output
+    said = error_text(result)
+    masked = said == f"Error executing tool {tool}"  # which is how a server hides what its tool raised
+    cause = exception_in(session.link.stderr()) if masked else ""
+    message = "; ".join(filter(None, (said, cause, _refused(session, mark))))
+    raise SkillError(message, known=told_in_result(result, max_bytes))
+
+
+async def _explained(session: McpSession, error: MCPError, max_bytes: int, mark: int) -> ItemError:
+    failure = session.link.failure(error.data)
+    if isinstance(failure, SessionExpired):
+        return CallInterrupted(str(failure), again=True)
+    if failure is not None:
+        return type(failure)(str(failure), retry_after_s=failure.retry_after_s)
+    if is_closed(error):
+        return await _interrupted(session)
+    problem = reply_error(error, max_bytes)
+    refused = _refused(session, mark)
+    return type(problem)(f"{problem}; {refused}", known=problem.known) if refused else problem
+
+
+async def _interrupted(session: McpSession) -> ItemError:
+    if session.retired:
+        return CallInterrupted("the session was replaced under the call", again=True)
+    if (broken := session.link.broken) is not None:
+        return type(broken)(str(broken), retry_after_s=broken.retry_after_s)
+    return CallInterrupted(await session.link.obituary("before it answered"))
+
+
+def _refused(session: McpSession, mark: int) -> str:
+    asked = session.asking.since(mark)
+    return f"the server asked us for {', '.join(asked)}, which an evaluation does not offer" if asked else ""
+
+
+def _first(error: ValidationError) -> str:
+    first = error.errors(include_url=False)[0]
+    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"

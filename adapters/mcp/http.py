@@ -1,0 +1,199 @@
+"""An MCP server behind a URL (streamable HTTP), and what HTTP says beside the messages: statuses, sizes, broken connections."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import ssl
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import httpx2
+import mcp_types
+from mcp.client.streamable_http import streamable_http_client
+
+from eval_skills.adapters.http.address import shown
+from eval_skills.adapters.http.client import ERROR_BODY_BYTES, RequestTrace
+from eval_skills.adapters.http.errors import connection_error, status_error
+from eval_skills.adapters.mcp.results import too_long
+from eval_skills.adapters.mcp.transport import McpLink, SessionExpired, message_limit
+from eval_skills.core.errors import ContractError, ItemError
+
+if TYPE_CHECKING:
+    from mcp.client._transport import TransportStreams
+
+_COURTESY_S = 1.0
+"""How long the server may take to accept that a request is cancelled or the session over."""
+
+_BROKEN = (httpx2.TransportError, ssl.SSLError)
+"""The latter, unwrapped, is a refusal after the handshake."""
+
+_SESSION_HEADER = "mcp-session-id"
+_WHATEVER_THE_BODY = frozenset({408, 425, 429, 502, 503, 504})
+"""Statuses that count even if the body is a JSON-RPC error."""
+
+_DISCOVERY = "server/discover"
+_NO_DISCOVERY = frozenset({400, 404, 405, 406, 415, 422, 501})
+"""How servers of before 2026 refuse the question for their protocol; the handshake follows, and tells more."""
+
+
+class HttpLink(McpLink):
+    """Connections to one URL; no proxies, no compression, no time limits of their own."""
+
+    def __init__(self, url: str, headers: Mapping[str, str], max_output_bytes: int, tls: ssl.SSLContext | None = None) -> None:
+        super().__init__()
+        self._tls = tls
+        self._url, self._headers, self._max_output_bytes = url, headers, max_output_bytes
+
+    @property
+    def lost(self) -> bool:
+        return False
+
+    @asynccontextmanager
+    async def connect(self) -> AsyncIterator[TransportStreams]:
+        """Get ready to post; leaving ends the session on the server."""
+        # Loading the certificate store takes tens of ms; a context without one refuses every certificate.
+        verify = self._tls or (True if self._url.startswith("https:") else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
+        limits = httpx2.Limits(max_connections=None, max_keepalive_connections=100)
+        transport = _Border(httpx2.AsyncHTTPTransport(verify=verify, trust_env=False, limits=limits), self)
+        headers = {"Accept-Encoding": "identity", **self._headers}
+        size = message_limit(self._max_output_bytes)
+        async with (
+            httpx2.AsyncClient(
+                transport=transport, headers=headers, timeout=None
+            ) as client,  # the deadline of the call is the limit
+            streamable_http_client(self._url, http_client=client, max_sse_event_size=size) as streams,
+        ):
+            yield streams
+
+    async def obituary(self, when: str) -> str:
+        return f"the connection to {shown(self._url)} broke {when}"
+
+    @property
+    def url(self) -> str:
+        """The address as messages may show it."""
+        return shown(self._url)
+
+    @property
+    def max_output_bytes(self) -> int:
+        """How long an answer may be."""
+        return self._max_output_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a request posts: a JSON-RPC method ('' for none), and the id that an answer has to have."""
+
+    method: str
+    id: Any
+
+    @classmethod
+    async def of(cls, request: httpx2.Request) -> _Asked:
+        message = json.loads(await request.aread()) if request.method == "POST" else {}
+        return cls(message.get("method", ""), message.get("id"))
+
+
+class _Border(httpx2.AsyncBaseTransport):
+    """Where responses come in. What went wrong over HTTP with a tool's call becomes that call's error, and with anything else
+    the link's: the SDK keeps neither the status nor Retry-After, and ends the whole session when one connection breaks.
+    """
+
+    def __init__(self, inner: httpx2.AsyncBaseTransport, link: HttpLink) -> None:
+        self._inner, self._link = inner, link
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        asked = await _Asked.of(request)
+        if request.method == "DELETE" or asked.method == "notifications/cancelled":
+            return await self._politely(request)
+        try:
+            return await self._checked(request, asked)
+        except ItemError as error:
+            if asked.method == "tools/call":
+                return self._reply(request, asked, error)
+            self._note(request, error)
+            raise httpx2.RequestError(str(error), request=request) from None
+
+    async def _politely(self, request: httpx2.Request) -> httpx2.Response:
+        try:
+            async with asyncio.timeout(_COURTESY_S):
+                return await self._sent(request)
+        except (TimeoutError, ItemError, *_BROKEN):
+            return httpx2.Response(202, request=request)
+
+    async def _sent(self, request: httpx2.Request) -> httpx2.Response:
+        request.extensions = {**request.extensions, "trace": RequestTrace().noted}
+        return await self._inner.handle_async_request(request)
+
+    async def _checked(self, request: httpx2.Request, asked: _Asked) -> httpx2.Response:
+        """The response as it is while it streams events; else with its whole body, if that is no longer than allowed."""
+        try:
+            response = await self._sent(request)
+            if _streams_events(response):
+                return response
+            body = await self._body(response)
+        except _BROKEN as error:
+            raise connection_error(error, str(request.url)) from None
+        if (refusal := self._refusal(request, response, body)) is not None:
+            if asked.method == "tools/call":
+                raise refusal
+            if asked.method != _DISCOVERY or response.status_code not in _NO_DISCOVERY:
+                self._note(request, refusal)  # what it means for the connection, the SDK knows
+        kept = {name: value for name, value in response.headers.items() if name not in {"content-length", "transfer-encoding"}}
+        return httpx2.Response(response.status_code, headers=kept, content=body, request=request)
+
+    def _note(self, request: httpx2.Request, error: ItemError) -> None:
+        if request.method == "POST":  # a server need not offer the GET that listens
+            self._link.broken = error
+
+    async def _body(self, response: httpx2.Response) -> bytes:
+        encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
+        if encoding not in {"", "identity"}:
+            await response.aclose()
+            raise ContractError(f"the body is encoded as {encoding!r}, although Accept-Encoding asked for identity")
+        limit, received = message_limit(self._link.max_output_bytes), bytearray()
+        assert isinstance(response.stream, httpx2.AsyncByteStream)
+        try:
+            async for chunk in response.stream:
+                received += chunk
+                if len(received) > limit:
+                    raise too_long(self._link.max_output_bytes)
+        finally:
+            await response.aclose()
+        return bytes(received)
+
+    def _refusal(self, request: httpx2.Request, response: httpx2.Response, body: bytes) -> ItemError | None:
+        """What the status says, where it says something that the messages do not."""
+        status, text = response.status_code, body[:ERROR_BODY_BYTES].decode(errors="replace")
+        if status < 300 or (status < 400 and _same_origin(request, response)):  # a redirect that the SDK follows
+            return None
+        if _SESSION_HEADER in request.headers and (status == 404 or (status == 400 and "session" in text.lower())):
+            return SessionExpired(f"HTTP {status} from {self._link.url}: the server does not know the session any more")
+        if status not in _WHATEVER_THE_BODY and _is_error_reply(body):
+            return None
+        return status_error(status, response.headers, text, self._link.url)
+
+    def _reply(self, request: httpx2.Request, asked: _Asked, error: ItemError) -> httpx2.Response:
+        failure = {"code": mcp_types.INTERNAL_ERROR, "message": str(error), "data": self._link.keep(error)}
+        return httpx2.Response(200, json={"jsonrpc": "2.0", "id": asked.id, "error": failure}, request=request)
+
+
+def _streams_events(response: httpx2.Response) -> bool:
+    return response.status_code < 300 and response.headers.get("content-type", "").lower().startswith("text/event-stream")
+
+
+def _same_origin(request: httpx2.Request, response: httpx2.Response) -> bool:
+    target = request.url.join(response.headers.get("location", ""))
+    return (target.scheme, target.host, target.port) == (request.url.scheme, request.url.host, request.url.port)
+
+
+def _is_error_reply(body: bytes) -> bool:
+    try:
+        message = json.loads(body)
+    except ValueError:
+        return False
+    return isinstance(message, dict) and isinstance(message.get("error"), dict)

@@ -1,0 +1,125 @@
+"""The output schemas that a server declares for its tools, and whether its answers keep to them."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import mcp_types
+
+from eval_skills.adapters.answer.json_text import write_json
+from eval_skills.adapters.mcp.interceptors import Watcher
+from eval_skills.core.documents.json_schema import BoundedSchema
+from eval_skills.core.errors import ContractError, InputError
+
+if TYPE_CHECKING:
+    from eval_skills.core.models import Reason
+
+MAX_SCHEMA_BYTES = 200_000
+"""How long a tool's output schema may be: preparing one takes time that grows with it, and only its server knows why."""
+
+LIMIT_S = 2.0
+"""How long one answer may be checked."""
+
+_QUICK_S = 0.005
+"""How long a check may hold up the event loop before it is begun anew in a thread."""
+
+_LONG_BYTES = 4_096
+"""A schema or an answer beyond this is checked off the event loop from the start."""
+
+
+class OutputSchemas(Watcher):
+    """Takes the output schemas out of the listings that pass, and checks answers by them.
+
+    The SDK, which then knows of none, would check on the event loop without any limit: a pattern that backtracks or references
+    that double, which the server is free to declare, would hold up the whole run for ever. ``format`` counts as a remark.
+    """
+
+    def __init__(self) -> None:
+        self._declared: dict[str, dict[str, Any]] = {}
+        self._listings: set[str | int] = set()
+        self._ready: dict[str, _Schema] = {}
+        self._preparing = asyncio.Lock()
+
+    def sent(self, message: mcp_types.JSONRPCMessage) -> None:
+        """Remember a request for a listing."""
+        if isinstance(message, mcp_types.JSONRPCRequest) and message.method == "tools/list":
+            self._listings.add(message.id)
+
+    def came(self, message: mcp_types.JSONRPCMessage) -> None:
+        """Take the schemas out of a listing; what is none stays, for the SDK to refuse."""
+        if not isinstance(message, mcp_types.JSONRPCResponse) or message.id not in self._listings:
+            return
+        self._listings.discard(message.id)
+        tools = message.result.get("tools")
+        for tool in tools if isinstance(tools, list) else ():
+            if isinstance(tool, dict) and isinstance(tool.get("name"), str):
+                self._declare(tool["name"], tool.pop("outputSchema") if isinstance(tool.get("outputSchema"), dict) else None)
+
+    def _declare(self, tool: str, schema: dict[str, Any] | None) -> None:
+        if schema != self._declared.get(tool):
+            self._ready.pop(tool, None)
+        if schema is None:
+            self._declared.pop(tool, None)
+        else:
+            self._declared[tool] = schema
+
+    def of(self, tool: str) -> dict[str, Any] | None:
+        """The output schema that was last declared for a tool; None where there is none."""
+        return self._declared.get(tool)
+
+    async def check(self, tool: str, result: mcp_types.CallToolResult) -> None:
+        """Hold an answer that is no error to the schema of its tool.
+
+        Raises:
+            ContractError: it has no structured content or other content than declared, or that cannot be told in `LIMIT_S`.
+        """
+        declared = self.of(tool)
+        if declared is None:
+            return
+        if result.structured_content is None and "structured_content" not in result.model_fields_set:
+            raise ContractError(f"{tool} declares an output schema and did not return structured content")
+        schema = await self._prepared(tool, declared)
+        if (reason := await schema.judge(result.structured_content)) is not None:
+            raise ContractError(f"the structured content is not what the output schema of {tool} says: {reason.message}")
+
+    async def _prepared(self, tool: str, declared: dict[str, Any]) -> _Schema:
+        async with self._preparing:
+            if (known := self._ready.get(tool)) is None:
+                known = await asyncio.to_thread(_Schema.of, tool, declared)
+                if self.of(tool) is declared:
+                    self._ready[tool] = known
+            return known
+
+
+class _Schema:
+    """A schema made ready, or what is wrong with it."""
+
+    def __init__(self, tool: str, *, bounded: BoundedSchema | None = None, problem: str = "", is_long: bool = False) -> None:
+        self._tool, self._bounded, self._problem, self._is_long = tool, bounded, problem, is_long
+
+    @classmethod
+    def of(cls, tool: str, declared: dict[str, Any]) -> _Schema:
+        try:
+            size = len(write_json(declared))
+            if size > MAX_SCHEMA_BYTES:
+                return cls(tool, problem=f"it has more than {MAX_SCHEMA_BYTES:,} bytes")
+            return cls(tool, bounded=BoundedSchema(declared, formats=False), is_long=size > _LONG_BYTES)
+        except InputError as error:
+            return cls(tool, problem=f"{error.path}: {error.message}" if error.path else error.message)
+        except ValueError as error:
+            return cls(tool, problem=str(error))
+
+    async def judge(self, content: Any) -> Reason | None:
+        if self._bounded is None:
+            raise ContractError(f"the output schema of {self._tool} cannot be used: {self._problem}")
+        if not self._is_long and len(write_json(content)) <= _LONG_BYTES:
+            try:
+                return self._bounded.reason(content, _QUICK_S)
+            except TimeoutError:
+                pass  # begun anew below, where it holds nobody up
+        try:
+            return await asyncio.to_thread(self._bounded.reason, content, LIMIT_S)
+        except TimeoutError:
+            message = f"whether the structured content is what the output schema of {self._tool} says could not be told in"
+            raise ContractError(f"{message} {LIMIT_S:g} s; the schema has patterns or references that take too long") from None

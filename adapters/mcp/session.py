@@ -1,0 +1,185 @@
+"""One connection to an MCP server: entered and left by one task, called from any."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from typing import TYPE_CHECKING, Any, Literal
+
+from mcp import Client, MCPError
+from pydantic import ValidationError
+
+from eval_skills.adapters.mcp.interceptors import Asking, Handshake, watched
+from eval_skills.adapters.mcp.schemas import OutputSchemas
+from eval_skills.adapters.mcp.server import McpServer
+from eval_skills.adapters.process.streams import last_lines
+from eval_skills.core.errors import ContractError, InfraError, ItemError, SkillUnavailable
+
+if TYPE_CHECKING:
+    from mcp_types import LoggingMessageNotificationParams, Tool
+
+    from eval_skills.adapters.mcp.transport import McpLink
+
+MAX_PAGES = 100
+"""A listing of tools that has more pages is taken for one that never ends."""
+
+_CLOSE_S = 3.0
+"""How long closing may take before it is cut short."""
+
+for _name in ("mcp", "client"):  # the SDK's loggers: what they say is said in our errors and in an item's logs
+    logging.getLogger(_name).addHandler(logging.NullHandler())
+    logging.getLogger(_name).propagate = False
+
+
+class McpSession:
+    """A session that begins when it is made. `ready` waits for it; then `client` takes calls and `tools` lists the offers.
+
+    The SDK binds a connection to the task that entered it, and cancels that task when the connection breaks: so a task of
+    the session's own enters, waits and leaves, and the calls' own tasks only see errors.
+    """
+
+    def __init__(self, server: McpServer) -> None:
+        self._server = server
+        self._stop = asyncio.Event()
+        self._ready: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
+        self._ready.add_done_callback(lambda ready: ready.cancelled() or ready.exception())
+        self.link: McpLink = server.link()
+        self.asking, self.schemas = Asking(), OutputSchemas()
+        self._handshake = Handshake()
+        self.tools: dict[str, Tool] = {}
+        self.origin: dict[str, Any] = {}
+        self.retired = False
+        self._owner = asyncio.create_task(self._own())
+
+    async def ready(self) -> Client:
+        """The client to call.
+
+        Raises:
+            SkillUnavailable: the server refused or dropped the connection.
+            InfraError: it could not be started or reached, or was not ready in time.
+            ContractError: it does not speak the protocol.
+        """
+        try:
+            return await asyncio.shield(self._ready)
+        except ItemError as error:  # each caller gets an error of its own, to note its latency in
+            raise type(error)(str(error), retry_after_s=error.retry_after_s, logs=error.logs) from None
+
+    @property
+    def lost(self) -> bool:
+        """Whether calling it is of no use any more."""
+        return self.retired or self._owner.done() or self.link.lost
+
+    async def answers(self, within_s: float) -> bool:
+        """Whether the server answers anything at all."""
+        try:
+            async with asyncio.timeout(within_s):
+                await (await self.ready()).list_tools()
+        except (MCPError, ItemError, ValidationError):
+            return not self.lost
+        except TimeoutError:
+            return False
+        return True
+
+    async def close(self) -> None:
+        """End the session, and the server if it is a program of ours."""
+        self.retired = True
+        self._stop.set()
+        await asyncio.wait([self._owner], timeout=_CLOSE_S)
+        if not self._ready.done() or not self._owner.done():
+            self._owner.cancel()
+            await asyncio.wait([self._owner])
+
+    async def _own(self) -> None:
+        problem: ItemError = InfraError("the session was closed")
+        for mode in self._modes():
+            problem = await self._hold(mode)
+            if self._ready.done() or self.retired or not self.link.died:
+                break
+        if not self._ready.done() and not self.retired and self._handshake.step_back():
+            problem = await self._hold("legacy")
+        if not self._ready.done():
+            self._ready.set_exception(problem)
+
+    def _modes(self) -> tuple[Literal["auto", "legacy"], ...]:
+        """How to begin. Some programs of before 2026 end at anything but the handshake: those get a second start."""
+        if self._server.protocol == "legacy" or self._server.launch is None:
+            return (self._server.protocol,)
+        return ("auto", "legacy")
+
+    async def _hold(self, mode: Literal["auto", "legacy"]) -> ItemError:
+        """Connect, wait for the end, leave; what ended it."""
+        self.link = self._server.link()
+        limit = asyncio.timeout(self._server.connect_timeout_s)
+        started = time.perf_counter()
+        try:
+            async with limit, self._client(mode) as client:
+                self.tools = await self._all_tools(client)
+                self.origin = _origin(client, time.perf_counter() - started)
+                limit.reschedule(None)
+                self.link.broken = None
+                self.link.take_logs()  # a server of before 2026 complains at length of being asked for a later protocol
+                if not self._ready.done():
+                    self._ready.set_result(client)
+                await self._stop.wait()
+        except asyncio.CancelledError as error:
+            if self.retired:
+                raise
+            return await self._why(error)
+        except Exception as error:  # noqa: BLE001 - the SDK's errors, in groups: they become the callers' errors
+            return await self._why(error, late=limit.expired())
+        return InfraError("the session was closed")
+
+    async def _all_tools(self, client: Client) -> dict[str, Tool]:
+        tools: dict[str, Tool] = {}
+        cursor: str | None = None
+        for _ in range(MAX_PAGES):
+            page = await client.list_tools(cursor=cursor)
+            tools |= {tool.name: tool.model_copy(update={"output_schema": self.schemas.of(tool.name)}) for tool in page.tools}
+            cursor = page.next_cursor
+            if cursor is None:
+                return tools
+        raise ContractError(f"its listing of tools has more than {MAX_PAGES} pages")
+
+    def _client(self, mode: Literal["auto", "legacy"]) -> Client:
+        return Client(
+            watched(self.link.connect(), (self.asking, self.schemas, self._handshake)),
+            mode=mode,
+            cache=None,
+            log_level="info",
+            logging_callback=self._hear,
+        )
+
+    async def _hear(self, params: LoggingMessageNotificationParams) -> None:
+        self.link.said.add(f"{params.level}: {params.data}\n".encode(errors="replace"))
+
+    async def _why(self, error: BaseException, *, late: bool = False) -> ItemError:
+        """What the failure to connect, or the end of the connection, is for an item."""
+        if self.link.broken is not None:
+            return self.link.broken
+        causes = leaves(error)
+        if (known := next((cause for cause in causes if isinstance(cause, ItemError)), None)) is not None:
+            return known
+        if late:
+            limit = f"the server was not ready within {self._server.connect_timeout_s:g} s (connectTimeoutMs)"
+            said = last_lines(self.link.stderr())
+            return InfraError("; ".join(filter(None, (limit, self.link.seen(), said and f"stderr: {said}"))))
+        if self.link.died:
+            return InfraError(await self.link.obituary("at its start"))
+        if any(isinstance(cause, ValidationError) for cause in causes):
+            return ContractError(f"the server does not speak MCP as its version has it: {causes[0]}")
+        if refused := next((cause for cause in causes if isinstance(cause, MCPError)), None):
+            return InfraError(f"the server refused to connect: error {refused.code}: {refused.message}")
+        described = "; ".join(f"{type(cause).__name__}: {cause}" for cause in causes)
+        return SkillUnavailable(f"{await self.link.obituary('at its start')}: {described}")
+
+
+def leaves(error: BaseException) -> list[BaseException]:
+    """The errors that a group of groups holds."""
+    return [leaf for part in error.exceptions for leaf in leaves(part)] if isinstance(error, BaseExceptionGroup) else [error]
+
+
+def _origin(client: Client, connect_s: float) -> dict[str, Any]:
+    info = client.server_info
+    server = f"{info.name} {info.version}" if info is not None else None
+    return {"server": server, "protocol": client.protocol_version, "connectMs": round(connect_s * 1000, 3)}

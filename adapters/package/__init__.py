@@ -1,0 +1,1 @@
+"""Packages of skills: the folder itself is what is checked."""

@@ -1,0 +1,180 @@
+"""A running program: its streams, its end, and the end of all that it started.
+
+Whether a program was seen to have computed for as long as it may, for when the system ends it without saying why.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import os
+import signal
+import stat
+import termios
+from array import array
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, cast
+
+from eval_skills.adapters.process.streams import Tail
+from eval_skills.adapters.process.tree import GRACE_S, Process, below, cpu_seconds, kill_leftovers, kill_tree
+
+CPU_TIME_USED = " after all of its CPU time"
+_KILLED = frozenset({-signal.SIGKILL, 128 + signal.SIGKILL})
+"""The signal itself, or as a program passes it on that waited for the one that got it."""
+
+_LAST_WAIT_S = 2.0
+"""How long the system may take to report the end of a killed process."""
+
+
+class Child(asyncio.SubprocessProtocol):
+    """A running program. `exited` gets its exit code (negative: a signal); `ended` follows when its output is read too.
+
+    What it left running in its own process group when it ended is killed at that moment, and so is what it had started elsewhere
+    when `remember_family` was last called.
+    """
+
+    def __init__(self, on_stdout: Callable[[bytes], None]) -> None:
+        loop = asyncio.get_running_loop()
+        self.exited: asyncio.Future[int] = loop.create_future()
+        self.ended: asyncio.Future[None] = loop.create_future()
+        self.stderr = Tail()
+        self._on_stdout = on_stdout
+        self._stopping = False
+        self._family: set[Process] = set()
+        self._cpu: CpuWatch | None = None
+        self._hanging_up: asyncio.TimerHandle | None = None
+
+    @property
+    def pid(self) -> int:
+        """The process id, which is the id of its session and group as well."""
+        return self._transport.get_pid()
+
+    def write(self, data: bytes) -> None:
+        """Send `data` to its standard input; a closed input takes it without a word, for the exit tells more."""
+        cast(asyncio.WriteTransport, self._transport.get_pipe_transport(0)).write(data)
+
+    def has_read_its_input(self) -> bool:
+        """Whether nothing that was written to it waits any more; True where the system cannot tell."""
+        pipe = self._transport.get_pipe_transport(0)
+        return pipe is None or pipe.is_closing() or unread_bytes(pipe.get_extra_info("pipe")) == 0
+
+    def close_stdin(self) -> None:
+        """End its standard input, once all that was written is sent."""
+        if (pipe := self._transport.get_pipe_transport(0)) is not None:
+            pipe.close()
+
+    def mute(self) -> None:
+        """Read no more of its standard output, so that memory stays bounded."""
+        cast(asyncio.ReadTransport, self._transport.get_pipe_transport(1)).pause_reading()
+
+    def listen(self) -> None:
+        """Read its standard output again after `mute`."""
+        if (pipe := self._transport.get_pipe_transport(1)) is not None:
+            cast(asyncio.ReadTransport, pipe).resume_reading()
+
+    def watch_cpu(self, limit_s: int) -> None:
+        """Find out whether it computes for `limit_s`, from which on the system may kill it."""
+        self._cpu = CpuWatch(self.pid, limit_s)
+
+    def how_it_ended(self) -> str:
+        """`describe_exit` of one that has ended, and whether its CPU time explains that it was killed."""
+        code = self.exited.result()
+        explained = code in _KILLED and self._cpu is not None and self._cpu.reached
+        return f"{describe_exit(code)}{CPU_TIME_USED if explained else ''}"
+
+    def remember_family(self) -> None:
+        """Note what it has started by now: once it has ended, nobody can tell whose the ones are that left its session."""
+        if not self.exited.done():
+            self._family.update(below(self.pid))
+
+    async def stop(self) -> None:
+        """End it and everything it started: SIGTERM, `GRACE_S`, SIGKILL. Nothing happens if it has ended."""
+        if not self.exited.done():
+            self._stopping = True
+            await kill_tree(self.pid, self.exited)
+            await asyncio.wait([self.exited], timeout=_LAST_WAIT_S)
+        if not self.ended.done():
+            await asyncio.wait([self.ended], timeout=GRACE_S)
+            self._transport.close()
+
+    # What follows is called by the event loop.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.SubprocessTransport, transport)
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        if fd == 1:
+            self._on_stdout(data)
+        else:
+            self.stderr.add(data)
+
+    def process_exited(self) -> None:
+        self.exited.set_result(self._transport.get_returncode() or 0)
+        if self._cpu is not None:
+            self._cpu.end()
+        if not self._stopping:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.pid, signal.SIGKILL)
+            kill_leftovers(self._family)
+        # A process that moved to a session of its own may hold the pipes open for ever.
+        self._hanging_up = asyncio.get_running_loop().call_later(GRACE_S, self._transport.close)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._hanging_up is not None:
+            self._hanging_up.cancel()
+        self._transport.close()
+        self.ended.set_result(None)
+
+
+def unread_bytes(pipe: Any) -> int:
+    """How much of what was written to a pipe or socket its other end has not read yet; 0 where the system cannot tell."""
+    count = array("i", [0])
+    try:
+        # asyncio gives a child a socket or a pipe for its input, by the version of Python; each has its own question.
+        request = termios.TIOCOUTQ if stat.S_ISSOCK(os.fstat(pipe.fileno()).st_mode) else termios.FIONREAD
+        fcntl.ioctl(pipe.fileno(), request, count)
+    except (OSError, ValueError):
+        return 0
+    return count[0]
+
+
+def describe_exit(code: int) -> str:
+    """``exit code 3``, or the signal's name: ``killed by SIGKILL``."""
+    if code >= 0:
+        return f"exit code {code}"
+    try:
+        return f"killed by {signal.Signals(-code).name}"
+    except ValueError:
+        return f"killed by signal {-code}"
+
+
+_OFTEN_S = 0.05
+
+
+class CpuWatch:
+    """Looks at a process and those below it, each of which the limit of `limit_s` is for, as seldom as the limit can be missed.
+
+    One that ignores the signal that comes at the limit computes for another second before it is killed: in that second it is
+    seen. `reached` is true from then on. Nothing is ever seen where there is no ``/proc``.
+    """
+
+    def __init__(self, pid: int, limit_s: int) -> None:
+        self.reached = False
+        self._pid, self._limit_s = pid, limit_s
+        self._next = self._wait(limit_s)
+
+    def end(self) -> None:
+        """Look no more."""
+        self._next.cancel()
+
+    def _wait(self, left_s: float) -> asyncio.TimerHandle:
+        soonest_s = left_s / (os.cpu_count() or 1)  # if it uses every processor
+        return asyncio.get_running_loop().call_later(max(soonest_s, _OFTEN_S), self._look)
+
+    def _look(self) -> None:
+        used_s = max(map(cpu_seconds, (self._pid, *(process.pid for process in below(self._pid)))))
+        if used_s >= self._limit_s:
+            self.reached = True
+        else:
+            self._next = self._wait(self._limit_s - used_s)

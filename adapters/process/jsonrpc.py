@@ -1,0 +1,130 @@
+"""JSON-RPC 2.0, as far as a skill on standard input and output speaks it (https://www.jsonrpc.org/specification)."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from eval_skills.adapters.answer.errors import besides_told, told_in
+from eval_skills.adapters.answer.json_text import parse_json, write_json
+from eval_skills.adapters.process.streams import excerpt
+from eval_skills.core.errors import ContractError, InfraError, SkillError
+
+_EDGE_BYTES = 200
+_MAX_DIGITS = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The answer to one request: a result, or an error that the skill reported (`failed`)."""
+
+    content: Any
+    failed: bool
+
+    def result(self) -> Any:
+        """The result.
+
+        Raises:
+            SkillError: the skill reported an error; the message has its code and message, and `known` what it tells of the run.
+        """
+        if self.failed:
+            raise SkillError(_describe_error(self.content), known=told_in(self.content))
+        return self.content
+
+
+def request_line(request_id: int, params: Any) -> bytes:
+    """The request as one line, line feed included.
+
+    Raises:
+        InfraError: the input cannot be written as JSON.
+    """
+    try:
+        return b'{"jsonrpc":"2.0","method":"invoke","params":%b,"id":%d}\n' % (write_json(params), request_id)
+    except ValueError as error:
+        raise InfraError(f"the input cannot be sent: {error}") from None
+
+
+def read_reply(text: bytes, request_id: int) -> Reply | None:
+    """The reply in `text` to the request `request_id`, or None where `text` is something else (a log line).
+
+    A reply is a JSON-RPC 2.0 object with `result` or `error`, and with that id as a JSON number, or null.
+
+    Raises:
+        ContractError: it is the reply, but holds what JSON does not allow (NaN) or what nobody can store.
+    """
+    if not text.lstrip().startswith(b"{"):
+        return None
+    try:
+        message = parse_json(text)
+    except ValueError as error:
+        if _was_meant_as_reply(text, request_id):
+            raise ContractError(f"unreadable answer: {error}; it was: {excerpt(text.decode(errors='replace'))}") from None
+        return None
+    if not _is_reply(message, request_id):
+        return None
+    failed = message.get("error") is not None
+    return Reply(message["error"] if failed else message.get("result"), failed)
+
+
+def why_not_reply(text: str, request_id: int) -> str:
+    """What keeps `text` from being the reply to `request_id`, as a phrase that quotes it."""
+    message = _parse_leniently(text.encode(errors="replace"))
+    quoted = excerpt(text)
+    if not isinstance(message, dict):
+        return f"not a JSON object: {quoted}"
+    if message.get("jsonrpc") != "2.0":
+        return f'an object without "jsonrpc": "2.0": {quoted}'
+    if not _is_same_id(message.get("id", ...), request_id):
+        return f"its id is {json.dumps(message.get('id', 'missing'))} and {request_id} was asked: {quoted}"
+    return f"neither result nor error in it: {quoted}"
+
+
+def _is_reply(message: Any, request_id: int) -> bool:
+    return (
+        isinstance(message, dict)
+        and message.get("jsonrpc") == "2.0"
+        and ("result" in message or message.get("error") is not None)
+        and _is_same_id(message.get("id", ...), request_id)
+    )
+
+
+def _was_meant_as_reply(text: bytes, request_id: int) -> bool:
+    """Whether an object that is refused is the reply; of one that no parser reads (too deep) its first and last keys tell."""
+    message = _parse_leniently(text)
+    if message is not None:
+        return _is_reply(message, request_id)
+    if not text.rstrip().endswith(b"}"):
+        return False
+    edges = re.sub(rb"\s", b"", text[:_EDGE_BYTES] + text[-_EDGE_BYTES:])
+    if b'"jsonrpc":"2.0"' not in edges or b'"method":' in edges:
+        return False
+    return re.search(rb'"id":(?:null|%d)[,}]' % request_id, edges) is not None
+
+
+def _is_same_id(seen: Any, request_id: int) -> bool:
+    # In Python True equals 1; in JSON it does not. Only one request is in flight, so null can mean nothing else.
+    return seen is None or (isinstance(seen, int | float) and not isinstance(seen, bool) and seen == request_id)
+
+
+def _parse_leniently(text: bytes) -> Any:
+    """What the text says, wrong bytes and endless numbers let through; None where it cannot be read at all."""
+    try:
+        return json.loads(text.decode(errors="replace"), parse_int=_number)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _number(text: str) -> int | str:
+    return int(text) if len(text) < _MAX_DIGITS else text
+
+
+def _describe_error(error: Any) -> str:
+    if not isinstance(error, dict) or not isinstance(error.get("message"), str):
+        return f"error reply: {excerpt(json.dumps(error))}"
+    data = error.get("data")
+    if isinstance(data, dict):  # what it tells of the run is kept beside the message
+        data = besides_told(data) or None
+    more = f" ({excerpt(json.dumps(data))})" if data is not None else ""
+    return f"error {error.get('code')}: {excerpt(error['message'])}{more}"

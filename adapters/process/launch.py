@@ -1,0 +1,149 @@
+"""Starting a program: no shell, its own session, an environment of its own.
+
+How a skill's program is started: its words, its folder, its whole environment, its limits.
+
+The environment of a child process: an allow-list, never a copy of ours.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from eval_skills.adapters.call import uninterrupted
+from eval_skills.adapters.config import Limits, ProcessConfig
+from eval_skills.adapters.limits import limited
+from eval_skills.adapters.process.child import Child
+from eval_skills.core.errors import InfraError, InputError, SkillUnavailable
+from eval_skills.core.models import Skill
+
+_SHORTAGES = frozenset({errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE})
+
+
+async def spawn(launch: Launch, on_stdout: Callable[[bytes], None], *, stdin: bool = True) -> Child:
+    """Start a program; `on_stdout` gets its standard output as it comes, the end of its standard error is kept.
+
+    Without `stdin` its standard input is empty.
+
+    Raises:
+        InfraError: the program, its interpreter or its folder is missing or may not be run.
+        SkillUnavailable: the machine is short of processes, files or memory.
+    """
+    starting = asyncio.ensure_future(_start(launch, on_stdout, stdin=stdin))
+    try:
+        return await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        # asyncio would kill the program alone, and wait for ever if its pipes are not connected yet: let it start, end its tree.
+        await uninterrupted(_abandon(starting))
+        raise
+
+
+async def _start(launch: Launch, on_stdout: Callable[[bytes], None], *, stdin: bool) -> Child:
+    try:
+        _, child = await asyncio.get_running_loop().subprocess_exec(
+            lambda: Child(on_stdout),
+            *launch.argv,
+            stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
+            cwd=launch.cwd,
+            env=launch.env,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise _start_error(error, launch) from None
+    except ValueError as error:
+        raise InfraError(f"cannot start {launch.argv[0]!r}: {error}") from None
+    if launch.limits.cpu_seconds is not None and not child.exited.done():
+        child.watch_cpu(launch.limits.cpu_seconds)
+    return child
+
+
+async def _abandon(starting: asyncio.Future[Child]) -> None:
+    await asyncio.wait([starting])
+    if starting.exception() is None:
+        await starting.result().stop()
+
+
+def _start_error(error: OSError, launch: Launch) -> InfraError:
+    program = launch.argv[0]
+    if error.errno in _SHORTAGES:
+        return SkillUnavailable(f"cannot start {program!r} now: {error.strerror}")
+    if not launch.cwd.is_dir():
+        return InfraError(f"cannot start {program!r}: its folder {launch.cwd} is missing")
+    if isinstance(error, FileNotFoundError) and (launch.cwd / program).exists():
+        return InfraError(f"cannot start {program!r}: the interpreter its first line names is missing")
+    return InfraError(f"cannot start {program!r}: {error.strerror}; looked in the skill's folder or PATH")
+
+
+PYTHON_MARK = "{python}"
+"""A word of a command that stands for the interpreter we run with, and so for one that has what we brought along."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launch:
+    """All that a start needs; `env` is the child's whole environment. `limits` are those that `argv` sets."""
+
+    argv: tuple[str, ...]
+    cwd: Path
+    env: Mapping[str, str]
+    limits: Limits = field(default_factory=Limits)
+
+
+def launch_of(
+    skill: Skill,
+    argv: tuple[str, ...],
+    config: ProcessConfig,
+    *,
+    extra: Mapping[str, str] | None = None,
+    listens: bool = False,
+) -> Launch:
+    """How `argv` is started for `skill`: in the skill's folder, whoever calls from wherever, with an allow-listed
+    environment, to which `extra` is added last, and in its sandbox. A word `PYTHON_MARK` becomes our interpreter's path.
+    One that `listens` is spoken to over the network.
+
+    Raises:
+        InputError: the skill has no folder, or its sandbox cannot be had.
+    """
+    if skill.folder is None:
+        message = "a program runs in its skill's folder, and this skill has none; load it from a skill.json"
+        raise InputError(message, source=skill.key)
+    env = child_environment({**config.env, **(extra or {})}, config.pass_env)
+    words = tuple(sys.executable if word == PYTHON_MARK else word for word in argv)
+    launch = Launch(argv=words, cwd=skill.folder, env=env, limits=config.limits)
+    if config.sandbox != "none":
+        launch = _in_sandbox(launch, config, listens=listens)
+    return replace(launch, argv=limited(launch.argv, config.limits)) if launch.argv else launch
+
+
+def _in_sandbox(launch: Launch, config: ProcessConfig, *, listens: bool) -> Launch:
+    from eval_skills.adapters.sandbox.bubblewrap import PRIVATE_TMP, sandboxed, why_no_sandbox
+
+    if problem := why_no_sandbox():
+        raise InputError(problem, source=launch.cwd, path="adapterConfig.sandbox")
+    if listens and not config.network:
+        message = "a service in a sandbox without the network cannot be reached; allow it with adapterConfig.network: true"
+        raise InputError(f"{message} or --sandbox-network all", source=launch.cwd, path="adapterConfig.serve")
+    env = {**launch.env, "TMPDIR": PRIVATE_TMP}
+    if not launch.argv:
+        return replace(launch, env=env)
+    hidden = map(Path, config.hidden_paths)
+    argv = sandboxed(launch.argv, folder=launch.cwd, env=env, network=config.network, hidden=hidden)
+    return replace(launch, argv=argv, env=env)
+
+
+ALLOWED = frozenset({"PATH", "HOME", "LANG", "TZ", "TMPDIR"})
+ALLOWED_PREFIX = "LC_"
+
+
+def child_environment(extra: Mapping[str, str], passed: Iterable[str], ours: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The whole environment of a child: the allowed variables of `ours` (default: this process's), those named in
+    `passed`, and `extra`, which wins. A variable that is not set is left out.
+    """
+    ours = os.environ if ours is None else ours
+    names = {name for name in ours if name in ALLOWED or name.startswith(ALLOWED_PREFIX)} | set(passed)
+    return {name: ours[name] for name in sorted(names) if name in ours} | dict(extra)

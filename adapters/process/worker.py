@@ -1,0 +1,183 @@
+"""One process that answers JSON-RPC requests on its standard input and output."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+from eval_skills.adapters.limits import crossed, in_force, too_long
+from eval_skills.adapters.process.child import describe_exit
+from eval_skills.adapters.process.jsonrpc import Reply, read_reply, request_line, why_not_reply
+from eval_skills.adapters.process.launch import Launch, spawn
+from eval_skills.adapters.process.streams import Lines, LineTooLong, Tail, last_lines
+from eval_skills.adapters.sandbox.bubblewrap import sandbox_found_no_program
+from eval_skills.core.errors import ContractError, InfraError, ItemError, SkillUnavailable
+
+LOOK_EVERY_S = 0.001
+"""How often a worker that is starting is looked at: has it read its first request?"""
+
+_NOT_STARTED = frozenset({126, 127})
+"""Exit codes by which `env` and shells say that the program is missing or may not be run."""
+
+
+class Worker:
+    """A process with one request in flight at most.
+
+    Standard output is read line by line: the reply ends the wait, every other line is a log. `answered_at` is the
+    `time.perf_counter()` at which the last reply was read, `unread_until` the last one at which the process was seen not
+    to have read its first request yet (0: never seen so).
+    """
+
+    def __init__(self, launch: Launch, max_line_bytes: int) -> None:
+        self._launch, self._max_line_bytes = launch, max_line_bytes
+        self._lines, self._stdout = Lines(max_line_bytes), Tail()
+        self._pending: asyncio.Future[Reply] | None = None
+        self._request_id = 0
+        self._requests = self._calls = 0
+        self._last = False
+        self._whole, self._early = bytearray(), bytearray()
+        self.answered_at = self.unread_until = 0.0
+
+    async def start(self) -> None:
+        """Start the process.
+
+        Raises:
+            InfraError: it cannot be started.
+        """
+        self._child = await spawn(self._launch, self._on_stdout)
+        self._child.ended.add_done_callback(self._on_end)
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process runs, as far as is known."""
+        return not self._child.exited.done()
+
+    async def ask(self, request_id: int, params: Any, *, last: bool = False) -> Reply:
+        """Send one request and wait for its reply. After the `last` one standard input is closed, and a reply that
+        fills the whole output over several lines is understood too.
+
+        Raises:
+            ContractError: the reply is unreadable, a line is too long, or (after the last request) there was none.
+            SkillUnavailable: the process ended without a reply.
+            InfraError: the program turned out to be missing.
+        """
+        request = request_line(request_id, params)
+        self._stdout.add(self._lines.flush())
+        self._request_id, self._requests = request_id, self._requests + 1
+        self._calls += request_id > 0  # 0 is the request that loads
+        self._last = last
+        self._pending = asyncio.get_running_loop().create_future()
+        self._read_what_came_early()
+        if self._pending.done():
+            return await self._pending
+        self._child.write(request)
+        if last:
+            self._child.close_stdin()
+        elif self._requests == 1:
+            self._look_whether_read()
+        return await self._pending
+
+    def _read_what_came_early(self) -> None:
+        """A program that does not read its input may answer, and even end, before the request is sent."""
+        early, self._early = bytes(self._early), bytearray()
+        if early:
+            self._on_stdout(early)
+        if self._child.ended.done():
+            self._on_end(self._child.ended)
+
+    def _look_whether_read(self) -> None:
+        """Until a new process reads its first request its interpreter is starting; nothing tells us but the pipe."""
+        if self._pending is not None and not self._pending.done() and not self._child.has_read_its_input():
+            self.unread_until = time.perf_counter()
+            asyncio.get_running_loop().call_later(LOOK_EVERY_S, self._look_whether_read)
+
+    async def finish(self, within_s: float) -> str:
+        """Let the process end by itself, or end it; a remark if that is worth one, else an empty text."""
+        self._child.remember_family()
+        self._child.close_stdin()
+        await asyncio.wait([self._child.ended], timeout=within_s)
+        if self.alive:
+            await self.stop()
+            return f"still running {within_s:g} s after its answer; stopped"
+        code = self._child.exited.result()
+        return f"{describe_exit(code)} after the answer" if code else ""
+
+    async def stop(self) -> None:
+        """End the process and everything it started, now."""
+        await self._child.stop()
+
+    @property
+    def exit_code(self) -> int | None:
+        """The exit code (negative: a signal), None while it runs."""
+        return self._child.exited.result() if self._child.exited.done() else None
+
+    def take_logs(self) -> str:
+        """What it printed beside its replies since this was last asked: standard output, then standard error."""
+        self._stdout.add(self._lines.flush())
+        return "\n".join(text.rstrip("\n") for text in (self._stdout.take(), self._child.stderr.take()) if text.strip())
+
+    def seen(self) -> str:
+        """What came instead of a reply, as a phrase."""
+        lines = (self._stdout.text() + self._lines.peek()).splitlines()
+        last = next((line for line in reversed(lines) if line.strip()), None)
+        if last is not None:
+            return f"the last line on stdout is no answer: {why_not_reply(last, self._request_id)}"
+        return "nothing on stdout"
+
+    def _on_stdout(self, data: bytes) -> None:
+        if not self._requests:
+            self._early += data
+            return
+        if self._last and len(self._whole) <= self._max_line_bytes:
+            self._whole += data
+        try:
+            for line in self._lines.feed(data):
+                self._on_line(line)
+        except LineTooLong:
+            self._fail(too_long("one line of output", self._max_line_bytes))
+            self._child.mute()
+
+    def _on_line(self, line: bytes) -> None:
+        if not self._is_answer(line):
+            self._stdout.add(line + b"\n")
+
+    def _is_answer(self, text: bytes) -> bool:
+        if self._pending is None or self._pending.done():
+            return False
+        try:
+            reply = read_reply(text, self._request_id)
+        except ContractError as error:
+            self._fail(error)
+            return True
+        if reply is not None:
+            self.answered_at = time.perf_counter()
+            if self._last:  # it may end at any moment from here on
+                self._child.remember_family()
+            self._pending.set_result(reply)
+        return reply is not None
+
+    def _on_end(self, _: asyncio.Future[None]) -> None:
+        if rest := self._lines.flush():
+            self._on_line(rest)
+        if 0 < len(self._whole) <= self._max_line_bytes and self._is_answer(bytes(self._whole)):
+            self._stdout.take()  # its lines were the answer, not logs
+        if self._pending is not None and not self._pending.done():
+            self._fail(self._end_without_reply())
+
+    def _fail(self, error: ItemError) -> None:
+        if self._pending is not None and not self._pending.done():
+            self._pending.set_exception(error)
+
+    def _end_without_reply(self) -> ItemError:
+        code, limits = self._child.exited.result(), self._launch.limits
+        how = self._child.how_it_ended()
+        said = last_lines(self._child.stderr.text())
+        said = f"; stderr: {said}" if said else ""
+        if code in _NOT_STARTED or (code and sandbox_found_no_program(said)):
+            return InfraError(f"the program could not be started ({how}){said}")
+        if code == 0 and self._last:
+            return ContractError(f"it ended without an answer to id {self._request_id} ({how}); {self.seen()}{said}")
+        limit = "" if not code or crossed(limits, f"({how}) {said}") else in_force(limits) and f"; {in_force(limits)}"
+        served = f" after {self._calls - 1} answered request{'s' if self._calls > 2 else ''}" if self._calls > 1 else ""
+        return SkillUnavailable(f"the process ended without an answer ({how}){served}{limit}{said}")

@@ -1,0 +1,1 @@
+"""Skills that are Python code or LangChain runnables, called in a host process of their own."""

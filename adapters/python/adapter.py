@@ -1,0 +1,141 @@
+"""What skills have in common that are Python objects: a host program of ours loads each into warm workers and calls it there.
+
+A skill that is a Python function, a coroutine function, or a class with a method `call`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import sys
+from abc import abstractmethod
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, ClassVar, Generic, TypeVar, cast
+
+from eval_skills.adapters.answer.envelope import read_answer
+from eval_skills.adapters.answer.errors import told_in, unread_calls
+from eval_skills.adapters.base import Adapter
+from eval_skills.adapters.call import Call
+from eval_skills.adapters.config import AdapterConfig, CustomConfig, HostedConfig, read_config
+from eval_skills.adapters.probing import Probed
+from eval_skills.adapters.process.jsonrpc import Reply
+from eval_skills.adapters.process.launch import launch_of
+from eval_skills.adapters.process.pool import WorkerPool
+from eval_skills.adapters.process.streams import excerpt
+from eval_skills.adapters.process.worker import Worker
+from eval_skills.adapters.python.entrypoint import python_entrypoint
+from eval_skills.adapters.python.host import main as host
+from eval_skills.adapters.python.host.answer import MESSAGE_CHARS
+from eval_skills.core.errors import ContractError, InfraError, SkillError, SkillUnavailable
+from eval_skills.core.models import Skill, SkillResponse
+
+C = TypeVar("C", bound=HostedConfig)
+
+_LOAD_ID = 0
+"""The id of the request that loads; calls count from 1."""
+
+_ERROR_BYTES = 12 * MESSAGE_CHARS + 200
+"""What an error reply takes at most beside what it tells of the run: a character may be two escapes of six."""
+
+
+class HostedAdapter(Adapter, Generic[C]):
+    """Calls a Python object in the interpreter of the skill's choice, one item at a time in each warm worker.
+
+    The first worker loads the object when the adapter is opened: what cannot be loaded is found once, and every call says so.
+    Loading has a limit of its own (`startTimeoutMs`) and is no part of any item's time.
+    """
+
+    config_model: ClassVar[type[AdapterConfig]] = HostedConfig
+
+    def __init__(self, skill: Skill) -> None:
+        super().__init__(skill)
+        self._entrypoint = python_entrypoint(skill)
+        self._config = config = cast(C, read_config(self.config_model, skill))
+        self.limits = config.limits
+        launch = launch_of(skill, (config.python or sys.executable, "-I", str(Path(host.__file__).resolve())), config)
+        self._pool = WorkerPool(launch, config.max_output_bytes, prepare=self._load)
+        self._max_told = max(0, config.max_output_bytes - _ERROR_BYTES)
+        self._start_s = config.start_timeout_ms / 1000
+        self._ids = itertools.count(_LOAD_ID + 1)
+        self._loaded: dict[str, Any] = {}
+
+    @classmethod
+    def check(cls, skill: Skill) -> None:
+        """The configuration, the entrypoint's form, and the folder it runs in; nothing of the skill's code is run."""
+        cls(skill)
+
+    @abstractmethod
+    def _setup(self) -> dict[str, Any]:
+        """What the host has to know beside the entrypoint."""
+
+    @abstractmethod
+    def _read(self, answer: Any) -> SkillResponse:
+        """The host's answer as a response."""
+
+    def _input(self, input_data: Any) -> Any:
+        """The task's input as the object takes it."""
+        return input_data
+
+    async def _open(self) -> None:
+        with suppress(SkillUnavailable):  # another attempt, by the first call, may succeed
+            self._pool.give_back(await self._pool.take())
+
+    async def _close(self) -> None:
+        await self._pool.close()
+
+    async def _probe(self, call: Call) -> Probed:
+        """The object is loaded; it is not called."""
+        self._pool.give_back(await self._pool.take())
+        return Probed(f"{self._entrypoint} is loaded")
+
+    async def _invoke(self, input_data: Any, call: Call) -> SkillResponse:
+        call.suspend()
+        worker = await self._pool.take()
+        try:
+            reply = await self._pool.ask(worker, next(self._ids), self._input(input_data), call)
+        finally:
+            call.seen = ""  # a host prints nothing but answers
+        return self._read(self._result(reply))
+
+    def _known(self, error: dict[str, Any]) -> SkillResponse | None:
+        """What an error tells of the run before it."""
+        return told_in(error)
+
+    def _result(self, reply: Reply) -> Any:
+        if not reply.failed:
+            return reply.content
+        message = excerpt(reply.content["message"])
+        kind = ContractError if reply.content["code"] == host.NOT_JSON else SkillError
+        known = self._known(reply.content)
+        raise kind(f"{message}{unread_calls(reply.content, known)}", known=known)
+
+    async def _load(self, worker: Worker) -> None:
+        where = {"place": self._entrypoint.place, "attribute": self._entrypoint.attribute, "max_told": self._max_told}
+        try:
+            async with asyncio.timeout(self._start_s):
+                reply = await worker.ask(_LOAD_ID, where | self._setup())
+        except TimeoutError:
+            late = f"{self._entrypoint} was not loaded within {self._start_s:g} s (adapterConfig.startTimeoutMs)"
+            raise InfraError(f"{late}; import less, or raise the limit", logs=worker.take_logs()) from None
+        except InfraError as error:
+            raise type(error)(f"loading {self._entrypoint}: {error}", logs=worker.take_logs()) from None
+        if reply.failed:
+            raise InfraError(reply.content["message"], logs=worker.take_logs())
+        self._loaded = reply.content
+
+
+class CustomAdapter(HostedAdapter[CustomConfig]):
+    """Calls a function with the task's input, or with the input's keys as keyword arguments (`spread`).
+
+    A class is instantiated once in each worker, with the arguments in `init`. The answer is a bare value or an envelope;
+    models, dataclasses, enums and tuples are written out, and a generator's values are collected into a list.
+    """
+
+    config_model: ClassVar[type[AdapterConfig]] = CustomConfig
+
+    def _setup(self) -> dict[str, Any]:
+        return {"kind": "custom", "init": self._config.init, "spread": self._config.spread}
+
+    def _read(self, answer: Any) -> SkillResponse:
+        return read_answer(answer)

@@ -1,0 +1,194 @@
+"""The program that runs a skill's own Python code, in whatever interpreter the skill names. Standard library only.
+
+It speaks the protocol of a persistent subprocess: a JSON-RPC request a line, an answer a line. The first request names what to
+load and is answered when that can be called; every later one is a call, with the input as its params. Answers alone leave by
+the standard output it was given: what the code prints goes to standard error, and what it reads is empty.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import contextlib
+import inspect
+import io
+import json
+import os
+import queue
+import signal
+import sys
+import threading
+import time
+import types
+from collections.abc import Callable
+from typing import Any, BinaryIO
+
+if __name__ == "__main__":  # run by its path, maybe where this package is not installed: let its other files be found for now
+    _PACKAGES = ("eval_skills", "eval_skills.adapters", "eval_skills.adapters.python", "eval_skills.adapters.python.host")
+    for _name in _PACKAGES:
+        sys.modules[_name] = types.ModuleType(_name)
+    sys.modules[_name].__path__ = [os.path.dirname(os.path.abspath(__file__))]
+
+from eval_skills.adapters.python.host.answer import plain, told_by
+from eval_skills.adapters.python.host.errors import NotJson, NotLoaded, Unfinished, described, show_traceback
+from eval_skills.adapters.python.host.langchain import (
+    config_of_call,
+    given_first,
+    method_of,
+    refuse_waiting,
+    state_of,
+    takes_config,
+    told,
+)
+from eval_skills.adapters.python.host.target import callable_of, find, keywords, refuse_other_than_one_argument
+
+if __name__ == "__main__":  # and let the skill import the real ones, if there are any
+    for _name in _PACKAGES:
+        del sys.modules[_name]
+
+RAISED, NOT_JSON, NOT_LOADED = -32000, -32001, -32002
+"""Codes of error replies: the code raised, its answer is no JSON, it cannot be loaded."""
+
+GRACE_S = 0.3
+"""How long everything may tidy up when the requests end."""
+
+Function = Callable[[Any], Any]
+
+
+class Host:
+    """Loads one target and calls it, one request after the other; coroutines run on one event loop."""
+
+    def __init__(self) -> None:
+        self.busy = threading.Event()
+        self._call: Function | None = None
+        self._max_told: int | None = None
+        self._loop = asyncio.new_event_loop()
+        asyncio.set_event_loop(self._loop)
+
+    def answer(self, request: dict[str, Any]) -> bytes:
+        """The answer line to `request`."""
+        self.busy.set()
+        try:
+            reply = {"result": self._load(request["params"]) if self._call is None else self._call(request["params"])}
+        except NotLoaded as error:
+            reply = {"error": {"code": NOT_LOADED, "message": str(error)}}
+        except NotJson as error:
+            reply = {"error": {"code": NOT_JSON, "message": str(error)}}
+        except Unfinished as error:
+            reply = {"error": {"code": RAISED, "message": str(error), **told_by(error, self._max_told)}}
+        except BaseException as error:  # noqa: BLE001 - whatever the skill raises, even SystemExit, is its answer
+            show_traceback(error)
+            reply = {"error": {"code": RAISED, "message": described(error), **told_by(error, self._max_told)}}
+        self.busy.clear()
+        return json.dumps({"jsonrpc": "2.0", "id": request["id"], **reply}).encode() + b"\n"
+
+    def _load(self, setup: dict[str, Any]) -> dict[str, Any]:
+        self._max_told = setup.get("max_told")
+        name = f"{setup['place']}:{setup['attribute']}"
+        target = find(setup["place"], setup["attribute"])
+        self._call = self._runnable(name, target, setup) if setup["kind"] == "langchain" else self._function(name, target, setup)
+        return {"channels": sorted(map(str, getattr(target, "channels", None) or ())) if setup["kind"] == "langchain" else []}
+
+    def _function(self, name: str, target: Any, setup: dict[str, Any]) -> Function:
+        function = callable_of(name, target, setup["init"])
+        if setup["spread"]:
+            return lambda value: plain(self._finished(function(**keywords(value))))
+        refuse_other_than_one_argument(name, function)
+        return lambda value: plain(self._finished(function(value)))
+
+    def _runnable(self, name: str, target: Any, setup: dict[str, Any]) -> Function:
+        method = method_of(name, target, setup["call"])
+        configurable = takes_config(method)
+        if setup["invoke_config"] and not configurable:
+            raise NotLoaded(f"{name} takes no config, and adapterConfig.invokeConfig gives one; remove that")
+
+        def call(value: Any) -> Any:
+            usages: list[Any] = []
+            options = {"config": config_of_call(target, setup["invoke_config"], usages)} if configurable else {}
+            answer = self._finished(method(value, **options))
+            refuse_waiting(answer, self._finished(state_of(target, method, options)))
+            said = told(answer, setup["output_key"])
+            return {**said, "usages": plain(usages), "given": given_first(value, said.get("messages"))}
+
+        return call
+
+    def _finished(self, result: Any) -> Any:
+        """`result` awaited, and collected into a list if it is a generator."""
+        if inspect.isawaitable(result):
+            result = self._loop.run_until_complete(awaited(result))
+        if inspect.isasyncgen(result):
+            result = self._loop.run_until_complete(collected(result))
+        return list(result) if inspect.isgenerator(result) else result
+
+
+async def awaited(result: Any) -> Any:
+    """The result of an awaitable."""
+    return await result
+
+
+async def collected(pieces: Any) -> list[Any]:
+    """All that an asynchronous generator gives."""
+    return [piece async for piece in pieces]
+
+
+def private_streams() -> tuple[BinaryIO, BinaryIO]:
+    """The standard input and output, which from now on nobody else has."""
+    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    empty = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(empty, 0)
+    os.close(empty)
+    os.dup2(2, 1)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
+    return requests, answers
+
+
+def signal_group(number: int) -> None:
+    """Signal everything that was started here, and this process, if it leads a group of its own."""
+    if os.getpgrp() == os.getpid():
+        os.killpg(0, number)
+
+
+def flush() -> None:
+    """Let go of what was printed without a line's end; the skill may have closed or replaced the stream."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        sys.stdout.flush()
+
+
+def leave() -> None:
+    """The last thing at the end: leave nothing behind, for whoever started this may be gone."""
+    flush()
+    signal_group(signal.SIGKILL)
+
+
+def read(requests: BinaryIO, lines: queue.SimpleQueue[bytes | None], busy: threading.Event) -> None:
+    """Pass the requests on; when they end the run is over or gone, whatever the skill is doing."""
+    for line in requests:
+        lines.put(line)
+    lines.put(None)
+    if busy.is_set():
+        signal_group(signal.SIGTERM)
+    time.sleep(GRACE_S)
+    signal_group(signal.SIGKILL)
+
+
+def main() -> None:
+    """Answer until the requests end."""
+    atexit.register(leave)
+    requests, answers = private_streams()
+    sys.path.insert(0, os.getcwd())
+    host, pid = Host(), os.getpid()
+    lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+    threading.Thread(target=read, args=(requests, lines, host.busy), daemon=True).start()
+    for line in iter(lines.get, None):
+        answer = host.answer(json.loads(line))
+        flush()
+        if os.getpid() != pid:  # a process that the skill forked came back here
+            os._exit(1)
+        answers.write(answer)
+        answers.flush()
+
+
+if __name__ == "__main__":
+    main()

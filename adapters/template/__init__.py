@@ -1,0 +1,1 @@
+"""Placeholders in requests and paths, filled from a task's input."""

@@ -1,0 +1,117 @@
+"""``eval-skills benchmarks``: what can be asked of skills."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import App, Parameter
+
+from eval_skills.cli.configuration import Mark
+from eval_skills.cli.context import current
+
+if TYPE_CHECKING:
+    from eval_skills.core.models import Benchmark
+
+benchmarks_app = App(name="benchmarks", help="List benchmarks, and look at their tasks.")
+
+Directory = Annotated[Path | None, Mark.SHARED, Parameter(help="Folder of benchmarks, searched before the built-in ones")]
+Tags = Annotated[
+    list[str] | None, Parameter(name=["-t", "--tag"], consume_multiple=1, help="Count and show only tasks with all of these tags")
+]
+Complexities = Annotated[
+    list[str] | None,
+    Parameter(
+        consume_multiple=1, help="Count and show only tasks of one of these complexities: simple medium complex very_complex"
+    ),
+]
+
+
+@benchmarks_app.command(name="list")
+def list_benchmarks(*, tag: Tags = None, complexity: Complexities = None, benchmarks_dir: Directory = None) -> int:
+    """List the built-in benchmarks and those of your own folder.
+
+    Of each: how many tasks it has, how complex they are, and their tags. With --tag or --complexity only the tasks that match are
+    counted, and benchmarks without any are left out. Malformed ones are listed with their reason.
+
+    Example: eval-skills benchmarks list --benchmarks-dir ./benchmarks
+
+    Example: eval-skills benchmarks list --complexity complex very_complex
+    """
+    from eval_skills.benchmarks import load_benchmark
+    from eval_skills.benchmarks.locations import known_ids
+    from eval_skills.cli.output.benchmarks import show_benchmarks
+    from eval_skills.core.errors import InputError
+
+    _check_complexity(complexity)
+    folder = _folder(benchmarks_dir)
+    found: list[Benchmark] = []
+    invalid: list[dict[str, str]] = []
+    for name in known_ids(folder):
+        try:
+            found.append(load_benchmark(name, benchmarks_dir=folder))
+        except InputError as error:
+            invalid.append({"id": name, "reason": str(error)})
+    show_benchmarks(_matching(found, tag or [], complexity or []), invalid)
+    return 0
+
+
+@benchmarks_app.command
+def show(
+    benchmark: Annotated[str, Parameter(help="Id, or path of a benchmark file or folder")],
+    /,
+    *,
+    tag: Tags = None,
+    complexity: Complexities = None,
+    benchmarks_dir: Directory = None,
+) -> int:
+    """Show a benchmark and its tasks.
+
+    How many tasks are of each complexity and have each tag, and of each task: its evaluator, its tags, how complex it is, and
+    what it asks.
+
+    Example: eval-skills benchmarks show coding-easy
+
+    Example: eval-skills benchmarks show coding-easy --complexity simple medium
+    """
+    from eval_skills.benchmarks import filter_tasks, load_benchmark
+    from eval_skills.cli.output.benchmarks import show_benchmark
+
+    _check_complexity(complexity)
+    show_benchmark(filter_tasks(load_benchmark(benchmark, benchmarks_dir=_folder(benchmarks_dir)), tag or [], complexity or []))
+    return 0
+
+
+def _check_complexity(given: list[str] | None) -> None:
+    from eval_skills.core.errors import UsageError, nearest
+    from eval_skills.core.models.task import COMPLEXITIES
+
+    if unknown := next((name for name in given or () if name not in COMPLEXITIES), None):
+        raise UsageError(
+            f"--complexity {unknown!r} is unknown{nearest(unknown, COMPLEXITIES)}; known are {', '.join(COMPLEXITIES)}"
+        )
+
+
+def _matching(benchmarks: list[Benchmark], tags: list[str], complexity: list[str]) -> list[Benchmark]:
+    """The benchmarks with the tasks that match, without those that have none."""
+    from eval_skills.benchmarks import filter_tasks
+    from eval_skills.core.errors import InputError, UsageError
+
+    found = []
+    for benchmark in benchmarks:
+        try:
+            found.append(filter_tasks(benchmark, tags, complexity))
+        except InputError:
+            continue
+    if benchmarks and not found:
+        raise UsageError("no task of any benchmark matches; loosen --tag or --complexity")
+    return found
+
+
+def _folder(benchmarks_dir: Path | None) -> Path | None:
+    from eval_skills.core.errors import InputError
+
+    folder = current().config({"benchmarks_dir": benchmarks_dir}).benchmarks_dir
+    if folder is not None and not folder.is_dir():
+        raise InputError("this is a file; name a folder" if folder.exists() else "no such folder of benchmarks", source=folder)
+    return folder

@@ -1,0 +1,139 @@
+"""``eval-skills create``: a new skill that passes its own tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Group, Parameter
+
+from eval_skills.cli.commands.create_from import create_from_mcp, create_from_openapi
+from eval_skills.cli.context import current
+
+if TYPE_CHECKING:
+    from eval_skills.scaffolding.draft import Draft
+    from eval_skills.scaffolding.names import SkillName
+
+SKILL, DOCUMENT = Group("The skill", sort_key=1), Group("From an OpenAPI document", sort_key=2)
+SERVER = Group("From an MCP server", sort_key=3)
+Template = Literal["http_request", "python_script", "mcp_tool", "langchain", "custom"]
+
+
+def create_command(
+    *,
+    name: Annotated[
+        str | None,
+        Parameter(group=SKILL, help="The skill's name; its id and folder follow from it [required without --from-openapi]"),
+    ] = None,
+    from_template: Annotated[
+        Template | None, Parameter(group=SKILL, help="How it will be called [default: http_request]")
+    ] = None,
+    output_dir: Annotated[
+        Path | None, Parameter(group=SKILL, help="Folder of skills, where it gets its own [default: ./skills]")
+    ] = None,
+    description: Annotated[str | None, Parameter(group=SKILL, help="What it does, in a sentence or two")] = None,
+    from_openapi: Annotated[
+        Path | None,
+        Parameter(group=DOCUMENT, help="OpenAPI 3 document (JSON or YAML): a skill for each operation; --name leads their names"),
+    ] = None,
+    operation: Annotated[
+        str | None,
+        Parameter(
+            group=DOCUMENT, help="With --from-openapi: only this one, by operationId or as 'GET /pets'; --name is its name"
+        ),
+    ] = None,
+    base_url: Annotated[
+        str | None, Parameter(group=DOCUMENT, help="With --from-openapi: address instead of the document's server")
+    ] = None,
+    from_mcp: Annotated[
+        str | None,
+        Parameter(group=SERVER, help="Command or URL of an MCP server: a skill for each of its tools; --name picks one"),
+    ] = None,
+    pass_env: Annotated[
+        list[str] | None,
+        Parameter(group=SERVER, consume_multiple=1, help="With --from-mcp: variables that the server's program gets too"),
+    ] = None,
+    auth_token_env: Annotated[
+        str | None, Parameter(group=SERVER, help="With --from-mcp and a URL: the variable that holds its bearer token")
+    ] = None,
+    force: Annotated[bool, Parameter(group=SKILL, help="Overwrite files that are there already", show_default=False)] = False,
+) -> int:
+    """Create a skill to start from, with tests of its own that pass; of an API or a server, with tests where it gives examples.
+
+    The id is the name in lower case, with - for whatever is no letter, digit or _: "Weather Lookup" becomes weather-lookup.
+
+    Example: eval-skills create --name Weather --from-template python_script
+    """
+    from eval_skills.cli.commands.evaluate import typed
+    from eval_skills.core.errors import UsageError
+    from eval_skills.scaffolding.draft import write_drafts
+    from eval_skills.scaffolding.names import skill_name
+
+    if from_mcp is not None and from_openapi is not None:
+        raise UsageError("--from-mcp and --from-openapi both say what to create; give one of them")
+    if from_openapi is not None:
+        own = typed(
+            {"from_template": from_template, "description": description}
+        )  # what is configured is for the other kind of call
+        if any(value is not None for value in own.values()):
+            raise UsageError("--from-template and --description cannot stand beside --from-openapi, whose document says both")
+        folder = output_folder(output_dir)
+        return create_from_openapi(from_openapi, folder, name=name, operation=operation, base_url=base_url, force=force)
+    if operation is not None or base_url is not None:
+        raise UsageError("--operation and --base-url are about an OpenAPI document; name it with --from-openapi")
+    if from_mcp is not None:
+        if any(value is not None for value in typed({"from_template": from_template, "description": description}).values()):
+            raise UsageError("--from-template and --description cannot stand beside --from-mcp, whose server says both")
+        folder = output_folder(output_dir)
+        return create_from_mcp(from_mcp, folder, name=name, pass_env=pass_env, auth_token_env=auth_token_env, force=force)
+    if pass_env is not None or auth_token_env is not None:
+        raise UsageError("--pass-env and --auth-token-env are about an MCP server; name it with --from-mcp")
+    if name is None:
+        raise UsageError("--name is required: name the new skill")
+    named = skill_name(name)
+    draft = _from_template(named, from_template or "http_request", output_folder(output_dir), description)
+    write_drafts([draft], force=force)
+    _show(named, draft)
+    return 0
+
+
+def output_folder(output_dir: Path | None) -> Path:
+    """The folder of skills: what was given, else the configuration's `skillsDir`.
+
+    Raises:
+        UsageError: its path holds a line break or the like, which no command could show.
+    """
+    from eval_skills.scaffolding.names import one_line
+
+    folder = current().config({"skills_dir": output_dir}).skills_dir
+    one_line("--output-dir", str(folder))
+    return folder
+
+
+def _from_template(named: SkillName, template: str, folder: Path, description: str | None) -> Draft:
+    from eval_skills.scaffolding.names import one_line
+    from eval_skills.scaffolding.skill_templates import DESCRIPTION, draft_skill
+
+    text = DESCRIPTION if description is None else one_line("--description", description)
+    return draft_skill(named, template, folder, description=text)
+
+
+def _show(named: SkillName, draft: Draft) -> None:
+    from eval_skills.cli.output.run import print_json
+    from eval_skills.scaffolding.skill_templates import REQUIREMENTS_FILE, own_tests_command, shown_path
+
+    if current().json:
+        files = [str(path) for path in draft.paths()]
+        print_json({**_identity(named), "folder": str(draft.folder), "files": files, "next": own_tests_command(draft.folder)})
+        return
+    renamed = f', the id of "{named.name}"' if named.id != named.name else ""
+    current().say(f"created {named.id}{renamed}")
+    for path in draft.paths():
+        current().say(f"  {shown_path(path)}")
+    if REQUIREMENTS_FILE in draft.files:
+        current().say(f"it needs  {', '.join(draft.files[REQUIREMENTS_FILE].split())}")
+    current().say(f"test it   {own_tests_command(draft.folder)}")
+
+
+def _identity(named: SkillName) -> dict[str, str]:
+    return {"id": named.id, "name": named.name}

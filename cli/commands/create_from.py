@@ -1,0 +1,186 @@
+"""``eval-skills create --from-mcp``: a skill for each tool of a server.
+
+``eval-skills create --from-openapi``: a skill for each operation of a document.
+
+The skills that an MCP server offers, for the commands that name one.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from eval_skills.cli.context import current, printable
+
+if TYPE_CHECKING:
+    from eval_skills.core.models import Skill
+    from eval_skills.scaffolding.draft import Draft
+    from eval_skills.scaffolding.openapi import Imported
+
+
+def create_from_mcp(
+    server: str,
+    folder: Path,
+    *,
+    name: str | None,
+    pass_env: Sequence[str] | None,
+    force: bool,
+    auth_token_env: str | None = None,
+) -> int:
+    """Write a ``skill.json`` for each tool of `server` into `folder`, or for the one tool `name`."""
+    from eval_skills.core.errors import UsageError, nearest
+    from eval_skills.scaffolding.draft import write_drafts
+    from eval_skills.scaffolding.mcp import draft_tool_skills, why_no_starter
+
+    skills = offered_skills("--from-mcp", server, pass_env, auth_token_env)
+    chosen = [skill for skill in skills if name in {None, skill.id, skill.adapter_config.get("tool")}]
+    if not chosen:
+        ids = [skill.id for skill in skills]
+        raise UsageError(f"--name {name!r} is no tool of the server{nearest(str(name), ids)}; it offers {', '.join(ids)}")
+    drafts = draft_tool_skills(chosen, folder)
+    write_drafts(drafts, force=force)
+    _show_mcp(drafts, [why_no_starter(skill) for skill in chosen])
+    return 0
+
+
+def _show_mcp(drafts: Sequence[Draft], lacks: Sequence[str]) -> None:
+    from eval_skills.cli.output.run import print_json
+    from eval_skills.scaffolding.skill_templates import TESTS_FILE, own_tests_command, shown_path
+
+    if current().json:
+        print_json({"skills": [_mcp_entry(draft, lack) for draft, lack in zip(drafts, lacks, strict=True)]})
+        return
+    for draft, lack in zip(drafts, lacks, strict=True):
+        without = f"  (without tests: {lack})" if lack else ""
+        current().say(printable(f"created {draft.folder.name}  {shown_path(draft.folder)}{without}"))
+    if tested := next((draft for draft in drafts if TESTS_FILE in draft.files), None):
+        current().say(printable(f"test it  {own_tests_command(tested.folder)}"))
+
+
+def _mcp_entry(draft: Draft, lack: str) -> dict[str, Any]:
+    files = [str(path) for path in draft.paths()]
+    return {"id": draft.folder.name, "folder": str(draft.folder), "files": files, "whyNoTests": lack or None}
+
+
+def create_from_openapi(
+    document: Path, folder: Path, *, name: str | None, operation: str | None, base_url: str | None, force: bool
+) -> int:
+    """Write the skills of `document` into `folder`, and say what they need and what was left out."""
+    from eval_skills.scaffolding.draft import write_drafts
+    from eval_skills.scaffolding.names import skill_name
+    from eval_skills.scaffolding.openapi import import_openapi
+
+    named = skill_name(name) if name is not None else None
+    imported = import_openapi(document, folder, operation=operation, name=named, base_url=base_url)
+    write_drafts(imported.drafts, force=force)
+    _show_openapi(imported)
+    return 0
+
+
+def _show_openapi(imported: Imported) -> None:
+    from eval_skills.cli.context import printable
+    from eval_skills.cli.output.run import print_json
+    from eval_skills.scaffolding.skill_templates import own_tests_command, shown_path
+
+    for remark in imported.remarks:
+        current().remark(printable(remark))
+    if current().json:
+        skills = [_openapi_entry(draft) for draft in imported.drafts]
+        print_json({"skills": skills, "variables": imported.variables, "remarks": imported.remarks})
+        return
+    for draft in imported.drafts:
+        current().say(f"created {draft.folder.name}  {shown_path(draft.folder)}")
+    if imported.variables:
+        current().say(f"set first  {', '.join(imported.variables)}")
+    current().say(f"test it    {own_tests_command(imported.drafts[0].folder)}")
+
+
+def _openapi_entry(draft: Draft) -> dict[str, Any]:
+    from eval_skills.scaffolding.skill_templates import own_tests_command
+
+    files = [str(path) for path in draft.paths()]
+    return {"id": draft.folder.name, "folder": str(draft.folder), "files": files, "next": own_tests_command(draft.folder)}
+
+
+def offered_skills(option: str, server: str, pass_env: Sequence[str] | None, auth_token_env: str | None = None) -> list[Skill]:
+    """The tools of the server that a command or URL names, as skills that call it.
+
+    A program gets the variables `pass_env`; a URL the bearer token that the variable `auth_token_env` holds.
+
+    Raises:
+        UsageError: the server cannot be reached or offers nothing; the message says why.
+    """
+    import asyncio
+    from dataclasses import asdict
+
+    from eval_skills.adapters.http.config import AuthConfig
+    from eval_skills.adapters.mcp.server import server_at
+    from eval_skills.adapters.mcp.tools import offer_of
+    from eval_skills.core.errors import ItemError, UsageError
+    from eval_skills.scaffolding.mcp import ToolDescription, ToolServer, tool_skills
+
+    config = _access(server, pass_env, auth_token_env)
+    auth = AuthConfig.model_validate(config) if auth_token_env is not None else None
+    try:
+        reached = server_at(server, Path.cwd(), pass_env or (), auth)
+    except ItemError as error:
+        raise UsageError(f"--auth-token-env: {error}") from None
+    try:
+        offer = asyncio.run(offer_of(reached))
+    except ItemError as error:
+        raise UsageError(f"{option} {str(reached)!r}: {error}") from None
+    if not offer.tools:
+        raise UsageError(f"{option} {str(reached)!r}: the server offers no tools")
+    tools = [ToolDescription(**asdict(tool)) for tool in offer.tools]
+    entrypoint = anchored(server, Path.cwd())
+    return tool_skills(tools, ToolServer(entrypoint=entrypoint, adapter_config=config, name=offer.name, version=offer.version))
+
+
+def anchored(command: str, folder: Path) -> str:
+    """`command` for a skill that runs in a folder of its own: words that are paths of things in `folder` become absolute.
+
+    A word is taken for a path if it has a ``/`` or an ending, or is ``.`` or ``..``, and is there. A URL stays as it is.
+    """
+    from eval_skills.adapters.mcp.server import is_url
+
+    if is_url(command):
+        return command.strip()
+    return shlex.join(_anchored_word(word, folder) for word in shlex.split(command))
+
+
+def _anchored_word(word: str, folder: Path) -> str:
+    like_a_path = "/" in word or word in {".", ".."} or bool(Path(word).suffix)
+    return str((folder / word).resolve()) if like_a_path and not Path(word).is_absolute() and (folder / word).exists() else word
+
+
+def _access(server: str, pass_env: Sequence[str] | None, auth_token_env: str | None) -> dict[str, Any]:
+    """The part of `adapterConfig` that says what the server gets of our environment."""
+    from eval_skills.adapters.mcp.server import is_url
+    from eval_skills.core.errors import UsageError
+
+    if pass_env and is_url(server):
+        raise UsageError("--pass-env is for a server that is a program; a URL gets its token with --auth-token-env NAME")
+    if auth_token_env is not None and not is_url(server):
+        raise UsageError("--auth-token-env is for a server behind a URL; a program gets its variables with --pass-env NAME")
+    _refuse_unset("--pass-env", pass_env or ())
+    if auth_token_env is None:
+        return {"passEnv": list(pass_env)} if pass_env else {}
+    _refuse_unset("--auth-token-env", [auth_token_env])
+    return {"authType": "bearer", "authTokenEnvKey": auth_token_env}
+
+
+def _refuse_unset(option: str, names: Sequence[str]) -> None:
+    import os
+
+    from eval_skills.core.config.limits import absence, variable_name
+    from eval_skills.core.errors import UsageError
+
+    for name in names:
+        try:
+            variable_name(name)
+        except ValueError as error:
+            raise UsageError(f"{option}: {error}") from None
+        if name not in os.environ:
+            raise UsageError(f"{option}: {absence(name, os.environ)}; set it, or leave it out")

@@ -1,0 +1,126 @@
+"""``eval-skills doctor``: whether a run would work, before it costs anything."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from eval_skills.cli.configuration import Mark
+from eval_skills.cli.context import current, printable
+from eval_skills.cli.options import EVALUATED, HOW, RESULTS, ProcessOptions, flags_of, option_of, whole
+
+if TYPE_CHECKING:
+    from eval_skills.core.config import Config
+    from eval_skills.core.environment import Check
+
+UNHEALTHY = 1
+_AREAS = ("environment", "configuration", "prefect", "places", "skills")
+_HELD = ("memory_mb", "cpu_seconds", "open_files", "max_output_bytes", "sandbox", "sandbox_network")
+_MARKS = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "failed": ("✗", "red")}
+
+
+def doctor_command(
+    *,
+    skills: Annotated[
+        list[str] | None,
+        Mark.PATH,
+        Parameter(group=EVALUATED, consume_multiple=1, help="skill.json files, skill folders or folders of skills to try"),
+    ] = None,
+    skills_dir: Annotated[Path | None, Parameter(group=EVALUATED, help="Folder to search for skills to try")] = None,
+    timeout: Annotated[
+        int | None,
+        Mark.SHARED,
+        Parameter(group=HOW, converter=whole, help="How long a skill may take to start, and to answer, in ms [default: 30000]"),
+    ] = None,
+    output_dir: Annotated[
+        Path | None, Mark.SHARED, Parameter(group=RESULTS, help="Folder of report files [default: ./reports]")
+    ] = None,
+    store: Annotated[
+        str | None, Mark.SHARED, Parameter(group=RESULTS, help="Folder (or .db file) of all results [default: ./eval-store]")
+    ] = None,
+    held: ProcessOptions = ProcessOptions(),
+) -> int:
+    """Check that a run would work, before it costs anything.
+
+    Looks at Python and what is installed, the configuration, the Prefect server, and the folders that a run writes to. Each skill
+    that is named is started and asked once, with an empty request (an MCP server: for its tools; a Python object: to load; an
+    HTTP service: to be ready and answer a GET). Nothing is scored or written. Exit code 1: a check failed.
+
+    Example: eval-skills doctor --skills-dir ./examples/skills
+    """
+    from eval_skills.cli.prefect_server.checks import prefect_checks
+    from eval_skills.engine.definition.request import RunOptions
+    from eval_skills.engine.doctor import CheckupRequest, checkup
+
+    flags = flags_of(held, output_dir=output_dir, store=store, timeout=timeout)
+    config, about = _configuration(flags)
+    options = {name: getattr(config, name) for name in _HELD}
+    request = CheckupRequest(config, skills or [], skills_dir, RunOptions(**options).confinement())
+    checks = [_placed(check) for check in (*about, *prefect_checks(), *checkup(request))]
+    _show(checks, asked=bool(skills or skills_dir))
+    return UNHEALTHY if any(check.status == "failed" for check in checks) else 0
+
+
+def _placed(check: Check) -> Check:
+    """The check with the place in the configuration for options that nobody typed."""
+    from dataclasses import replace
+
+    return replace(check, found=current().placed(check.found), remedy=current().placed(check.remedy))
+
+
+def _configuration(flags: dict[str, Any]) -> tuple[Config, list[Check]]:
+    """The configuration in force, and what there is to say of it; where it cannot be read, that of the flags alone."""
+    from eval_skills.core.config import Config
+    from eval_skills.core.documents.loading import validate
+    from eval_skills.core.environment import Check
+    from eval_skills.core.errors import ConfigError, InputError, UsageError
+
+    try:
+        alone = validate(Config, flags)
+    except InputError as error:
+        raise UsageError(f"{option_of(error.path)}: {error.message}") from None
+    try:
+        layers = current().layers(flags)
+    except ConfigError as error:
+        remedy = "mend it: until then every other command ends with this message"
+        return alone, [Check("configuration", "files", "failed", str(error), remedy)]
+    places = dict.fromkeys(setting.origin for layer in layers.layers for setting in layer.values())
+    said = ", ".join(place for place in places if place not in {"default", "flag"})
+    return layers.config, [Check("configuration", "files", "ok", said or "none; every key has its default")]
+
+
+def _show(checks: list[Check], *, asked: bool) -> None:
+    from eval_skills.cli.output.run import print_json
+    from eval_skills.core.environment import counted, document
+
+    if current().json:
+        print_json(document(checks))
+        return
+    current().out().print(_table(checks))
+    counts = counted(checks)
+    said = ", ".join(f"{number} {status}" for status, number in counts.items() if number)
+    worst = "failed" if counts["failed"] else "warning" if counts["warning"] else "ok"
+    current().say(f"{len(checks)} checks: {said}", style=_MARKS[worst][1])
+    if not asked:
+        current().say("no skill was tried; name some with --skills or --skills-dir")
+
+
+def _table(checks: list[Check]) -> Any:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for ratio in (False, False, True):
+        table.add_column(overflow="fold", no_wrap=not ratio)
+    area = ""
+    for check in sorted(checks, key=lambda check: _AREAS.index(check.area)):
+        if check.area != area:
+            table.add_row("", Text(check.area, style="bold"), "")
+            area = check.area
+        mark, style = _MARKS[check.status]
+        table.add_row(Text(mark, style=style), Text(printable(check.name)), Text(printable(check.found)))
+        if check.remedy:
+            table.add_row("", "", Text(f"→ {printable(check.remedy)}", style=style))
+    return table

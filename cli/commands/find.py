@@ -1,0 +1,162 @@
+"""``eval-skills find``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from eval_skills.cli.configuration import Mark
+from eval_skills.cli.context import current, printable
+from eval_skills.cli.options import FOUND, RESULTS, PastResults, whole
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from eval_skills.core.models import Skill
+    from eval_skills.core.skills import InvalidSkill
+
+LastRuns = dict[str, tuple[float, "datetime"]]
+
+
+def find_command(
+    *,
+    query: Annotated[
+        str | None, Parameter(group=FOUND, name=["-q", "--query"], help="Text in name (+3), description (+2) or a tag (+1)")
+    ] = None,
+    tag: Annotated[
+        list[str] | None, Parameter(group=FOUND, name=["-t", "--tag"], consume_multiple=1, help="Skills with all of these tags")
+    ] = None,
+    adapter: Annotated[
+        str | None, Parameter(group=FOUND, name=["-a", "--adapter"], help="http, subprocess, mcp, langchain or custom")
+    ] = None,
+    min_completion: Annotated[
+        float | None, Parameter(group=FOUND, help="Lowest last completion rate, from the store's history")
+    ] = None,
+    skills_dir: Annotated[Path | None, Mark.SHARED, Parameter(group=FOUND, help="Folder to search [default: ./skills]")] = None,
+    mcp: Annotated[
+        str | None, Parameter(group=FOUND, help="Command or URL of an MCP server: its tools, instead of a folder's skills")
+    ] = None,
+    pass_env: Annotated[
+        list[str] | None,
+        Parameter(group=FOUND, consume_multiple=1, help="With --mcp: variables that the server's program gets too"),
+    ] = None,
+    auth_token_env: Annotated[
+        str | None, Parameter(group=FOUND, help="With --mcp and a URL: the variable that holds its bearer token")
+    ] = None,
+    limit: Annotated[
+        int | None, Mark.SHARED, Parameter(group=RESULTS, converter=whole, help="Show at most this many [default: 20]")
+    ] = None,
+    store: PastResults = None,
+) -> int:
+    """Find skills, best match first.
+
+    Without a query they are ordered by their last completion rate. Malformed skills are listed with their reason.
+
+    Example: eval-skills find --query calc --tag math --skills-dir ./examples/skills
+    """
+    from eval_skills.cli.commands.evaluate import typed
+    from eval_skills.core.errors import InputError
+    from eval_skills.core.search import search
+    from eval_skills.core.skills import Discovery, discover_skills, refuse_duplicates
+    from eval_skills.core.store import Store
+
+    config = current().config({"skills_dir": skills_dir, "limit": limit, "store": store})
+    check_adapter(adapter)
+    _check_rate(min_completion)
+    if mcp is not None or pass_env is not None or auth_token_env is not None:
+        discovery = Discovery(_offered(mcp, pass_env, auth_token_env, typed({"skills_dir": skills_dir}).get("skills_dir")))
+    else:
+        discovery = discover_skills(config.skills_dir)
+    if not discovery.skills and not discovery.invalid:
+        raise InputError("there is no skill.json in this folder or below it", source=config.skills_dir)
+    refuse_duplicates(discovery.skills)
+    rates = Store(config.store).history()
+    found = search(
+        discovery.skills, query=query, tags=tag, adapter=adapter, min_completion=min_completion, limit=config.limit, history=rates
+    )
+    last = {key: (rate, Store(config.store).last_evaluated()[key]) for key, rate in rates.items()} if found and rates else {}
+    if min_completion is not None and not rates:
+        current().remark(f"the store {config.store} holds no results yet, so no skill is known to reach {min_completion:g}")
+    _show(found, discovery.invalid, last)
+    return 0
+
+
+def _offered(mcp: str | None, pass_env: list[str] | None, auth_token_env: str | None, skills_dir: Path | None) -> list[Skill]:
+    from eval_skills.cli.commands.create_from import offered_skills
+    from eval_skills.core.errors import UsageError
+
+    if mcp is None:
+        raise UsageError("--pass-env and --auth-token-env are about an MCP server; name it with --mcp")
+    if skills_dir is not None:
+        raise UsageError("--mcp and --skills-dir both say where to look; give one of them")
+    return offered_skills("--mcp", mcp, pass_env, auth_token_env)
+
+
+def check_adapter(adapter: str | None) -> None:
+    """Refuse an adapter type that does not exist."""
+    from eval_skills.core.errors import UsageError, nearest
+    from eval_skills.core.models import ADAPTER_TYPES
+
+    if adapter is not None and adapter not in ADAPTER_TYPES:
+        raise UsageError(
+            f"--adapter {adapter!r} is unknown{nearest(adapter, ADAPTER_TYPES)}; valid are {', '.join(ADAPTER_TYPES)}"
+        )
+
+
+def _check_rate(min_completion: float | None) -> None:
+    from eval_skills.core.errors import UsageError
+
+    if min_completion is not None and not 0 <= min_completion <= 1:
+        raise UsageError(f"--min-completion is {min_completion}; give a rate from 0 to 1")
+
+
+def _show(skills: list[Skill], invalid: list[InvalidSkill], last: LastRuns) -> None:
+    from eval_skills.cli.output.run import print_json
+
+    if current().json:
+        print_json({"skills": [_entry(skill, last) for skill in skills], "invalid": [_broken(bad) for bad in invalid]})
+        return
+    if skills:
+        current().out().print(_table(skills, last))
+    else:
+        current().say("no skill matches")
+    for bad in invalid:
+        current().say(f"invalid  {bad.reason}", style="yellow")
+
+
+def _entry(skill: Skill, last: LastRuns) -> dict[str, Any]:
+    rate, when = last.get(skill.key, (None, None))
+    return {
+        "id": skill.id,
+        "version": skill.version,
+        "name": skill.name,
+        "description": skill.description,
+        "tags": skill.tags,
+        "adapterType": skill.adapter_type,
+        "path": str(skill.folder) if skill.folder is not None else None,
+        "lastCompletion": rate,
+        "lastEvaluated": when.isoformat() if when else None,
+    }
+
+
+def _broken(bad: InvalidSkill) -> dict[str, str]:
+    return {"path": str(bad.path), "reason": bad.reason}
+
+
+def _table(skills: list[Skill], last: LastRuns) -> Any:
+    from rich.table import Table
+    from rich.text import Text
+
+    from eval_skills.reporting import numbers
+
+    table = Table(box=None, pad_edge=False)
+    for name in ("skill", "adapter", "last", "on", "tags", "description"):
+        table.add_column(name, overflow="fold", no_wrap=name not in {"tags", "description"})
+    for skill in skills:
+        rate, when = last.get(skill.key, (None, None))
+        day = when.date().isoformat() if when else ""
+        cells = (skill.key, skill.adapter_type, numbers.rate(rate), day, ", ".join(skill.tags), skill.description)
+        table.add_row(*(Text(printable(cell)) for cell in cells))
+    return table

@@ -1,0 +1,163 @@
+"""``eval-skills history``."""
+
+from __future__ import annotations
+
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from eval_skills.cli.configuration import Mark
+from eval_skills.cli.context import current
+from eval_skills.cli.options import SHOWN, PastResults, whole
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rich.table import Table
+
+    from eval_skills.core.store import PastRun, Store
+    from eval_skills.core.store.history import PastJudging
+    from eval_skills.core.trend.attribution import RunChanges
+
+COLUMNS = ("run", "began (UTC)", "benchmark", "skills", "items", "best", "state")
+CHANGED, ORIGIN, JUDGING = "changed", "origin", "judging"
+SKILLS_SHOWN = 2
+
+
+def history_command(
+    *,
+    limit: Annotated[
+        int | None, Mark.SHARED, Parameter(group=SHOWN, converter=whole, help="Show at most this many [default: 20]")
+    ] = None,
+    skill: Annotated[str | None, Parameter(group=SHOWN, help="Only runs of this skill: its id, or id@version")] = None,
+    benchmark: Annotated[str | None, Parameter(group=SHOWN, help="Only runs of this benchmark: its id, or id@version")] = None,
+    all_: Annotated[
+        bool,
+        Parameter(group=SHOWN, name="--all", help="Also what was scored again, confirmed or monitored", show_default=False),
+    ] = False,
+    store: PastResults = None,
+) -> int:
+    """List past runs, youngest first, with how to go on with the unfinished ones.
+
+    A run is unfinished when it was interrupted; what it had finished is kept. Where there is room, a column says what changed
+    since the run before it of the same benchmark and skill: skill, adapter, benchmark, scorer, judge, option, version,
+    environment, commit.
+
+    Example: eval-skills history --limit 5 --benchmark coding-easy
+    """
+    from eval_skills.cli.context import existing_store
+    from eval_skills.cli.output.run import print_json
+    from eval_skills.core.store import past_runs
+    from eval_skills.core.trend.attribution import run_changes
+
+    most = current().config({"limit": limit}).limit
+    place = existing_store(store)
+    runs = past_runs(place, limit=most, skill=skill, benchmark=benchmark, every_origin=all_)
+    changes = run_changes(place, runs)
+    if current().json:
+        print_json([_entry(run, place, changes.get(run.run_id)) for run in runs])
+    else:
+        _show(runs, place, changes, every_origin=all_)
+        if not runs and not all_ and past_runs(place, limit=1, skill=skill, benchmark=benchmark, every_origin=True):
+            current().say("there are runs from traces, or later work on other runs; --all shows them")
+    return 0
+
+
+def resume_command(run_id: str, store: Store) -> str:
+    """What to type to go on with a run."""
+    return f"eval-skills eval --resume {run_id} --store {quote(store.path)}"
+
+
+def _entry(run: PastRun, store: Store, changes: RunChanges | None) -> dict[str, Any]:
+    return {
+        "runId": run.run_id,
+        "startedAt": run.started_at.isoformat(),
+        "benchmark": run.benchmark,
+        "skills": run.skills,
+        "items": run.items,
+        "plannedItems": run.planned_items,
+        "bestCompletion": run.best_completion,
+        "state": run.state,
+        "origin": run.origin,
+        "judging": [_judged(each) for each in run.judging] or None,
+        "changes": changes and _changes(changes),
+        "resume": resume_command(run.run_id, store) if run.state == "unfinished" else None,
+    }
+
+
+def _judged(judging: PastJudging) -> dict[str, Any]:
+    return {
+        "skill": judging.skill,
+        "judgeTokens": judging.judge_tokens,
+        "judgeUSD": judging.judge_cost_usd,
+        "unjudgedItems": judging.unjudged_items,
+    }
+
+
+def _changes(changes: RunChanges) -> dict[str, Any]:
+    return {"since": changes.since, "changed": [change.to_json() | {"skill": skill} for skill, change in changes.found]}
+
+
+def _show(runs: list[PastRun], store: Store, changes: Mapping[str, RunChanges], *, every_origin: bool) -> None:
+    from rich.measure import Measurement
+
+    from eval_skills.cli.output.run import NO_LIMIT
+
+    if not runs:
+        current().say(f"no run in {store.path} matches")
+        return
+    out, columns = current().out(), (*COLUMNS, *((JUDGING,) if any(run.judging for run in runs) else ()))
+    columns = (*columns, *((ORIGIN,) if every_origin else ()))
+    table = _table((*columns, CHANGED), runs, changes)
+    fits = Measurement.get(out, out.options.update(max_width=NO_LIMIT), table).maximum <= out.width
+    out.print(table if fits else _table(columns, runs, changes))
+    for run in runs:
+        if run.state == "unfinished":
+            current().say(f"go on with  {resume_command(run.run_id, store)}", style="yellow")
+
+
+def _table(columns: Sequence[str], runs: list[PastRun], changes: Mapping[str, RunChanges]) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False)
+    for name in columns:
+        table.add_column(
+            name, overflow="fold", no_wrap=name != "skills", justify="right" if name in {"items", "best", JUDGING} else "left"
+        )
+    for run in runs:
+        further = {JUDGING: _judging(run), ORIGIN: run.origin, CHANGED: _changed(changes.get(run.run_id))}
+        table.add_row(*map(Text, [*_cells(run), *(further[name] for name in columns[len(COLUMNS) :])]))
+    return table
+
+
+def _judging(run: PastRun) -> str:
+    """What all its verdicts cost, and how many items have none because of the judge."""
+    from eval_skills.reporting import numbers
+    from eval_skills.reporting.judging.figures import paid_usd
+
+    if not run.judging:
+        return numbers.UNKNOWN
+    costs = [each.judge_cost_usd for each in run.judging]
+    paid = any(each.judge_tokens is not None for each in run.judging)
+    known = [cost for cost in costs if cost is not None]
+    said = paid_usd(sum(known) if len(known) == len(costs) else None, paid=paid)
+    unjudged = sum(each.unjudged_items or 0 for each in run.judging)
+    return f"{said}, {unjudged:,} not judged" if unjudged else said
+
+
+def _changed(changes: RunChanges | None) -> str:
+    from eval_skills.reporting import numbers
+
+    return numbers.UNKNOWN if changes is None else ", ".join(changes.kinds) or "nothing"
+
+
+def _cells(run: PastRun) -> list[str]:
+    from eval_skills.reporting import numbers
+
+    items = f"{numbers.count(run.items)}/{numbers.count(run.planned_items)}"
+    began = run.started_at.strftime("%Y-%m-%d %H:%M")
+    rest = len(run.skills) - SKILLS_SHOWN
+    skills = ", ".join(run.skills[:SKILLS_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
+    return [run.run_id, began, run.benchmark or numbers.UNKNOWN, skills, items, numbers.rate(run.best_completion), run.state]

@@ -1,0 +1,94 @@
+"""``eval-skills init``: a project to start from."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Parameter
+
+from eval_skills.cli.context import current
+
+if TYPE_CHECKING:
+    from eval_skills.core.config import LayeredConfig
+    from eval_skills.scaffolding.places import Places
+    from eval_skills.scaffolding.project import Part
+
+
+def init_command(
+    *,
+    folder: Annotated[Path, Parameter(name="--dir", help="Folder of the project; it is made if it is missing")] = Path("."),
+    ci: Annotated[Literal["github"] | None, Parameter(help="Write a workflow for this CI system too: github")] = None,
+) -> int:
+    """Prepare a folder in which `eval-skills run` works at once.
+
+    Writes eval-skills.config.yaml with every key explained, an example skill, an example benchmark, reports/ and lines for
+    .gitignore. What exists is kept, and a second call changes nothing. Folders that a configuration names are used.
+
+    Example: eval-skills init --dir ./my-project --ci github
+    """
+    from eval_skills.engine.definition.paths import check_folder
+    from eval_skills.scaffolding.names import one_line
+    from eval_skills.scaffolding.places import Places
+    from eval_skills.scaffolding.project import plan_project, write_project
+
+    one_line("--dir", str(folder))
+    root = Path(os.path.abspath(folder))
+    check_folder(root, "--dir", "a project")
+    layers = _configuration_in(root)
+    places = Places.of(root, layers, Path.home())
+    parts = plan_project(places, ci=ci)
+    for part in parts:
+        if part.state != "kept":
+            check_folder(part.path.parent, "--dir", "a project")
+    write_project(parts)
+    _show(places, parts, _remarks(places, layers, is_config_kept=parts[0].state == "kept"))
+    return 0
+
+
+def _configuration_in(root: Path) -> LayeredConfig:
+    """The configuration that a `run` in `root` would see; a file that cannot be used is refused before anything is written."""
+    from eval_skills.cli.configuration import configuration_model
+    from eval_skills.core.config import load_config
+
+    given = current().config_path
+    path = given.absolute() if given else None
+    return load_config({}, config_path=path, environ=os.environ, cwd=root, home=Path.home(), model=configuration_model())
+
+
+def _remarks(places: Places, layers: LayeredConfig, *, is_config_kept: bool) -> list[str]:
+    from eval_skills.scaffolding.project import own_benchmarks
+
+    own = own_benchmarks(places)
+    if not own or not is_config_kept or layers.get("benchmarksDir"):
+        return []
+    folder = places.written(places.benchmarks)
+    return [f"{places.config.name} was kept; add benchmarksDir: {folder} to it, so that --benchmark finds {', '.join(own)} by id"]
+
+
+def _show(places: Places, parts: Sequence[Part], remarks: Sequence[str]) -> None:
+    from eval_skills.cli.output.run import print_json
+
+    then = _next(places.folder)
+    if current().json:
+        files = [{"path": str(part.path), "state": part.state, "reason": part.reason or None} for part in parts]
+        print_json({"folder": str(places.folder), "files": files, "remarks": list(remarks), "next": then})
+        return
+    for part in parts:
+        name = os.path.relpath(part.path, places.folder) + ("/" if part.path.is_dir() else "")
+        current().say(f"{part.state:<8}  {name}{f'  ({part.reason})' if part.reason else ''}")
+    if all(part.state == "kept" for part in parts):
+        current().say("nothing changed: everything is there already")
+    for remark in remarks:
+        current().remark(remark)
+    current().say(f"next      {then}")
+
+
+def _next(folder: Path) -> str:
+    from eval_skills.scaffolding.skill_templates import shown_path
+
+    where = "" if folder == Path.cwd() else f"cd {shlex.quote(shown_path(folder))} && "
+    return f"{where}eval-skills run"

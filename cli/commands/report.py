@@ -1,0 +1,206 @@
+"""``eval-skills report``: reports in other formats, and two of them compared."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import App, Parameter
+
+from eval_skills.cli.configuration import Mark
+from eval_skills.cli.context import current
+from eval_skills.cli.options import COMPARED, RESULTS
+from eval_skills.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from eval_skills.reporting.diff.report import DiffDocument
+
+GATE_FAILED = 1
+MARKDOWN = frozenset({"", ".md", ".markdown", ".txt"})
+"""Endings of files that Markdown may be in."""
+
+FailOn = Literal["worse"]
+report_app = App(name="report", help="Convert reports, and compare two of them.")
+
+
+@report_app.command
+def convert(
+    *,
+    input_: Annotated[
+        str, Mark.ID_OR_PATH, Parameter(group=RESULTS, name="--input", help="A JSON report, a run id of the store, or latest")
+    ],
+    format: Annotated[  # noqa: A002 - the word that people use
+        list[str],
+        Parameter(
+            group=RESULTS, consume_multiple=1, help="Formats to write, several at once: json markdown html csv junit parquet"
+        ),
+    ],
+    output: Annotated[
+        str,
+        Mark.PATH,
+        Parameter(group=RESULTS, help="File for one format; or a folder: one that is there, ends in /, or for several formats"),
+    ],
+    store: Annotated[
+        str | None, Mark.SHARED, Parameter(group=RESULTS, help="Where runs are looked up [default: ./eval-store]")
+    ] = None,
+) -> int:
+    """Write a report in other formats.
+
+    A run's reports are made anew from its stored items.
+
+    Example: eval-skills report convert --input latest --format junit --output x.xml
+    """
+    from eval_skills.engine.stored_runs.reports import read_source
+    from eval_skills.reporting import format_named
+    from eval_skills.reporting.writing import target_files, write_targets
+
+    formats = {name: format_named(name) for name in format}
+    source = read_source(input_, current().config({"store": store}).store)
+    extensions = {name: each.extension for name, each in formats.items()}
+    files = target_files(output, extensions, source.stem, inputs=[source.file] if source.file else [])
+    contents = {file: formats[name].render(source.reports, source.context) for name, file in files.items()}
+    return _tell_files(write_targets(contents), remarks=source.remarks)
+
+
+@report_app.command
+def diff(
+    before: Annotated[str, Mark.ID_OR_PATH, Parameter(help="The earlier side: a JSON report, a run id of the store, or latest")],
+    after: Annotated[str, Mark.ID_OR_PATH, Parameter(help="The later side, likewise")],
+    /,
+    *,
+    label_a: Annotated[
+        str | None, Parameter(group=RESULTS, help="What the earlier side is called [default: as it was given]")
+    ] = None,
+    label_b: Annotated[
+        str | None, Parameter(group=RESULTS, help="What the later side is called [default: as it was given]")
+    ] = None,
+    map_: Annotated[
+        list[str] | None,
+        Parameter(
+            group=COMPARED,
+            name="--map",
+            consume_multiple=1,
+            help="Skills that took another's place: old=new, each an id or id@version",
+        ),
+    ] = None,
+    min_effect: Annotated[
+        float | None,
+        Parameter(group=COMPARED, help="Smallest change of completion, from 0 to 1, that counts as better or worse [default: 0]"),
+    ] = None,
+    fail_on: Annotated[
+        FailOn | None, Parameter(group=COMPARED, help="worse: exit 1 when a skill is worse, and when nothing could be compared")
+    ] = None,
+    output: Annotated[
+        str | None,
+        Mark.PATH,
+        Parameter(group=RESULTS, help="Write it to a file, or a folder for several formats [default: print it]"),
+    ] = None,
+    format: Annotated[  # noqa: A002 - the word that people use
+        list[str] | None,
+        Parameter(
+            group=RESULTS,
+            consume_multiple=1,
+            help="Formats: markdown json html [default: by the ending of --output, else markdown; a table without one]",
+        ),
+    ] = None,
+    store: Annotated[
+        str | None, Mark.SHARED, Parameter(group=RESULTS, help="Where runs are looked up [default: ./eval-store]")
+    ] = None,
+) -> int:
+    """Compare two evaluations skill by skill.
+
+    The tasks that both sides ran are compared in pairs; each skill is better, worse, equivalent or inconclusive.
+
+    Example: eval-skills report diff main.json latest --fail-on worse
+
+    Example: eval-skills report diff main.json new.json --output diff.html
+    """
+    from eval_skills.cli.output.diff import show_diff
+    from eval_skills.reporting.diff.report import check_diff_formats, diff_format_of
+
+    check_diff_formats(format or [])
+    if output is not None and not format:
+        _check_ending(output)
+    if output is None and format and (len(format) > 1 or current().json):
+        raise UsageError("--format prints one format, and --json has its own; name a place for more with --output")
+    document = _compared(before, after, (label_a, label_b), _mapping(map_ or []), min_effect, fail_on, store)
+    if output is not None:
+        _write_diff(document, format or [diff_format_of(output)], output, inputs=[Path(before), Path(after)])
+    show_diff(document, format[0] if format and output is None else None)
+    return GATE_FAILED if document.failures else 0
+
+
+def _compared(
+    before: str,
+    after: str,
+    labels: tuple[str | None, str | None],
+    mapping: dict[str, str],
+    min_effect: float | None,
+    fail_on: FailOn | None,
+    store: str | None,
+) -> DiffDocument:
+    from eval_skills.core.diff.diff import diff_reports, gate_failures
+    from eval_skills.engine.stored_runs.reports import read_source
+    from eval_skills.reporting.diff.report import DiffDocument
+
+    if min_effect is not None and not 0 <= min_effect <= 1:
+        raise UsageError(f"--min-effect: give a share from 0 to 1, as 0.02 for 2 percentage points; got {min_effect:g}")
+    folder = current().config({"store": store}).store
+    old, new = read_source(before, folder), read_source(after, folder)
+    found = diff_reports(old.reports, new.reports, mapping=mapping, min_effect=min_effect or 0.0)
+    return DiffDocument(
+        diff=found,
+        before=labels[0] or old.name,
+        after=labels[1] or new.name,
+        failures=None if fail_on is None else gate_failures(found, fail_on),
+        remarks=list(dict.fromkeys(old.remarks + new.remarks)),
+    )
+
+
+def _mapping(pairs: Sequence[str]) -> dict[str, str]:
+    mapping: dict[str, str] = {}
+    for pair in pairs:
+        old, _, new = pair.partition("=")
+        if not old or not new or old in mapping:
+            problem = f"{old!r} is given twice" if old in mapping else f"give old=new, two skills' ids; got {pair!r}"
+            raise UsageError(f"--map: {problem}")
+        mapping[old] = new
+    return mapping
+
+
+def _check_ending(output: str) -> None:
+    """A file whose ending speaks of none of the formats is not one that somebody wants Markdown in."""
+    from eval_skills.reporting.diff.report import diff_format_of
+
+    ending = "" if output.endswith(os.sep) or os.path.isdir(output) else Path(output).suffix.lower()
+    if diff_format_of(output) == "markdown" and ending not in MARKDOWN:
+        raise UsageError(
+            f"--output {output}: a comparison is written as Markdown, JSON or HTML; give a file that ends in .md, .json or .html,"
+            " or say which with --format"
+        )
+
+
+def _write_diff(document: DiffDocument, formats: list[str], output: str, *, inputs: list[Path]) -> None:
+    from eval_skills.reporting.diff.report import DIFF_FORMATS
+    from eval_skills.reporting.writing import target_files, write_targets
+
+    extensions = {name: DIFF_FORMATS[name].extension for name in formats}
+    files = target_files(output, extensions, "eval-diff", inputs=inputs)
+    for path in write_targets({file: DIFF_FORMATS[name].render(document) for name, file in files.items()}):
+        current().remark(f"diff    {path}", style="")
+
+
+def _tell_files(files: list[Path], *, remarks: list[str]) -> int:
+    from eval_skills.cli.output.run import print_json
+
+    for remark in remarks:
+        current().remark(remark)
+    if current().json:
+        print_json({"files": [str(path) for path in files], "remarks": remarks})
+    else:
+        for path in files:
+            current().say(f"report  {path}")
+    return 0

@@ -1,0 +1,89 @@
+"""``eval-skills select``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from eval_skills.cli.context import current
+from eval_skills.cli.options import RESULTS, SELECTED, PastResults, StrategyFile, TopK
+
+if TYPE_CHECKING:
+    from eval_skills.core.selection import RankedSkill
+
+
+def select_command(
+    *,
+    from_: Annotated[
+        Path,
+        Parameter(group=SELECTED, name="--from", help="Candidates: a folder of skills, or a JSON file with an array of skills"),
+    ],
+    reports: Annotated[
+        list[Path] | None,
+        Parameter(
+            group=SELECTED,
+            consume_multiple=True,
+            help="JSON reports with the candidates' figures [default: each one's last in the store]",
+        ),
+    ] = None,
+    strategy: StrategyFile = None,
+    min_completion: Annotated[
+        float | None, Parameter(group=SELECTED, help="Lowest completion rate; beats the strategy file")
+    ] = None,
+    top_k: TopK = None,
+    output: Annotated[
+        Path | None, Parameter(group=RESULTS, help="Write the selection to this JSON file [default: print it]")
+    ] = None,
+    store: PastResults = None,
+) -> int:
+    """Filter and rank skills by their evaluation reports.
+
+    Their figures are those of the reports that are named, else the last ones in the store. Nothing is evaluated.
+
+    Example: eval-skills select --from ./skills --min-completion 0.8 --top-k 2
+    """
+    from eval_skills.core.selection import select
+    from eval_skills.engine.definition.paths import check_file
+    from eval_skills.engine.stored_runs.candidates import chosen_strategy, load_candidates, load_reports
+
+    flags = {"strategy": strategy, "top_k": top_k, "store": store, "min_completion": min_completion}
+    config = current().config(flags)
+    chosen = chosen_strategy(str(config.strategy) if config.strategy else None, min_completion=min_completion, top_k=config.top_k)
+    if output is not None:
+        check_file(output, "--output", "the selection")
+    candidates = load_candidates(from_)
+    known = load_reports(reports or [], config.store)
+    ranked = select(candidates.skills, known, chosen)
+    _deliver([_entry(choice) for choice in ranked], output, remarks=[bad.reason for bad in candidates.invalid])
+    return 0
+
+
+def _entry(choice: RankedSkill) -> dict[str, Any]:
+    summary = choice.report.summary
+    return {
+        "rank": choice.rank,
+        "skill": choice.skill.to_json(),
+        "path": str(choice.skill.folder) if choice.skill.folder else None,
+        "completionRate": summary.completion_rate,
+        "compositeScore": summary.composite_score,
+        "errorRate": summary.error_rate,
+        "p95Ms": choice.report.latency.p95_ms,
+    }
+
+
+def _deliver(entries: list[dict[str, Any]], output: Path | None, *, remarks: list[str]) -> None:
+    from eval_skills.cli.output.run import json_text, print_json
+    from eval_skills.core.store.files import write_whole
+
+    session = current()
+    for remark in remarks:
+        session.remark(f"skipped  {remark}")
+    if not entries:
+        session.remark("no skill was selected: none of the candidates has a report that passes the filters")
+    if output is not None:
+        write_whole(output, json_text(entries).encode())
+        session.remark(f"{len(entries)} skills written to {output}", style="")
+    if output is None or session.json:
+        print_json(entries)

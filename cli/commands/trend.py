@@ -1,0 +1,160 @@
+"""``eval-skills trend``."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from eval_skills.cli.context import current
+from eval_skills.cli.moments import from_moment, to_moment
+from eval_skills.cli.options import RESULTS, SHOWN, PastResults, whole
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from eval_skills.cli.output.trend import Steps
+    from eval_skills.core.trend.trend import Trend, TrendPoint
+
+PAGES = frozenset({".html", ".htm"})
+PICTURES = frozenset({".png"})
+ROWS_SHOWN = 60
+"""Two months of nights: nobody reads a year of them in a terminal, and printing it takes longer than reading it."""
+
+
+def trend_command(
+    *,
+    skill: Annotated[str, Parameter(group=SHOWN, help="The skill: its id (every version), or id@version")],
+    metric: Annotated[
+        str,
+        Parameter(
+            group=SHOWN,
+            help="completionRate, errorRate, p95Ms, compositeScore, partialScore, flakeRate, estimatedUSD; of judging models: "
+            "judgeTokens, judgeUSD or unjudgedItems",
+        ),
+    ] = "completionRate",
+    benchmark: Annotated[
+        str | None, Parameter(group=SHOWN, help="Only this benchmark: its id, or id@version [default: each]")
+    ] = None,
+    since: Annotated[
+        datetime | None,
+        Parameter(group=SHOWN, converter=from_moment, help="Begin with this day (2026-01-01), or this long ago (12h, 30d, 4w)"),
+    ] = None,
+    until: Annotated[
+        datetime | None,
+        Parameter(group=SHOWN, converter=to_moment, help="End with this day (2026-01-31), or this long ago (12h, 30d, 4w)"),
+    ] = None,
+    limit: Annotated[
+        int,
+        Parameter(
+            group=SHOWN, converter=whole, help="Show at most this many runs of a benchmark, and those where the level changed"
+        ),
+    ] = ROWS_SHOWN,
+    output: Annotated[
+        Path | None, Parameter(group=RESULTS, help="Draw the trend in this file, too: .html, or .png (needs eval-skills[plot])")
+    ] = None,
+    store: PastResults = None,
+) -> int:
+    """Show how a figure of a skill moved from run to run.
+
+    Every run of the skill is a point; there is a line for each benchmark. Where the level of the figure changed, and not just its
+    last value, ▲ or ▼ marks it and a line says what else changed there: skill, adapter, benchmark, task, scorer, judge, option,
+    version, environment, commit. It takes 8 runs to have a mark; where nothing changed, one series in twenty has one by chance.
+    All runs count for that, and are in --json and in the drawing, however few lines --limit lets be shown.
+
+    Example: eval-skills trend --skill calculator --metric p95Ms --since 30d
+    """
+    from eval_skills.cli.context import existing_store
+    from eval_skills.cli.output.trend import Steps
+    from eval_skills.core.trend.trend import check_metric, trend
+
+    check_metric(metric)
+    _check(limit, output)
+    place = existing_store(store)
+    found = trend(place, skill, metric=metric, benchmark=benchmark, since=since, until=until)
+    changes = {name: Steps.of(place, skill, points, metric) for name, points in found.items()}
+    if output is not None:
+        _write(output, found, skill, metric, changes)
+    _show(found, skill, metric, output, changes, limit)
+    return 0
+
+
+def _check(limit: int, output: Path | None) -> None:
+    from eval_skills.core.errors import UsageError
+
+    if limit < 1:
+        raise UsageError(f"--limit {limit}: give at least 1, or leave it out for {ROWS_SHOWN}")
+    if output is None:
+        return
+    from eval_skills.engine.definition.paths import check_file
+    from eval_skills.reporting.trend.picture import check_drawable
+
+    if (ending := output.suffix.lower()) not in PAGES | PICTURES:
+        raise UsageError(f"--output {output}: a trend is drawn as HTML or PNG; give a file that ends in .html or .png")
+    if ending in PICTURES:
+        check_drawable()
+    check_file(output, "--output", "the trend")
+
+
+def _write(output: Path, found: Trend, skill: str, metric: str, changes: Mapping[str, Steps]) -> None:
+    from eval_skills.core.store.files import write_whole
+    from eval_skills.reporting.trend import page as trend_page
+    from eval_skills.reporting.trend import picture as trend_picture
+    from eval_skills.reporting.trend.series import shown
+
+    show = shown(metric)
+    notes = {name: steps.annotations() for name, steps in changes.items()}
+    if output.suffix.lower() in PICTURES:
+        write_whole(output, trend_picture.render_png(found, skill=skill, metric=metric, shown=show, annotations=notes))
+    else:
+        write_whole(output, trend_page.render(found, skill=skill, metric=metric, shown=show, annotations=notes).encode())
+
+
+def _show(found: Trend, skill: str, metric: str, output: Path | None, changes: Mapping[str, Steps], limit: int) -> None:
+    from eval_skills.cli.output.run import print_json
+    from eval_skills.cli.output.trend import show_table
+
+    if current().json:
+        print_json(_document(found, skill, metric, output, changes))
+        return
+    for benchmark, points in found.items():
+        _show_line(benchmark, points, skill, metric, changes[benchmark])
+        show_table(points, metric, changes[benchmark], limit=limit)
+    if not found:
+        current().say(f"no report of {skill} in this time")
+    if output is not None:
+        current().say(f"written to {output}")
+
+
+def _show_line(benchmark: str, points: list[TrendPoint], skill: str, metric: str, steps: Steps) -> None:
+    from eval_skills.reporting.numbers import sparkline
+    from eval_skills.reporting.trend.series import SHARES, shown
+
+    show = shown(metric)
+    seen = points[-current().out().width :]
+    line = sparkline([point.value for point in seen], top=1.0 if metric in SHARES else None)
+    current().say(f"{skill} on {benchmark}, {metric}: {show(points[0].value)} → {show(points[-1].value)}", style="bold")
+    current().say(line)
+    for note in steps.lines(seen, show):
+        current().say(note)
+
+
+def _document(found: Trend, skill: str, metric: str, output: Path | None, changes: Mapping[str, Steps]) -> dict[str, Any]:
+    series = [
+        {"benchmark": benchmark, "points": [_point(point) for point in points], **changes[benchmark].to_json()}
+        for benchmark, points in found.items()
+    ]
+    return {"skill": skill, "metric": metric, "series": series, "file": str(output) if output else None}
+
+
+def _point(point: TrendPoint) -> dict[str, Any]:
+    return {
+        "timestamp": point.timestamp.isoformat(),
+        "runId": point.run_id,
+        "skillVersion": point.skill_version,
+        "benchmarkVersion": point.benchmark_version,
+        "value": point.value,
+        "interval": point.interval.to_json() if point.interval else None,
+    }

@@ -1,0 +1,1 @@
+"""What the commands print: one file per kind of result."""

@@ -1,0 +1,110 @@
+"""Benchmarks and their tasks, as the terminal and JSON show them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from eval_skills.cli.context import current, printable
+
+if TYPE_CHECKING:
+    from eval_skills.core.models import Benchmark, EvalTask
+
+NOT_RATED = "unrated"
+"""What stands for the complexity of tasks that say none."""
+
+
+def show_benchmarks(found: list[Benchmark], invalid: list[dict[str, str]]) -> None:
+    """A row for each benchmark; `invalid` are the ids of the malformed ones and the reasons why they are."""
+    from eval_skills.cli.output.run import print_json
+
+    if current().json:
+        print_json({"benchmarks": [_entry(benchmark) for benchmark in found], "invalid": invalid})
+        return
+    rows = [[*map(str, entry.values())] for entry in map(_row, found)]
+    _print_table(["id", "version", "name", "tasks", "complexity", "subject", "scoring", "tags"], rows)
+    for bad in invalid:
+        current().say(f"invalid  {bad['reason']}", style="yellow")
+
+
+def show_benchmark(benchmark: Benchmark) -> None:
+    """One benchmark, and a row for each of its tasks."""
+    from eval_skills.cli.output.run import print_json
+
+    tasks = [_task(task) for task in benchmark.tasks]
+    if current().json:
+        more = {"description": benchmark.description, "domain": benchmark.domain, "maxLatencyMs": benchmark.max_latency_ms}
+        print_json(_entry(benchmark) | more | {"tasks": tasks})
+        return
+    row = _row(benchmark)
+    current().say(f"{benchmark.id}@{benchmark.version}  {benchmark.name}", style="bold")
+    count = f"{row['tasks']} task{'' if row['tasks'] == 1 else 's'}"
+    current().say(f"{count}, subject {row['subject']}, scoring {row['scoring']}, domain {benchmark.domain}")
+    if benchmark.description:
+        current().say(benchmark.description)
+    for about in ("complexity", "tags"):
+        if row[about]:
+            current().say(f"{about}: {row[about]}")
+    cells = [
+        [task["id"], task["evaluator"], ", ".join(task["tags"]), task["complexity"] or "", task["description"]] for task in tasks
+    ]
+    _print_table(["task", "evaluator", "tags", "complexity", "description"], cells)
+
+
+def _entry(benchmark: Benchmark) -> dict[str, Any]:
+    from eval_skills.benchmarks import count_complexity, count_tags
+
+    tags, rated = count_tags(benchmark.tasks), count_complexity(benchmark.tasks)
+    return {
+        "id": benchmark.id,
+        "version": benchmark.version,
+        "name": benchmark.name,
+        "tasks": len(benchmark.tasks),
+        "subject": benchmark.subject,
+        "scoringMethod": benchmark.scoring_method,
+        "k": benchmark.k if benchmark.scoring_method == "pass_at_k" else None,
+        "tags": list(tags),
+        "tagCounts": tags,
+        "complexity": {name or NOT_RATED: count for name, count in rated.items()},
+    }
+
+
+def _row(benchmark: Benchmark) -> dict[str, Any]:
+    entry = _entry(benchmark)
+    entry["scoringMethod"] += f" (k = {entry['k']})" if entry["k"] else ""
+    return {
+        **{name: entry[name] for name in ("id", "version", "name", "tasks")},
+        "complexity": _counted(entry["complexity"]),
+        "subject": entry["subject"],
+        "scoring": entry["scoringMethod"],
+        "tags": _counted(entry["tagCounts"]),
+    }
+
+
+def _counted(counts: dict[str, int]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in counts.items())
+
+
+def _task(task: EvalTask) -> dict[str, Any]:
+    dimensions = "agent run" if task.expected is not None and not task.expected.is_empty else None
+    return {
+        "id": task.id,
+        "description": task.description,
+        "evaluator": task.evaluator_type or dimensions or "default",
+        "tags": task.tags,
+        "complexity": task.complexity,
+        "weight": task.weight,
+        "timeoutMs": task.timeout_ms,
+    }
+
+
+def _print_table(names: list[str], rows: list[list[str]]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False)
+    for name in names:
+        fixed = name in {"id", "version", "task", "tasks"}
+        table.add_column(name, overflow="fold", no_wrap=fixed, justify="right" if name == "tasks" else "left")
+    for row in rows:
+        table.add_row(*(Text(printable(cell)) for cell in row))
+    current().out().print(table)

@@ -1,0 +1,160 @@
+"""What ``compare-answers`` prints.
+
+What ``compare-answers`` prints of a panel: each model's verdicts, and how far the panel agrees.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from eval_skills.cli.context import current, printable
+from eval_skills.reporting import numbers
+from eval_skills.reporting.judging.figures import estimate_rate, position_line
+
+if TYPE_CHECKING:
+    from eval_skills.core.judging.preferences import MemberRates
+    from eval_skills.engine.comparison.summary import ComparisonSummary
+
+DECIDING_SHOWN, REASON_LENGTH = 5, 80
+
+_SHOWN = (
+    "task_id", "run_index", "outcome", "a_first", "b_first", "reasoning_a_first", "reasoning_b_first", "error_message",
+    "judge_agreement",
+)  # fmt: skip
+
+
+def show_comparison(summary: ComparisonSummary) -> None:
+    """The win rates, what the place did, and the verdict; or one JSON document."""
+    from eval_skills.cli.output.run import print_json
+
+    if current().json:
+        print_json(_document(summary))
+        return
+    found = summary.figures
+    say = current().say
+    say(f"A       {summary.skill_a}   run {summary.run_a}")
+    say(f"B       {summary.skill_b}   run {summary.run_b}")
+    say(f"judge   {summary.model} ({summary.prompt}) on {summary.benchmark}")
+    _print_rates(summary)
+    say(_ties(summary))
+    if found.position_bias is not None:
+        say(position_line(found.position_bias, summary.noun))
+    print_panel(summary)
+    if summary.unanswered:
+        say(f"{numbers.plural(summary.unanswered, 'pair')} not judged: an answer is missing", style="yellow")
+    _print_deciding(summary)
+    say(summary.line, style="green" if found.verdict != "undecided" else "")
+    if summary.judged_before:
+        say(f"{numbers.plural(summary.judged_before, 'pair')} judged before: nobody was asked; --no-judge-cache asks anew")
+    for line in summary.judging:
+        say(line, style="" if summary.is_complete or line.startswith("judging: ") else "red")
+    if not summary.out_of_budget:
+        say(f"store   {summary.store}   comparison {summary.comparison_id}")
+
+
+def _ties(summary: ComparisonSummary) -> str:
+    found = summary.figures
+    if not found.ties:
+        return "no ties"
+    kinds = [f"{found.disagreements} where the orders disagree", f"{found.identical} equal answers"]
+    kinds += [f"{found.split} without a majority"] if summary.members else []
+    return f"{numbers.plural(found.ties, 'tie')}: {', '.join(kinds)}"
+
+
+def _print_rates(summary: ComparisonSummary) -> None:
+    from rich.table import Table
+
+    found = summary.figures
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name in ("", "pairs", "share", "95 % interval"):
+        table.add_column(name, justify="left" if not name else "right")
+    for name, count, rate in (
+        ("A is better", found.wins_a, found.win_rate_a),
+        ("B is better", found.wins_b, found.win_rate_b),
+        ("tie", found.ties, found.tie_rate),
+    ):
+        table.add_row(name, f"{count:,}", numbers.rate(rate.value), estimate_rate(rate))
+    current().out().print(table)
+
+
+def _print_deciding(summary: ComparisonSummary) -> None:
+    """The first tasks that one side won in both orders, with what was said of them."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from eval_skills.core.text import one_line
+
+    rows = [row for row in summary.rows if row["outcome"] in ("a", "b")]
+    if not rows:
+        return
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name in ("task that decided", "better", "because"):
+        table.add_column(name)
+    for row in rows[:DECIDING_SHOWN]:
+        task, why = f"{row['task_id']}#{row['run_index'] + 1}", one_line(row["reasoning_a_first"] or "", REASON_LENGTH)
+        table.add_row(Text(printable(task)), row["outcome"].upper(), Text(printable(why)))
+    current().out().print(table)
+    if len(rows) > DECIDING_SHOWN:
+        current().say(f"… and {numbers.plural(len(rows) - DECIDING_SHOWN, 'pair')} more; --json has them all")
+
+
+def _document(summary: ComparisonSummary) -> dict[str, Any]:
+    spent = summary.spent
+    return {
+        "comparisonId": summary.comparison_id,
+        "landed": not summary.out_of_budget,
+        "a": {"runId": summary.run_a, "skill": summary.skill_a},
+        "b": {"runId": summary.run_b, "skill": summary.skill_b},
+        "benchmark": summary.benchmark,
+        "judge": {"model": summary.model, "prompt": summary.prompt},
+        "panel": [each.to_json() for each in summary.members],
+        "summary": summary.line,
+        "figures": summary.figures.to_json(),
+        "unanswered": summary.unanswered,
+        "judging": {"requests": spent.asked, "cached": spent.cached, "tokens": spent.tokens, "costUsd": spent.cost_usd},
+        "judgedBefore": summary.judged_before,
+        "unjudged": summary.figures.errors,
+        "pairs": [_pair(row) for row in summary.rows],
+        "store": summary.store,
+        "remarks": [*summary.remarks, *summary.judging],
+    }
+
+
+def _pair(row: dict[str, Any]) -> dict[str, Any]:
+    votes = [_camel(vote) for vote in row.get("votes") or ()]
+    return _camel({name: row.get(name) for name in _SHOWN}) | {"votes": votes}
+
+
+def _camel(row: dict[str, Any]) -> dict[str, Any]:
+    from pydantic.alias_generators import to_camel
+
+    return {to_camel(name): value for name, value in row.items()}
+
+
+_COLUMNS = ("model", "A", "B", "tie", "no verdict", "as the panel", "first place won", "orders agree")
+
+
+def print_panel(summary: ComparisonSummary) -> None:
+    """The table of the models, and the mean agreement; nothing where one vote is the verdict."""
+    from rich.table import Table
+    from rich.text import Text
+
+    if not summary.members:
+        return
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name in _COLUMNS:
+        table.add_column(name, justify="left" if name == "model" else "right")
+    for member in summary.members:
+        table.add_row(Text(printable(member.model)), *_cells(member))
+    current().out().print(table)
+    if summary.figures.agreement is not None:
+        who = "of the models" if len(summary.members) > 1 else "of its votes"
+        share = numbers.rate(summary.figures.agreement)
+        current().say(f"agreement: of a judged pair {share} {who} say what its verdict is, on average")
+
+
+def _cells(member: MemberRates) -> list[str]:
+    found, bias = member.figures, member.figures.position_bias
+    places = (None, None) if bias is None else (bias.first_place_share.value, bias.consistent_share.value)
+    counts = (found.wins_a, found.wins_b, found.ties, found.errors)
+    return [*(f"{count:,}" for count in counts), *map(numbers.rate, (member.agreement, *places))]

@@ -1,0 +1,106 @@
+"""What `report diff` prints: per skill its verdict, its figures, what the tasks say, and the tasks that flipped."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+
+from rich.table import Table
+from rich.text import Text
+
+from eval_skills.cli.context import current
+from eval_skills.cli.output.run import NO_LIMIT, print_json
+from eval_skills.core.diff.model import Flip, SkillDiff
+from eval_skills.reporting.diff.figures import (
+    flips_shown,
+    lineage,
+    names_shown,
+    shown_row,
+    side_text,
+    statistics_lines,
+    verdict_text,
+)
+from eval_skills.reporting.diff.report import DIFF_FORMATS, DiffDocument
+from eval_skills.reporting.escape import excerpt, one_line
+from eval_skills.reporting.numbers import UNKNOWN
+
+FLIPS_SHOWN, NAMES_SHOWN, ANSWER_LENGTH = 10, 10, 60
+COLOURS = {"better": "green", "worse": "red", "added": "cyan", "removed": "yellow"}
+
+
+def show_diff(document: DiffDocument, format: str | None) -> None:  # noqa: A002 - the word that people use
+    """The comparison on stdout: as JSON in a ``--json`` call, else in `format`, else as tables. Remarks go to stderr."""
+    session = current()
+    for remark in document.remarks:
+        session.remark(remark)
+    if session.json:
+        print_json(document.to_json())
+    elif format is not None:
+        sys.stdout.write(DIFF_FORMATS[format].render(document))
+    else:
+        _say(f"before  {document.before}")
+        _say(f"after   {document.after}")
+        for skill in document.diff.skills:
+            _show_skill(skill)
+        _show_gate(document.failures)
+
+
+def _show_skill(skill: SkillDiff) -> None:
+    _say("")
+    _say(f"{lineage(skill)} on {skill.benchmark_id}: {verdict_text(skill)}", COLOURS.get(skill.verdict or skill.change, ""))
+    if skill.explanation:
+        _say(skill.explanation)
+    rows = [shown_row(row) for row in skill.rows]
+    cells = [(row.name, row.before, row.after, f"{row.delta} {row.arrow}".rstrip(), row.mark) for row in rows]
+    _print_table(("", "before", "after", "change", ""), cells, right=(1, 2, 3))
+    if skill.statistics:
+        _print_table(("", ""), statistics_lines(skill.statistics))
+    for side, names in (("before", skill.tasks_only_before), ("after", skill.tasks_only_after)):
+        if names:
+            _say(f"tasks {side} only: {names_shown(names, NAMES_SHOWN)}")
+    _show_flips(skill)
+
+
+def _show_flips(skill: SkillDiff) -> None:
+    flips, more = flips_shown(skill, FLIPS_SHOWN)
+    if flips:
+        _print_table(("task that flipped", "", "before", "answer", "after", "answer"), map(_flip_cells, flips))
+    if more:
+        _say(f"… and {more:,} more tasks flipped; --format json has them all")
+
+
+def _flip_cells(flip: Flip) -> Sequence[str]:
+    mark = "✔ better" if flip.change == "better" else "✘ worse"
+    sides = [(side_text(side), _answer(side.output)) for side in (flip.before, flip.after)]
+    return (flip.task_id, mark, *sides[0], *sides[1])
+
+
+def _answer(output: object) -> str:
+    return UNKNOWN if output is None else excerpt(output, ANSWER_LENGTH)
+
+
+def _show_gate(failures: list[str] | None) -> None:
+    if failures is None:
+        return
+    _say("")
+    for failure in failures:
+        _say(f"gate failed: {failure}", "red")
+    if not failures:
+        _say("gate passed: no skill is worse", "green")
+
+
+def _print_table(names: Sequence[str], rows: Iterable[Sequence[str]], *, right: Sequence[int] = ()) -> None:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=any(names))
+    for index, name in enumerate(names):
+        table.add_column(name, justify="right" if index in right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(one_line(cell), style=_style(cell)) for cell in row))
+    current().out(pipe_width=NO_LIMIT).print(table)
+
+
+def _style(cell: str) -> str:
+    return {"✔": "green", "✘": "red"}.get(cell[:1], "")
+
+
+def _say(line: str, style: str = "") -> None:
+    current().say(one_line(line), style=style)

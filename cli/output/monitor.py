@@ -1,0 +1,146 @@
+"""Running a monitor from the command line: its changes as they happen, a summary, and the gate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from eval_skills.cli.context import current
+
+if TYPE_CHECKING:
+    from eval_skills.cli.options import JudgeFlags
+    from eval_skills.core.monitoring import HealthStatus, StatusChange, WindowFigures
+    from eval_skills.engine.monitor.request import MonitorRequest
+    from eval_skills.engine.monitor.summary import MonitorSummary
+
+GATE_FAILED, UNFINISHED = 1, 3
+STYLES = {"healthy": "green", "warning": "yellow", "critical": "red", "insufficient_data": "dim"}
+
+
+class _Watcher:
+    """Prints every change on stderr, and remembers the last."""
+
+    last: HealthStatus | None = None
+
+    def changed(self, change: StatusChange) -> None:
+        """One line: before, after, and the window's rate."""
+        self.last = change.after
+        figures = change.figures
+        current().remark(f"{change.before} → {change.after}: {_rate(figures)}", style=STYLES[change.after])
+
+
+def run_monitor(request: MonitorRequest, fail_on: str | None, judging: JudgeFlags) -> int:
+    """Check the request, run its flow, print what came of it; the exit code of the command."""
+    from eval_skills.cli.judging_options import idle_judging
+    from eval_skills.cli.prefect_server.private import prefect_api
+    from eval_skills.engine.monitor.session import check_monitor
+
+    task = check_monitor(request)  # before a server is started for nothing
+    for remark in idle_judging(judging, task.scorings) if task.scorings else ():  # else what the log says makes the scoring
+        current().remark(remark)
+    with prefect_api(verbose=current().verbose) as server:
+        server.wait_until_ready()
+        summary = _watched(request)
+        if not server.wait_until_recorded(summary.flow_runs, summary.task_runs):
+            current().remark("Prefect had not recorded every task run before its server stopped; samples are safe")
+    passed = _gate_passed(summary, fail_on)
+    _show(summary, fail_on, passed)
+    if summary.judge_failed:
+        return UNFINISHED
+    return 0 if passed else GATE_FAILED
+
+
+def _watched(request: MonitorRequest) -> MonitorSummary:
+    from eval_skills import flows
+    from eval_skills.engine.monitor.summary import monitor_watched_by
+    from eval_skills.flows.calling import call_flow
+
+    watcher = _Watcher()
+    with monitor_watched_by(watcher):
+        try:
+            return call_flow(flows.monitor, request)
+        except KeyboardInterrupt as interrupt:
+            status = f"; the last change was to {watcher.last}" if watcher.last else ""
+            raise type(interrupt)(f"interrupted{status}; the same command goes on where this one stopped") from None
+
+
+def _gate_passed(summary: MonitorSummary, fail_on: str | None) -> bool:
+    from eval_skills.core.monitoring import SEVERITY
+
+    if fail_on is None:
+        return True
+    if summary.judge_failed:
+        return False
+    limit = {"warning": 1, "critical": 2}[fail_on]
+    return summary.status != "insufficient_data" and SEVERITY[summary.status] < limit
+
+
+def _show(summary: MonitorSummary, fail_on: str | None, passed: bool) -> None:
+    from eval_skills.cli.output.run import print_json
+
+    session = current()
+    if session.json:
+        print_json(_document(summary, fail_on, passed))
+        return
+    for remark in summary.remarks:
+        session.remark(remark)
+    session.say(f"{summary.status}: {_rate(summary.window)}", style=STYLES[summary.status])
+    if summary.announced != summary.status:
+        session.say(f"announced is still {summary.announced}, until the rate is well above the threshold", style="dim")
+    counts = {"records": summary.read, "sampled": summary.sampled, "bad": summary.bad}
+    counts |= {name: count for name, count in _rarer(summary) if count}
+    session.say("  ".join(f"{name} {count:,}" for name, count in counts.items()))
+    session.say(f"store   {summary.store}   monitor {summary.monitor_id}")
+    if fail_on is not None:
+        verdict = "passed" if passed else "failed"
+        why = "too little could be judged" if summary.judge_failed else f"the status is {summary.status}"
+        session.say(f"gate {verdict}: {why}, and --fail-on {fail_on}", style="green" if passed else "red")
+
+
+def _rarer(summary: MonitorSummary) -> tuple[tuple[str, int], ...]:
+    return ("other skills", summary.other), ("repeated", summary.repeated), ("not judged", summary.unjudged)
+
+
+def _rate(figures: WindowFigures) -> str:
+    from eval_skills.reporting import numbers as shown
+
+    if figures.pass_rate is None:
+        return "no sample in the window"
+    interval = shown.interval(figures.interval)
+    return f"{shown.rate(figures.pass_rate)} of {shown.plural(figures.size, 'sample')} in the window pass ({interval})"
+
+
+def _document(summary: MonitorSummary, fail_on: str | None, passed: bool) -> dict[str, Any]:
+    return {
+        "monitorId": summary.monitor_id,
+        "runId": summary.run_id,
+        "log": summary.log,
+        "status": summary.status,
+        "announced": summary.announced,
+        "summary": summary.line,
+        "window": _window(summary.window),
+        "read": summary.read,
+        "bad": summary.bad,
+        "otherSkills": summary.other,
+        "sampled": summary.sampled,
+        "repeated": summary.repeated,
+        "unjudged": summary.unjudged,
+        "changes": [
+            {"before": each.before, "after": each.after, "interactionId": each.interaction_id, "window": _window(each.figures)}
+            for each in summary.changes
+        ],
+        "changeCount": summary.change_count,
+        "gate": {"failOn": fail_on, "passed": passed} if fail_on else None,
+        "remarks": summary.remarks,
+        "store": summary.store,
+    }
+
+
+def _window(figures: WindowFigures) -> dict[str, Any]:
+    return {
+        "samples": figures.size,
+        "passed": figures.passed,
+        "errors": figures.errors,
+        "passRate": figures.pass_rate,
+        "interval": figures.interval.to_json(),
+        "meanScore": figures.mean_score,
+    }

@@ -1,0 +1,112 @@
+"""The live display of a run: a bar on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+from collections import Counter
+from shlex import quote
+from threading import Lock
+from time import monotonic
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from eval_skills.cli.context import printable
+from eval_skills.core.models import ItemResult
+from eval_skills.engine.evaluation.plan import RunPlan
+from eval_skills.reporting.numbers import plural
+
+PLAIN_PERIOD_S = 5.0
+
+
+def waiting_text(skill: str, waited_s: float, asked_s: float) -> str:
+    """``a@1.0.0 waits 120 s: its service asked for 3,600 s, at most 120 s are waited``."""
+    capped = f", at most {waited_s:,.0f} s are waited" if asked_s > waited_s else ""
+    return f"{skill} waits {waited_s:,.0f} s: its service asked for {asked_s:,.0f} s{capped}"
+
+
+class LiveDisplay:
+    """Shows done, passed, failed, errors and the time left. Told of results from the flow's thread and from its event loop."""
+
+    def __init__(self, console: Console) -> None:
+        self._console, self._lock = console, Lock()
+        self._counts: Counter[str] = Counter()
+        self._plan: RunPlan | None = None
+        self._shown_at = monotonic()
+        self._bar = Progress(
+            SpinnerColumn(),
+            BarColumn(bar_width=30),
+            MofNCompleteColumn(),
+            TextColumn("{task.description}"),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            console=console,
+            transient=True,
+        )
+        self._row = self._bar.add_task("starting Prefect …", total=None)
+
+    def __enter__(self) -> Self:
+        if self._console.is_terminal:
+            self._bar.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._console.is_terminal:
+            self._bar.stop()
+
+    def planned(self, plan: RunPlan) -> None:
+        """The run begins, or goes on."""
+        with self._lock:
+            self._plan, self._counts = plan, Counter()
+        resumed = f", {plan.finished} of them done already" if plan.finished else ""
+        self._console.print(
+            f"run {plan.run_id}: {plural(len(plan.skills), 'skill')} × {plural(len(plan.benchmark.tasks), 'task')}"
+            f" × {plural(plan.request.runs, 'run')}"
+            f" = {plural(plan.planned, 'item')}{resumed}"
+        )
+        self._bar.update(self._row, total=plan.planned, completed=plan.finished, description="")
+
+    def retrying(self, item: str, reason: str) -> None:
+        """An item had transient trouble and will be tried again."""
+        with self._lock:
+            self._counts["retries"] += 1
+
+    def waiting(self, skill: str, waited_s: float, asked_s: float) -> None:
+        """A skill's service asked us to wait."""
+        self._console.print(printable(waiting_text(skill, waited_s, asked_s)), markup=False, soft_wrap=True)
+
+    def finished(self, result: ItemResult) -> None:
+        """An item has its final result."""
+        with self._lock:
+            self._counts[result.status] += 1
+            self._bar.update(self._row, advance=1, description=self._line())
+            if not self._console.is_terminal and monotonic() - self._shown_at >= PLAIN_PERIOD_S:
+                self._shown_at = monotonic()
+                self._console.print(f"{self._done()}/{self._plan.planned if self._plan else '?'} done: {self._line()}")
+
+    def interrupted(self, command: str) -> str:
+        """What to say after Ctrl-C; `command` is the one that goes on."""
+        if self._plan is None:
+            return "interrupted before the run began; nothing was written"
+        store = "" if self._plan.request.store == "./eval-store" else f" --store {quote(self._plan.request.store)}"
+        done = f"interrupted after {self._done()} of {plural(self._plan.planned, 'item')}"
+        return f"{done}; go on with: eval-skills {command} --resume {self._plan.run_id}{store}"
+
+    def _done(self) -> int:
+        before = self._plan.finished if self._plan else 0
+        return before + sum(self._counts[status] for status in ("pass", "fail", "error", "timeout"))
+
+    def _line(self) -> str:
+        counts = self._counts
+        text = f"{counts['pass']} passed, {counts['fail']} failed, {counts['error'] + counts['timeout']} errors"
+        return f"{text}, {counts['retries']} retries" if counts["retries"] else text

@@ -1,0 +1,142 @@
+"""The table that a run ends with: the best skill first, in the width there is.
+
+Why items of a run ended badly, in a handful of lines below its ranking.
+
+The page of a CI job, where there is one: see `eval_skills.reporting.summary`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+from rich.table import Table
+from rich.text import Text
+
+from eval_skills.cli.context import current, printable
+from eval_skills.core.metrics.dimensions import DIMENSIONS
+from eval_skills.core.models import SkillCompletionReport, TaskResult
+from eval_skills.reporting import numbers
+from eval_skills.reporting.context import ranked
+from eval_skills.reporting.dimensions import dimension_title, mean_of, shown_dimensions
+from eval_skills.reporting.escape import excerpt, one_line
+from eval_skills.reporting.numbers import plural
+from eval_skills.reporting.sections import ErrorKindCount, errors_by_kind, reasons
+
+if TYPE_CHECKING:
+    from eval_skills.engine.evaluation.summary import RunSummary
+
+GAP = 2
+
+FIGURES: dict[str, Callable[[SkillCompletionReport], str]] = {
+    "completion": lambda report: numbers.rate(report.summary.completion_rate),
+    "95 % interval": lambda report: numbers.interval(report.summary.confidence_interval),
+    "errors": lambda report: numbers.rate(report.summary.error_rate),
+    "flaky": lambda report: numbers.rate(report.summary.flake_rate),
+    "P50": lambda report: numbers.milliseconds(report.latency.p50_ms),
+    "P95": lambda report: numbers.milliseconds(report.latency.p95_ms),
+    "composite": lambda report: numbers.score(report.summary.composite_score),
+}
+LEAST_TELLING_FIRST = ("P50", "flaky", "95 % interval", "P95", "errors", "composite")
+
+
+def ranking(summary: RunSummary, width: int) -> Table:
+    """The ranking. Figures that do not fit into `width` are left out whole, the least telling ones first: reports have them all.
+
+    Agent runs have a column for every dimension that any of them was scored on; those of rubrics are in the reports alone.
+
+    A skill's name is folded only where it and its completion rate alone are wider than `width`.
+    """
+    reports = ranked(summary.reports)
+    columns = _columns(summary, reports)
+    for name in (*LEAST_TELLING_FIRST[:3], *map(_heading, reversed(_dimensions(reports))), *LEAST_TELLING_FIRST[3:]):
+        if _width(columns) > width:
+            del columns[name]
+    table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0))
+    for name in columns:
+        table.add_column(name, justify="left" if name == "skill" else "right", no_wrap=name != "skill", overflow="fold")
+    for report, *cells in zip(reports, *columns.values(), strict=True):
+        colour = "green" if report.summary.completion_rate >= summary.min_completion else "red"
+        styles = [colour if name == "completion" else "" for name in columns]
+        table.add_row(*map(Text, cells, styles))
+    return table
+
+
+def _columns(summary: RunSummary, reports: list[SkillCompletionReport]) -> dict[str, list[str]]:
+    columns = {"#": [str(place) for place, _ in enumerate(reports, start=1)], "skill": [report.skill_key for report in reports]}
+    columns |= {name: [show(report) for report in reports] for name, show in FIGURES.items()}
+    for name in _dimensions(reports):
+        columns[_heading(name)] = [numbers.score(mean_of(report, name)) for report in reports]
+    if summary.selected is not None:
+        ranks = {choice.skill.key: choice.rank for choice in summary.selected}
+        columns["selected"] = [str(ranks.get(report.skill_key, "")) for report in reports]
+    return columns
+
+
+def _dimensions(reports: list[SkillCompletionReport]) -> list[str]:
+    return [name for name in shown_dimensions(reports) if not name.startswith("rubric.")]
+
+
+def _heading(dimension: str) -> str:
+    """A dimension's own name may be anybody's, and that of a figure."""
+    return printable(dimension_title(dimension).lower() if dimension in DIMENSIONS else f"{dimension} (dimension)")
+
+
+def _width(columns: dict[str, list[str]]) -> int:
+    return sum(max(map(cell_len, (name, *cells))) + GAP for name, cells in columns.items()) - GAP
+
+
+LINES, LENGTH = 5, 200
+
+
+def trouble_lines(reports: Sequence[SkillCompletionReport]) -> list[str]:
+    """The first error of every skill with their number, then the first failures; at most `LINES` of each, and how many more.
+
+    ``12 errors of a@1.0.0: infra: connection refused`` and ``failed: t1#2 of b@1.0.0: NOT_EQUAL: 4 is not 5``.
+    """
+    order = ranked(reports)
+    return [*_errors(order), *_failures(order)]
+
+
+def _errors(reports: Sequence[SkillCompletionReport]) -> list[str]:
+    found = [(report.skill_key, kinds) for report in reports if (kinds := errors_by_kind(report))]
+    lines = [_of_skill(skill, kinds) for skill, kinds in found[:LINES]]
+    more = [kind for _, kinds in found[LINES:] for kind in kinds]
+    return [*lines, f"… and {plural(sum(kind.items for kind in more), 'error')} of other skills"] if more else lines
+
+
+def _of_skill(skill: str, kinds: Sequence[ErrorKindCount]) -> str:
+    first, others = kinds[0], sum(kind.items for kind in kinds[1:])
+    count = f"{plural(first.items, 'error')}" + (f" (of {first.items + others:,})" if others else "")
+    said = f": {_short(first.message)}" if first.message else ""
+    if first.messages > 1:
+        said = f", the first of {first.messages} messages{said}"
+    return f"{count} of {skill}: {first.kind}{said}"
+
+
+def _failures(reports: Sequence[SkillCompletionReport]) -> list[str]:
+    failed = [(report.skill_key, item) for report in reports for item in report.task_results if item.status == "fail"]
+    lines = [_failure(skill, item) for skill, item in failed[:LINES]]
+    more = len(failed) - LINES
+    return [*lines, f"… and {plural(more, 'failure')} more, which the reports have"] if more > 0 else lines
+
+
+def _failure(skill: str, item: TaskResult) -> str:
+    return f"failed: {_short(item.task_id)}#{item.run_index + 1} of {skill}: {_short(reasons(item)[0])}"
+
+
+def _short(text: str) -> str:
+    return excerpt(one_line(text), LENGTH)
+
+
+def add_job_summary(summary: RunSummary, *, gate: bool) -> None:
+    """Append the run to the job's summary; a remark says why where that did not work."""
+    from eval_skills.engine.evaluation.summary import context_of
+    from eval_skills.reporting.summary import append_job_summary
+
+    verdict = summary.gate_passed if gate else None
+    remark = append_job_summary(summary.reports, context_of(summary), line=summary.line, gate_passed=verdict, environ=os.environ)
+    if remark:
+        current().remark(remark)

@@ -1,0 +1,164 @@
+"""What a run prints: its plan before, its ranking after; or one JSON document."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+from eval_skills.cli.context import current
+from eval_skills.cli.output.ranking import ranking, trouble_lines
+from eval_skills.reporting import numbers
+from eval_skills.reporting.context import ranked
+from eval_skills.reporting.judging.figures import judging_line
+from eval_skills.reporting.sections import alarms
+
+if TYPE_CHECKING:
+    from eval_skills.core.selection import SelectStrategy
+    from eval_skills.engine.definition.request import RunOptions
+    from eval_skills.engine.evaluation.plan import RunPlan
+    from eval_skills.engine.evaluation.summary import RunSummary
+
+NO_LIMIT = 10_000
+SKILLS_JUDGED_SHOWN = 20
+_COUNTED = frozenset({"runs", "skills", "resume", "origin", "provenance", "at"})
+"""What a plan says outside its options."""
+
+
+def print_json(document: Any) -> None:
+    """The one JSON document of a ``--json`` call."""
+    sys.stdout.write(json_text(document))
+
+
+def json_text(document: Any) -> str:
+    """`document` as people like to read JSON, with a newline at its end."""
+    return json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def show_plan(plan: RunPlan, request: RunOptions, *, gate: bool, strategy: SelectStrategy | None = None) -> None:
+    """What a run of `request` would do."""
+    document = {
+        "benchmark": f"{plan.benchmark.id}@{plan.benchmark.version}",
+        "tasks": len(plan.benchmark.tasks),
+        "runs": plan.request.runs,
+        "items": len(plan.items),
+        "finished": plan.finished,
+        "skills": list(plan.skills),
+        "resume": plan.run_id if request.resume else None,
+        "options": _options(plan, request),
+        "strategy": strategy.to_json() if strategy else None,
+        "gate": {"minCompletion": request.min_completion, "passed": False} if gate else None,
+        "remarks": plan.remarks,
+    }
+    if current().json:
+        print_json(document)
+        return
+    for name in ("benchmark", "tasks", "runs", "items"):
+        current().say(f"{name:<10} {document[name]}")
+    current().say(f"skills     {', '.join(plan.skills)}")
+    for remark in plan.remarks:
+        current().say(remark, style="yellow")
+    current().say("dry run: everything is in order; nothing was called or written", style="green")
+    if gate:
+        current().say("gate failed: a dry run evaluates nothing, so --exit-on-fail has nothing to pass", style="red")
+
+
+def _options(plan: RunPlan, request: RunOptions) -> dict[str, Any]:
+    """What was asked now, and for the rest of a resumed run what was asked when it began."""
+    now, then = request.to_json(), plan.request.to_json()
+    names = [(name, field.alias or name) for name, field in type(plan.request).model_fields.items() if name not in _COUNTED]
+    return {alias: (now if name in request.model_fields_set else then)[alias] for name, alias in names}
+
+
+def show_summary(summary: RunSummary, *, gate: bool) -> None:
+    """The ranking, the files, and the gate's verdict."""
+    if current().json:
+        print_json(_document(summary, gate=gate))
+        return
+    session, out = current(), current().out(pipe_width=NO_LIMIT)
+    session.say(f"{summary.benchmark.id}@{summary.benchmark.version}")
+    out.print(ranking(summary, out.width))
+    _show_alarms(summary)
+    for line in trouble_lines(summary.reports):
+        session.say(line)
+    session.say(summary.line)
+    for line in _judging_by_skill(summary):
+        session.say(line)
+    for line in summary.judging:
+        session.say(line, style="red" if _is_trouble(line, summary) else "")
+    if summary.selected is not None and not summary.selected:
+        session.say(f"no skill was selected: none passes the filters (completion ≥ {summary.min_completion:.0%})", style="yellow")
+    for path in summary.report_files:
+        session.say(f"report  {path}")
+    session.say(f"store   {summary.store}   run {summary.run_id}")
+    if summary.is_partial:
+        done = f"{summary.finished} of {numbers.plural(summary.planned, 'item')}"
+        session.say(f"stopped early: {done}; nothing landed; go on with --resume {summary.run_id}", style="red")
+    elif gate:
+        _show_gate(summary)
+
+
+def _judging_by_skill(summary: RunSummary) -> list[str]:
+    """What judging each skill came to, where the line about the whole run does not say it: of several, or by other processes."""
+    lines = [line for report in ranked(summary.reports) if (line := judging_line(report)) is not None]
+    if len(lines) == 1 and any(line.startswith("judging: ") for line in summary.judging):
+        return []
+    rest = len(lines) - SKILLS_JUDGED_SHOWN
+    more = [f"and of {numbers.plural(rest, 'more skill')}, in the reports"] if rest > 0 else []
+    return [*lines[:SKILLS_JUDGED_SHOWN], *more]
+
+
+def _is_trouble(line: str, summary: RunSummary) -> bool:
+    return line.startswith("judge: ") or (summary.out_of_budget and line == summary.judging[-1])
+
+
+def _show_alarms(summary: RunSummary) -> None:
+    """In red, and in words where there is no red."""
+    for alarm in alarms(ranked(summary.reports)):
+        current().say(f"FORBIDDEN TOOL: {alarm.line}", style="bold red")
+
+
+def _show_gate(summary: RunSummary) -> None:
+    if summary.gate_passed:
+        least = numbers.rate(summary.min_completion)
+        current().say(f"gate passed: every skill completes at least {least} and called no forbidden tool", style="green")
+    for report in summary.rogue:
+        items = numbers.plural(report.summary.forbidden_items or 0, "item")
+        current().say(f"gate failed: {report.skill_key} called forbidden tools in {items}", style="red")
+    for report in summary.below:
+        rate = numbers.rate(report.summary.completion_rate)
+        current().say(
+            f"gate failed: {report.skill_key} completes {rate}, under {numbers.rate(summary.min_completion)}", style="red"
+        )
+    if summary.unjudged:
+        current().say(f"gate failed: {numbers.plural(summary.unjudged, 'item')} could not be judged", style="red")
+    if summary.skipped:
+        current().say(
+            f"gate failed: {numbers.plural(summary.skipped, 'skill')} could not be used, so nothing is known of it", style="red"
+        )
+
+
+def _judging(summary: RunSummary) -> dict[str, Any] | None:
+    if not summary.judging:
+        return None
+    return {"lines": summary.judging, "outOfBudget": summary.out_of_budget, "unjudged": summary.unjudged}
+
+
+def _document(summary: RunSummary, *, gate: bool) -> dict[str, Any]:
+    selected = None
+    if summary.selected is not None:
+        selected = [{"id": choice.skill.id, "version": choice.skill.version, "rank": choice.rank} for choice in summary.selected]
+    return {
+        "runId": summary.run_id,
+        "summary": summary.line,
+        "benchmark": f"{summary.benchmark.id}@{summary.benchmark.version}",
+        "planned": summary.planned,
+        "finished": summary.finished,
+        "selected": selected,
+        "gate": {"minCompletion": summary.min_completion, "passed": summary.gate_passed} if gate else None,
+        "files": [str(path) for path in summary.report_files],
+        "store": str(summary.store),
+        "remarks": summary.remarks,
+        "judging": _judging(summary),
+        "reports": [report.to_json() for report in ranked(summary.reports)],
+    }

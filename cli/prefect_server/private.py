@@ -1,0 +1,165 @@
+"""The Prefect API behind a call: the configured one, a local one that is alive, or a private one for this call alone."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic, sleep
+
+from eval_skills.cli.prefect_server.settings import (
+    CLIENT_SETTINGS,
+    PRIVATE_SERVER_SETTINGS,
+    QUIET,
+    SERVER_SETTINGS,
+    apply,
+    configured_api_url,
+    local_api_url,
+    prefect_home,
+    started_url,
+)
+from eval_skills.core.errors import RunError
+
+START_TIMEOUT_S, DRAIN_TIMEOUT_S = 300.0, 5.0
+_FINAL_STATES = ["COMPLETED", "FAILED", "CANCELLED", "CRASHED"]
+
+
+@dataclass(slots=True)
+class ApiServer:
+    """A Prefect API that this call talks to; `process` is set where we started it ourselves."""
+
+    url: str
+    process: subprocess.Popen[bytes] | None = None
+    log: Path | None = None
+    answered: bool = False
+
+    def wait_until_ready(self) -> None:
+        """Return when the API answers.
+
+        Raises:
+            RunError: the server ended, or did not answer within `START_TIMEOUT_S`; the message names its log.
+        """
+        deadline = monotonic() + START_TIMEOUT_S
+        while not is_alive(self.url):
+            if self.process is None:
+                raise RunError(f"the Prefect API at {self.url} does not answer; start it, or unset PREFECT_API_URL")
+            if self.process.poll() is not None or monotonic() > deadline:
+                raise RunError(f"the private Prefect server did not start; its log is {self.log}: {last_line(self.log)}")
+            sleep(0.05)
+        self.answered = True
+
+    def wait_until_recorded(self, flow_runs: Sequence[str], task_runs: int) -> bool:
+        """Wait, within bounds, until the server we are about to stop shows these task runs as final; False: it gave up."""
+        if self.process is None:
+            return True
+        deadline = monotonic() + 10 + task_runs / 50
+        while (recorded := _count_final(self.url, flow_runs)) < task_runs:
+            if monotonic() > deadline or self.process.poll() is not None:
+                return False
+            sleep(0.05 if task_runs - recorded < 100 else 0.2)
+        return True
+
+    def stop(self) -> None:
+        """Stop the server if it is ours; kill it if it does not leave within five seconds. The log of one that worked goes."""
+        if self.process is None or self.process.stdin is None:
+            return
+        if "prefect" in sys.modules:
+            _send_what_is_queued()
+        self.process.stdin.close()
+        try:
+            self.process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        if self.log is not None and self.answered:
+            self.log.unlink(missing_ok=True)
+
+
+@contextmanager
+def prefect_api(*, verbose: bool = False) -> Iterator[ApiServer]:
+    """The API for this call, known to Prefect through ``PREFECT_API_URL``. A private server starts at once, in the background."""
+    apply(CLIENT_SETTINGS if verbose else CLIENT_SETTINGS | QUIET)
+    url = standing_api()
+    server = ApiServer(url) if url else _start_private()
+    before = os.environ.get("PREFECT_API_URL")
+    os.environ["PREFECT_API_URL"] = server.url
+    try:
+        yield server
+    finally:
+        server.stop()
+        if before is None:
+            del os.environ["PREFECT_API_URL"]
+
+
+def standing_api() -> str | None:
+    """The API that outlives this call: the configured one, else a local one that answers; None: neither."""
+    return configured_api_url() or next((url for url in (started_url(), local_api_url()) if url and is_alive(url)), None)
+
+
+def is_alive(url: str) -> bool:
+    """Whether a Prefect API answers at `url`."""
+    import httpx
+
+    try:
+        return httpx.get(f"{url}/health", timeout=2.0, trust_env=False).status_code == httpx.codes.OK
+    except httpx.HTTPError:
+        return False
+
+
+def _send_what_is_queued() -> None:
+    """Send Prefect's queued events and logs now: its own farewell at exit would wait a minute for a server that is gone."""
+    from prefect.events.worker import EventsWorker
+    from prefect.logging.handlers import APILogWorker
+
+    for worker in (EventsWorker, APILogWorker):
+        worker.drain_all(timeout=DRAIN_TIMEOUT_S, at_exit=False)
+
+
+def _start_private() -> ApiServer:
+    port = _free_port()
+    log = prefect_home() / f"eval-skills-server-{port}.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    environment = {**SERVER_SETTINGS, **PRIVATE_SERVER_SETTINGS, **os.environ}
+    environment.pop("PREFECT_API_URL", None)
+    with log.open("wb") as stream:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "eval_skills.cli.prefect_server.process", str(port)],
+            stdin=subprocess.PIPE,
+            stdout=stream,
+            stderr=stream,
+            env=environment,
+            start_new_session=True,  # Ctrl-C is ours alone: the server must live until it has recorded what happened
+        )
+    return ApiServer(f"http://127.0.0.1:{port}/api", process, log)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _count_final(url: str, flow_runs: Sequence[str]) -> int:
+    import httpx
+
+    body = {
+        "flow_runs": {"id": {"any_": list(flow_runs)}},
+        "task_runs": {"state": {"type": {"any_": _FINAL_STATES}}},
+    }
+    try:
+        answer = httpx.post(f"{url}/task_runs/count", json=body, timeout=10.0, trust_env=False)
+        return int(answer.raise_for_status().json())
+    except httpx.HTTPError:
+        return 0  # busy digesting: ask again
+
+
+def last_line(log: Path | None) -> str:
+    """The last thing a server said, for an error message."""
+    lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines() if log and log.exists() else []
+    return lines[-1] if lines else "it is empty"

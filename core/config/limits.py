@@ -1,0 +1,108 @@
+"""What a process may be held to, and what may hold it: the same words in a skill, in a run's options and in the configuration.
+
+Where a run's items are executed, as people name it: ``local``, ``dask`` or ``dask://HOST:PORT``.
+
+Names of environment variables, written where a secret must never stand; people paste the secret itself there.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from eval_skills.core.errors import nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MemoryMb = Annotated[int, Field(gt=0, le=2**30)]
+"""MiB of data."""
+
+CpuSeconds = Annotated[int, Field(gt=0, le=2**31)]
+"""Seconds of computing."""
+
+OpenFiles = Annotated[int, Field(ge=16, le=2**20)]
+"""Files, sockets and pipes open at a time. With fewer than 16 no interpreter starts, and its complaint is about a library."""
+
+OutputBytes = Annotated[int, Field(gt=0, le=2**40)]
+"""Bytes of one answer."""
+
+SandboxName = Literal["none", "bwrap"]
+"""What holds a process: nothing, or bubblewrap."""
+
+SandboxNetwork = Literal["declared", "none", "all"]
+"""Which processes in a sandbox have the network: those of skills that declare it, none, or all."""
+
+
+LOCAL, DASK = "local", "dask"
+"""This process; worker processes on this machine, for the length of the run."""
+
+_SCHEDULER = re.compile(r"dask(?P<tls>\+tls)?://(?P<host>\[[0-9A-Fa-f:.]+\]|[^\s/:@\[\]?#]+):(?P<port>\d{1,5})")
+_MAX_PORT = 65_535
+
+
+def scheduler_of(task_runner: str) -> tuple[str, int] | None:
+    """The host and port of the scheduler that `task_runner` names; None for one that names none."""
+    found = _SCHEDULER.fullmatch(task_runner)
+    return (found["host"].strip("[]"), int(found["port"])) if found else None
+
+
+def dask_address(task_runner: str) -> str | None:
+    """The scheduler's address in Dask's own words: ``tcp://HOST:PORT``, or ``tls://HOST:PORT`` for ``dask+tls://``."""
+    found = _SCHEDULER.fullmatch(task_runner)
+    return f"{'tls' if found['tls'] else 'tcp'}://{found['host']}:{found['port']}" if found else None
+
+
+def _known(task_runner: str) -> str:
+    scheduler = scheduler_of(task_runner)
+    if task_runner in (LOCAL, DASK) or (scheduler and 0 < scheduler[1] <= _MAX_PORT):
+        return task_runner
+    raise ValueError(
+        f"unknown task runner {task_runner!r}{nearest(task_runner, [LOCAL, DASK])}; give local (this process), dask (worker "
+        "processes on this machine) or dask://HOST:PORT (the scheduler of a Dask cluster)"
+    )
+
+
+TaskRunnerName = Annotated[str, AfterValidator(_known)]
+"""``local``, ``dask``, ``dask://HOST:PORT``, or ``dask+tls://HOST:PORT`` with the certificates of Dask's own configuration."""
+
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+_LONG = 16
+"""From this length on, what looks like a key is not taken for a name."""
+
+
+def variable_name(text: str) -> str:
+    """`text`, if a variable can be called so.
+
+    Raises:
+        ValueError: it cannot; the message is a phrase without `text`.
+    """
+    if not _NAME.fullmatch(text):
+        raise ValueError("this is no name of a variable (letters, digits and _); did you paste the secret itself?")
+    return text
+
+
+VariableName = Annotated[str, AfterValidator(variable_name)]
+"""The name of an environment variable, never what it holds."""
+
+
+def absence(name: str, environ: Mapping[str, str]) -> str:
+    """Why the variable `name` holds nothing, as a phrase: it is empty or not set.
+
+    A name that is not set and looks like a key itself (``sk_live_…``) is not shown.
+    """
+    if name in environ:
+        return f"the environment variable {name} is empty"
+    if _may_be_a_secret(name):
+        return "the environment variable that it names is not set; did you paste the secret itself?"
+    return f"the environment variable {name} is not set"
+
+
+def _may_be_a_secret(name: str) -> bool:
+    """Whether `name` is long, has digits, and is not all capitals with underscores, as names are."""
+    has_digits, in_capitals = any(map(str.isdigit, name)), name.isupper() and "_" in name
+    return not _NAME.fullmatch(name) or (len(name) >= _LONG and has_digits and not in_capitals)

@@ -1,0 +1,264 @@
+"""JSON Schema validation that ends: in bounded time, without reading anything from elsewhere.
+
+What a JSON schema may not hold: references that lead outside, unknown drafts inside, unbounded matching.
+
+Regular expressions that people write: compiled, or refused with their place.
+"""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from functools import cache
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import regex
+from jsonschema import FormatChecker, validators
+from jsonschema.exceptions import SchemaError, ValidationError, best_match
+from jsonschema_specifications import REGISTRY as METASCHEMAS
+from referencing.exceptions import Unresolvable
+from referencing.jsonschema import specification_with
+
+from eval_skills.core.documents.json_equality import json_key
+from eval_skills.core.documents.patterns import compiled_pattern
+from eval_skills.core.errors import InputError, nearest
+from eval_skills.core.models import Reason
+from eval_skills.core.text import excerpt, one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Draft = Any  # the published types of jsonschema leave out half of what a draft's class has
+    Keyword = Callable[[Any, Any, Any, Any], Iterator[ValidationError]]
+    from collections.abc import Iterator
+
+    from jsonschema.protocols import Validator
+    from referencing import Resource
+    from referencing._core import Resolver
+
+MIXED_ENTRIES = 500
+"""So many values that cannot be sorted may stand in one list of a schema of draft 4."""
+
+_WITH_IRIS = (validators.Draft7Validator, validators.Draft201909Validator, validators.Draft202012Validator)
+_ASCII = "".join(map(chr, range(128)))
+
+_deadline: ContextVar[float] = ContextVar("deadline of the validation under way")
+
+
+class BoundedSchema:
+    """A schema, checked once, that judges many values.
+
+    Each has a registry of its own, so one schema's ``$id`` means nothing to another. Without `formats`, ``format`` is a remark,
+    which is what it is by default since draft 2019-09.
+
+    Raises:
+        InputError: the schema is invalid, names an unknown draft, or refers to something outside itself.
+    """
+
+    def __init__(self, schema: dict[str, Any] | bool, *, formats: bool = True) -> None:
+        draft = _draft(schema)
+        try:
+            self._validator = _checked(schema, draft, formats=formats)
+        except SchemaError as error:
+            message = f"not a valid schema: {one_line(error.message)}; see https://json-schema.org"
+            raise InputError(message, path=error.json_path.replace("$", "schema", 1)) from None
+        except RecursionError:
+            raise InputError("nested too deeply to be checked; flatten it with $defs", path="schema") from None
+
+    def reason(self, value: Any, timeout_s: float) -> Reason | None:
+        """Why the value is not valid, or None when it is.
+
+        Raises:
+            TimeoutError: that could not be told in time.
+        """
+        token = _deadline.set(monotonic() + timeout_s)
+        try:
+            error = best_match(self._validator.iter_errors(value))
+        except RecursionError:
+            return Reason(code="OUTPUT_SCHEMA", message=f"nested too deeply to be checked: {excerpt(value)}", where="$")
+        finally:
+            _deadline.reset(token)
+        return None if error is None else _reason(error)
+
+
+def _checked(schema: dict[str, Any] | bool, draft: Draft, *, formats: bool) -> Any:
+    known = _formats(draft)
+    if draft.META_SCHEMA["properties"].get("enum", {}).get("uniqueItems"):
+        _refuse_long_mixtures(schema)
+    draft.check_schema(schema, format_checker=known)
+    # the draft is settled: naming it again below would make jsonschema choose its own, unbounded keywords
+    own = {key: value for key, value in schema.items() if key != "$schema"} if isinstance(schema, dict) else schema
+    refuse_foreign_parts(own, draft)
+    return _bounded(draft)(own, registry=METASCHEMAS, format_checker=known if formats else None)
+
+
+def _refuse_long_mixtures(schema: dict[str, Any] | bool) -> None:
+    """Draft 4 wants the entries of an `enum` to differ, and what cannot be sorted is compared pair by pair."""
+    rest: list[Any] = [schema]
+    while rest:  # a stack of its own: a schema may be nested deeper than Python recurses
+        part = rest.pop()
+        if isinstance(part, list) and len(part) > MIXED_ENTRIES and not any(_are_all(part, kind) for kind in (str, int | float)):
+            raise InputError(f"a list of {len(part):,} values of several kinds takes too long to check", path="schema")
+        if isinstance(part, dict | list):
+            rest.extend(part.values() if isinstance(part, dict) else part)
+
+
+def _are_all(values: list[Any], kind: Any) -> bool:
+    return all(isinstance(value, kind) for value in values)
+
+
+def _reason(error: ValidationError) -> Reason:
+    rule = f"{error.validator} {excerpt(error.validator_value)}" if error.validator else "nothing at all"
+    message = f"at {error.json_path}: expected {rule}, got {excerpt(error.instance)}"
+    return Reason(code="OUTPUT_SCHEMA", message=message, where=one_line(error.json_path))
+
+
+def _draft(schema: dict[str, Any] | bool) -> Draft:
+    named = schema.get("$schema") if isinstance(schema, dict) else None
+    if named is None:
+        return validators.Draft202012Validator
+    unknown: Any = None
+    draft = validators.validator_for(schema, default=unknown) if isinstance(named, str) else None
+    if (
+        draft is None or draft is validators.Draft3Validator
+    ):  # draft 3 (2010) cannot be walked: its subschemas may be mere type names
+        known = [uri for uri in METASCHEMAS if uri.endswith("schema") and "draft-03" not in uri]
+        raise InputError(
+            f"unknown draft {excerpt(named)}{nearest(str(named), known)}; known: {', '.join(known)}", path="schema.$schema"
+        )
+    return draft
+
+
+@cache
+def _formats(draft: Draft) -> FormatChecker:
+    checker = FormatChecker(formats=())
+    checker.checkers = dict(draft.FORMAT_CHECKER.checkers)
+    checker.checks("regex", raises=regex.error)(_is_pattern)
+    if draft in _WITH_IRIS:  # jsonschema wants a package for them that takes seconds to load
+        for name in ("iri", "iri-reference"):
+            checker.checkers[name] = (_of_ascii(checker.checkers[name.replace("iri", "uri")][0]), ())
+    return checker
+
+
+def _of_ascii(check: Callable[[object], bool]) -> Callable[[object], bool]:
+    """An IRI is what maps to a URI (RFC 3987, section 3.1)."""
+    return lambda text: check(quote(text, safe=_ASCII) if isinstance(text, str) else text)
+
+
+def _is_pattern(text: object) -> bool:
+    return not isinstance(text, str) or bool(regex.compile(text))
+
+
+@cache
+def _bounded(draft: Draft) -> Draft:
+    """The draft with every keyword held to the deadline, and those that match patterns or compare items done in bounded time."""
+    own = {"pattern": _pattern, "patternProperties": _pattern_properties, "uniqueItems": _unique_items}
+    if "additionalProperties" in draft.VALIDATORS:
+        own["additionalProperties"] = _additional_properties
+    keywords = {**draft.VALIDATORS, **{name: keyword for name, keyword in own.items() if name in draft.VALIDATORS}}
+    extend: Any = validators.extend
+    return extend(draft, {name: _in_time(keyword) for name, keyword in keywords.items()})
+
+
+def _in_time(keyword: Keyword) -> Keyword:
+    def check(validator: Any, rule: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+        _time_left()
+        return keyword(validator, rule, instance, schema)
+
+    return check
+
+
+def _time_left() -> float:
+    left = _deadline.get() - monotonic()
+    if left <= 0:
+        raise TimeoutError
+    return left
+
+
+def _matches(pattern: str, text: str) -> bool:
+    return regex.search(pattern, text, timeout=_time_left(), concurrent=True) is not None
+
+
+def _pattern(validator: Any, pattern: str, instance: Any, _: Any) -> Iterator[ValidationError]:
+    if validator.is_type(instance, "string") and not _matches(pattern, instance):
+        yield ValidationError(f"no match of {pattern!r}")
+
+
+def _pattern_properties(validator: Any, rules: dict[str, Any], instance: Any, _: Any) -> Iterator[ValidationError]:
+    if validator.is_type(instance, "object"):
+        for pattern, schema in rules.items():
+            for name, value in instance.items():
+                if _matches(pattern, name):
+                    yield from validator.descend(value, schema, path=name, schema_path=pattern)
+
+
+def _additional_properties(validator: Any, rule: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+    if not validator.is_type(instance, "object"):
+        return
+    patterns = schema.get("patternProperties", {})
+    declared = schema.get("properties", {})
+    for name, value in instance.items():
+        if name not in declared and not any(_matches(pattern, name) for pattern in patterns):
+            if rule is False:
+                yield ValidationError(f"unexpected property {excerpt(name)}")
+            else:
+                yield from validator.descend(value, rule, path=name)
+
+
+def _unique_items(validator: Any, unique: bool, instance: Any, _: Any) -> Iterator[ValidationError]:
+    if unique and validator.is_type(instance, "array") and len(set(map(json_key, instance))) < len(instance):
+        yield ValidationError("an item occurs twice")
+
+
+_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+
+
+def refuse_foreign_parts(schema: dict[str, Any] | bool, draft: type[Validator]) -> None:
+    """Walk every subschema of a valid schema once, so that judging an answer cannot meet what it cannot resolve.
+
+    Raises:
+        InputError: a reference leads to nothing within the schema, a pattern is invalid, a subschema names a draft of its own, or
+            `unevaluatedProperties` stands in a schema with `patternProperties` (whose matches there have no time limit).
+    """
+    dialect = draft.META_SCHEMA.get("$id") or draft.META_SCHEMA.get("id", "")
+    root = specification_with(dialect).create_resource(schema)
+    registry = METASCHEMAS.with_resource(root.id() or "", root).crawl()  # once: else every reference to an anchor does it anew
+    parts = list(_subschemas(root, registry.resolver(root.id() or "")))
+    for contents, resolver in parts:
+        _refuse_lost_references(contents, resolver)
+        for pattern in [contents.get("pattern"), *_mapping(contents.get("patternProperties"))]:
+            if isinstance(pattern, str):
+                compiled_pattern(pattern, "schema")
+        if "$schema" in contents:
+            raise InputError(
+                f"a part names the draft {excerpt(contents['$schema'])}; name one for the whole schema", path="schema"
+            )
+    used = {keyword for contents, _ in parts for keyword in contents}
+    if {"unevaluatedProperties", "patternProperties"} <= used:
+        raise InputError("patternProperties cannot stand beside unevaluatedProperties; use additionalProperties", path="schema")
+
+
+def _subschemas(resource: Resource[Any], resolver: Resolver[Any]) -> Iterator[tuple[dict[str, Any], Resolver[Any]]]:
+    if isinstance(resource.contents, dict):
+        yield resource.contents, resolver
+    for part in resource.subresources():
+        yield from _subschemas(part, resolver.in_subresource(part))
+
+
+def _refuse_lost_references(contents: dict[str, Any], resolver: Resolver[Any]) -> None:
+    for keyword in _REFERENCES:
+        reference = contents.get(keyword)
+        if not isinstance(reference, str):
+            continue
+        try:
+            resolver.lookup(reference)
+        except Unresolvable:
+            message = (
+                f"{keyword} {excerpt(reference)} leads to nothing within the schema, and nothing is fetched; put it under $defs"
+            )
+            raise InputError(message, path="schema") from None
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,146 @@
+"""Reading files that people write: JSON and YAML, with errors that say where and what to do."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Hashable
+from math import isfinite, isinf
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+from pydantic import ValidationError
+
+from eval_skills.core.documents.validation_errors import problems_in
+from eval_skills.core.errors import InputError
+from eval_skills.core.models.base import Model
+
+M = TypeVar("M", bound=Model)
+
+MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
+_TEXT_OR_NUMBER = re.compile(r'"(?:[^"\\]|\\.)*+"|NaN|-?Infinity|-?[0-9][0-9.eE+-]*')
+_SHOWN_DIGITS = 40
+
+
+def read_document(path: Path) -> Any:
+    """The content of a JSON (or, by its ``.yaml``/``.yml`` ending, YAML) file.
+
+    Raises:
+        InputError: the file is missing, unreadable, larger than 64 MiB, not UTF-8, or not valid; the message has line and column.
+            A key that is given twice, NaN, Infinity and numbers beyond a float are refused too: they hide a mistake.
+    """
+    text = _read_text(path)
+    try:
+        return _parse_yaml(text) if path.suffix.lower() in {".yaml", ".yml"} else _parse_json(text)
+    except json.JSONDecodeError as error:
+        raise InputError(f"not valid JSON at line {error.lineno}, column {error.colno}: {error.msg}", source=path) from None
+    except RecursionError:
+        raise InputError("nested too deeply to read", source=path) from None
+    except ValueError as error:
+        raise InputError(str(error), source=path) from None
+
+
+def validate(model: type[M], data: Any, *, source: Path | str | None = None) -> M:
+    """`data` as a `model`.
+
+    Raises:
+        InputError: with the source, the path inside it, what was expected, what was given, and the nearest known key.
+    """
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        first, *others = problems_in(error, data)
+        more = f" (and {len(others)} more {'problem' if len(others) == 1 else 'problems'})" if others else ""
+        raise InputError(f"{first.message}{more}", source=source, path=first.path) from None
+
+
+def _read_text(path: Path) -> str:
+    try:
+        if path.exists() and not path.is_file() and not path.is_dir():
+            raise InputError("not a regular file", source=path)
+        if (size := path.stat().st_size) > MAX_DOCUMENT_BYTES:
+            raise InputError(f"the file has {size:,} bytes; at most {MAX_DOCUMENT_BYTES:,} are read", source=path)
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise InputError("no such file", source=path) from None
+    except IsADirectoryError:
+        raise InputError("this is a folder; name a file", source=path) from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"not UTF-8 text (byte {error.start})", source=path) from None
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", source=path) from None
+
+
+def _parse_json(text: str) -> Any:
+    if not text.strip():
+        raise ValueError("the file is empty")
+
+    def finite(number: str) -> float:
+        if isinf(value := float(number)):
+            raise ValueError(f"{_with_line(number, text)} is too large a number")
+        return value
+
+    def refused(constant: str) -> NoReturn:
+        _refuse_constant(_with_line(constant, text))
+
+    return json.loads(text, object_pairs_hook=distinct_keys, parse_constant=refused, parse_float=finite)
+
+
+def _with_line(literal: str, text: str) -> str:
+    """A number or constant with the line of its first place outside of texts; the first is what the decoder stopped at."""
+    place = next(found.start() for found in _TEXT_OR_NUMBER.finditer(text) if found[0] == literal)
+    return f"{literal[:_SHOWN_DIGITS]} (line {text.count(chr(10), 0, place) + 1})"
+
+
+def distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of these pairs, as a hook of a JSON decoder.
+
+    Raises:
+        ValueError: a key is given twice.
+    """
+    keys = dict(pairs)
+    if len(keys) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"key {next(name for name in names if names.count(name) > 1)!r} is given twice in one object")
+    return keys
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON; give a finite number or null")
+
+
+def _parse_yaml(text: str) -> Any:
+    import yaml
+
+    class Loader(yaml.SafeLoader):
+        """The types of JSON only (a date stays text), and no key twice."""
+
+        yaml_implicit_resolvers = {  # noqa: RUF012 - as in the base class
+            first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+            for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+        }
+
+        def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+            seen: set[Hashable] = set()
+            for key_node, _ in node.value:
+                key = self.construct_object(key_node, deep=True)
+                if not isinstance(key, Hashable):
+                    raise ValueError(f"a key must be text (line {key_node.start_mark.line + 1})")
+                if key in seen:
+                    raise ValueError(f"key {key!r} is given twice (line {key_node.start_mark.line + 1})")
+                seen.add(key)
+            return super().construct_mapping(node, deep=deep)
+
+        def construct_yaml_float(self, node: yaml.ScalarNode) -> float:
+            value = super().construct_yaml_float(node)
+            return value if isfinite(value) else _refuse_constant(f"{node.value} (line {node.start_mark.line + 1})")
+
+    Loader.add_constructor("tag:yaml.org,2002:float", Loader.construct_yaml_float)
+    try:
+        return yaml.load(text, Loader)  # noqa: S506 - a subclass of SafeLoader
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        raise ValueError(f"not valid YAML{where}: {error.problem}") from None
+    except yaml.YAMLError as error:
+        raise ValueError(f"not valid YAML: {error}") from None

@@ -1,0 +1,25 @@
+"""Regular expressions that people write: compiled, or refused with their place."""
+
+from __future__ import annotations
+
+import re
+import warnings
+
+import regex
+
+from eval_skills.core.errors import InputError
+from eval_skills.core.text import excerpt
+
+
+def compiled_pattern(pattern: str, path: str, flags: int = 0) -> regex.Pattern[str]:
+    """The compiled pattern.
+
+    Raises:
+        InputError: it is invalid.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a remark on the notation is no business of whoever runs the benchmark
+            return regex.compile(pattern, flags)
+    except (regex.error, re.error, ValueError, OverflowError) as error:
+        raise InputError(f"{excerpt(pattern)} is no valid pattern: {error}; mend or escape it", path=path) from error

@@ -1,0 +1,1 @@
+"""The arithmetic of judging: agreement, calibration, corrected rates, preferences."""

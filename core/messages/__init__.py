@@ -1,0 +1,1 @@
+"""Messages of agent runs in the notations of several vendors."""

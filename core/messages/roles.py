@@ -1,0 +1,64 @@
+"""Who says a message of a conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from eval_skills.core.errors import nearest
+from eval_skills.core.messages.blocks import text_in
+from eval_skills.core.messages.responses_items import in_turns, item_role
+from eval_skills.core.text import excerpt
+
+ROLES = {
+    "assistant": "assistant",
+    "ai": "assistant",
+    "model": "assistant",
+    "user": "user",
+    "human": "user",
+    "system": "system",
+    "developer": "developer",
+    "tool": "tool",
+    "function": "function",
+}
+"""Every role under each of its names."""
+
+
+def role_in(message: Mapping[str, Any]) -> str | None:
+    """The role of a message by its own name, from `role` or from LangChain's `type`; None where it has none that is known.
+
+    An item of OpenAI's Responses API has the role of whose turn it belongs to; see `message_items`.
+    """
+    named = message.get("role", message.get("type"))
+    known = ROLES.get(named.removesuffix("MessageChunk").lower()) if isinstance(named, str) else None
+    return item_role(message) if known is None else known
+
+
+def unknown_role(message: Mapping[str, Any]) -> str:
+    """What is wrong with a message that has no known role: the role, the nearest known one, and all of them."""
+    named = message.get("role", message.get("type"))
+    hint = nearest(named, ROLES) if isinstance(named, str) else ""
+    return f"unknown role {excerpt(named)}{hint}; known: {', '.join(ROLES)}"
+
+
+def last_words(messages: Iterable[Mapping[str, Any]]) -> str | None:
+    """The text of the assistant's last turn; None where there is none. A turn of calls alone has an empty one."""
+    turns = [inner_message(message) for message in messages]
+    if any("role" not in turn and item_role(turn) is not None for turn in turns):
+        turns = in_turns(turns)
+    return next((text_in(turn) for turn in reversed(turns) if role_in(turn) == "assistant"), None)
+
+
+def inner_message(message: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The message inside a serialised one of LangChain's, by ``dumpd`` or by ``messages_to_dict``; any other is its own."""
+    if "lc" in message:
+        inner = message.get("kwargs")
+        return inner if isinstance(inner, Mapping) else message
+    if is_wrapped(message):
+        return {**message["data"], **message}
+    return message
+
+
+def is_wrapped(message: Mapping[str, Any]) -> bool:
+    """Whether it is ``{"type": "ai", "data": {...}}``, as LangChain's ``messages_to_dict`` writes messages."""
+    return "data" in message and "role" not in message and "type" in message and isinstance(message["data"], Mapping)

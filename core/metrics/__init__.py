@@ -1,0 +1,21 @@
+"""From items to one report per skill: completion, consistency, latency percentiles, composite score.
+
+`skill_reports` is found here on first use: it takes pandas, and the names of dimensions, which live here too, do not.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from eval_skills.core.metrics.reports import skill_reports
+
+__all__ = ["skill_reports"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "skill_reports":
+        from eval_skills.core.metrics.reports import skill_reports
+
+        return skill_reports
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

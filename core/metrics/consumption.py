@@ -1,0 +1,141 @@
+"""What the items of a skill consumed: tokens, money and time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from eval_skills.core.errors import InputError
+from eval_skills.core.metrics.item_table import ERROR, ItemTable
+from eval_skills.core.models import Latency, TokenCost
+from eval_skills.core.statistics.rates import FloatArray, nearest_rank
+
+_NS_PER_S = 1e9
+
+
+@dataclass(frozen=True, slots=True)
+class Consumption:
+    """Arrays in the table's order, NaN (NaT) where unknown; None where the frame has no such column.
+
+    `unjudged` are the items that a judging model was to judge and could not. `now` (UTC) stands in for a start that is not known.
+    `recorded`: the items were judged from traces, at another time than they ran, so that their latencies say nothing about the
+    pace.
+    """
+
+    latency_ms: FloatArray
+    prompt_tokens: FloatArray | None
+    completion_tokens: FloatArray | None
+    cost_usd: FloatArray | None
+    started_at: npt.NDArray[np.datetime64] | None
+    now: datetime
+    judge_tokens: FloatArray | None = None
+    judge_cost_usd: FloatArray | None = None
+    unjudged: npt.NDArray[np.bool_] | None = None
+    recorded: bool = False
+    first_token_ms: FloatArray | None = None
+
+    @classmethod
+    def of(cls, table: ItemTable) -> Consumption:
+        """The consumption of every item of the table."""
+        return cls(
+            latency_ms=table.latency_ms,
+            prompt_tokens=table.amounts("prompt_tokens"),
+            completion_tokens=table.amounts("completion_tokens"),
+            cost_usd=table.amounts("cost_usd"),
+            started_at=_starts(table.frame["started_at"])[table.order] if "started_at" in table.frame else None,
+            now=datetime.now(UTC),
+            judge_tokens=table.amounts("judge_tokens"),
+            judge_cost_usd=table.amounts("judge_cost_usd"),
+            unjudged=_unjudged(table),
+            first_token_ms=table.amounts("time_to_first_token_ms"),
+            recorded="origin" in table.frame and table.frame["origin"].iloc[0] == "traces",
+        )
+
+    def latency(self, rows: slice) -> Latency:
+        """Percentiles and mean over the items with a known latency, failed and timed-out ones included; None without any."""
+        known = self.latency_ms[rows]
+        known = np.sort(known[~np.isnan(known)])
+        p50, p95, p99 = (nearest_rank(known, percent) for percent in (50, 95, 99))
+        mean = float(known.mean()) if len(known) else None
+        return Latency(p50_ms=p50, p95_ms=p95, p99_ms=p99, mean_ms=mean, time_to_first_token_p50_ms=self._first_token_p50(rows))
+
+    def _first_token_p50(self, rows: slice) -> float | None:
+        if self.first_token_ms is None:
+            return None
+        known = self.first_token_ms[rows]
+        return nearest_rank(np.sort(known[~np.isnan(known)]), 50)
+
+    def token_cost(self, rows: slice) -> TokenCost:
+        """Sums over the items that know them; the total is unknown where either side of it is."""
+        prompt, completion, cost = (
+            _known_sum(amounts, rows) for amounts in (self.prompt_tokens, self.completion_tokens, self.cost_usd)
+        )
+        return TokenCost(
+            prompt_tokens=None if prompt is None else int(prompt),
+            completion_tokens=None if completion is None else int(completion),
+            total_tokens=None if prompt is None or completion is None else int(prompt + completion),
+            estimated_usd=cost,
+            **self._judging(rows),
+        )
+
+    def _judging(self, rows: slice) -> dict[str, Any]:
+        tokens, cost = self.judge_tokens, self.judge_cost_usd
+        total = _known_sum(tokens, rows)
+        unpriced = tokens is not None and cost is not None and bool(np.isnan(cost[rows][~np.isnan(tokens[rows])]).any())
+        spent = None if unpriced else _known_sum(cost, rows)
+        return {"judge_tokens": None if total is None else int(total), "judge_cost_usd": spent}
+
+    def unjudged_items(self, rows: slice) -> int | None:
+        """How many of the rows a judging model could not judge; None where it is not known, or no model was asked."""
+        if self.unjudged is None:
+            return None
+        count = int(np.count_nonzero(self.unjudged[rows]))
+        return count if count or _known_sum(self.judge_tokens, rows) is not None else None
+
+    def latest_start(self, rows: slice) -> datetime:
+        """When the last item began (UTC); `now` where no start is known."""
+        starts = self._known_starts(rows)
+        return self.now if starts is None else pd.Timestamp(starts.max(), tz=UTC).to_pydatetime()
+
+    def throughput(self, rows: slice) -> float | None:
+        """Items per second from the first start to the last end; None unless all starts are known and time passed."""
+        starts = self._known_starts(rows)
+        if starts is None or self.recorded or len(starts) < rows.stop - rows.start:
+            return None
+        begun_s = (starts - starts.min()).astype("timedelta64[ns]").astype(np.float64) / _NS_PER_S
+        span_s = float((begun_s + np.nan_to_num(self.latency_ms[rows]) / 1000).max())
+        return len(starts) / span_s if span_s > 0 else None
+
+    def _known_starts(self, rows: slice) -> npt.NDArray[np.datetime64] | None:
+        if self.started_at is None:
+            return None
+        known = self.started_at[rows][~np.isnat(self.started_at[rows])]
+        return known if len(known) else None
+
+
+def _known_sum(amounts: FloatArray | None, rows: slice) -> float | None:
+    if amounts is None or np.isnan(amounts[rows]).all():
+        return None
+    return float(np.nansum(amounts[rows]))
+
+
+def _unjudged(table: ItemTable) -> npt.NDArray[np.bool_] | None:
+    if "error_kind" not in table.frame:
+        return None
+    judge: npt.NDArray[np.bool_] = (table.frame["error_kind"] == "judge").to_numpy(dtype=bool, na_value=False)[table.order]
+    failed: npt.NDArray[np.bool_] = judge & (table.status == ERROR)
+    return failed
+
+
+def _starts(column: pd.Series[Any]) -> npt.NDArray[np.datetime64]:
+    """Times as UTC; text is read as ISO 8601, and a time without a zone is UTC."""
+    try:
+        times = column if isinstance(column.dtype, pd.DatetimeTZDtype) else pd.to_datetime(column, utc=True, format="ISO8601")
+    except (TypeError, ValueError) as error:
+        raise InputError(f"started_at must be times (ISO 8601 text or timestamps); {error}") from None
+    return times.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy(dtype="datetime64[us]")

@@ -1,0 +1,97 @@
+"""The dimensions of a skill's answers: the mean of each, and how many answers called what they must not call.
+
+The names of the dimensions, and their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from eval_skills.core.errors import InputError
+from eval_skills.core.metrics.item_table import ItemTable
+from eval_skills.core.metrics.task_results import known_list, known_mapping
+from eval_skills.core.models import DimensionSummary
+from eval_skills.core.statistics.rates import FloatArray
+from eval_skills.core.tool_names import FORBIDDEN_TOOL_CALLED
+
+
+@dataclass(frozen=True, slots=True)
+class DimensionScores:
+    """The scores of every item in the table's order, by dimension, NaN where an item was not scored on it.
+
+    `forbidden` is how many forbidden tools each item called; None where the table does not know.
+    """
+
+    scores: dict[str, FloatArray]
+    forbidden: FloatArray | None
+
+    @classmethod
+    def of(cls, table: ItemTable) -> DimensionScores:
+        """What the columns `dimensions` and `reasons` say; without these, the columns that each hold one dimension, or a count.
+
+        Raises:
+            InputError: a score is no number in [0, 1].
+        """
+        if "dimensions" in table.frame:
+            scores = _spread(table)
+        else:
+            scores = {name: found for name in DIMENSIONS if (found := table.amounts(name)) is not None}
+        for name, values in scores.items():
+            if (outside := values[(values < 0) | (values > 1)]).size:
+                raise InputError(f"dimension {name!r} must lie in [0, 1]; got {outside[0]:g}")
+        return cls(scores, _forbidden(table))
+
+    def summaries(self, rows: slice) -> dict[str, DimensionSummary]:
+        """The mean of each dimension over those of the rows that were scored on it; without any, it is left out."""
+        return {name: found for name, values in self.scores.items() if (found := _summary(values[rows])) is not None}
+
+    def forbidden_items(self, rows: slice) -> int | None:
+        """How many of the rows called a forbidden tool; None where that is not known."""
+        return None if self.forbidden is None else int(np.count_nonzero(self.forbidden[rows] > 0))
+
+
+def _spread(table: ItemTable) -> dict[str, FloatArray]:
+    cells = [known_mapping(cell) or {} for cell in table.frame["dimensions"].tolist()]
+    scores = {name: np.full(len(cells), np.nan) for name in in_order(name for cell in cells for name in cell)}
+    for index, cell in enumerate(cells):
+        for name, value in cell.items():
+            scores[name][index] = _number(name, value)
+    return {name: values[table.order] for name, values in scores.items()}
+
+
+def _number(name: str, value: object) -> float:
+    if value is None:
+        return float("nan")
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value)
+    raise InputError(f"dimension {name!r} must be a number in [0, 1]; got {value!r}")
+
+
+def _forbidden(table: ItemTable) -> FloatArray | None:
+    if "reasons" not in table.frame:
+        return table.amounts("forbidden_tools_called")
+    counts = [sum(_is_violation(each) for each in known_list(cell) or ()) for cell in table.frame["reasons"].tolist()]
+    return np.array(counts, dtype=np.float64)[table.order]
+
+
+def _is_violation(reason: Any) -> bool:
+    return isinstance(reason, dict) and reason.get("code") == FORBIDDEN_TOOL_CALLED
+
+
+def _summary(values: FloatArray) -> DimensionSummary | None:
+    known = values[~np.isnan(values)]
+    return DimensionSummary(mean=min(float(known.mean()), 1.0), items=len(known)) if len(known) else None
+
+
+DIMENSIONS = ("tool_accuracy", "sequence_correctness", "output_quality", "hallucination")
+"""Those of an agent's run, each with a column of its own in the store. An evaluator may add others (a rubric's, a plug-in's)."""
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    """Each name once: those of an agent's run first, as `DIMENSIONS` has them, then the others as they come."""
+    given = dict.fromkeys(names)
+    return [*(name for name in DIMENSIONS if name in given), *(name for name in given if name not in DIMENSIONS)]

@@ -1,0 +1,201 @@
+"""From item rows to one report per skill."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from eval_skills.core.errors import InputError
+from eval_skills.core.metrics.consumption import Consumption
+from eval_skills.core.metrics.dimensions import DimensionScores
+from eval_skills.core.metrics.item_table import PASS, ItemTable, item_table
+from eval_skills.core.metrics.task_counts import TaskCounts, count_tasks
+from eval_skills.core.metrics.task_results import known_list, task_results_of
+from eval_skills.core.models import Benchmark, SkillCompletionReport, Summary, TagSummary
+from eval_skills.core.models.task import COMPLEXITIES
+from eval_skills.core.statistics.rates import FloatArray
+
+Groups = dict[str, npt.NDArray[np.bool_]]
+"""Which of a table's tasks belong to each group."""
+
+COMPLETION_WEIGHT, LATENCY_WEIGHT, RELIABILITY_WEIGHT = 0.5, 0.2, 0.3
+"""The weights of the composite score, as published."""
+
+
+def skill_reports(
+    items: pd.DataFrame, benchmark: Benchmark, timeout_ms: float, *, task_results: bool = True, level: float = 0.95
+) -> list[SkillCompletionReport]:
+    """One report per skill (``id@version``) in `items`, by id and version; no items, no reports.
+
+    `items` has one row per skill, task and run, with the columns skill_id, skill_version, task_id, run_index, status, score (of
+    errors and timeouts it may be unknown: they earn 0), latency_ms (ms, NaN where unknown) and, where known, the other columns of
+    the store's items. Neither the order of the rows nor the frame's index changes a figure. `timeout_ms` scales the latency in
+    the composite score where the benchmark has no `max_latency_ms`; `level` is that of the intervals. With `task_results` false
+    the reports hold the figures alone, which is what large tables want.
+
+    Raises:
+        InputError: a column is missing, an item is given twice, a status is unknown, a score is missing or outside [0, 1], a
+            number is negative, or `timeout_ms` is not above 0.
+    """
+    if not (timeout_ms > 0 and np.isfinite(timeout_ms)):
+        raise InputError(f"the timeout must be a finite number of ms above 0; got {timeout_ms}")
+    if items.empty:
+        return []
+    table = item_table(items, [task.id for task in benchmark.tasks])
+    aggregation = _Aggregation(
+        table=table,
+        counts=count_tasks(table, _task_weights(table, benchmark)),
+        consumption=Consumption.of(table),
+        dimensions=DimensionScores.of(table),
+        tagged=_tagged(table, benchmark),
+        rated=_rated(table, benchmark),
+        benchmark=benchmark,
+        max_latency_ms=benchmark.max_latency_ms or timeout_ms,
+        level=level,
+    )
+    return [aggregation.report(index, rows, with_results=task_results) for index, rows in enumerate(table.rows_of_skills())]
+
+
+def composite_score(completion_rate: float, error_rate: float, p95_ms: float | None, max_latency_ms: float) -> float:
+    """0.5·completion + 0.2·(1 − clamp(p95/max, 0, 1)) + 0.3·(1 − errors), in [0, 1].
+
+    The formula is the field's published one. Its known weakness: a fast skill that is always wrong gets 0.5. An unknown P95
+    earns nothing for speed.
+    """
+    slowness = 1.0 if p95_ms is None else min(max(p95_ms / max_latency_ms, 0.0), 1.0)
+    return COMPLETION_WEIGHT * completion_rate + LATENCY_WEIGHT * (1 - slowness) + RELIABILITY_WEIGHT * (1 - error_rate)
+
+
+def consistency_score(run_rates: FloatArray) -> float:
+    """max(0, 1 − the population standard deviation of the runs' completion rates); 1.0 for a single run.
+
+    It is blind to runs that pass different tasks equally often, which is why the flake rate stands beside it.
+    """
+    return max(0.0, 1 - float(np.std(run_rates)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Aggregation:
+    """Everything the reports are made of; `tagged` and `rated` say which of the table's tasks have each tag and complexity."""
+
+    table: ItemTable
+    counts: list[TaskCounts]
+    consumption: Consumption
+    dimensions: DimensionScores
+    tagged: Groups
+    rated: Groups
+    benchmark: Benchmark
+    max_latency_ms: float
+    level: float
+
+    def report(self, index: int, rows: slice, *, with_results: bool) -> SkillCompletionReport:
+        skill_id, version = self.table.skills[index]
+        benchmark, latency = self.benchmark, self.consumption.latency(rows)
+        runs = int(np.count_nonzero(np.bincount(self.table.run[rows])))
+        return SkillCompletionReport(
+            skill_id=skill_id,
+            skill_version=version,
+            benchmark_id=benchmark.id,
+            timestamp=self.consumption.latest_start(rows),
+            summary=self._summary(index, rows, runs, latency.p95_ms),
+            latency=latency,
+            token_cost=self.consumption.token_cost(rows),
+            by_tag=self._by_group(self.counts[index], self.tagged),
+            by_complexity=self._by_group(self.counts[index], self.rated),
+            dimensions=self.dimensions.summaries(rows),
+            task_results=task_results_of(self.table, rows, benchmark) if with_results else [],
+            evaluator_metadata={
+                "benchmarkVersion": benchmark.version,
+                "scoringMethod": benchmark.scoring_method,
+                "k": benchmark.k,
+                "runs": runs,
+                "maxLatencyMs": self.max_latency_ms,
+            },
+        )
+
+    def _summary(self, index: int, rows: slice, runs: int, p95_ms: float | None) -> Summary:
+        counts, k = self.counts[index], self.benchmark.k
+        return Summary(
+            completion_rate=counts.completion_rate,
+            partial_score=counts.partial_score(self.benchmark),
+            error_rate=counts.error_rate,
+            consistency_score=consistency_score(self._run_rates(rows)),
+            composite_score=composite_score(counts.completion_rate, counts.error_rate, p95_ms, self.max_latency_ms),
+            confidence_interval=counts.interval(self.level),
+            pass_at_k=counts.pass_at_k(k),
+            pass_hat_k=counts.pass_hat_k(k),
+            flake_rate=counts.flake_rate,
+            items=counts.total,
+            tasks=len(counts.task),
+            runs=runs,
+            counts=counts.status_counts(),
+            throughput=self.consumption.throughput(rows),
+            forbidden_items=self.dimensions.forbidden_items(rows),
+            unjudged_items=self.consumption.unjudged_items(rows),
+        )
+
+    def _run_rates(self, rows: slice) -> FloatArray:
+        """The completion rate of each run that has items; a task that is missing in a run does not count there."""
+        run = self.table.run[rows]
+        items = np.bincount(run)
+        passed = np.bincount(run, weights=self.table.status[rows] == PASS, minlength=len(items))
+        return passed[items > 0] / items[items > 0]
+
+    def _by_group(self, counts: TaskCounts, groups: Groups) -> dict[str, TagSummary]:
+        chosen = {name: counts[is_in[counts.task]] for name, is_in in groups.items()}
+        return {name: self._group_summary(tasks) for name, tasks in chosen.items() if tasks.total}
+
+    def _group_summary(self, counts: TaskCounts) -> TagSummary:
+        return TagSummary(
+            completion_rate=counts.completion_rate,
+            partial_score=counts.partial_score(self.benchmark),
+            error_rate=counts.error_rate,
+            confidence_interval=counts.interval(self.level),
+            items=counts.total,
+            tasks=len(counts.task),
+        )
+
+
+def _task_weights(table: ItemTable, benchmark: Benchmark) -> FloatArray:
+    weights = {task.id: task.weight for task in benchmark.tasks}
+    return np.array([weights.get(task, 1.0) for task in table.tasks])
+
+
+def _tagged(table: ItemTable, benchmark: Benchmark) -> Groups:
+    """For each tag, by name, which tasks have it: by the items where they know their tags, else by the benchmark."""
+    recorded = {task: known for task, cell in _first_cells(table, "tags") if (known := known_list(cell)) is not None}
+    tags = {task.id: task.tags for task in benchmark.tasks} | {
+        task: [str(tag) for tag in known] for task, known in recorded.items()
+    }
+    return _groups(table, tags, sorted({tag for task in table.tasks for tag in tags.get(task, ())}))
+
+
+def _rated(table: ItemTable, benchmark: Benchmark) -> Groups:
+    """The same for each complexity, from simple on; tasks that say none are in no group."""
+    recorded = {task: [cell] for task, cell in _first_cells(table, "complexity") if isinstance(cell, str)}
+    rated = {task.id: [task.complexity] for task in benchmark.tasks if task.complexity is not None} | recorded
+    found = {name for task in table.tasks for name in rated.get(task, ())}
+    known = [name for name in COMPLEXITIES if name in found]
+    return _groups(table, rated, [*known, *sorted(found.difference(known))])
+
+
+def _groups(table: ItemTable, labels: Mapping[str, Sequence[str]], names: Sequence[str]) -> Groups:
+    groups = {name: np.zeros(len(table.tasks), dtype=bool) for name in names}
+    for index, task in enumerate(table.tasks):
+        for name in labels.get(task, ()):
+            groups[name][index] = True
+    return groups
+
+
+def _first_cells(table: ItemTable, column: str) -> list[tuple[str, Any]]:
+    """Each task with what its first item has in that column; none where there is no such column."""
+    if column not in table.frame:
+        return []
+    first = np.zeros(len(table.tasks), dtype=np.int64)
+    first[table.task[::-1]] = table.order[::-1]
+    return list(zip(table.tasks, table.frame[column].iloc[first], strict=True))

@@ -1,0 +1,170 @@
+"""Items counted per task: what all figures but the percentiles are computed from, once the rows are gone.
+
+How often a task was passed and failed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from eval_skills.core.diff.tasks import is_missing
+from eval_skills.core.metrics.item_table import ERROR, FAIL, PASS, TIMEOUT, ItemTable
+from eval_skills.core.models import Benchmark, ConfidenceInterval, StatusCounts, TaskResult
+from eval_skills.core.statistics.rates import FloatArray, IntArray, completion_interval, mean_over_tasks, pass_at_k, pass_hat_k
+
+
+@dataclass(frozen=True, slots=True)
+class TaskCounts:
+    """The tasks of one skill, or some of them, as arrays of equal length; `task` are indices into the table's tasks.
+
+    `passed`, `failed`, `errors` and `timeouts` sum up to `items`; `earned` is the sum of the scores, `weighted` that of
+    score × weight, and `weight` that of the weights.
+    """
+
+    task: IntArray
+    items: IntArray
+    passed: IntArray
+    failed: IntArray
+    errors: IntArray
+    timeouts: IntArray
+    earned: FloatArray
+    weighted: FloatArray
+    weight: FloatArray
+
+    def __getitem__(self, chosen: slice | npt.NDArray[np.bool_]) -> TaskCounts:
+        """Only the chosen tasks."""
+        return TaskCounts(*(getattr(self, name)[chosen] for name in self.__slots__))
+
+    @property
+    def total(self) -> int:
+        """The number of items."""
+        return int(self.items.sum())
+
+    @property
+    def completion_rate(self) -> float:
+        """pass / items."""
+        return float(self.passed.sum() / self.items.sum())
+
+    @property
+    def error_rate(self) -> float:
+        """(error + timeout) / items."""
+        return float((self.errors.sum() + self.timeouts.sum()) / self.items.sum())
+
+    @property
+    def flake_rate(self) -> float | None:
+        """Of the tasks with at least two runs, the share whose runs do not all pass or all not pass; None without such tasks."""
+        repeated = self.items >= 2
+        mixed = (self.passed > 0) & (self.passed < self.items)
+        return float(mixed[repeated].mean()) if repeated.any() else None
+
+    def status_counts(self) -> StatusCounts:
+        """How many items ended how."""
+        return StatusCounts(
+            passed=int(self.passed.sum()),
+            fail=int(self.failed.sum()),
+            error=int(self.errors.sum()),
+            timeout=int(self.timeouts.sum()),
+        )
+
+    def partial_score(self, benchmark: Benchmark) -> float | None:
+        """By the benchmark's `scoring_method`; items that ended as error or timeout earned 0.
+
+        ``mean``: Σs/N. ``weighted_mean``: Σw·s/Σw, None where all weights are 0. ``pass_at_k``: see `pass_at_k`.
+        """
+        if benchmark.scoring_method == "pass_at_k":
+            return self.pass_at_k(benchmark.k)
+        earned, possible = (
+            (self.weighted, self.weight) if benchmark.scoring_method == "weighted_mean" else (self.earned, self.items)
+        )
+        return min(1.0, float(earned.sum() / possible.sum())) if possible.sum() > 0 else None
+
+    def pass_at_k(self, k: int) -> float | None:
+        """The mean over tasks of the chance that one of `k` runs passes; None where k exceeds the runs of a task."""
+        return mean_over_tasks(pass_at_k, self.passed, self.items, k)
+
+    def pass_hat_k(self, k: int) -> float | None:
+        """The mean over tasks of the chance that all of `k` runs pass; None where k exceeds the runs of a task."""
+        return mean_over_tasks(pass_hat_k, self.passed, self.items, k)
+
+    def interval(self, level: float) -> ConfidenceInterval:
+        """Of the completion rate, with the task as the unit."""
+        return completion_interval(self.passed, self.items, level=level)
+
+
+def count_tasks(table: ItemTable, task_weights: FloatArray) -> list[TaskCounts]:
+    """For each skill of the table, its items counted per task; a `weight` column wins over the `task_weights`."""
+    cell = table.skill * len(table.tasks) + table.task
+    starts = np.flatnonzero(np.diff(cell, prepend=-1))
+    weight = _weights(table, task_weights)
+    counts = TaskCounts(
+        task=table.task[starts],
+        items=np.diff(starts, append=len(cell)),
+        passed=np.add.reduceat(table.status == PASS, starts, dtype=np.int64),
+        failed=np.add.reduceat(table.status == FAIL, starts, dtype=np.int64),
+        errors=np.add.reduceat(table.status == ERROR, starts, dtype=np.int64),
+        timeouts=np.add.reduceat(table.status == TIMEOUT, starts, dtype=np.int64),
+        earned=np.add.reduceat(table.score, starts),
+        weighted=np.add.reduceat(table.score * weight, starts),
+        weight=np.add.reduceat(weight, starts),
+    )
+    bounds = np.searchsorted(table.skill[starts], np.arange(len(table.skills) + 1))
+    return [counts[int(start) : int(stop)] for start, stop in pairwise(bounds)]
+
+
+def _weights(table: ItemTable, task_weights: FloatArray) -> FloatArray:
+    by_task = task_weights[table.task]
+    given = table.amounts("weight")
+    return by_task if given is None else np.where(np.isnan(given), by_task, given)
+
+
+Tallies = Mapping[str, "Tally"]
+"""By task id."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """Counts of items with a verdict."""
+
+    passed: int = 0
+    failed: int = 0
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(passed=self.passed + other.passed, failed=self.failed + other.failed)
+
+    @property
+    def always_passed(self) -> bool:
+        """Whether it was asked, and never failed."""
+        return self.passed > 0 and not self.failed
+
+    @property
+    def always_failed(self) -> bool:
+        """Whether it was asked, and never passed."""
+        return self.failed > 0 and not self.passed
+
+    @property
+    def mixed(self) -> bool:
+        """Whether it did both."""
+        return self.passed > 0 and self.failed > 0
+
+
+def tallies_of(results: Iterable[TaskResult]) -> dict[str, Tally]:
+    """The tallies of a report's items; those without a verdict are not counted."""
+    found: dict[str, Tally] = {}
+    for result in results:
+        counted = Tally() if is_missing(result) else Tally(passed=1) if result.passed else Tally(failed=1)
+        found[result.task_id] = found.get(result.task_id, Tally()) + counted
+    return found
+
+
+def together(*several: Tallies) -> dict[str, Tally]:
+    """The sums by task."""
+    found: dict[str, Tally] = {}
+    for tallies in several:
+        for task, tally in tallies.items():
+            found[task] = found.get(task, Tally()) + tally
+    return found

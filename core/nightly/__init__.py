@@ -1,0 +1,1 @@
+"""How a night is judged: from evidence to a classification per skill."""

@@ -1,0 +1,1 @@
+"""Estimates and tests: rates with intervals, paired comparisons, agreement, change points."""

@@ -1,0 +1,154 @@
+"""The statistics of one result: intervals of a rate, pass@k and pass^k, percentiles.
+
+The task is the unit everywhere: runs of one task are a cluster, never independent trials. Results are given as two arrays of
+equal length with one entry per task: how many of its items passed, and how many items it has (at least one).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from eval_skills.core.models.report import ConfidenceInterval
+from eval_skills.core.statistics.student_t import normal_quantile, t_quantile
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+IntervalMethod = Literal["wilson_effective", "cluster_bootstrap"]
+
+BOOTSTRAP_DRAWS = 10_000
+DEFAULT_SEED = 20261121
+_CELLS_PER_CHUNK = 1_000_000
+
+
+def wilson(rate: float, size: float, *, level: float = 0.95) -> tuple[float, float]:
+    """The Wilson score interval of a rate that was observed in `size` trials; (0, 1) where `size` is 0.
+
+    `size` need not be a whole number: an effective sample size is one too. The interval always holds `rate`.
+    Source: Wilson 1927, doi:10.1080/01621459.1927.10502953.
+    """
+    if size <= 0:
+        return 0.0, 1.0
+    z = normal_quantile((1 + level) / 2)
+    scale = 1 + z * z / size
+    centre = (rate + z * z / (2 * size)) / scale
+    half = z / scale * math.sqrt(rate * (1 - rate) / size + z * z / (4 * size * size))
+    return min(rate, max(0.0, centre - half)), max(rate, min(1.0, centre + half))
+
+
+def clustered_standard_error(passed: IntArray, items: IntArray) -> float | None:
+    """The standard error of Σpassed/Σitems with tasks as clusters (CR1); None for fewer than two tasks.
+
+    With equally many runs per task it is the sample standard deviation of the tasks' rates, divided by √tasks.
+    Source: Miller 2024, arXiv:2411.00640, with the small-sample factor √(T/(T − 1)).
+    """
+    tasks = len(items)
+    if tasks < 2:
+        return None
+    residuals = passed - items * (passed.sum() / items.sum())
+    return math.sqrt(float(residuals @ residuals) * tasks / (tasks - 1)) / float(items.sum())
+
+
+def effective_size(passed: IntArray, items: IntArray, *, level: float = 0.95) -> float:
+    """How many independent trials the items are worth: p(1 − p)/CR1², kept within [T, N], times (z/t)² with T − 1 degrees.
+
+    T is the number of tasks, N that of items.
+    It is the number of tasks where the clustered error says nothing: one task, or a rate of 0 or 1.
+    """
+    tasks, rate = len(items), passed.sum() / items.sum()
+    error = clustered_standard_error(passed, items)
+    if error is None or rate in {0.0, 1.0}:
+        return float(tasks)
+    worth = rate * (1 - rate) / error**2 if error > 0 else math.inf
+    shrink = normal_quantile((1 + level) / 2) / t_quantile((1 + level) / 2, tasks - 1)
+    return float(min(max(worth, tasks), items.sum()) * shrink**2)
+
+
+def completion_interval(
+    passed: IntArray,
+    items: IntArray,
+    *,
+    level: float = 0.95,
+    method: IntervalMethod = "wilson_effective",
+    seed: int = DEFAULT_SEED,
+) -> ConfidenceInterval:
+    """The interval of the completion rate Σpassed/Σitems; its `method` is what was used.
+
+    ``wilson`` where every task has one item; otherwise `method`: ``wilson_effective`` needs no random numbers and holds its level
+    from five tasks on. ``cluster_bootstrap`` gives way to ``wilson_tasks`` (Wilson with the number of tasks) where all tasks
+    agree or there is only one, since it would have no width there. No items at all: [0, 1].
+    """
+    if not items.sum():
+        return ConfidenceInterval(lower=0.0, upper=1.0, level=level, method="wilson")
+    rate = float(passed.sum() / items.sum())
+    if items.sum() == len(items):
+        return _interval(wilson(rate, len(items), level=level), level, "wilson")
+    if method == "wilson_effective":
+        return _interval(wilson(rate, effective_size(passed, items, level=level), level=level), level, "wilson_effective")
+    if np.ptp(passed / items) == 0:
+        return _interval(wilson(rate, len(items), level=level), level, "wilson_tasks")
+    return _interval(cluster_bootstrap(passed, items, level=level, seed=seed), level, "cluster_bootstrap")
+
+
+def cluster_bootstrap(
+    passed: IntArray, items: IntArray, *, level: float = 0.95, seed: int = DEFAULT_SEED, draws: int = BOOTSTRAP_DRAWS
+) -> tuple[float, float]:
+    """Percentile bootstrap of Σpassed/Σitems: tasks are drawn with replacement and keep all their items.
+
+    The same seed gives the same bytes. Below 20 tasks it is too narrow: of nominal 95 % intervals 78–94 % hold the truth.
+    """
+    random, tasks = np.random.default_rng(seed), len(items)
+    rates = np.empty(draws)
+    step = max(1, _CELLS_PER_CHUNK // tasks)
+    for start in range(0, draws, step):
+        drawn = random.integers(0, tasks, size=(min(step, draws - start), tasks))
+        rates[start : start + step] = passed[drawn].sum(axis=1) / items[drawn].sum(axis=1)
+    rates.sort()
+    lower, upper = (math.ceil(round(draws * side, 6)) for side in ((1 - level) / 2, (1 + level) / 2))
+    return float(rates[max(lower, 1) - 1]), float(rates[upper - 1])
+
+
+def pass_at_k(items: int, passed: int, k: int) -> float | None:
+    """The chance that at least one of `k` runs passes: 1 − C(n − c, k)/C(n, k); None where k exceeds the runs.
+
+    Unbiased, unlike 1 − (1 − c/n)^k. Source: Chen et al. 2021, arXiv:2107.03374.
+    """
+    return None if k > items else 1 - math.comb(items - passed, k) / math.comb(items, k)
+
+
+def pass_hat_k(items: int, passed: int, k: int) -> float | None:
+    """The chance that all of `k` runs pass: C(c, k)/C(n, k); None where k exceeds the runs.
+
+    Unbiased, unlike (c/n)^k. Source: Yao et al. 2024 (tau-bench), arXiv:2406.12045.
+    """
+    return None if k > items else math.comb(passed, k) / math.comb(items, k)
+
+
+def mean_over_tasks(estimate: Callable[[int, int, int], float | None], passed: IntArray, items: IntArray, k: int) -> float | None:
+    """The mean of `pass_at_k` or `pass_hat_k` over the tasks; None where k exceeds the runs of any task, or there is none.
+
+    No task is dropped and k is never clamped: both would answer another question than the one that was asked.
+    """
+    if not len(items) or k > items.min():
+        return None
+    base = int(items.max()) + 1
+    pairs, counts = np.unique(items * base + passed, return_counts=True)
+    values = [estimate(pair // base, pair % base, k) or 0.0 for pair in pairs.tolist()]
+    return min(1.0, math.fsum(value * count for value, count in zip(values, counts.tolist(), strict=True)) / len(items))
+
+
+def nearest_rank(ordered: Sequence[float] | npt.NDArray[Any], percent: int) -> float | None:
+    """The percentile of ascending values by nearest rank: the ⌈percent·n/100⌉-th value; None of no values.
+
+    In whole numbers, since ceil(0.07 · 100) is 8 in floating point. Equals numpy's ``inverted_cdf`` and DuckDB's
+    ``quantile_disc``. Below 20 values the 95th is the largest, below 100 the 99th is.
+    """
+    return float(ordered[max(0, -(-percent * len(ordered) // 100) - 1)]) if len(ordered) else None
+
+
+def _interval(bounds: tuple[float, float], level: float, method: str) -> ConfidenceInterval:
+    return ConfidenceInterval(lower=bounds[0], upper=bounds[1], level=level, method=method)

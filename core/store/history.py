@@ -1,0 +1,194 @@
+"""The runs of a store as people look back on them: how far each got, and how well.
+
+How often each task was passed and failed over several runs, read off their items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from eval_skills.core.diff.tasks import MISSING_KINDS
+from eval_skills.core.errors import RunError, UsageError
+from eval_skills.core.metrics.task_counts import Tally
+from eval_skills.core.store.store import is_of_the_course
+
+if TYPE_CHECKING:
+    from eval_skills.core.store.store import Store
+
+_JUDGING = ("judge_tokens", "judge_cost_usd", "unjudged_items")
+_REPORT_COLUMNS = (
+    "run_id", "skill_id", "skill_version", "benchmark_id", "benchmark_version", "completion_rate", "items", "origin", *_JUDGING,
+)  # fmt: skip
+
+_Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PastJudging:
+    """What judging one skill (``id@version``) took in a run; None is unknown. `unjudged_items` are those the judge failed at."""
+
+    skill: str
+    judge_tokens: int | None
+    judge_cost_usd: float | None
+    unjudged_items: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PastRun:
+    """One run. `state` is ``finished`` or ``unfinished``; `origin` is ``run``, or that of later work on another run.
+
+    `items` is how many have a result: landed ones, and of an unfinished run those in its journal; None: its journal is damaged.
+    `benchmark` and `planned_items` are None where neither manifest nor reports know them. `best_completion`, in [0, 1], is that
+    of its best skill; None where the run has no report. `judging` is that of its skills about which a model was asked.
+    """
+
+    run_id: str
+    started_at: datetime
+    state: str
+    benchmark: str | None
+    skills: list[str] = field(default_factory=list)
+    items: int | None
+    planned_items: int | None
+    best_completion: float | None
+    origin: str = "run"
+    judging: list[PastJudging] = field(default_factory=list)
+
+
+def past_runs(
+    store: Store,
+    *,
+    limit: int | None = None,
+    skill: str | None = None,
+    benchmark: str | None = None,
+    every_origin: bool = False,
+) -> list[PastRun]:
+    """The runs of the store, youngest first.
+
+    `skill` and `benchmark` keep the runs that had it, by ``id`` (every version of it) or ``id@version``; None keeps all. Runs
+    that are later work on others (scored again, confirming, monitoring) are left out unless `every_origin`. What is not shown is
+    not read, but for the manifests that have to be looked into to find so many.
+
+    Raises:
+        UsageError: `limit` is below 1.
+    """
+    if limit is not None and limit < 1:
+        raise UsageError(f"the limit must be 1 or more; got {limit}")
+    kept: list[_Row] = []
+    reports: dict[str, list[_Row]] | None = None
+    for row in store.run_rows():
+        if row["skills"] is None:  # its manifest is gone, or on another machine
+            reports = _reports_by_run(store) if reports is None else reports
+            _identify(row, reports.get(row["run_id"], []))
+        if _is_wanted(row, skill, benchmark, every_origin=every_origin):
+            kept.append(row)
+        if len(kept) == limit:
+            break
+    run_ids = [row["run_id"] for row in kept]
+    reports = _reports_by_run(store, run_ids) if reports is None else reports
+    landed = store.tables.landed_rows(run_ids)
+    return [_past_run(store, row, reports.get(row["run_id"], []), landed) for row in kept]
+
+
+def is_meant(name: str | None, keys: Iterable[str | None]) -> bool:
+    """Whether one of the keys (``id@version``) is what `name` (an id, or a key) means; None means all."""
+    return name is None or any(key is not None and name in (key, key.partition("@")[0]) for key in keys)
+
+
+def _is_wanted(row: _Row, skill: str | None, benchmark: str | None, *, every_origin: bool) -> bool:
+    in_course = every_origin or is_of_the_course(row["origin"])
+    return in_course and is_meant(skill, row["skills"]) and is_meant(benchmark, [row["benchmark"]])
+
+
+def _reports_by_run(store: Store, run_ids: Collection[str] | None = None) -> dict[str, list[_Row]]:
+    found: dict[str, list[_Row]] = {}
+    for row in store.tables.rows("reports", _REPORT_COLUMNS, run_ids):
+        if row["origin"] != "recompute":  # figures of this run that were made later, from the same items
+            found.setdefault(row["run_id"], []).append(row)
+    return found
+
+
+def _identify(row: _Row, reports: list[_Row]) -> None:
+    """What the reports know of a run: they lie beside the items, where a manifest may be on another machine."""
+    row["skills"] = sorted(f"{report['skill_id']}@{report['skill_version']}" for report in reports)
+    if reports:
+        parts = (reports[0]["benchmark_id"], reports[0]["benchmark_version"])
+        row["benchmark"] = "@".join(part for part in parts if part)
+        row["origin"] = reports[0]["origin"]
+
+
+def _past_run(store: Store, row: _Row, reports: list[_Row], landed: Mapping[str, int]) -> PastRun:
+    names = ("run_id", "started_at", "state", "benchmark", "skills", "planned_items")
+    return PastRun(
+        **{name: row[name] for name in names},
+        origin=row["origin"] or "run",
+        items=_items(store, row, reports, landed),
+        best_completion=max((report["completion_rate"] for report in reports), default=None),
+        judging=[_judging(report) for report in reports if any(report[name] is not None for name in _JUDGING)],
+    )
+
+
+def _judging(report: _Row) -> PastJudging:
+    skill = f"{report['skill_id']}@{report['skill_version']}"
+    return PastJudging(skill=skill, **{name: report[name] for name in _JUDGING})
+
+
+def _items(store: Store, row: _Row, reports: list[_Row], landed: Mapping[str, int]) -> int | None:
+    if row["state"] == "unfinished":
+        return _known_items(store, row["run_id"])
+    # items may have been cleared away, and then the reports still say how many there were
+    return landed.get(row["run_id"], sum(report["items"] or 0 for report in reports))
+
+
+def _known_items(store: Store, run_id: str) -> int | None:
+    from eval_skills.core.store.landing import run_batches
+
+    try:
+        return sum(int(batch.num_rows) for batch in run_batches(store, run_id))
+    except RunError:  # one damaged journal does not hide the other runs; resuming it says what is wrong
+        return None
+
+
+_KEY = ["skill_id", "skill_version", "task_id", "task_digest"]
+_COLUMNS = [*_KEY, "passed", "status", "error_kind"]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskOutcome:
+    """How a skill did on a task, as that task was, in one run; items without a verdict (`MISSING_KINDS`) are not counted."""
+
+    run_id: str
+    skill_id: str
+    skill_version: str
+    task_id: str
+    task_digest: str | None
+    tally: Tally
+
+
+def task_outcomes(store: Store, run_ids: Iterable[str]) -> list[TaskOutcome]:
+    """The outcomes of these runs, in the order of the runs; a run without items (any more) has none."""
+    found: list[TaskOutcome] = []
+    for run_id, path in store.tables.files("items", set(run_ids)).items():
+        try:
+            with pq.ParquetFile(path, filesystem=store.tables.filesystem) as file:
+                table = file.read(columns=_COLUMNS)
+        except FileNotFoundError:  # another night has just pruned it
+            continue
+        found += _outcomes(run_id, table)
+    return found
+
+
+def _outcomes(run_id: str, table: pa.Table) -> Iterable[TaskOutcome]:
+    groups = table.group_by([*_KEY, "passed", "status", "error_kind"]).aggregate([([], "count_all")]).to_pylist()
+    tallies: dict[tuple[str, str, str, str | None], Tally] = {}
+    for row in groups:
+        key = (row["skill_id"], row["skill_version"], row["task_id"], row["task_digest"])
+        missing = row["status"] == "error" and row["error_kind"] in MISSING_KINDS
+        count = 0 if missing else row["count_all"]
+        tallies[key] = tallies.get(key, Tally()) + (Tally(passed=count) if row["passed"] else Tally(failed=count))
+    return [TaskOutcome(run_id, *key, tally) for key, tally in tallies.items()]

@@ -1,0 +1,121 @@
+"""Where a trend changed its level, and what the runs recorded that changed there."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from eval_skills.core.statistics.change_points import ChangePoint, change_points, untested
+from eval_skills.core.trend.attribution import Change, Fingerprints, Kind, changes, fingerprints, summary, unrecorded
+
+if TYPE_CHECKING:
+    from eval_skills.core.store import Store
+    from eval_skills.core.trend.trend import TrendPoint
+
+BY_RANKS = frozenset({"p95Ms", "estimatedUSD", "judgeTokens", "judgeUSD", "unjudgedItems"})
+"""Figures without an upper end: one run may be a hundred times the others, and says no more than that it was higher."""
+
+_COMMON: frozenset[Kind] = frozenset({"commit"})
+"""What changes all the time is worth naming only at the very place."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrendChange:
+    """The level changed with the run of `point`, or as well with any from that of `first` to that of `last`.
+
+    `there` is what that run recorded that differs from the run before, `nearby` what differs at one of the other runs it may have
+    been, with that run. `unrecorded` are kinds of fingerprints that one of the two runs does not know; `explained` is False where
+    a manifest is missing, so that nothing at all can be said.
+    """
+
+    point: TrendPoint
+    first: TrendPoint
+    last: TrendPoint
+    before: float
+    after: float
+    p: float
+    there: list[Change]
+    nearby: list[tuple[TrendPoint, Change]]
+    unrecorded: list[Kind]
+    explained: bool
+
+    @property
+    def direction(self) -> Literal["up", "down"]:
+        """Where the level went; whether that is good is the metric's affair."""
+        return "up" if self.after >= self.before else "down"
+
+    @property
+    def cause(self) -> str:
+        """What can be said of the cause, in one line."""
+        if not self.explained:
+            return "what changed there is unknown: the manifest of a run is missing"
+        said = [f"changed there: {summary(self.there)}"] if self.there else []
+        by_run: dict[str, list[Change]] = {}
+        for point, change in self.nearby:
+            by_run.setdefault(f"{point.timestamp:%Y-%m-%d}", []).append(change)
+        said += [f"changed nearby, on {day}: {summary(found)}" for day, found in by_run.items()]
+        said = said or [summary([])]
+        return "; ".join([*said, *([f"not recorded: {', '.join(self.unrecorded)}"] if self.unrecorded else [])])
+
+
+def trend_changes(store: Store, skill: str, line: Sequence[TrendPoint], metric: str) -> list[TrendChange]:
+    """The change points of one line of a trend (see `trend.lines`), oldest first; `skill` is an id or ``id@version``."""
+    ranks = metric in BY_RANKS
+    values, tasks = [point.value for point in line], [point.tasks for point in line]
+    weights = None if ranks or not all(tasks) else [float(each or 1) for each in tasks]
+    found = change_points(values, weights, ranks=ranks)
+    if not found:
+        return []
+    steps = {place for each in found for place in (each.at, *range(each.first, each.last + 1))}
+    runs = {line[place].run_id for step in steps for place in (step - 1, step)}
+    asked = _tasks(store, runs)
+    recorded = {
+        point.run_id: _recorded(store, skill, point, asked.get(point.run_id, {})) for point in line if point.run_id in runs
+    }
+    return [_explained(line, each, recorded) for each in found]
+
+
+def why_none(line: Sequence[TrendPoint]) -> str | None:
+    """Why a line cannot have a change point, whatever it shows; None where it is tested."""
+    return untested([point.value for point in line])
+
+
+def _explained(line: Sequence[TrendPoint], found: ChangePoint, recorded: dict[str, Fingerprints | None]) -> TrendChange:
+    before, after = recorded[line[found.at - 1].run_id], recorded[line[found.at].run_id]
+    known = before is not None and after is not None
+    return TrendChange(
+        point=line[found.at],
+        first=line[found.first],
+        last=line[found.last],
+        before=found.before,
+        after=found.after,
+        p=found.p,
+        there=changes(before, after) if before and after else [],
+        nearby=list(_nearby(line, found, recorded)),
+        unrecorded=unrecorded(before, after) if before and after else [],
+        explained=known,
+    )
+
+
+def _nearby(
+    line: Sequence[TrendPoint], found: ChangePoint, recorded: dict[str, Fingerprints | None]
+) -> Iterator[tuple[TrendPoint, Change]]:
+    for place in range(found.first, found.last + 1):
+        before, after = recorded[line[place - 1].run_id], recorded[line[place].run_id]
+        if place != found.at and before and after:
+            yield from ((line[place], change) for change in changes(before, after) if change.kind not in _COMMON)
+
+
+def _recorded(store: Store, skill: str, point: TrendPoint, tasks: dict[str, str]) -> Fingerprints | None:
+    manifest = store.find_manifest(point.run_id)
+    return None if manifest is None else fingerprints(manifest, f"{skill.partition('@')[0]}@{point.skill_version}", tasks)
+
+
+def _tasks(store: Store, run_ids: Collection[str]) -> dict[str, dict[str, str]]:
+    """The digests of the tasks that each run asked, by id."""
+    found: dict[str, dict[str, str]] = {}
+    for row in store.tables.rows("items", ["run_id", "task_id", "task_digest"], run_ids):
+        if row["task_digest"] is not None:
+            found.setdefault(row["run_id"], {})[row["task_id"]] = row["task_digest"]
+    return found

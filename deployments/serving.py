@@ -1,0 +1,102 @@
+"""Serving deployments from this process: the schedules, forms and limits of a ``prefect.yaml``, and no work pool."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from prefect import Flow, serve
+from prefect.client.orchestration import get_client
+from prefect.client.schemas.objects import ConcurrencyLimitConfig, ConcurrencyLimitStrategy
+from prefect.deployments.runner import RunnerDeployment
+from prefect.exceptions import ObjectNotFound
+from prefect.schedules import Cron
+from prefect.types.entrypoint import EntrypointType
+from prefect.utilities.schema_tools import ValidationError as WrongParameters
+from prefect.utilities.schema_tools import validate
+from pydantic import ValidationError
+
+from eval_skills.core.errors import InputError, UsageError
+from eval_skills.deployments.deployment_file import DeploymentEntry
+
+
+def serve_deployments(deployments: Sequence[RunnerDeployment], *, limit: int) -> None:
+    """Register these deployments and run what is due, at most `limit` runs at a time, until SIGINT or SIGTERM.
+
+    Each run is a process of its own in the current folder. At the end the schedules are paused: nobody would run what they ask
+    for.
+    """
+    serve(*deployments, limit=limit, print_starting_message=False)
+
+
+def prepared(entries: Sequence[DeploymentEntry], source: Path) -> list[RunnerDeployment]:
+    """The deployments of `source` as Prefect takes them; nothing is registered yet.
+
+    Raises:
+        InputError: a flow is not there, a schedule is none, or its form does not know a parameter.
+        UsageError: one is registered for the workers of a pool, who would go on to run it.
+    """
+    deployments = [_deployment(entry, source) for entry in entries]
+    _refuse_pooled(entries)
+    return deployments
+
+
+def _deployment(entry: DeploymentEntry, source: Path) -> RunnerDeployment:
+    where = f"deployment {entry.name!r}"
+    flow = _flow(entry, source, where)
+    try:
+        validate(entry.parameters, flow.parameters.model_dump(), raise_on_error=True, preprocess=False, ignore_required=True)
+        return RunnerDeployment.from_flow(
+            flow,
+            name=entry.name,
+            description=entry.description,
+            tags=entry.tags,
+            parameters=entry.parameters,
+            schedules=[Cron(each.cron, timezone=each.timezone, active=each.active, slug=each.slug) for each in entry.schedules],
+            concurrency_limit=_limit(entry),
+            entrypoint_type=EntrypointType.MODULE_PATH,
+        )
+    except WrongParameters as error:
+        raise InputError(_reason(error), source=source, path=f"{where}: parameters") from None
+    except ValueError as error:
+        raise InputError(_reason(error), source=source, path=f"{where}: schedules") from None
+
+
+def _flow(entry: DeploymentEntry, source: Path, where: str) -> Flow[..., Any]:
+    module, _, name = entry.entrypoint.rpartition(".")
+    try:
+        found = getattr(import_module(module), name, None)
+    except ModuleNotFoundError as error:
+        raise InputError(str(error), source=source, path=f"{where}: entrypoint") from None
+    if not isinstance(found, Flow):
+        raise InputError(f"{entry.entrypoint} is no flow", source=source, path=f"{where}: entrypoint")
+    return found
+
+
+def _limit(entry: DeploymentEntry) -> ConcurrencyLimitConfig | None:
+    if entry.concurrency_limit is None:
+        return None
+    strategy = ConcurrencyLimitStrategy(entry.concurrency_limit.collision_strategy)
+    return ConcurrencyLimitConfig(limit=entry.concurrency_limit.limit, collision_strategy=strategy)
+
+
+def _reason(error: Exception) -> str:
+    text = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
+    return text.removeprefix("Value error, ").splitlines()[0]
+
+
+def _refuse_pooled(entries: Sequence[DeploymentEntry]) -> None:
+    """Serving a deployed deployment would leave it in its pool, without the step that sets its worker's folder."""
+    with get_client(sync_client=True) as client:
+        for entry in entries:
+            try:
+                pool = client.read_deployment_by_name(entry.full_name).work_pool_name
+            except ObjectNotFound:
+                continue
+            if pool:
+                raise UsageError(
+                    f"{entry.full_name} is deployed to the work pool {pool!r}, whose workers run it; to serve it from here, "
+                    f"first `prefect deployment delete {entry.full_name}`, or leave it out with --only"
+                )

@@ -1,0 +1,200 @@
+"""Carrying out a backfill: the work of one period, and what it is compared with. Plain: no Prefect."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Self
+
+from eval_skills.core.errors import InputError, RunError, UserError
+from eval_skills.core.models import ItemResult, SkillCompletionReport
+from eval_skills.core.store import Store, results_of
+from eval_skills.core.store.files import RunLock
+from eval_skills.engine.backfill.comparison import Key, Standing, comparison_rows, standings
+from eval_skills.engine.backfill.landing import PeriodOutcome, land_period
+from eval_skills.engine.backfill.periods import PeriodWork
+from eval_skills.engine.backfill.plan import BackfillPlan, plan_backfill
+from eval_skills.engine.backfill.recompute import land_if_changed, run_reports
+from eval_skills.engine.backfill.request import BackfillRequest
+from eval_skills.engine.backfill.revisions import Repository, remove_leftovers
+from eval_skills.engine.backfill.sources import Source
+from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.evaluation.plan import make_plan
+from eval_skills.engine.evaluation.summary import RunSummary
+from eval_skills.engine.judging.outcome import judges_of, unjudged
+from eval_skills.engine.rescoring.plan import find_scored, plan_rescoring
+from eval_skills.engine.rescoring.request import ScoringOptions
+from eval_skills.engine.rescoring.rescore import NothingJudged, rescore
+from eval_skills.scorers.judging.budget import Budget
+
+WORKTREES = "worktrees"
+
+Evaluate = Callable[[EvaluateRequest], RunSummary]
+
+
+class Backfilling:
+    """A backfill while it works. `evaluate` is whoever evaluates the revisions of a replay."""
+
+    def __init__(self, plan: BackfillPlan, evaluate: Evaluate) -> None:
+        self.plan = plan
+        self._store, self._request, self._evaluate = plan.store, plan.request, evaluate
+        self._known: dict[str, dict[Key, Standing]] = {}
+        self._anew: set[str] = set()
+        self._budget = Budget(self._request.max_judge_cost)
+
+    @classmethod
+    @contextmanager
+    def begin(cls, request: BackfillRequest, evaluate: Evaluate) -> Iterator[Self]:
+        """The backfill of a request, with the store to itself; what a killed one left behind is removed.
+
+        Raises:
+            UserError: it cannot be done, or another backfill works on this store.
+        """
+        plan_backfill(request)  # a wrong request leaves no trace in the store
+        store = Store(request.store)
+        with RunLock(store.layout.root / "backfill.jsonl", what=f"the store {store.path}"):
+            remove_leftovers(store.layout.root / WORKTREES)
+            yield cls(plan_backfill(request), evaluate)
+
+    def pending(self) -> Iterator[PeriodWork]:
+        """The periods that there is something to do for, each when the one before has been carried out.
+
+        Where a period of which something was left undone before comes to other figures now, those that are compared with it, or
+        were across it, are done again.
+        """
+        filled: set[tuple[str, str]] = set()
+        for work in self.plan.works:
+            if filled or self.plan.is_pending(work):
+                yield work
+                lines = {standing.line for standing in self._known.get(work.digest, {}).values()}
+                filled = filled | lines if work.is_repeated and work.digest in self._anew else filled - lines
+
+    def carry_out(self, work: PeriodWork) -> PeriodOutcome:
+        """Do the work of one period and land its comparisons, which is what makes it up to date.
+
+        Raises:
+            RunError: an evaluation could not finish; it goes on when the backfill is called again.
+        """
+        place = self.plan.works.index(work)
+        found: list[tuple[str, Sequence[SkillCompletionReport]]] = []
+        remarks: list[str] = []
+        unusable: list[str] = []
+        runs: list[RunSummary] = []
+        failed: list[ItemResult] = []
+        for source in work.sources:
+            try:
+                run_id = self._made(source, work, remarks, runs, failed)
+            except NothingJudged as error:  # another day's answers it may judge
+                unusable.append(str(error).partition(";")[0])
+                failed += error.failed
+                continue
+            except UserError as error:
+                unusable.append(str(error))
+                if (before := self._scored_before(source)) is None:
+                    continue
+                run_id = before
+                failed += self._unjudged(before)
+            found.append((run_id, self._reports(run_id)))
+        now = self._known[work.digest] = standings(found)
+        rows = comparison_rows(self._before(now, place), now) if now else [{"explanation": "; ".join(unusable) or "nothing ran"}]
+        remarks = [*work.told, *remarks, *(f"{work.period.name}: {reason}" for reason in unusable)]
+        landed, is_new = land_period(self._store, self._request.mode, work, rows, unjudged=len(failed))
+        self._anew |= {work.digest} if is_new else set()
+        return PeriodOutcome(landed, remarks, runs, len(failed), (failed[0].error_message or "") if failed else "")
+
+    def _made(
+        self, source: Source, work: PeriodWork, remarks: list[str], runs: list[RunSummary], failed: list[ItemResult]
+    ) -> str:
+        """The run that comes of a source; it is made unless it is there. What the judge failed is added to `failed`."""
+        if self._request.mode == "rescore":
+            plan = plan_rescoring(self._request.rescoring(source.name))
+            remarks += [f"{source.name}: {remark}" for remark in plan.remarks]
+            if (judges := judges_of(plan.yardstick.scorings)) is not None:
+                judges.budget = self._budget  # the limit is that of the call, not of each run
+            rescore(plan, concurrency=self._request.concurrency)
+            failed += self._unjudged(plan.run_id)
+            return plan.run_id
+        if self._request.mode == "recompute":
+            if land_if_changed(self._store, source.name, self._reports(source.name), source.digest):
+                remarks.append(f"run {source.name} has other figures today; they landed beside its own")
+            return source.name
+        run_id = self._replayed(source, work, runs)
+        if any(report.summary.unjudged_items for report in self._reports(run_id)):
+            failed += self._unjudged(run_id)
+        return run_id
+
+    def _replayed(self, source: Source, work: PeriodWork, runs: list[RunSummary]) -> str:
+        run_id = None if self._request.force else find_scored(self._store, source.moment, "replay", source.digest)
+        if run_id is not None and run_id not in self._store.unfinished():
+            return run_id
+        repository = Repository(Path(self._request.skills_repo or ""))
+        with repository.checked_out(source.name, self._store.layout.root / WORKTREES) as tree:
+            try:
+                summary = self._evaluate(self._evaluation(source, work, tree, run_id))
+            except UserError as error:
+                raise InputError(str(error).replace(str(tree), f"{repository.path}@{source.name[:12]}")) from None
+        runs.append(summary)
+        if summary.is_partial:
+            raise RunError(f"run {summary.run_id} stopped early; make the same call again to go on")
+        return summary.run_id
+
+    def _evaluation(self, source: Source, work: PeriodWork, tree: Path, run_id: str | None) -> EvaluateRequest:
+        if run_id is not None:
+            names = ("store", "concurrency", "retries", "secrets", "allow_custom_code")
+            kept = {name: getattr(self._request, name) for name in names}
+            return EvaluateRequest(**kept, resume=run_id, format=[])
+        provenance = {
+            "mode": "replay",
+            "repository": str(Path(self._request.skills_repo or "").resolve()),
+            "commit": source.name,
+            "period": work.period.name,
+            "digest": source.digest,
+            "backfilledAt": datetime.now(UTC).isoformat(),
+        }
+        skills = [str(tree / self._request.skills_path)]
+        request = self._request.evaluation(skills=skills, origin="replay", provenance=provenance, at=source.moment)
+        make_plan(request)  # a revision that cannot be evaluated is no failed flow run
+        return request
+
+    def _before(self, now: dict[Key, Standing], place: int) -> dict[Key, Standing]:
+        """For every skill and benchmark of a period, where it stood in the last period before that had it."""
+        wanted = {standing.line for standing in now.values()}
+        found: dict[Key, Standing] = {}
+        for then in self._past(place):
+            here = {key: standing for key, standing in then.items() if standing.line in wanted}
+            found |= here
+            wanted -= {standing.line for standing in here.values()}
+            if not wanted:
+                break
+        return found
+
+    def _past(self, place: int) -> Iterator[dict[Key, Standing]]:
+        for work in reversed(self.plan.works[:place]):
+            if work.digest not in self._known:
+                self._known[work.digest] = standings(
+                    (run_id, self._reports(run_id)) for source in work.sources if (run_id := self._there(source))
+                )
+            yield self._known[work.digest]
+        for source in reversed(self.plan.earlier):
+            yield standings([(source.name, self._reports(source.name))])
+
+    def _there(self, source: Source) -> str | None:
+        """The run that came of a source before; None where none did."""
+        mode = self._request.mode
+        if mode == "recompute":
+            return source.name
+        return find_scored(self._store, source.moment, mode, source.digest)
+
+    def _scored_before(self, source: Source) -> str | None:
+        """The scoring of a source that stands where today's trouble leaves nothing better; None where there is none."""
+        run_id = self._there(source) if self._request.mode == "rescore" and not self._request.force else None
+        return run_id if run_id in self._store.tables.files("items") else None
+
+    def _unjudged(self, run_id: str) -> list[ItemResult]:
+        return unjudged(results_of(self._store.item_table(run_id)))
+
+    def _reports(self, run_id: str) -> list[SkillCompletionReport]:
+        scoring = self._request.scoring() if self._request.mode == "recompute" else ScoringOptions()
+        return run_reports(self._store, run_id, scoring)

@@ -1,0 +1,119 @@
+"""What a backfill has to do: its periods, what goes into each, and which of them are up to date. Plain: no Prefect."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from eval_skills.adapters import Confinement
+from eval_skills.core.errors import InputError, UsageError
+from eval_skills.core.fingerprint import digest_of_json
+from eval_skills.core.store import Store, started_at
+from eval_skills.core.store.store import COURSE
+from eval_skills.engine.backfill.periods import PeriodWork, digested, period_at, works_of
+from eval_skills.engine.backfill.request import BackfillRequest
+from eval_skills.engine.backfill.revisions import Repository, Revision
+from eval_skills.engine.backfill.sources import Source, StoredRuns
+from eval_skills.engine.definition.paths import check_places
+from eval_skills.engine.rescoring.basis import yardstick_of
+from eval_skills.reporting.numbers import plural
+from eval_skills.scorers import TaskScoring
+
+
+@dataclass(frozen=True, slots=True)
+class BackfillPlan:
+    """The periods, oldest first; `earlier` are the runs before them that the first ones are compared with.
+
+    `scorings` are all by which answers will be judged; none in a recomputation.
+    """
+
+    request: BackfillRequest
+    store: Store
+    works: list[PeriodWork]
+    earlier: list[Source] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+    scorings: dict[str, TaskScoring] = field(default_factory=dict)
+
+    @property
+    def pending(self) -> list[PeriodWork]:
+        """The periods that there is something to do for."""
+        return [work for work in self.works if self.is_pending(work)]
+
+    def is_pending(self, work: PeriodWork) -> bool:
+        """Whether there is something to do for this period."""
+        return self.request.force or not work.landed
+
+
+def plan_backfill(request: BackfillRequest) -> BackfillPlan:
+    """Everything that a backfill will do, checked; nothing is written.
+
+    Raises:
+        UserError: there is no such store or repository, nothing in it lies in that time, or it cannot be used.
+    """
+    store = Store(request.store)
+    return _replay_plan(request, store) if request.mode == "replay" else _stored_plan(request, store)
+
+
+def _stored_plan(request: BackfillRequest, store: Store) -> BackfillPlan:
+    unfinished, landed = set(store.unfinished()), store.tables.files("items")
+    runs = [(run_id, store.find_manifest(run_id)) for run_id in store.run_ids() if run_id in landed]
+    runs = [(run_id, manifest) for run_id, manifest in runs if manifest is None or manifest.origin in COURSE]
+    inside = [each for each in runs if _is_inside(started_at(each[0]), request.since, request.until)]
+    left_open = [run_id for run_id, _ in inside if run_id in unfinished]
+    if not inside:
+        raise UsageError(f"no run of the store {store.path} lies in this time; it holds {_span([run_id for run_id, _ in runs])}")
+    maker = StoredRuns(request, store)
+    sources = [source for each in inside if each[0] not in unfinished and (source := maker.source(*each)) is not None]
+    if not sources:
+        raise InputError(f"none of the {plural(len(inside), 'run')} in this time can be used: {'; '.join(maker.remarks)}")
+    remarks = list(dict.fromkeys(maker.remarks))
+    if left_open:
+        remarks.append(f"{plural(len(left_open), 'run')} left out: unfinished; the last is {left_open[-1]}")
+    earlier = []
+    if request.mode == "recompute" and request.since is not None:
+        before = [each for each in runs if started_at(each[0]) < request.since and each[0] not in unfinished]
+        earlier = [source for each in before if (source := maker.source(*each)) is not None]
+    return BackfillPlan(request, store, works_of(request, store, sources, earlier), earlier, remarks, maker.scorings)
+
+
+def _replay_plan(request: BackfillRequest, store: Store) -> BackfillPlan:
+    base = request.evaluation()
+    check_places(base)
+    base.confinement().check()
+    yardstick = yardstick_of(request.scoring(), base)
+    repository = Repository(Path(request.skills_repo or ""))
+    found = repository.tags(request.since, request.until) if request.every == "tag" else _last_of_each(repository, request)
+    if not found:
+        what = "commit with a tag" if request.every == "tag" else "commit"
+        raise UsageError(f"no {what} of {repository.path} lies in this time")
+    if not any(repository.holds(each.commit, request.skills_path) for each in found):
+        raise UsageError(f"--skills-path {request.skills_path}: no revision of {repository.path} in this time has it")
+    options = {"runs": base.runs, "timeoutMs": base.timeout_ms, "expectation": yardstick.expectation, "path": request.skills_path}
+    if base.confinement() != Confinement():  # without one the digest is that of earlier versions
+        held = asdict(base.confinement())
+        options["confinement"] = {name: held[name] for name in held if name != "hidden"}
+    sources = [Source(each.commit, each.moment, digest_of_json({"commit": each.commit, **options})) for each in found]
+    grouped = [(period_at(request.every, source.moment, each.tag), [source]) for source, each in zip(sources, found, strict=True)]
+    remarks = []
+    if repository.is_shallow:
+        remarks.append(f"{repository.path} is a shallow repository: revisions that it does not hold are left out")
+    return BackfillPlan(request, store, digested(request, store, grouped, []), remarks=remarks, scorings=yardstick.scorings)
+
+
+def _last_of_each(repository: Repository, request: BackfillRequest) -> list[Revision]:
+    commits = repository.commits(request.since, request.until)
+    return list({period_at(request.every, each.moment, None).name: each for each in commits}.values())
+
+
+def _is_inside(moment: datetime, since: datetime | None, until: datetime | None) -> bool:
+    # a run id knows the second only
+    return (since is None or moment >= since.astimezone(UTC).replace(microsecond=0)) and (until is None or moment < until)
+
+
+def _span(run_ids: Sequence[str]) -> str:
+    if not run_ids:
+        return "no finished run"
+    first, last = started_at(run_ids[0]), started_at(run_ids[-1])
+    return f"{plural(len(run_ids), 'run')} from {first:%Y-%m-%d} to {last:%Y-%m-%d}"

@@ -1,0 +1,94 @@
+"""The reports of a stored run, made anew with today's formulas and weights. Plain: no Prefect."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from eval_skills.core.errors import UserError
+from eval_skills.core.models import Benchmark, SkillCompletionReport
+from eval_skills.core.store import Store, derived_run_id, land_recomputed, started_at
+from eval_skills.engine.definition.benchmark import benchmark_of
+from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.rescoring.request import ScoringOptions
+from eval_skills.engine.stored_runs.reports import MAX_DETAILED_ITEMS, bare_benchmark, recorded_request, skill_reports_of
+
+COLUMNS = [
+    "skill_id", "skill_version", "benchmark_id", "benchmark_version", "task_id", "run_index", "status", "score", "latency_ms",
+    "weight", "tags", "complexity", "prompt_tokens", "completion_tokens", "cost_usd", "judge_tokens", "judge_cost_usd",
+    "started_at", "attempts", "error_kind", "dimensions", "reasons",
+]  # fmt: skip
+"""What figures and comparisons by task are made of: everything but the answers."""
+
+_NO_FIGURES = frozenset(
+    {"run_id", "timestamp", "benchmark_version", "origin", "judge_tokens", "judge_cost_usd", "unjudged_items"}
+)
+"""What was judged, and what that cost, is no figure that today's formulas could change."""
+
+
+def todays_benchmark(then: EvaluateRequest | None, options: ScoringOptions) -> Benchmark | None:
+    """The benchmark of a run as it is today (or the one that is named instead); None where it is not there any more."""
+    given = {name: getattr(options, name) for name in ("benchmark", "tasks", "benchmarks_dir") if getattr(options, name)}
+    if then is None and not given:
+        return None
+    try:
+        return benchmark_of((then or EvaluateRequest()).model_copy(update={"task_tags": [], "complexity": [], **given}))[0]
+    except UserError:
+        return None
+
+
+def run_reports(store: Store, run_id: str, options: ScoringOptions | None = None) -> list[SkillCompletionReport]:
+    """The reports of a landed run, one per skill, with its items but without their answers.
+
+    Tasks weigh what they weigh today. Where the benchmark is not there any more, or another one has its place, the items alone
+    count, with the weights that they have on record.
+    """
+    items = store.items(run_id=run_id, columns=COLUMNS)
+    if items.empty:
+        return []
+    then = recorded_request(store.find_manifest(run_id))
+    benchmark = todays_benchmark(then, options or ScoringOptions())
+    if benchmark is None or benchmark.id != str(items["benchmark_id"].iloc[0]):
+        benchmark = bare_benchmark(items)
+    weights = {task.id: task.weight for task in benchmark.tasks}
+    items["weight"] = items["task_id"].map(weights).fillna(items["weight"])
+    timeout_ms = (then or EvaluateRequest()).timeout_ms
+    return skill_reports_of(items, benchmark, timeout_ms, detailed=len(items) <= MAX_DETAILED_ITEMS)
+
+
+def land_if_changed(store: Store, run_id: str, reports: list[SkillCompletionReport], digest: str) -> str | None:
+    """Land recomputed reports beside those of the run, if a figure differs; the file's id, or None where all are the same.
+
+    Whoever lands the same content again replaces the file by an equal one.
+    """
+    from eval_skills.core.store.rows import report_row
+
+    version = next((str(report.evaluator_metadata.get("benchmarkVersion", "")) for report in reports), "")
+    rows = [report_row(report, run_id=run_id, benchmark_version=version, origin="recompute") for report in reports]
+    known = store.tables.dataset("reports", [run_id]).to_table().to_pylist()
+    if len(known) == len(rows) and all(any(_same(row, old) for old in known) for row in rows):
+        return None
+    file_id = _file_id(store, run_id, digest)
+    land_recomputed(store, file_id, run_id, reports, benchmark_version=version)
+    return file_id
+
+
+def _file_id(store: Store, run_id: str, digest: str) -> str:
+    files = store.tables.files("reports")
+    taken = set(store.run_ids())
+    while True:
+        file_id = derived_run_id(started_at(run_id), f"recompute {digest}", taken)
+        rows = store.tables.dataset("reports", [file_id]).to_table(columns=["run_id", "origin"]).to_pylist()
+        if file_id not in files or all((row["run_id"], row["origin"]) == (run_id, "recompute") for row in rows):
+            return file_id
+        taken.add(file_id)
+
+
+def _same(row: dict[str, Any], old: dict[str, Any]) -> bool:
+    return all(_equal(value, old.get(name)) for name, value in row.items() if name not in _NO_FIGURES)
+
+
+def _equal(new: Any, old: Any) -> bool:
+    if isinstance(new, float) and isinstance(old, int | float):
+        return math.isclose(new, old, rel_tol=1e-9, abs_tol=1e-12)
+    return bool(new == old)

@@ -1,0 +1,96 @@
+"""What the periods of a backfill are made of: stored runs and commits, each with what decides what comes of it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from importlib.metadata import version
+
+from eval_skills.core.errors import InputError, UserError
+from eval_skills.core.fingerprint import digest_of_json
+from eval_skills.core.store import Manifest, Store, started_at
+from eval_skills.engine.backfill.recompute import todays_benchmark
+from eval_skills.engine.backfill.request import BackfillRequest
+from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.rescoring.basis import Yardstick, yardstick_of
+from eval_skills.engine.rescoring.plan import rescoring_digest
+from eval_skills.engine.stored_runs.reports import recorded_request
+from eval_skills.scorers import TaskScoring
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What a period is made of: a stored run, or a commit. `digest` stands for all that decides what comes of it.
+
+    `skills` (``id@version``) and `benchmark` (its id) are known of a run; of a commit they are empty.
+    """
+
+    name: str
+    moment: datetime
+    digest: str
+    skills: frozenset[str] = frozenset()
+    benchmark: str = ""
+
+
+class StoredRuns:
+    """Makes the sources of stored runs; what cannot be one is left out with a remark."""
+
+    def __init__(self, request: BackfillRequest, store: Store) -> None:
+        self.remarks: list[str] = []
+        self._request, self._store = request, store
+        self._yardsticks: dict[str, Yardstick | UserError] = {}
+        self._wanted = self._benchmark_id()
+
+    def source(self, run_id: str, manifest: Manifest | None) -> Source | None:
+        """The source of one run, or None."""
+        benchmark = manifest.benchmark.id if manifest else ""
+        if self._wanted is not None and benchmark != self._wanted:
+            self.remarks.append(f"runs of other benchmarks than {self._wanted} are left out")
+            return None
+        try:
+            digest = self._rescored(run_id, manifest) if self._request.mode == "rescore" else self._recomputed(run_id, manifest)
+        except UserError as error:
+            self.remarks.append(f"run {run_id} is left out: {error}")
+            return None
+        skills = frozenset(skill.key for skill in manifest.skills) if manifest else frozenset()
+        return Source(run_id, started_at(run_id), digest, skills, benchmark)
+
+    @property
+    def scorings(self) -> dict[str, TaskScoring]:
+        """All by which the sources so far are judged, under names of their own."""
+        known = [each for each in self._yardsticks.values() if isinstance(each, Yardstick)]
+        return {f"{place}/{task}": scoring for place, each in enumerate(known) for task, scoring in each.scorings.items()}
+
+    def _benchmark_id(self) -> str | None:
+        if self._request.benchmark is None and self._request.tasks is None:
+            return None
+        return yardstick_of(self._request.scoring(), EvaluateRequest()).benchmark.id
+
+    def _recomputed(self, run_id: str, manifest: Manifest | None) -> str:
+        benchmark = todays_benchmark(recorded_request(manifest), self._request.scoring())
+        content = {
+            "items": self._store.tables.digest("items", run_id),
+            "benchmark": digest_of_json(benchmark.to_json()) if benchmark else None,
+            "version": version("eval-skills"),
+        }
+        return digest_of_json(content)
+
+    def _rescored(self, run_id: str, manifest: Manifest | None) -> str:
+        then = recorded_request(manifest)
+        if then is None and self._wanted is None:
+            raise InputError("its manifest cannot be read; say what judges its answers with --benchmark")
+        return rescoring_digest(self._store, run_id, self._yardstick(then or EvaluateRequest()))
+
+    def _yardstick(self, then: EvaluateRequest) -> Yardstick:
+        names = {"benchmark", "tasks", "benchmarks_dir", "evaluator", "weights", "tool_categories", "tool_names", "llm"}
+        key = json.dumps(then.model_dump(mode="json", include=names), sort_keys=True)
+        if key not in self._yardsticks:
+            try:
+                self._yardsticks[key] = yardstick_of(self._request.scoring(), then)
+            except UserError as error:
+                self._yardsticks[key] = error
+        found = self._yardsticks[key]
+        if isinstance(found, UserError):
+            raise found
+        return found

@@ -1,0 +1,122 @@
+"""A judge held against people's labels: of a stored run, or of answers that are judged now. Plain: no Prefect.
+
+Calibrations as they land: what each replaces, and that a better one is not lost to a worse. Plain: no Prefect.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from eval_skills.core.errors import InputError, UsageError
+from eval_skills.core.judging.calibration import ENOUGH_LABELS, Calibration, LabelledItem, calibrate
+from eval_skills.core.judging.labels import Label, read_labels
+from eval_skills.core.store import Store, land_calibration, new_run_id
+from eval_skills.core.store.judging_rows import calibration_row, last_calibrations
+from eval_skills.engine.calibration.labels import JudgedLabel
+from eval_skills.engine.calibration.request import CalibrateRequest
+from eval_skills.engine.calibration.sources import labels_judged_now, labels_of_run
+from eval_skills.reporting.numbers import plural
+
+
+def calibrate_judge(request: CalibrateRequest) -> CalibrationOutcome:
+    """Hold the judge against the labels, and keep the result: from then on reports correct its completion rates.
+
+    Raises:
+        UserError: the labels, the run or the benchmark cannot be used, a label fits no item or several, no item has a verdict, or
+            the calibration that holds has more labels and nothing forces it.
+        RunError: answers are judged now, and the judge cannot be reached, fails on all of them, or its budget is spent.
+    """
+    labels = read_labels(Path(request.labels))
+    _check_source(request, labels)
+    store = Store(request.store)
+    answers = labels_of_run(store, request, labels) if request.run_id else labels_judged_now(request, labels)
+    found = answers.by_judge
+    if not found:
+        why = Counter(each.why for each in answers.labels).most_common(1)[0][0]
+        raise InputError(f"no label is of an item with a model's verdict: {why}", source=request.labels)
+    unjudged = len(answers.labels) - sum(map(len, found.values()))
+    now = datetime.now(UTC)
+    outcome = {
+        new_run_id(now): calibrate(
+            [_item(each, request.pass_at) for each in group],
+            benchmark_id=answers.benchmark.id,
+            benchmark_version=answers.benchmark.version,
+            benchmark_digest=answers.digest,
+            model=judge.model,
+            prompt=judge.prompt,
+            at=now,
+            run_id=answers.run_id,
+            unjudged=unjudged,
+        )
+        for judge, group in sorted(found.items())
+    }
+    remarks = [*answers.remarks, *answers.left_out, *land_calibrations(store, outcome, force=request.force)]
+    return CalibrationOutcome(outcome, store.path, remarks, failed=answers.failed)
+
+
+def _check_source(request: CalibrateRequest, labels: Sequence[Label]) -> None:
+    has_answers = labels[0].answer is not None
+    if request.run_id is None and not has_answers:
+        raise UsageError("what was judged? Name its run with --run, or give the labels a column answer, to be judged now")
+    if request.run_id is not None and has_answers:
+        raise UsageError("--run names a run and the labels have answers of their own (column answer); keep one")
+    if request.run_id is None and not (request.benchmark or request.tasks):
+        raise UsageError("the answers are judged by a benchmark's tasks; name it with --benchmark")
+
+
+def _item(judged: JudgedLabel, pass_at: float) -> LabelledItem:
+    label = judged.label
+    return LabelledItem(
+        task_id=label.task_id,
+        human_score=label.score,
+        human_passed=label.score >= pass_at - 1e-9,
+        judge_score=judged.score or 0.0,
+        judge_passed=judged.passed,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationOutcome:
+    """One calibration for each judge that the labels meet, as they landed; `failed` answers it could not judge now."""
+
+    calibrations: dict[str, Calibration]
+    store: str
+    remarks: list[str] = field(default_factory=list)
+    failed: int = 0
+
+
+def land_calibrations(store: Store, found: Mapping[str, Calibration], *, force: bool) -> list[str]:
+    """Land all of them, by their ids; from then on they hold for their judges. Returns what is to be said of it.
+
+    Raises:
+        UsageError: one that holds for the same judge and version of the benchmark has more labels, and nothing forces it; nothing
+            has landed then.
+    """
+    holding = {name: _holding(store, calibration) for name, calibration in found.items()}
+    for name, held in holding.items():
+        if held is not None and held.labels > found[name].labels and not force:
+            raise UsageError(f"nothing was kept: {_named(held)}, and now there are {found[name].labels}; replace it with --force")
+    for name, calibration in found.items():
+        land_calibration(store, name, calibration_row(calibration, name))
+    return [remark for name, calibration in found.items() for remark in _remarks(calibration, holding[name])]
+
+
+def _holding(store: Store, calibration: Calibration) -> Calibration | None:
+    held = last_calibrations(store, calibration.benchmark_id).get((calibration.model, calibration.prompt))
+    return held if held and held.benchmark_version == calibration.benchmark_version else None
+
+
+def _remarks(calibration: Calibration, replaced: Calibration | None) -> Iterator[str]:
+    if replaced is not None:
+        yield f"replaced for reports: {_named(replaced)}"
+    if calibration.labels < ENOUGH_LABELS:
+        yield f"{plural(calibration.labels, 'label')} of {calibration.model}: at least {ENOUGH_LABELS} tell more"
+
+
+def _named(calibration: Calibration) -> str:
+    moment = f"{calibration.calibrated_at:%Y-%m-%d %H:%M}"
+    return f"the calibration of {calibration.model} of {moment} has {plural(calibration.labels, 'label')}"

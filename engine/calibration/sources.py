@@ -1,0 +1,141 @@
+"""Labels held against the verdicts of a stored run. Plain: no Prefect.
+
+Labels of answers that came with them, and are judged now. Plain: no Prefect.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from eval_skills.core.errors import InputError, RunError, nearest
+from eval_skills.core.judging.labels import Label
+from eval_skills.core.models import ItemResult, SkillResponse, Verdict
+from eval_skills.core.redaction import Redaction
+from eval_skills.core.store import Store, results_of
+from eval_skills.engine.calibration.labels import NO_MODEL, JudgedLabel, LabelledAnswers, matched
+from eval_skills.engine.calibration.request import CalibrateRequest
+from eval_skills.engine.comparison.request import asked_instead
+from eval_skills.engine.definition.benchmark import benchmark_of, scorings_of
+from eval_skills.engine.definition.digests import benchmark_digests, digests_of_the_same
+from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.judging.outcome import failed_judging, going_on, judges_of, judging_lines, make_ready, refuse_half_judged
+from eval_skills.engine.judging.reports import QUALITY, judges_by_task, recorded_judges
+from eval_skills.engine.stored_runs.reports import LATEST, named_run, recorded_request
+from eval_skills.scorers import TaskScoring
+from eval_skills.scorers.judge_identity import JudgeIdentity
+
+
+def labels_of_run(store: Store, request: CalibrateRequest, labels: Sequence[Label]) -> LabelledAnswers:
+    """The labels, each with the verdict of its item.
+
+    Raises:
+        UserError: there is no such run, its benchmark cannot be used, or a label fits no item or several.
+    """
+    run_id = named_run(store, request.run_id or LATEST, "nothing to hold labels against")
+    if run_id not in store.run_ids():
+        store.manifest(run_id)
+    then = recorded_request(store.find_manifest(run_id))
+    if then is None:
+        raise InputError(f"the manifest of run {run_id} cannot be read, so it is not known which model judged", source=store.path)
+    everything: dict[str, Any] = {"task_tags": [], "task_ids": [], "complexity": []}
+    asked = then.model_copy(update=everything | asked_instead(request))
+    benchmark, folder = benchmark_of(asked)
+    judges = recorded_judges(asked, benchmark, folder)
+    results = results_of(store.item_table(run_id))
+    if not results:
+        raise InputError(f"run {run_id} has no finished item", source=store.path)
+    if (was := results[0].benchmark_id) != benchmark.id:
+        raise InputError(f"run {run_id} was asked {was}, not {benchmark.id}", source=store.path)
+    same = digests_of_the_same(benchmark, folder)
+    judged = [_stored(label, item, judges, same) for label, item in matched(labels, results, request.labels, run_id)]
+    return LabelledAnswers(benchmark, benchmark_digests(benchmark, folder)["benchmark"], judged, run_id)
+
+
+def _stored(
+    label: Label, item: ItemResult, judges: Mapping[str, JudgeIdentity], same: Mapping[str, frozenset[str]]
+) -> JudgedLabel:
+    judge = judges.get(item.task_id)
+    if item.task_digest not in (None, *same.get(f"task/{item.task_id}", ())):
+        return JudgedLabel(label, why="its task is another one today")
+    if judge is None:
+        return JudgedLabel(label, why=NO_MODEL)
+    return JudgedLabel.of(label, judge, item.status, item.reasons, item.dimensions.get(QUALITY, item.score), item.passed)
+
+
+Judged = tuple[JudgedLabel, Verdict | None]
+
+
+def labels_judged_now(request: CalibrateRequest, labels: Sequence[Label]) -> LabelledAnswers:
+    """The labels, each with today's verdict on its answer.
+
+    Raises:
+        UserError: the benchmark cannot be used, or has no such task; a judging model cannot be asked.
+        RunError: a judging model cannot be reached, fails on every answer, or its budget is spent.
+    """
+    asked = {name: value for name in ("benchmark", "tasks", "benchmarks_dir", "evaluator") if (value := getattr(request, name))}
+    evaluation = EvaluateRequest(**asked, **request.judge_options())  # type: ignore[arg-type] # they are its own fields
+    benchmark, folder = benchmark_of(evaluation)
+    scorings = scorings_of(evaluation, benchmark, folder)
+    for label in labels:
+        if label.task_id not in scorings:
+            hint = nearest(label.task_id, scorings)
+            raise InputError(f"line {label.line}: {benchmark.id} has no task {label.task_id!r}{hint}", source=request.labels)
+    needed = {name: scoring for name, scoring in scorings.items() if name in {label.task_id for label in labels}}
+    remarks = make_ready(needed)
+    judged = asyncio.run(_all_judged(labels, scorings, request))
+    refuse_half_judged(judges_of(needed))
+    failed = [verdict for _, verdict in judged if verdict is not None and verdict.error_kind == "judge"]
+    if failed:
+        remarks.append(_failed(failed, judged, request))
+    return LabelledAnswers(
+        benchmark,
+        benchmark_digests(benchmark, folder)["benchmark"],
+        [label for label, _ in judged],
+        failed=len(failed),
+        remarks=[*remarks, *judging_lines(judges_of(needed), "latest")],
+    )
+
+
+def _failed(failed: Sequence[Verdict], judged: Sequence[Judged], request: CalibrateRequest) -> str:
+    """What is said of answers that the judge failed; where it failed all of them, that is the end."""
+    asked = sum(verdict is not None for _, verdict in judged)
+    said = failed_judging(len(failed), asked, failed[0].reasons[0].message, "answer")
+    if len(failed) == asked:
+        raise RunError(f"{said}; nothing was kept")
+    if request.no_judge_cache:
+        return f"{said}; with --no-judge-cache the same call asks about all of them again"
+    return f"{said}; {going_on(no_judge_cache=False)}"
+
+
+async def _all_judged(labels: Sequence[Label], scorings: Mapping[str, TaskScoring], request: CalibrateRequest) -> list[Judged]:
+    judges, shared = judges_by_task(scorings), judges_of(scorings)
+    if shared is None:
+        return [(JudgedLabel(label, why=NO_MODEL), None) for label in labels]
+    shared.redaction = Redaction({name: os.environ[name] for name in request.secrets if os.environ.get(name)})
+    try:
+        return list(await asyncio.gather(*(_judged(label, scorings, judges) for label in labels)))
+    finally:
+        await shared.close()
+
+
+async def _judged(label: Label, scorings: Mapping[str, TaskScoring], judges: Mapping[str, JudgeIdentity]) -> Judged:
+    if label.task_id not in judges:
+        return JudgedLabel(label, why=NO_MODEL), None
+    verdict = await scorings[label.task_id].verdict(SkillResponse(output=_answer(label.answer or "")))
+    score = verdict.dimensions.get(QUALITY, verdict.score)
+    judged = JudgedLabel.of(label, judges[label.task_id], verdict.status, verdict.reasons, score, verdict.passed)
+    return judged, verdict
+
+
+def _answer(cell: str) -> Any:
+    """A cell that is a JSON object or array is one; anything else is text."""
+    if cell.lstrip()[:1] in ("{", "["):
+        try:
+            return json.loads(cell)
+        except (ValueError, RecursionError):
+            return cell
+    return cell

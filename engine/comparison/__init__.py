@@ -1,0 +1,1 @@
+"""Let a model compare the answers of two skills, pair by pair."""

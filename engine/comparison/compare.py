@@ -1,0 +1,193 @@
+"""Comparing the answers of a plan, and going on with what of it has landed. Plain: no Prefect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from eval_skills.core.errors import JudgeError, RunError
+from eval_skills.core.judging.preferences import member_rates, win_rates
+from eval_skills.core.store import land_preferences
+from eval_skills.core.store.files import RunLock
+from eval_skills.core.store.judging_rows import preferences_of
+from eval_skills.core.store.judging_schema import PREFERENCE_SCHEMA
+from eval_skills.engine.comparison.pairs import AnswerPair, ComparisonPlan
+from eval_skills.engine.comparison.summary import ComparisonSummary, Row
+from eval_skills.engine.judging.outcome import (
+    failed_judging,
+    going_on,
+    half_judged,
+    one_ready,
+    pair_with_cost_before,
+    spending_lines,
+)
+from eval_skills.reporting.numbers import plural
+from eval_skills.scorers.judging.budget import Spending, counted
+from eval_skills.scorers.judging.comparison import PreferenceVotes, put_to
+
+_SAID = ("outcome", "a_first", "b_first", "reasoning_a_first", "reasoning_b_first", "judge_agreement", "votes")
+
+
+class AnswerComparison:
+    """A comparison while it works, on the event loop of its task runner; what is done is known by pair.
+
+    A verdict that has landed under this comparison's id stands, with what it cost, and nobody is asked about it; what the judge
+    was paid where it failed is added to the new row. Another call that makes the same comparison is refused meanwhile.
+    """
+
+    def __init__(self, plan: ComparisonPlan) -> None:
+        self.plan = plan
+        self.pairs = {str(pair): pair for pair in plan.pairs}
+        self.remarks = list(plan.remarks)
+        self._before: dict[str, Row] = {}
+        self._failed: dict[str, Row] = {}
+        self._rows: dict[str, Row] = {}
+
+    @classmethod
+    def of(cls, comparison_id: str) -> AnswerComparison:
+        """The open comparison of that id in this process.
+
+        Raises:
+            RunError: none such is open here.
+        """
+        try:
+            return _open[comparison_id]
+        except KeyError:
+            raise RunError(f"comparison {comparison_id} is not open in this process; start it through its flow") from None
+
+    async def __aenter__(self) -> Self:
+        plan = self.plan
+        self._lock = RunLock(_lock_file(plan), what=f"the comparison of run {plan.a.run_id} and run {plan.b.run_id}")
+        try:
+            self.plan = plan = plan.as_it_stands()
+            landed = _landed_rows(plan)
+            self._before = {name: row for name, row in landed.items() if name in self.pairs and row["outcome"] != "error"}
+            self._failed = {name: row for name, row in landed.items() if row["outcome"] == "error"}
+            if len(self._before) < len(self.pairs):
+                for model in plan.panel.models:
+                    self.remarks += await one_ready(plan.judges, model, "nothing was compared")
+        except BaseException:
+            self._lock.release()
+            await plan.judges.close()
+            raise
+        _open[plan.comparison_id] = self
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        del _open[self.plan.comparison_id]
+        self._lock.release()
+        await self.plan.judges.close()
+
+    async def compare(self, pair: AnswerPair) -> Row:
+        """The row of one pair; trouble with the judge becomes its error."""
+        row = self._before.get(str(pair)) or await self._judged(pair)
+        self._rows[str(pair)] = row
+        return row
+
+    async def _judged(self, pair: AnswerPair) -> Row:
+        plan = self.plan
+        found: PreferenceVotes | None = None
+        with counted() as spending:
+            try:
+                found = await put_to(plan.panel, plan.judges, pair.comparing, pair.a.output, pair.b.output)
+                trouble = found.error
+            except JudgeError as error:
+                trouble = error
+        return pair_with_cost_before(_row(plan, pair, found, trouble, spending), self._failed.get(str(pair)))
+
+    def finish(self) -> list[Row]:
+        """The rows in the order of the plan, landed, unless the budget ended the comparison.
+
+        Raises:
+            RunError: a pair was not compared, or no pair has a verdict.
+        """
+        plan = self.plan
+        rows = [self._rows[name] for name in self.pairs if name in self._rows]
+        if len(rows) < len(self.pairs):
+            again = going_on(no_judge_cache=plan.request.no_judge_cache)
+            raise RunError(f"{len(self.pairs) - len(rows)} of {plural(len(self.pairs), 'pair')} were not compared; {again}")
+        if plan.judges.budget.exhausted:
+            return rows
+        if all(row["outcome"] == "error" for row in rows):
+            raise RunError(f"no pair could be judged: {rows[0]['error_message']}")
+        land_preferences(plan.store, plan.comparison_id, rows)
+        return rows
+
+    def summary(self, rows: list[Row], flow_runs: tuple[str, ...] = (), task_runs: int = 0) -> ComparisonSummary:
+        """What these rows come to."""
+        plan, preferences = self.plan, preferences_of(rows)
+        return ComparisonSummary(
+            comparison_id=plan.comparison_id,
+            run_a=plan.a.run_id,
+            run_b=plan.b.run_id,
+            skill_a=plan.a.skill,
+            skill_b=plan.b.skill,
+            benchmark=f"{plan.benchmark.id}@{plan.benchmark.version}",
+            model=plan.model,
+            prompt=plan.prompt,
+            figures=win_rates(preferences),
+            members=[] if plan.panel.is_single else member_rates(plan.models, preferences),
+            unanswered=plan.unanswered,
+            store=plan.store.path,
+            spent=plan.judges.total,
+            rows=rows,
+            judged_before=len(self._before),
+            out_of_budget=plan.judges.budget.exhausted,
+            judging=[*_judging_lines(plan, rows)],
+            remarks=self.remarks,
+            flow_runs=flow_runs,
+            task_runs=task_runs,
+        )
+
+
+def _landed_rows(plan: ComparisonPlan) -> dict[str, Row]:
+    """The rows that are in the store under this comparison's id, by pair."""
+    rows = plan.store.tables.rows("preferences", PREFERENCE_SCHEMA.names, [plan.comparison_id])
+    return {f"{row['task_id']}#{row['run_index'] + 1}": row for row in rows}
+
+
+def _row(
+    plan: ComparisonPlan, pair: AnswerPair, found: PreferenceVotes | None, trouble: JudgeError | None, spent: Spending
+) -> Row:
+    verdict = found.row() if found else {"outcome": "error"}
+    asked = spent.happened or trouble is not None  # a judge that failed for nothing was paid 0, and that is known
+    return {
+        "comparison_id": plan.comparison_id,
+        "compared_at": datetime.now(UTC),
+        **{f"run_{side}": item.run_id for side, item in (("a", pair.a), ("b", pair.b))},
+        **{f"skill_{side}": item.skill_id for side, item in (("a", pair.a), ("b", pair.b))},
+        **{f"version_{side}": item.skill_version for side, item in (("a", pair.a), ("b", pair.b))},
+        "benchmark_id": plan.benchmark.id,
+        "benchmark_version": plan.benchmark.version,
+        "task_id": pair.a.task_id,
+        "run_index": pair.a.run_index,
+        **{name: verdict.get(name) for name in _SAID},
+        "error_kind": "judge" if trouble else None,
+        "error_message": str(trouble) if trouble else None,
+        "judge_model": plan.model,
+        "judge_prompt": plan.prompt,
+        "judge_tokens": spent.tokens if asked else None,
+        "judge_cost_usd": spent.cost_usd if asked else None,
+        "digest": plan.digest,
+    }
+
+
+def _judging_lines(plan: ComparisonPlan, rows: list[Row]) -> Iterator[str]:
+    """What the judge failed, what it came to, and what the budget left; that a repeat asks about what it failed again."""
+    yield from spending_lines(plan.judges)
+    if plan.judges.budget.exhausted:
+        yield half_judged(plan.judges)
+    elif failed := [row for row in rows if row["outcome"] == "error"]:
+        said = failed_judging(len(failed), len(rows), failed[0]["error_message"], "pair")
+        same = "the same call without --no-judge-cache" if plan.request.no_judge_cache else "the same call"
+        yield f"{said}; {same} asks about {'it' if len(failed) == 1 else 'them'} again, and about nothing else"
+
+
+def _lock_file(plan: ComparisonPlan) -> Path:
+    return plan.store.layout.root / f"compare-{plan.digest.removeprefix('sha256:')}.json"
+
+
+_open: dict[str, AnswerComparison] = {}

@@ -1,0 +1,204 @@
+"""Which stored answers are compared with which: those of two skills to the same task, in the same run. Plain: no Prefect.
+
+The id under which a comparison of answers lands. Plain: no Prefect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from eval_skills.core.errors import InputError, UsageError
+from eval_skills.core.fingerprint import digest_of_json
+from eval_skills.core.models import Benchmark, ItemResult
+from eval_skills.core.store import Store, derived_run_id
+from eval_skills.engine.comparison.judges import check_names, judged_by, judges_for, panel_of
+from eval_skills.engine.comparison.request import CompareRequest, asked_instead
+from eval_skills.engine.comparison.sides import Side, sides_of
+from eval_skills.engine.definition.benchmark import benchmark_of
+from eval_skills.engine.definition.digests import digests_of_the_same
+from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.stored_runs.reports import recorded_request
+from eval_skills.reporting.numbers import plural
+from eval_skills.scorers.judge_identity import prompt_version
+from eval_skills.scorers.judging import Judges
+from eval_skills.scorers.judging.comparison import VERSION, Comparing
+from eval_skills.scorers.judging.panel import Panel
+
+_CRITERIA_OF = frozenset({"llm_judge", "llm-judge"})
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerPair:
+    """Two answers to one task, in one run."""
+
+    a: ItemResult
+    b: ItemResult
+    comparing: Comparing
+
+    def __str__(self) -> str:
+        return f"{self.a.task_id}#{self.a.run_index + 1}"
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonPlan:
+    """A comparison, checked and ready. `unanswered` counts the pairs that cannot be judged for want of an answer."""
+
+    store: Store
+    request: CompareRequest
+    comparison_id: str
+    digest: str
+    a: Side
+    b: Side
+    benchmark: Benchmark
+    pairs: list[AnswerPair]
+    judges: Judges
+    panel: Panel = field(default_factory=Panel)
+    unanswered: int = 0
+    remarks: list[str] = field(default_factory=list)
+
+    @property
+    def model(self) -> str:
+        """The model that judges; of a panel, all of them, and how they vote."""
+        names = " + ".join(self.models)
+        return names if self.panel.is_single else f"{names} ({self.panel.described})"
+
+    @property
+    def models(self) -> list[str]:
+        """Every model that judges."""
+        return [self.judges.judge(model).model.name for model in self.panel.models]
+
+    @property
+    def prompt(self) -> str:
+        """The version of what it is asked."""
+        return prompt_version(VERSION)
+
+    def as_it_stands(self) -> ComparisonPlan:
+        """The same comparison under the id that it has by now: another call may have landed it since this one was planned."""
+        landed, anew = landed_comparisons(self.store), self.request.no_judge_cache
+        taken = self.comparison_id in landed if anew else self.digest in landed.values()
+        return replace(self, comparison_id=comparison_id_of(self.store, self.digest, anew=anew)) if taken else self
+
+
+def plan_comparison(request: CompareRequest) -> ComparisonPlan:
+    """Everything that can be known before the first question; nothing is written.
+
+    Raises:
+        UserError: there is no such run or skill, the runs are of different benchmarks, nothing compares, or no model is named.
+    """
+    store, panel = Store(request.store), panel_of(request)
+    judges = judges_for(request, panel)
+    a, b = sides_of(store, request)
+    if (a.run_id, a.skill) == (b.run_id, b.skill):
+        raise UsageError(f"both sides are {a.skill} of run {a.run_id}; name another run, or --skill-a and --skill-b")
+    if a.benchmark != b.benchmark:
+        raise InputError(f"run {a.run_id} was asked {a.benchmark} and run {b.run_id} {b.benchmark}; their answers do not compare")
+    benchmark, folder = _benchmark(store, request, a, b)
+    pairs, remarks = _pairs(a, b, benchmark, folder, request.criteria)
+    unanswered = len((a.keys & b.keys) & (a.without | b.without))
+    if not pairs:
+        why = [*remarks, *([f"{plural(unanswered, 'pair')} without both answers"] if unanswered else [])]
+        raise InputError(f"nothing of run {a.run_id} and run {b.run_id} can be compared: {'; '.join(why)}", source=store.path)
+    check_names(judges, panel)
+    digest = _digest(pairs, request, panel)
+    return ComparisonPlan(
+        store=store,
+        request=request,
+        comparison_id=comparison_id_of(store, digest, anew=request.no_judge_cache),
+        digest=digest,
+        a=a,
+        b=b,
+        benchmark=benchmark,
+        pairs=pairs,
+        judges=judges,
+        panel=panel,
+        unanswered=unanswered,
+        remarks=remarks,
+    )
+
+
+def _benchmark(store: Store, request: CompareRequest, a: Side, b: Side) -> tuple[Benchmark, Path | None]:
+    then = next(filter(None, (recorded_request(store.find_manifest(side.run_id)) for side in (a, b))), None)
+    given = asked_instead(request)
+    if then is None and "tasks" not in given:
+        raise InputError(f"the runs' manifests cannot be read; say what was asked, as with --benchmark {a.benchmark}")
+    everything: dict[str, Any] = {"task_tags": [], "task_ids": [], "complexity": []}
+    return benchmark_of((then or EvaluateRequest()).model_copy(update=everything | given))
+
+
+def _pairs(
+    a: Side, b: Side, benchmark: Benchmark, folder: Path | None, criteria: str | None
+) -> tuple[list[AnswerPair], list[str]]:
+    """The comparable pairs in the order of the benchmark, and what was left out, and why."""
+    shared = a.keys & b.keys
+    tasks = {task.id: task for task in benchmark.tasks}
+    same = digests_of_the_same(benchmark, folder)
+    both = {key: (a.answers[key], b.answers[key]) for key in a.answers.keys() & b.answers.keys()}
+    gone = {key for key in both if key[0] not in tasks}
+    changed = {
+        key
+        for key, items in both.items()
+        if key not in gone and {item.task_digest for item in items} - {*same[f"task/{key[0]}"], None}
+    }
+    places = {name: place for place, name in enumerate(tasks)}
+    kept = sorted(both.keys() - gone - changed, key=lambda key: (places[key[0]], key[1]))
+    pairs = [AnswerPair(*both[key], Comparing(tasks[key[0]], criteria or _criteria(tasks[key[0]]))) for key in kept]
+    return pairs, [*_left_out(a, b, shared, benchmark, gone, changed)]
+
+
+def _left_out(a: Side, b: Side, shared: set[Any], benchmark: Benchmark, gone: set[Any], changed: set[Any]) -> Iterable[str]:
+    named = f"{benchmark.id}@{benchmark.version}"
+    if alone := len(a.keys | b.keys) - len(shared):
+        yield f"{plural(alone, 'item')} left out: only one of the runs has them"
+    if cut := len(shared & (a.cut | b.cut)):
+        yield f"{plural(cut, 'pair')} left out: an answer was cut to 64 KiB when it landed"
+    if gone:
+        yield f"{plural(len(gone), 'pair')} left out: {named} does not have {_named(gone)}"
+    if changed:
+        yield f"{plural(len(changed), 'pair')} left out: the task is another one today, or in one of the runs: {_named(changed)}"
+
+
+def _named(keys: Iterable[tuple[str, int]]) -> str:
+    names = sorted({task for task, _ in keys})
+    return ", ".join(map(repr, names[:3])) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def _criteria(task: Any) -> str | None:
+    """What the task's own judge goes by, where it has one."""
+    if task.evaluator_type not in _CRITERIA_OF:
+        return None
+    options = task.evaluator.options if task.evaluator else {}
+    expected = task.expected_output
+    for name, written in (("criteria", "criteria"), ("judge_prompt", "judgePrompt")):
+        found = options.get(written, options.get(name)) or (getattr(expected, name) if expected else None)
+        if found:
+            return found if isinstance(found, str) else "\n".join(f"{number}. {each}" for number, each in enumerate(found, 1))
+    return None
+
+
+def _digest(pairs: Sequence[AnswerPair], request: CompareRequest, panel: Panel) -> str:
+    """What stands for the comparison: the answers, the tasks, who judges and by what."""
+    compared = [
+        {
+            "items": [[item.run_id, *item.key, item.output] for item in (pair.a, pair.b)],
+            "task": pair.comparing.task.to_json(),
+            "criteria": pair.comparing.criteria,
+        }
+        for pair in pairs
+    ]
+    return digest_of_json({"pairs": compared, "judge": judged_by(request, panel), "prompt": prompt_version(VERSION)})
+
+
+def comparison_id_of(store: Store, digest: str, *, anew: bool) -> str:
+    """That of the same comparison where it has landed before, the last of several; one that is to be judged anew has its own."""
+    landed = landed_comparisons(store)
+    same = [comparison_id for comparison_id, its in landed.items() if its == digest]
+    return max(same) if same and not anew else derived_run_id(datetime.now(UTC), digest, landed)
+
+
+def landed_comparisons(store: Store) -> dict[str, str]:
+    """The digests of all comparisons of answers in the store, by their ids."""
+    return {row["comparison_id"]: row["digest"] for row in store.tables.rows("preferences", ["comparison_id", "digest"])}

@@ -1,0 +1,49 @@
+"""What a comparison of answers is asked to do: typed and JSON-able."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from pydantic import Field
+
+from eval_skills.core.config.settings import JudgeOptions
+from eval_skills.core.models.base import Text
+
+
+class CompareRequest(JudgeOptions):
+    """Let a model say, task by task, which of two stored runs answered better."""
+
+    run_a: Text = Field(description="A run id, or latest")
+    run_b: Text = Field(description="Another run id, or latest; the same run for two skills of it")
+    skill_a: Text | None = Field(default=None, description="The skill of the first run, as id or id@version")
+    skill_b: Text | None = Field(default=None, description="The skill of the second run")
+    criteria: Text | None = Field(default=None, description="What makes an answer better [default: what the task asks]")
+    panel: list[Text] = Field(default_factory=list, description="The models that judge each pair, in place of llm.model")
+    votes: int = Field(default=1, description="How often each model is asked about a pair, in both orders")
+    benchmark: Text | None = Field(default=None, description="A built-in id, or the path of a benchmark [default: the run's own]")
+    tasks: Text | None = Field(default=None, description="A JSON or YAML file with tasks or a benchmark; replaces the benchmark")
+    benchmarks_dir: str | None = Field(default=None, description="A folder of benchmarks, searched before the built-in ones")
+    concurrency: int = Field(default=4, ge=1, le=1024, description="How many pairs are compared at a time")
+    store: Text = Field(default="./eval-store", description="Where results are kept")
+    secrets: list[str] = Field(default_factory=list, description="Environment variables whose values are shown to nobody")
+
+
+class NamesBenchmark(Protocol):
+    """A request that may name another benchmark than the run's."""
+
+    @property
+    def benchmark(self) -> str | None: ...
+    @property
+    def tasks(self) -> str | None: ...
+    @property
+    def benchmarks_dir(self) -> str | None: ...
+
+
+def asked_instead(request: NamesBenchmark) -> dict[str, Any]:
+    """What of a run's request another benchmark replaces: a benchmark the run's tasks, too."""
+    given: dict[str, Any] = {"benchmarks_dir": request.benchmarks_dir} if request.benchmarks_dir else {}
+    if request.tasks is not None:
+        given["tasks"] = request.tasks
+    elif request.benchmark is not None:
+        given |= {"benchmark": request.benchmark, "tasks": None}
+    return given

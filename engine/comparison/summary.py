@@ -1,0 +1,82 @@
+"""What a comparison of answers came to, and its verdict in a sentence. Plain: no Prefect."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from eval_skills.core.judging.preferences import SIGNIFICANCE, MemberRates, PositionBias, WinRates
+from eval_skills.reporting.numbers import plural, rate
+from eval_skills.scorers.judging.budget import Spending
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonSummary:
+    """The outcome of a comparison. `unanswered` pairs could not be judged, since one of the answers is missing.
+
+    `judged_before` pairs have the verdict that landed when the same comparison was made before; nobody was asked about them.
+    `judging` says in lines what judging the others came to. `out_of_budget`: judging was to cost no more, and pairs were left
+    unjudged; nothing landed then. `members` are the models of a panel; none where one vote of one model is the verdict.
+    """
+
+    comparison_id: str
+    run_a: str
+    run_b: str
+    skill_a: str
+    skill_b: str
+    benchmark: str
+    model: str
+    prompt: str
+    figures: WinRates
+    unanswered: int
+    store: str
+    spent: Spending
+    rows: list[Row]
+    members: list[MemberRates] = field(default_factory=list)
+    judged_before: int = 0
+    out_of_budget: bool = False
+    judging: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+    flow_runs: tuple[str, ...] = ()
+    task_runs: int = 0
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every pair with both answers has a verdict, and all of it has landed."""
+        return not (self.out_of_budget or self.figures.errors)
+
+    @property
+    def noun(self) -> str:
+        """What is judged in both orders: a pair, or a panel's vote on one."""
+        return "vote" if self.members else "pair"
+
+    @property
+    def line(self) -> str:
+        """The verdict in a sentence."""
+        found = self.figures
+        if found.verdict != "undecided":
+            better = self.skill_a if found.verdict == "a" else self.skill_b
+            counts = f"{found.tasks_for_a} tasks for A, {found.tasks_for_b} for B"
+            return f"{found.verdict.upper()} ({better}) is preferred: {counts}, p {found.p_value:.3g}"
+        if not found.pairs:
+            return "nothing was judged"
+        if found.position_bias is not None and found.position_bias.decides:
+            who = "these judges" if len(self.members) > 1 else "this judge"
+            return f"undecided: {who} chose by place: {_agreement(found.position_bias, self.noun)}"
+        return f"undecided: {found.tasks_for_a} tasks for A, {found.tasks_for_b} for B, p {found.p_value:.3g}{self._why_not}"
+
+    @property
+    def _why_not(self) -> str:
+        """What kept it from a decision, where that is plain."""
+        found = self.figures
+        if found.p_floor <= SIGNIFICANCE:
+            return ""
+        if found.position_bias is not None and found.disagreements > found.pairs / 2:
+            return f" ({_agreement(found.position_bias, self.noun)})"
+        return " (so few tasks differ that no split could decide)"
+
+
+def _agreement(bias: PositionBias, noun: str) -> str:
+    return f"both orders agree on {rate(bias.consistent_share.value)} of {plural(bias.pairs, noun)}"

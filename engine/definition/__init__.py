@@ -1,0 +1,1 @@
+"""What is asked, and by what it is judged: requests, benchmarks with their scorings, digests and paths."""

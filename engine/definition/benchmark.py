@@ -1,0 +1,90 @@
+"""The benchmark that a request asks, and how the answers to it are judged. Plain: no Prefect, and nothing is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from eval_skills.benchmarks import benchmark_folder, filter_tasks, load_benchmark, load_tasks
+from eval_skills.core.config.settings import JudgeOptions
+from eval_skills.core.errors import InputError, UsageError, nearest
+from eval_skills.core.models import Benchmark
+from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.judging.outcome import check_judges
+from eval_skills.engine.monitor.request import MonitorRequest
+from eval_skills.scorers import ScoringSettings, TaskScoring
+from eval_skills.scorers.registry import find_scorer
+
+
+def scoring_settings(request: EvaluateRequest | MonitorRequest, folder: Path | None) -> ScoringSettings:
+    """The part of the request that scorers see; `folder` holds the files that its tasks name."""
+    return ScoringSettings(
+        weights=request.weights,
+        tool_categories=request.tool_categories,
+        tool_names=request.tool_names,
+        default_evaluator=request.evaluator,
+        allow_custom_code=request.allow_custom_code,
+        benchmark_folder=folder,
+        **{name: getattr(request, name) for name in JudgeOptions.model_fields},
+    )
+
+
+def benchmark_of(request: EvaluateRequest) -> tuple[Benchmark, Path | None]:
+    """The tasks that the request asks, ready to run, and the folder that their own files are resolved in.
+
+    Raises:
+        UserError: there is no such benchmark, it or a task in it is malformed, or no task has the tags and complexity.
+    """
+    _check_evaluator(request.evaluator)
+    directory, settings = Path(request.benchmarks_dir) if request.benchmarks_dir else None, scoring_settings(request, None)
+    if directory is not None and not directory.is_dir():
+        raise InputError(
+            "this is a file; name a folder" if directory.exists() else "no such folder of benchmarks", source=directory
+        )
+    if request.tasks:
+        benchmark, folder = load_tasks(Path(request.tasks), settings=settings), Path(request.tasks).resolve().parent
+    else:
+        benchmark = load_benchmark(request.benchmark, benchmarks_dir=directory, settings=settings)
+        folder = benchmark_folder(request.benchmark, benchmarks_dir=directory)
+    chosen = filter_tasks(benchmark, request.task_tags, request.complexity)
+    return _only(chosen, request.task_ids) if request.task_ids else chosen, folder
+
+
+def _only(benchmark: Benchmark, task_ids: list[str]) -> Benchmark:
+    known = [task.id for task in benchmark.tasks]
+    if unknown := next((task_id for task_id in task_ids if task_id not in known), None):
+        raise UsageError(f"benchmark {benchmark.id!r} has no task {unknown!r}{nearest(unknown, known)} to be asked")
+    return benchmark.model_copy(update={"tasks": [task for task in benchmark.tasks if task.id in task_ids]})
+
+
+def _check_evaluator(name: str) -> None:
+    """Also where every task names its scorer: a name that is never looked up would hide its mistake."""
+    try:
+        find_scorer(name)
+    except InputError as error:
+        raise UsageError(f"--evaluator: {error}") from None
+
+
+def scorings_of(request: EvaluateRequest, benchmark: Benchmark, folder: Path | None) -> dict[str, TaskScoring]:
+    """How the answers to each task are judged, by its id; `folder` holds the benchmark's own files.
+
+    Raises:
+        UserError: a task cannot be judged, or no judging model is configured for it.
+    """
+    settings = scoring_settings(request, folder)
+    scorings = {task.id: TaskScoring(task, settings) for task in benchmark.tasks}
+    check_judges(scorings)
+    return scorings
+
+
+def benchmark_doubts(benchmark: Benchmark, request: EvaluateRequest) -> list[str]:
+    """What is allowed and yet probably not meant."""
+    imported = benchmark.metadata if benchmark.metadata.get("source") == "EvalView" else {}
+    doubts = [str(warning) for warning in imported.get("warnings", ())]
+    if benchmark.k > request.runs:
+        more = "record more of them" if request.traces else "raise --runs"
+        doubts.append(f"pass@{benchmark.k} and pass^{benchmark.k} stay unknown with {request.runs} runs of each task; {more}")
+    for task in benchmark.tasks:
+        score = task.thresholds.min_score if task.thresholds else None
+        if score is not None and 0 < score <= 1:
+            doubts.append(f"task {task.id!r} asks for a minScore of {score:g} of 100; thresholds.minScore is in points of 100")
+    return doubts

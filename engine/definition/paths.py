@@ -1,0 +1,51 @@
+"""Where a run writes: asked before anything is called, so that no run finds out at its end. Plain: no Prefect."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryFile
+
+from eval_skills.core.errors import UsageError
+from eval_skills.core.store import Store
+from eval_skills.engine.definition.request import RunOptions
+
+
+def check_places(request: RunOptions) -> None:
+    """Refuse an output folder or a store that cannot be written to. Nothing is left behind; missing folders are not made.
+
+    Raises:
+        UsageError: one of them is a file, lies below a file, or may not be written to.
+    """
+    layout = Store(request.store).layout
+    check_folder(Path(request.output_dir), "--output-dir", "reports")
+    check_folder(layout.root, "--store", "results")
+    if layout.sqlite is not None:
+        check_file(layout.sqlite, "--store", "results")
+
+
+def check_folder(folder: Path, option: str, what: str) -> None:
+    """Refuse a `folder` in which `what` cannot be written; it need not exist.
+
+    A nameless file is opened in it, or in the nearest folder above it that exists: permissions alone say nothing to root, and
+    nothing of read-only file systems.
+
+    Raises:
+        UsageError: with the reason of the operating system.
+    """
+    try:
+        there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+        with TemporaryFile(dir=there):
+            pass
+    except OSError as error:
+        raise UsageError(f"{option} {folder}: {what} cannot be written here: {error.strerror}; name another folder") from None
+
+
+def check_file(file: Path, option: str, what: str) -> None:
+    """Refuse a `file` that cannot be written to; it need not exist.
+
+    Raises:
+        UsageError: it is a folder, or see `check_folder`.
+    """
+    if file.is_dir():
+        raise UsageError(f"{option} {file}: this is a folder; name a file")
+    check_folder(file.parent, option, what)

@@ -1,0 +1,50 @@
+"""Which skills of a folder match. Plain: no Prefect."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from eval_skills.core.errors import UsageError
+from eval_skills.core.models import Skill
+from eval_skills.core.search import search
+from eval_skills.core.skills import InvalidSkill, discover_skills, refuse_duplicates
+from eval_skills.core.store import Store
+from eval_skills.engine.definition.request import PipelineRequest
+
+
+@dataclass(frozen=True, slots=True)
+class FoundSkills:
+    """The skills that match, best first, and the malformed ones that were passed over."""
+
+    skills: list[Skill]
+    invalid: list[InvalidSkill]
+
+    def remarks(self) -> list[str]:
+        """What a person should know of the skills that were passed over."""
+        return [bad.remark for bad in self.invalid]
+
+
+def matching_skills(request: PipelineRequest) -> FoundSkills:
+    """The skills below `request.skills_dir` that match query, tags and adapter.
+
+    Raises:
+        UserError: the folder is missing or holds no usable skill, nothing matches, or one ``id@version`` is in two folders.
+    """
+    discovery = discover_skills(Path(request.skills_dir))
+    refuse_duplicates(discovery.skills)
+    if not discovery.skills:
+        reasons = "; ".join(bad.reason for bad in discovery.invalid) or "there is no skill.json in it or below it"
+        raise UsageError(f"no skill to evaluate in {request.skills_dir}: {reasons}")
+    skills = search(
+        discovery.skills,
+        query=request.query,
+        tags=request.tags,
+        adapter=request.adapter,
+        history=Store(request.store).history(),
+    )
+    if not skills:
+        raise UsageError(
+            f"none of the {len(discovery.skills)} skills in {request.skills_dir} matches; loosen --query, --tag or --adapter"
+        )
+    return FoundSkills(skills, discovery.invalid)

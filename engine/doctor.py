@@ -1,0 +1,127 @@
+"""Everything that a run stands on, looked at before one begins. Plain: no Prefect, and nothing is written."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from eval_skills.adapters import Confinement, secrets_of
+from eval_skills.adapters.health import AREA as SKILLS
+from eval_skills.adapters.health import skill_checks
+from eval_skills.adapters.sandbox.bubblewrap import why_no_sandbox
+from eval_skills.core.config import Config
+from eval_skills.core.environment import Check, environment_checks, file_clock_check, space_check
+from eval_skills.core.errors import InputError, UserError
+from eval_skills.core.models import Skill
+from eval_skills.core.redaction import Redaction
+from eval_skills.core.skills import Discovery, discover_skills, load_skills, refuse_duplicates
+from eval_skills.core.store import Store
+from eval_skills.engine.definition.paths import check_file, check_folder
+
+PLACES = "places"
+_ELSEWHERE = "name a folder that may be written to"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckupRequest:
+    """What a run would be told: its configuration, and the skills that it would call (both may be none)."""
+
+    config: Config
+    skills: list[str] = field(default_factory=list)
+    skills_dir: Path | None = None
+    confinement: Confinement = field(default_factory=Confinement)
+
+
+def checkup(request: CheckupRequest) -> list[Check]:
+    """The checks of the machine, of the places that a run writes to, and of the skills; secrets are redacted.
+
+    Raises:
+        UserError: a path of skills does not exist.
+    """
+    config = request.config
+    checks = [*environment_checks(config.task_runner), _sandbox(request.confinement), *_places(config), *_variables(config)]
+    found = _skills(request)
+    checks += [Check(SKILLS, str(bad.path), "failed", bad.reason, "mend the file; runs pass over it") for bad in found.invalid]
+    checks += asyncio.run(skill_checks(found.skills, config.timeout_ms / 1000, request.confinement))
+    redaction = _redaction(config, found.skills)
+    return [check.without_secrets(redaction) for check in checks]
+
+
+def _sandbox(confinement: Confinement) -> Check:
+    problem = why_no_sandbox()
+    if not problem:
+        return Check("environment", "sandbox", "ok", "bubblewrap works; --sandbox bwrap uses it")
+    if confinement.sandbox == "none":
+        return Check("environment", "sandbox", "ok", f"not available, and not asked for: {problem}")
+    return Check("environment", "sandbox", "failed", problem, "runs that ask for the sandbox are refused until then")
+
+
+def _places(config: Config) -> list[Check]:
+    checks = [_writable("outputDir", config.output_dir, "--output-dir", "reports")]
+    if "://" in config.store:
+        return [*checks, Check(PLACES, "store", "ok", f"{config.store}, which is not asked here")]
+    try:
+        layout = Store(config.store).layout
+    except UserError as error:
+        return [*checks, Check(PLACES, "store", "failed", str(error), _ELSEWHERE)]
+    store = _writable("store", layout.root, "--store", "results", layout.sqlite)
+    more = [space_check(PLACES, layout.root), file_clock_check(PLACES, layout.root)] if store.status == "ok" else []
+    return [*checks, store, *more]
+
+
+def _writable(name: str, folder: Path, option: str, what: str, file: Path | None = None) -> Check:
+    try:
+        check_folder(folder, option, what)
+        if file is not None:
+            check_file(file, option, what)
+    except UserError as error:
+        return Check(PLACES, name, "failed", str(error), _ELSEWHERE)
+    return Check(PLACES, name, "ok", f"{folder} {'can be written to' if folder.exists() else 'will be made'}")
+
+
+def _variables(config: Config) -> list[Check]:
+    """Variables that the configuration names as secrets and that are not set: then nothing is redacted, and no key sent."""
+    named = [*config.secrets, *filter(None, [config.llm.api_key_env])]
+    unset = sorted({name for name in named if not os.environ.get(name)})
+    if not unset:
+        return []
+    remedy = "set them, or take them out of secrets and llm.apiKeyEnv"
+    return [Check("configuration", "secrets", "warning", f"named and not set: {', '.join(unset)}", remedy)]
+
+
+def _skills(request: CheckupRequest) -> Discovery:
+    found = Discovery()
+    for path in request.skills:
+        _add(found, _named(path))
+    if request.skills_dir is not None:
+        _add(found, discover_skills(request.skills_dir))
+        if not found.skills and not found.invalid:
+            raise InputError("there is no skill.json in this folder or below it", source=request.skills_dir)
+    refuse_duplicates(found.skills)
+    return found
+
+
+def _named(path: str) -> Discovery:
+    """The skills at a path that somebody named; what is malformed there is a finding, and not the end."""
+    from eval_skills.core.skills import InvalidSkill
+
+    try:
+        return load_skills([path])
+    except InputError as error:
+        if not Path(path).exists():
+            raise
+        return Discovery([], [InvalidSkill(Path(path), str(error))])
+
+
+def _add(found: Discovery, more: Discovery) -> None:
+    known = {skill.folder for skill in found.skills}
+    found.skills.extend(skill for skill in more.skills if skill.folder not in known)
+    found.invalid.extend(more.invalid)
+
+
+def _redaction(config: Config, skills: Iterable[Skill]) -> Redaction:
+    named = {name: os.environ[name] for name in config.secrets if os.environ.get(name)}
+    return Redaction(named | {name: value for skill in skills for name, value in secrets_of(skill).items()})

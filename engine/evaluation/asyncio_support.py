@@ -1,0 +1,62 @@
+"""Holds one async resource in one asyncio task: cancel scopes must be left by the task that entered them.
+
+What libraries leave running on an event loop of ours.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AbstractAsyncContextManager
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+class Keeper:
+    """Enters a resource in a task of its own and leaves it there, whoever asks for either."""
+
+    def __init__(self) -> None:
+        self._leave = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._is_open = False
+
+    async def hold(self, resource: AbstractAsyncContextManager[T]) -> T:
+        """Enter `resource` and return what it gives; what entering raises is raised here."""
+        entered: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._task = asyncio.create_task(self._stay(resource, entered))
+        either: set[asyncio.Future[Any]] = {entered, self._task}
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        if entered.done():
+            return entered.result()
+        if not self._task.cancelled():
+            self._task.result()
+        raise RuntimeError("the resource closed before it was open")
+
+    async def release(self) -> None:
+        """Leave the resource and wait until it is closed; what leaving raises is raised here.
+
+        A resource that is still being entered is interrupted: nobody waits for a service that nobody will use.
+        """
+        self._leave.set()
+        if self._task is None:
+            return
+        if not self._is_open:
+            self._task.cancel()
+        await asyncio.wait([self._task])
+        if not self._task.cancelled():
+            self._task.result()
+
+    async def _stay(self, resource: AbstractAsyncContextManager[T], entered: asyncio.Future[T]) -> None:
+        async with resource as value:
+            self._is_open = True
+            entered.set_result(value)
+            await self._leave.wait()
+
+
+async def end_stray_tasks() -> None:
+    """Cancel every other task of the running loop, and wait until each has cleaned up: a loop that closes before would drop them,
+    and Python complains of that wherever it next collects garbage."""
+    stray = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in stray:
+        task.cancel()
+    await asyncio.gather(*stray, return_exceptions=True)

@@ -1,0 +1,1 @@
+"""Items on a Dask cluster. The only place that imports dask."""

@@ -1,0 +1,139 @@
+"""A run inside a worker process of a Dask cluster: its plan, its open adapters, and the items that work there now."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib.metadata import version
+from typing import Any
+
+from distributed import Reschedule, Worker, get_worker
+from distributed.diagnostics.plugin import WorkerPlugin
+
+from eval_skills.adapters import check_skill
+from eval_skills.core.errors import InputError, RunError, UserError
+from eval_skills.core.models import Attempt, ItemResult, Skill
+from eval_skills.core.models.benchmark import Subject
+from eval_skills.core.redaction import Redaction
+from eval_skills.core.store.journal_lines import line_of
+from eval_skills.engine.definition.benchmark import scorings_of
+from eval_skills.engine.evaluation.execution import Outcome
+from eval_skills.engine.evaluation.executor import Here
+from eval_skills.engine.evaluation.plan import Item, RunPlan
+
+IDLE_S = 300.0
+"""After so long without an item a worker closes its adapters: nobody would, if the flow's process were killed."""
+
+PACKAGE = "eval-skills"
+
+
+class RunOnWorker(WorkerPlugin):
+    """One run on one worker. Dask brings it to every worker, also to one that joins or is started again later.
+
+    The plan travels without its items and scorers; scorers are built here, adapters opened here, and secrets read here, by name,
+    from the worker's own environment. What a worker sends back is redacted of what it read.
+    """
+
+    def __init__(self, plan: RunPlan, *, private: bool) -> None:
+        """`private`: the worker lives for this run and shares a terminal with the flow's process, to whom alone Ctrl-C speaks."""
+        self.name = worker_plugin(plan.run_id)
+        self._plan, self._private, self._version = replace(plan, items=[], scorings={}, remarks=[]), private, version(PACKAGE)
+        self._here: Here | None = None
+        self._working: set[asyncio.Task[Outcome]] = set()
+        self._idle: asyncio.TimerHandle | None = None
+        self._closing: asyncio.Task[None] | None = None
+        self._redaction: Redaction | None = None
+
+    async def setup(self, worker: Worker) -> None:
+        """Refuse a worker on which the skills cannot be called, or not as confined as they must be, before it gets an item."""
+        if self._private:
+            signal.signal(signal.SIGINT, _ignored)
+            logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what goes wrong is told by the flow's process
+        if (installed := version(PACKAGE)) != self._version:
+            raise RunError(f"worker {worker.address} has {PACKAGE} {installed}, this process {self._version}; install the same")
+        request, benchmark = self._plan.request, self._plan.benchmark
+        try:
+            self._check_skills(benchmark.subject)
+            scorings = scorings_of(request, benchmark, self._plan.benchmark_path)
+        except UserError as error:
+            raise RunError(f"worker {worker.address} cannot evaluate: {error}") from None
+        self._plan = replace(self._plan, scorings=scorings)
+        if secrets := self._plan.secrets():
+            self._redaction = Redaction(secrets)
+
+    def _check_skills(self, subject: Subject) -> None:
+        if self._plan.recordings is not None:
+            self._plan.recordings.check()
+            return
+        confinement = self._plan.request.confinement()
+        confinement.check()
+        for skill in self._plan.skills.values():
+            _check_folder(skill, subject)
+            check_skill(skill, subject, confinement)
+
+    async def teardown(self, worker: Worker) -> None:
+        """Stop what still works here, and close the adapters."""
+        for work in self._working:
+            work.cancel()
+        await asyncio.gather(*self._working, return_exceptions=True)
+        if self._idle is not None:
+            self._idle.cancel()
+        await self._close()
+        if self._closing is not None:
+            await self._closing
+
+    async def execute(self, item: Item, earlier: Sequence[Attempt]) -> Outcome:
+        """Make one attempt at `item` with the adapters that are open on this worker."""
+        self._here = self._here or Here(self._plan)
+        work = asyncio.create_task(self._here.execute(item, earlier))
+        self._working.add(work)
+        try:
+            return self._without_secrets(await work)
+        finally:
+            self._working.discard(work)
+            self._close_when_idle()
+
+    def _without_secrets(self, outcome: Outcome) -> Outcome:
+        if self._redaction is None:
+            return outcome
+        return replace(outcome, result=ItemResult.model_validate_json(line_of(outcome.result, self._redaction)))
+
+    def _close_when_idle(self) -> None:
+        if self._idle is not None:
+            self._idle.cancel()
+        self._idle = None if self._working else asyncio.get_running_loop().call_later(IDLE_S, self._start_closing)
+
+    def _start_closing(self) -> None:
+        self._closing = asyncio.create_task(self._close())
+
+    async def _close(self) -> None:
+        here, self._here = self._here, None
+        if here is not None:
+            await here.__aexit__(None, None, None)
+
+
+async def execute_on_worker(plugin: str, item: Item, earlier: Sequence[Attempt]) -> Outcome:
+    """What the scheduler gives to a worker: one attempt at one item of the run behind `plugin`."""
+    run = get_worker().plugins.get(plugin)
+    if not isinstance(run, RunOnWorker):  # the run is over, and word of that is on its way to the scheduler
+        raise Reschedule
+    return await run.execute(item, earlier)
+
+
+def worker_plugin(run_id: str) -> str:
+    """The name under which workers know a run."""
+    return f"eval-skills-{run_id}"
+
+
+def _check_folder(skill: Skill, subject: Subject) -> None:
+    """A skill lives in the same folder on every worker; one that is but an address needs none."""
+    is_address = subject == "call" and skill.adapter_type == "http" and "serve" not in skill.adapter_config
+    if skill.folder is not None and not is_address and not skill.folder.is_dir():
+        raise InputError("no such folder here; share it with the workers, at the same path", source=skill.folder)
+
+
+def _ignored(*_: Any) -> None:
+    """A handler and not SIG_IGN, which the programs that a worker starts would inherit."""

@@ -1,0 +1,180 @@
+"""Call the skill, score the answer: where adapters and scorers meet. Plain: no Prefect.
+
+What becomes of a run that ended without an answer: in an error, at its deadline, at the user's turn. Plain: no Prefect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from time import perf_counter
+from typing import Any, Protocol
+
+from eval_skills.adapters import Adapter
+from eval_skills.core.errors import ContractError, ErrorKind, InfraError, ItemError
+from eval_skills.core.models import Attempt, EvalTask, ItemResult, Reason, SkillResponse, Verdict
+from eval_skills.engine.evaluation.plan import Item, RunPlan
+from eval_skills.engine.evaluation.recordings import Recordings
+from eval_skills.scorers.score import remark
+from eval_skills.scorers.task_scoring.scoring import TaskScoring
+
+
+class Calls(Protocol):
+    """What execution needs of a run: its plan, and an open adapter for each skill."""
+
+    plan: RunPlan
+
+    async def adapter(self, skill_key: str) -> Adapter:
+        """The open adapter of a skill; raises an ItemError when it cannot be opened."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One attempt of an item: its result, and whether (and when at the earliest) another attempt can help."""
+
+    result: ItemResult
+    transient: bool = False
+    retry_after_s: float = 0.0
+
+
+async def execute(item: Item, run: Calls, earlier: Sequence[Attempt] = ()) -> Outcome:
+    """Make one attempt at `item`; whatever the skill does becomes part of the outcome, nothing is raised for it.
+
+    `earlier` are the attempts made before this one; the result lists them all.
+    """
+    if run.plan.recordings is not None:
+        return await judge_recorded(item, run.plan, run.plan.recordings)
+    task = run.plan.scorings[item.task].task
+    started_at, began = datetime.now(UTC), perf_counter()
+    try:
+        adapter = await run.adapter(item.skill)
+        response = await adapter.call(task.input_data, run.plan.timeout_s(task))
+    except ItemError as error:
+        latency_ms = error.latency_ms if error.latency_ms is not None else (perf_counter() - began) * 1000
+        return no_answer(item, run.plan, error, started_at, latency_ms, earlier, known=error.known)
+    verdict = await run.plan.scorings[item.task].verdict(response)
+    attempts = [*earlier, Attempt(started_at=started_at, latency_ms=response.latency_ms)]
+    return Outcome(_result(item, run.plan, task, attempts, **_answered(response, verdict)))
+
+
+async def judge_recorded(item: Item, plan: RunPlan, recordings: Recordings) -> Outcome:
+    """Judge the recorded run of `item`; nothing is called. Latency, tokens and cost are those on record.
+
+    An item without a record is a `contract` error: what was asked and not answered has not passed. A run that ended in an error
+    is one, too, unless it called a forbidden tool before: then it has failed.
+    """
+    started_at = datetime.now(UTC)
+    try:
+        recorded = recordings.run_of(item.key)
+    except InfraError as error:
+        return no_answer(item, plan, error, started_at, None, ())
+    if recorded is None:
+        missing = f"{recordings.file.name} has no line for {item}"
+        return no_answer(item, plan, ContractError(missing), started_at, None, ())
+    answer, scoring = recorded.answer, plan.scorings[item.task]
+    if (failure := recorded.failure) is not None:
+        return no_answer(item, plan, failure, started_at, answer.latency_ms, (), known=answer)
+    verdict = await scoring.verdict(answer)
+    attempts = [Attempt(started_at=started_at, latency_ms=answer.latency_ms)]
+    return Outcome(_result(item, plan, scoring.task, attempts, **_answered(answer, verdict)))
+
+
+def no_answer(
+    item: Item,
+    plan: RunPlan,
+    error: ItemError,
+    started_at: datetime,
+    latency_ms: float | None,
+    earlier: Sequence[Attempt],
+    known: SkillResponse | None = None,
+) -> Outcome:
+    """The outcome of an attempt that ended in `error` after `latency_ms`; `earlier` are the attempts made before it.
+
+    `known` is what the attempt is known to have done before that.
+    """
+    scoring = plan.scorings[item.task]
+    ended = without_answer(error.kind, str(error), scoring, known)
+    attempts = [*earlier, Attempt(started_at=started_at, latency_ms=latency_ms, error_kind=error.kind)]
+    brought = _brought(known) if known is not None else {}
+    result = _result(item, plan, scoring.task, attempts, latency_ms=latency_ms, **ended, **brought)
+    transient = error.transient and result.status != "fail"  # what was called cannot be taken back
+    return Outcome(result, transient=transient, retry_after_s=error.retry_after_s or 0.0)
+
+
+def _answered(response: SkillResponse, verdict: Verdict) -> dict[str, Any]:
+    return {
+        "status": verdict.status,
+        "score": verdict.score,
+        "passed": verdict.passed,
+        "scorer": verdict.scorer,
+        "dimensions": verdict.dimensions,
+        "reasons": verdict.reasons,
+        "latency_ms": response.latency_ms,
+        "time_to_first_token_ms": response.time_to_first_token_ms,
+        "error_kind": verdict.error_kind,
+        "error_message": verdict.reasons[0].message if verdict.status == "error" and verdict.reasons else None,
+        "judge_tokens": verdict.judge_tokens,
+        "judge_cost_usd": verdict.judge_cost_usd,
+        "judge_agreement": verdict.judge_agreement,
+        **_brought(response),
+    }
+
+
+def _brought(response: SkillResponse) -> dict[str, Any]:
+    usage = response.usage
+    return {
+        "output": response.output,
+        "messages": response.messages,
+        "tool_calls": response.tool_calls,
+        "prompt_tokens": usage.prompt_tokens if usage else None,
+        "completion_tokens": usage.completion_tokens if usage else None,
+        "cost_usd": response.cost_usd,
+    }
+
+
+def _result(item: Item, plan: RunPlan, task: EvalTask, attempts: list[Attempt], **outcome: Any) -> ItemResult:
+    skill, benchmark = plan.skills[item.skill], plan.benchmark
+    return ItemResult(
+        run_id=plan.run_id,
+        started_at=plan.dated(attempts[-1].started_at),
+        skill_id=skill.id,
+        skill_version=skill.version,
+        skill_digest=plan.digests[skill.key],
+        benchmark_id=benchmark.id,
+        benchmark_version=benchmark.version,
+        benchmark_digest=plan.digests["benchmark"],
+        task_id=task.id,
+        task_digest=plan.digests[f"task/{task.id}"],
+        tags=task.tags,
+        complexity=task.complexity,
+        weight=task.weight,
+        run_index=item.run,
+        timeout_ms=plan.timeout_s(task) * 1000,
+        attempts=attempts,
+        origin=plan.request.origin,
+        **outcome,
+    )
+
+
+def without_answer(kind: ErrorKind, message: str, scoring: TaskScoring, known: SkillResponse | None = None) -> dict[str, Any]:
+    """The fields of an `ItemResult` that say how it ended; `known` is what is on record of the run.
+
+    Without an answer there is nothing to score, so it is an error or a timeout. A forbidden call is one whatever came after it:
+    then the item has failed with score 0, and the trouble is told as a remark. Its kind and message are kept in both cases.
+    """
+    is_timeout = kind == "timeout"
+    trouble = Reason(code="TIMEOUT" if is_timeout else f"{kind.upper()}_ERROR", message=message)
+    fields: dict[str, Any] = {
+        "status": "timeout" if is_timeout else "error",
+        "score": None,
+        "passed": False,
+        "scorer": scoring.scorer,
+        "reasons": [trouble],
+        "error_kind": kind,
+        "error_message": message,
+    }
+    if known is not None and (verdict := scoring.violation(known)) is not None:
+        fields |= {"status": verdict.status, "score": verdict.score, "reasons": [*verdict.reasons, remark(trouble)]}
+    return fields

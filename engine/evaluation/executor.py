@@ -1,0 +1,124 @@
+"""Where items are executed: in this process, with the adapters that are open here.
+
+What a skill in a sandbox is not to see: where the expected answers of its run, and what others answered, are kept.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Protocol, Self
+
+from eval_skills.adapters import Adapter, Confinement, open_adapter
+from eval_skills.benchmarks.locations import locate
+from eval_skills.core.errors import InputError
+from eval_skills.core.models import Attempt
+from eval_skills.core.redaction import Redaction
+from eval_skills.engine.evaluation.asyncio_support import Keeper
+from eval_skills.engine.evaluation.execution import Outcome, execute
+from eval_skills.engine.evaluation.plan import Item, RunPlan
+from eval_skills.engine.judging.outcome import judges_of
+
+if TYPE_CHECKING:
+    from eval_skills.engine.evaluation.plan import RunPlan
+
+
+class Workplace(Protocol):
+    """Executes the items of one run for as long as it is entered."""
+
+    async def __aenter__(self) -> Self:
+        """Get ready."""
+        ...
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Stop what still runs, and close everything."""
+        ...
+
+    async def execute(self, item: Item, earlier: Sequence[Attempt]) -> Outcome:
+        """Make one attempt at `item`, as `execution.execute` does."""
+        ...
+
+
+class Here:
+    """This process as a workplace, on the event loop that enters it.
+
+    An adapter is opened when its first item needs it and stays open to the end; a failure to open it is remembered, so that a
+    service that does not start costs its waiting time once and not once per item.
+    """
+
+    def __init__(self, plan: RunPlan) -> None:
+        self.plan = plan
+        self._confinement = confinement_of(plan)
+        self._opening: dict[str, asyncio.Task[Adapter]] = {}
+        self._keepers: list[Keeper] = []
+        self._judges = judges_of(plan.scorings)
+        if self._judges is not None:
+            self._judges.redaction = Redaction(plan.secrets())
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        for opening in self._opening.values():
+            opening.cancel()
+        await asyncio.gather(*self._opening.values(), return_exceptions=True)
+        await asyncio.gather(*(keeper.release() for keeper in self._keepers), return_exceptions=True)
+        if self._judges is not None:
+            await self._judges.close()
+
+    async def execute(self, item: Item, earlier: Sequence[Attempt]) -> Outcome:
+        return await execute(item, self, earlier)
+
+    async def adapter(self, skill_key: str) -> Adapter:
+        """The open adapter of a skill; concurrent callers share one opening."""
+        if skill_key not in self._opening:
+            self._opening[skill_key] = asyncio.create_task(self._open(skill_key))
+        return await asyncio.shield(self._opening[skill_key])
+
+    async def _open(self, skill_key: str) -> Adapter:
+        keeper = Keeper()
+        self._keepers.append(keeper)
+        return await keeper.hold(self._adapter_of(skill_key))
+
+    def _adapter_of(self, skill_key: str) -> Adapter:
+        plan = self.plan
+        return open_adapter(plan.skills[skill_key], plan.benchmark.subject, self._confinement)
+
+
+def confinement_of(plan: RunPlan) -> Confinement:
+    """What the run holds every skill to, with all that its sandboxes hide: the folders of its benchmark, tasks and traces, its
+    `benchmarks_dir`, the store, the reports, and Prefect's state."""
+    held = plan.request.confinement()
+    return replace(held, hidden=tuple(dict.fromkeys(str(path.resolve()) for path in _places(plan))))
+
+
+def _places(plan: RunPlan) -> Iterator[Path]:
+    request, layout = plan.request, plan.store.layout
+    yield layout.root
+    yield Path(request.output_dir)
+    if layout.sqlite is not None:
+        yield layout.sqlite
+    if home := os.environ.get("PREFECT_HOME"):
+        yield Path(home)
+    if request.benchmarks_dir:
+        yield Path(request.benchmarks_dir)
+    for file in (*_benchmark_files(plan), *map(Path, filter(None, [request.traces]))):
+        yield from (file.resolve().parent, file)
+
+
+def _benchmark_files(plan: RunPlan) -> Iterator[Path]:
+    request = plan.request
+    if plan.benchmark_path is not None:
+        yield plan.benchmark_path / "benchmark.json"
+    if request.tasks:
+        yield Path(request.tasks)
+        return
+    try:
+        found = locate(request.benchmark, benchmarks_dir=Path(request.benchmarks_dir) if request.benchmarks_dir else None)
+    except InputError:  # a run that goes on does not need it any more: its tasks are in the store
+        return
+    yield found / "benchmark.json" if found.is_dir() else found

@@ -1,0 +1,197 @@
+"""Recorded runs in the place of calls: where in a trace file each item's answer stands. Plain: no Prefect."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import stat
+from collections import Counter
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from pydantic import ValidationError
+
+from eval_skills.adapters.recorded import MAX_RUNS, RecordedRun, read_recorded
+from eval_skills.core.documents.loading import MAX_DOCUMENT_BYTES
+from eval_skills.core.errors import InfraError, InputError, UsageError, nearest
+from eval_skills.core.models import Skill
+
+RECORDED = "recorded"
+"""What stands for the type of an adapter where nothing is called."""
+
+UNVERSIONED = "0.0.0"
+
+ItemKey = tuple[str, str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Recordings:
+    """The runs of a trace file, all of them checked, without their answers: those are read when an item needs them.
+
+    `offsets` say where in the file the line of an item begins; `runs` how often each skill (by key) answered, `digests` what
+    stands for its lines. `stamp` is the size and the time of the file: one that was changed since is not read.
+    """
+
+    file: Path
+    stamp: tuple[int, int]
+    skills: list[Skill]
+    offsets: dict[ItemKey, int]
+    runs: dict[str, int]
+    digests: dict[str, str]
+
+    def check(self) -> None:
+        """That the file is here, and as it was.
+
+        Raises:
+            InputError: it is missing, or was changed.
+        """
+        with _opened(self.file) as file:
+            if _stamp(file) != self.stamp:
+                raise InputError("changed while it was being scored", source=self.file)
+
+    def run_of(self, key: ItemKey) -> RecordedRun | None:
+        """The recorded run of an item; None where the file holds none.
+
+        Raises:
+            InfraError: the file is gone, or was changed since it was checked.
+        """
+        if (offset := self.offsets.get(key)) is None:
+            return None
+        try:
+            with _opened(self.file) as file:
+                if _stamp(file) != self.stamp:
+                    raise InputError("changed while it was being scored", source=self.file)
+                file.seek(offset)
+                return read_recorded(file.readline(), str(self.file))
+        except (InputError, OSError) as error:
+            raise InfraError(f"the recorded run cannot be read: {error}") from None
+
+
+def read_recordings(path: Path, *, tasks: Collection[str], benchmark: str, skill: str | None = None) -> Recordings:
+    """Check every line of a trace file, and note where it stands; one line is in memory at a time.
+
+    A line that names no skill belongs to `skill` (``id`` or ``id@version``), which is else the file's name. Blank lines count
+    in line numbers only. `tasks` are the ids that `benchmark` knows.
+
+    Raises:
+        InputError: the file is missing, no regular file, or holds no run; a line is malformed, speaks of an unknown task,
+            repeats an item, or leaves open which of several skills it is about. The message names file and line.
+        UsageError: `skill` is given and every line names its own.
+    """
+    index = _Index(path, tasks, benchmark, skill)
+    with _opened(path) as file:
+        stamp = _stamp(file)
+        for number, offset, line in _lines(file, path):
+            index.add(read_recorded(line, f"{path}:{number}"), line, number, offset)
+    return index.done(stamp)
+
+
+@dataclass(slots=True)
+class _Index:
+    path: Path
+    tasks: Collection[str]
+    benchmark: str
+    named: str | None
+    offsets: dict[ItemKey, int] = field(default_factory=dict)
+    skills: dict[str | None, Skill] = field(default_factory=dict)
+    lines: Counter[tuple[str, str]] = field(default_factory=Counter)
+    runs: dict[str, int] = field(default_factory=dict)
+    hashes: dict[str, Any] = field(default_factory=dict)
+
+    def add(self, run: RecordedRun, line: bytes, number: int, offset: int) -> None:
+        place = f"{self.path}:{number}"
+        if run.task_id not in self.tasks:
+            hint = nearest(run.task_id, self.tasks) or "; name the tasks of these runs with --tasks or --benchmark"
+            raise InputError(f"benchmark {self.benchmark!r} has no task {run.task_id!r}{hint}", source=place)
+        skill = self._skill(run.skill_key, place).key
+        index = self.lines[skill, run.task_id] if run.run_index is None else run.run_index
+        if index >= MAX_RUNS:
+            raise InputError(f"more than {MAX_RUNS} runs of task {run.task_id!r} by {skill}", source=place)
+        key = (skill, run.task_id, index)
+        if (before := self.offsets.setdefault(key, offset)) != offset:
+            raise InputError(
+                f"{skill}/{run.task_id}#{index + 1} stands in line {self._line_at(before)} already; "
+                "give every line of a task a runIndex of its own, or none of them one",
+                source=place,
+            )
+        self.lines[skill, run.task_id] += 1
+        self.runs[skill] = max(self.runs.get(skill, 0), index + 1)
+        self.hashes[skill].update(line.strip() + b"\n")
+
+    def done(self, stamp: tuple[int, int]) -> Recordings:
+        if not self.offsets:
+            raise InputError("it holds no recorded run; write one JSON object per line", source=self.path)
+        if self.named is not None and None not in self.skills:
+            raise UsageError(f"--trace-skill is for lines that name no skill, and every line of {self.path} names its own")
+        skills = {skill.key: skill for skill in self.skills.values()}
+        digests = {key: f"sha256:{self.hashes[key].hexdigest()[:16]}" for key in skills}
+        return Recordings(self.path.resolve(), stamp, list(skills.values()), self.offsets, self.runs, digests)
+
+    def _skill(self, given: str | None, place: str) -> Skill:
+        if given not in self.skills:
+            source = "--trace-skill" if given is None and self.named else place
+            skill = self.skills[given] = recorded_skill(given or self.named or _name_of(self.path), self.path, source)
+            self.hashes.setdefault(skill.key, hashlib.sha256())
+            if self.named is None and None in self.skills and len(self.skills) > 1:
+                raise InputError(
+                    "some lines name a skill and others do not; name it in all of them, or give --trace-skill", source=place
+                )
+        return self.skills[given]
+
+    def _line_at(self, offset: int) -> int:
+        with self.path.open("rb") as file:
+            left, number = offset, 1
+            while left > 0 and (chunk := file.read(min(left, 1 << 20))):
+                left, number = left - len(chunk), number + chunk.count(b"\n")
+        return number
+
+
+def recorded_skill(given: str, file: Path, place: str) -> Skill:
+    """The skill (``id`` or ``id@version``, else version 0.0.0) whose runs were recorded in `file`. Nobody can call it.
+
+    Raises:
+        InputError: it is no such name; the message begins with `place`.
+    """
+    name, at, version = given.partition("@")
+    identity = {"id": name, "version": version if at else UNVERSIONED}
+    try:
+        skill = Skill.model_validate({**identity, "name": name, "adapterType": "custom", "entrypoint": file.name})
+    except ValidationError:
+        message = f"{given!r} names no skill; write an id of a-z, 0-9, _ and -, with or without a version: trip-agent@1.2.0"
+        raise InputError(message, source=place) from None
+    return skill.model_copy(update={"adapter_type": RECORDED})
+
+
+def _name_of(path: Path) -> str:
+    return re.sub(r"[^a-z0-9_-]+", "-", path.stem.lower()).strip("-") or "traces"
+
+
+def _opened(path: Path) -> BinaryIO:
+    try:
+        if path.exists() and not path.is_file():
+            raise InputError("this is a folder; name a file" if path.is_dir() else "not a regular file", source=path)
+        return path.open("rb")
+    except FileNotFoundError:
+        raise InputError("no such file of recorded runs", source=path) from None
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", source=path) from None
+
+
+def _stamp(file: BinaryIO) -> tuple[int, int]:
+    status = os.fstat(file.fileno())
+    return status[stat.ST_SIZE], status.st_mtime_ns
+
+
+def _lines(file: BinaryIO, path: Path) -> Iterator[tuple[int, int, bytes]]:
+    """The lines that are not blank, with number (from 1) and offset."""
+    number = offset = 0
+    while line := file.readline(MAX_DOCUMENT_BYTES + 1):
+        number += 1
+        if len(line) > MAX_DOCUMENT_BYTES:
+            raise InputError(f"the line is longer than {MAX_DOCUMENT_BYTES:,} bytes", source=f"{path}:{number}")
+        if line.strip(b"\xef\xbb\xbf \t\r\n"):
+            yield number, offset, line
+        offset += len(line)

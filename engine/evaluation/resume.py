@@ -1,0 +1,134 @@
+"""Going on with a run that was interrupted, or running the errors of a finished one again."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from eval_skills.core.config import LlmSettings
+from eval_skills.core.documents.loading import validate
+from eval_skills.core.errors import UsageError
+from eval_skills.core.models import Model
+from eval_skills.core.skills import load_skills
+from eval_skills.core.store import Manifest, Store
+from eval_skills.engine.definition.digests import digests_of_the_same
+from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.evaluation.plan import RunPlan, make_plan
+
+LATEST = "latest"
+_FOLLOW_THE_NEW_CALL = (
+    "concurrency", "retries", "items_per_task", "task_runner", "fail_fast", "min_completion", "format", "output_dir", "store",
+    "allow_custom_code", "secrets", "resume", "retry_errors", "judge_concurrency", "max_judge_cost", "no_judge_cache",
+    "no_judge_check",
+)  # fmt: skip
+"""What a resuming call may set anew; everything else decides results and stays as the run began."""
+_PLACES = ("skills", "benchmark", "tasks", "benchmarks_dir", "traces")
+_OPTIONS = {"timeout_ms": "timeout", "task_tags": "tag", "llm": "judge-model"}
+
+
+def resumed_plan(request: EvaluateRequest) -> RunPlan:
+    """The rest of the run that `request.resume` names.
+
+    `latest` is the youngest run that is unfinished, else the youngest of all. What was asked is read from the run's manifest;
+    options that change no result may be set anew. A skill whose files changed since is a remark; a benchmark or recorded runs
+    that changed are refused: old and new answers would not belong together.
+
+    Raises:
+        UsageError: there is no such run, its benchmark or traces changed, or an option that decides results is not what it was.
+    """
+    store = Store(request.store)
+    manifest = store.manifest(_run_id(store, request.resume or LATEST))
+    if manifest.origin == "rescore":
+        raise UsageError(
+            f"run {manifest.run_id} is a scoring of run {manifest.provenance.get('of')}, and calls no skill; "
+            f"go on with: eval-skills rescore {manifest.provenance.get('of')}"
+        )
+    plan = make_plan(_request(manifest, request), run_id=manifest.run_id)
+    return rest_of(replace(plan, began=manifest.created_at, remarks=[*plan.remarks, *_changes(plan, manifest)]))
+
+
+def rest_of(plan: RunPlan) -> RunPlan:
+    """The plan without what its run's journal or table holds by now.
+
+    Asked again when the journal has been opened for writing, this leaves out what another process did since the plan was made.
+    """
+    done = _finished(plan.store, plan.run_id, except_errors=plan.request.retry_errors)
+    return plan.narrowed([item for item in plan.items if item.key not in done])
+
+
+def _finished(store: Store, run_id: str, *, except_errors: bool) -> set[tuple[str, str, int]]:
+    table = store.item_table(run_id).select(["skill_id", "skill_version", "task_id", "run_index", "status"])
+    again = {"error", "timeout"} if except_errors else set()
+    return {
+        (f"{row['skill_id']}@{row['skill_version']}", row["task_id"], row["run_index"])
+        for row in table.to_pylist()
+        if row["status"] not in again
+    }
+
+
+def _run_id(store: Store, wanted: str) -> str:
+    if wanted != LATEST:
+        return wanted
+    # a kill before the manifest was written leaves a folder, but no run
+    for run_id in store.unfinished():
+        if (store.run_folder(run_id) / "manifest.json").exists():
+            store.manifest(run_id)  # a damaged one must not send us on to another run
+    begun = [run_id for run_id in (store.latest_run(), *store.unfinished()) if run_id and _can_go_on(store, run_id)]
+    if not begun:
+        raise UsageError(f"nothing to resume: the store {store.path} holds no run; start one without --resume")
+    return begun[-1]
+
+
+def _can_go_on(store: Store, run_id: str) -> bool:
+    manifest = store.find_manifest(run_id)
+    return manifest is not None and manifest.origin != "rescore"
+
+
+def _request(manifest: Manifest, now: EvaluateRequest) -> EvaluateRequest:
+    then = validate(EvaluateRequest, manifest.request, source=f"manifest of run {manifest.run_id}")
+    _refuse_other_answers(then, now, manifest.run_id)
+    anew = {name: getattr(now, name) for name in _FOLLOW_THE_NEW_CALL if name in now.model_fields_set}
+    return then.model_copy(update={"fail_fast": now.fail_fast, "retry_errors": now.retry_errors, **anew})
+
+
+def _refuse_other_answers(then: EvaluateRequest, now: EvaluateRequest, run_id: str) -> None:
+    """An option that decides results cannot change on the way; one that was repeated as it was may stand."""
+    for name in EvaluateRequest.model_fields:
+        given = getattr(now, name)
+        if name in _FOLLOW_THE_NEW_CALL or name not in now.model_fields_set or given in (None, []):
+            continue
+        if isinstance(given, LlmSettings) and given.deciding == then.llm.deciding:
+            continue
+        if not (name in _PLACES and _same_places(given, getattr(then, name))) and given != getattr(then, name):
+            option = "--" + _OPTIONS.get(name, name.replace("_", "-"))
+            raise UsageError(
+                f"{option} decides results and was {_shown(getattr(then, name))} when run {run_id} began; "
+                "leave it out, or start a new run without --resume"
+            )
+
+
+def _same_places(given: str | list[str], then: str | list[str] | None) -> bool:
+    if isinstance(given, list):  # a folder of skills stands for those in it that could be called when the run began
+        return set(then or []) <= {str(skill.folder) for skill in load_skills(given).skills}
+    return isinstance(then, str) and Path(given).resolve() == Path(then).resolve()
+
+
+def _shown(value: Any) -> str:
+    return json.dumps(value.to_json() if isinstance(value, Model) else value, ensure_ascii=False)
+
+
+def _changes(plan: RunPlan, manifest: Manifest) -> list[str]:
+    if manifest.benchmark.digest not in digests_of_the_same(plan.benchmark, plan.benchmark_path)["benchmark"]:
+        raise UsageError(
+            f"benchmark {plan.benchmark.id!r} changed since run {plan.run_id} began; start a new run without --resume"
+        )
+    before = {skill.key: skill.digest for skill in manifest.skills}
+    if plan.recordings is not None and plan.recordings.digests != before:
+        raise UsageError(f"{plan.recordings.file} changed since run {plan.run_id} began; start a new run without --resume")
+    return [
+        f"{key} changed since run {plan.run_id} began; its older results are kept and its new ones come from the new files"
+        for key in plan.skills
+        if plan.digests[key] != before.get(key)
+    ]

@@ -1,0 +1,77 @@
+"""The attempts of one item up to its final result, where Prefect does not make them. Plain: no Prefect.
+
+When an item is tried again, and after how long.
+
+A place in the run's concurrency that is not held while nothing happens.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from contextvars import ContextVar
+
+from eval_skills.core.models import ItemResult
+from eval_skills.engine.evaluation.plan import Item
+from eval_skills.engine.evaluation.session import RunSession
+
+
+async def final_result(session: RunSession, item: Item, retries: int, task_run_id: str | None = None) -> ItemResult:
+    """Attempt `item` until it has a result that no other attempt can mend, at most `retries` times again.
+
+    The slot of the caller, where it has one, is held while the skill works, and free while the item waits.
+    """
+    attempt = 0
+    while True:
+        attempt += 1
+        await session.not_before(item)
+        await take_slot()
+        outcome = await session.attempt(item, last=attempt > retries, task_run_id=task_run_id)
+        if not outcome.transient or attempt > retries:
+            return outcome.result
+        give_back_slot()
+        await asyncio.sleep(delay_s(attempt))
+
+
+JITTER = 0.25
+"""The share by which a delay is stretched or shortened at random, so that items do not return in step."""
+
+
+def delay_s(attempt: int) -> float:
+    """Seconds before the attempt after `attempt` (from 1): 1, 2, 3 …, each with jitter."""
+    return attempt * random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311 - spreads load, guards nothing
+
+
+class Slot:
+    """One Prefect task run's claim on the runner's semaphore; taking twice or giving back twice does nothing."""
+
+    def __init__(self, semaphore: asyncio.Semaphore) -> None:
+        self._semaphore, self._held = semaphore, False
+
+    async def take(self) -> None:
+        """Wait for a free place, unless one is held."""
+        if not self._held:
+            await self._semaphore.acquire()
+            self._held = True
+
+    def give_back(self) -> None:
+        """Free the place for others, for instance before a wait."""
+        if self._held:
+            self._held = False
+            self._semaphore.release()
+
+
+current_slot: ContextVar[Slot | None] = ContextVar("eval_skills_slot", default=None)
+"""The slot of the running Prefect task run; None outside `EventLoopTaskRunner`."""
+
+
+async def take_slot() -> None:
+    """Take the current task run's slot again, where there is one."""
+    if (slot := current_slot.get()) is not None:
+        await slot.take()
+
+
+def give_back_slot() -> None:
+    """Give the current task run's slot back, where there is one."""
+    if (slot := current_slot.get()) is not None:
+        slot.give_back()

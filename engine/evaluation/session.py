@@ -1,0 +1,127 @@
+"""A run while it works: where it does so, its journal, and the attempts of items that are not done yet."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, defaultdict
+from dataclasses import dataclass, replace
+from time import monotonic
+from types import TracebackType
+from typing import Self
+
+from eval_skills.core.errors import RunError
+from eval_skills.core.models import Attempt
+from eval_skills.core.redaction import Redaction
+from eval_skills.core.store import Journal
+from eval_skills.engine.evaluation.execution import Outcome
+from eval_skills.engine.evaluation.executor import Here, Workplace
+from eval_skills.engine.evaluation.observer import RunObserver
+from eval_skills.engine.evaluation.plan import Item, RunPlan
+
+MAX_RETRY_AFTER_S = 120.0
+"""The longest wait that a skill may ask for with ``Retry-After``: nobody should be able to stall a run for ever."""
+
+WORTH_SAYING_S = 5.0
+"""A wait from which on whoever watches the run is told why nothing happens."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunRef:
+    """The name of an open run: all that a mapped Prefect task run is given of it."""
+
+    run_id: str
+
+
+class RunSession:
+    """One run's live resources, on the event loop of its task runner.
+
+    Items are executed at `workplace`, which is this process unless another one is given; the journal is written here.
+    """
+
+    def __init__(
+        self,
+        plan: RunPlan,
+        journal: Journal,
+        watcher: RunObserver,
+        flow_run_id: str | None = None,
+        workplace: Workplace | None = None,
+    ) -> None:
+        self.plan = plan
+        self.counts: Counter[str] = Counter()
+        self._journal, self._watcher, self._flow_run_id = journal, watcher, flow_run_id
+        self._stopped = False
+        self._secrets = plan.secrets()
+        self._redaction = Redaction(self._secrets)
+        self._workplace = workplace or Here(plan)
+        self._attempts: dict[Item, list[Attempt]] = defaultdict(list)
+        self._not_before: dict[Item, float] = {}
+        self._said_to_wait: set[str] = set()
+
+    @classmethod
+    def of(cls, run: RunRef) -> RunSession:
+        """The open session of `run` in this process.
+
+        Raises:
+            RunError: no such run is open here.
+        """
+        try:
+            return _open_sessions[run.run_id]
+        except KeyError:
+            raise RunError(f"run {run.run_id} is not open in this process; start it through the evaluate flow") from None
+
+    @property
+    def stopped(self) -> bool:
+        """Whether `failFast` has ended the run: items that have not begun are left for a resume."""
+        return self._stopped
+
+    async def __aenter__(self) -> Self:
+        await self._workplace.__aenter__()
+        _open_sessions[self.plan.run_id] = self
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        del _open_sessions[self.plan.run_id]
+        await self._workplace.__aexit__(kind, error, trace)
+
+    async def not_before(self, item: Item) -> None:
+        """Wait as long as the skill asked for after the item's last attempt."""
+        await asyncio.sleep(max(0.0, self._not_before.pop(item, 0.0) - monotonic()))
+
+    async def attempt(self, item: Item, *, last: bool, task_run_id: str | None = None) -> Outcome:
+        """Make one attempt; a final one is in the journal when this returns. `last` says that no other will follow."""
+        outcome = self._without_secrets(await self._workplace.execute(item, self._attempts[item]))
+        if outcome.transient and not last:
+            self._attempts[item] = outcome.result.attempts
+            self._not_before[item] = monotonic() + self._wait_s(item.skill, outcome.retry_after_s)
+            self._watcher.retrying(str(item), outcome.result.error_message or "")
+            return outcome
+        self._finish(item, outcome, task_run_id)
+        return outcome
+
+    def _wait_s(self, skill: str, asked_s: float) -> float:
+        wait_s = min(asked_s, MAX_RETRY_AFTER_S)
+        if wait_s >= WORTH_SAYING_S and skill not in self._said_to_wait:
+            self._said_to_wait.add(skill)
+            self._watcher.waiting(skill, wait_s, asked_s)
+        return wait_s
+
+    def _without_secrets(self, outcome: Outcome) -> Outcome:
+        """The outcome as others may see it: its message and reasons are shown in the Prefect UI. The journal redacts the rest."""
+        if not self._secrets:
+            return outcome
+        result, clean = outcome.result, self._redaction
+        reasons = [reason.model_copy(update={"message": clean.text(reason.message)}) for reason in result.reasons]
+        message = None if result.error_message is None else clean.text(result.error_message)
+        return replace(outcome, result=result.model_copy(update={"error_message": message, "reasons": reasons}))
+
+    def _finish(self, item: Item, outcome: Outcome, task_run_id: str | None) -> None:
+        result = outcome.result.model_copy(update={"flow_run_id": self._flow_run_id, "task_run_id": task_run_id})
+        self._journal.append(result)
+        self._attempts.pop(item, None)
+        self.counts[result.status] += 1
+        if self.plan.request.fail_fast and not result.passed:
+            self._stopped = True
+        self._watcher.finished(result)
+
+
+_open_sessions: dict[str, RunSession] = {}

@@ -1,0 +1,87 @@
+"""The judge's key is nobody else's: no skill is given the variable that holds it. Plain: no Prefect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from eval_skills.adapters.secrets import referenced
+from eval_skills.core.config import LlmSettings
+from eval_skills.core.errors import UsageError
+from eval_skills.core.models import Skill
+from eval_skills.scorers import TaskScoring
+
+_HANDED_ON = frozenset({"passEnv", "pass_env", "authTokenEnvKey", "auth_token_env_key"})
+"""Keys of `adapterConfig` that name variables whose values a skill gets."""
+
+_PROVIDERS = {"gpt": "openai", "chatgpt": "openai", "o1": "openai", "o3": "openai", "o4": "openai", "claude": "anthropic"}
+"""Providers by the first word of models that are named without one."""
+
+_COHERE = ("COHERE_API_KEY", "CO_API_KEY")
+
+_USUAL = {
+    "anthropic": ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"),
+    "azure": ("AZURE_API_KEY", "AZURE_OPENAI_API_KEY", "AZURE_AD_TOKEN"),
+    "azure_ai": ("AZURE_AI_API_KEY", "AZURE_API_KEY"),
+    "bedrock": ("AWS_SECRET_ACCESS_KEY", "AWS_BEARER_TOKEN_BEDROCK"),
+    "cohere": _COHERE,
+    "cohere_chat": _COHERE,
+    "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+    "huggingface": ("HUGGINGFACE_API_KEY", "HF_TOKEN"),
+    "ollama_chat": ("OLLAMA_API_KEY",),
+    "openrouter": ("OPENROUTER_API_KEY", "OR_API_KEY"),
+    "perplexity": ("PERPLEXITYAI_API_KEY", "PERPLEXITY_API_KEY"),
+    "together_ai": ("TOGETHERAI_API_KEY", "TOGETHER_AI_API_KEY", "TOGETHER_API_KEY", "TOGETHER_AI_TOKEN"),
+}
+"""The variables that the client library takes a provider's key from, where that is not ``PROVIDER_API_KEY`` alone."""
+
+
+def check_key_is_ours(llm: LlmSettings, skills: Iterable[Skill], scorings: Mapping[str, TaskScoring]) -> None:
+    """Refuse a skill that would be given the judge's key: the variable that `llm` names, whether a model judges these tasks or
+    not; where it names none, and no address of its own either, the usual one of the provider of each model that judges them.
+
+    Raises:
+        UsageError: its configuration names such a variable.
+    """
+    ours = _key_variables(llm, scorings)
+    for skill in skills:
+        for name in sorted(set(_handed_on(skill.adapter_config))):
+            if name in ours:
+                raise UsageError(f"skill {skill.key} asks for the variable {name}, {ours[name]}")
+
+
+def usual_variables(model: str) -> tuple[str, ...]:
+    """The variables that the provider of `model` usually has its key in: ``openai/gpt-4o`` → ``OPENAI_API_KEY``."""
+    provider, slash, _ = model.partition("/")
+    provider = provider if slash else _PROVIDERS.get(model.partition("-")[0], model.partition("-")[0])
+    return _USUAL.get(provider.lower(), (f"{provider.upper()}_API_KEY",))
+
+
+def _key_variables(llm: LlmSettings, scorings: Mapping[str, TaskScoring]) -> dict[str, str]:
+    """What holds the key, each with the rest of the sentence about it."""
+    never = "a skill never gets that one: keep the judge's key in a variable of its own"
+    if llm.api_key_env is not None:
+        return {llm.api_key_env: f"which llm.apiKeyEnv names as the judge's key; {never}"}
+    if llm.api_base is not None:
+        return {}
+    models = {model or llm.model for scoring in scorings.values() for model in scoring.models}
+    return {
+        name: f"from which the judge {model} takes its key; {never}, and name that with llm.apiKeyEnv"
+        for model in sorted(filter(None, models))
+        for name in usual_variables(model)
+    }
+
+
+def _handed_on(config: Any) -> Iterator[str]:
+    """The variables that a configuration names, also in the texts of its headers."""
+    if isinstance(config, list):
+        for each in config:
+            yield from _handed_on(each)
+    for key, value in config.items() if isinstance(config, dict) else ():
+        if key in _HANDED_ON:
+            yield from [value] if isinstance(value, str) else (each for each in value or () if isinstance(each, str))
+        elif key == "headers" and isinstance(value, dict):
+            for text in value.values():
+                yield from referenced(text) if isinstance(text, str) else ()
+        else:
+            yield from _handed_on(value)

@@ -1,0 +1,120 @@
+"""Reports completed by what the store knows of the models that judged. Plain: no Prefect.
+
+Which items of a run models gave a verdict on, and which models. Plain: no Prefect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from eval_skills.core.errors import UserError
+from eval_skills.core.judging.rows import NOT_BY_A_MODEL
+from eval_skills.core.models import Benchmark, Reason, SkillCompletionReport, TokenCost
+from eval_skills.engine.definition.benchmark import scoring_settings
+from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.reporting.judging.figures import KEY
+from eval_skills.scorers import TaskScoring
+from eval_skills.scorers.judge_identity import JudgeIdentity
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from eval_skills.core.judging.rows import JudgedRows
+    from eval_skills.core.store import Manifest, Store
+
+
+def with_judges(
+    reports: Sequence[SkillCompletionReport], items: pd.DataFrame, scorings: Mapping[str, TaskScoring], store: Store
+) -> list[SkillCompletionReport]:
+    """The reports with the figures of `core.judge_report` in their metadata, under ``judge``; as they were where no model judged.
+
+    `items` are the rows that the reports are made of; `scorings` say who judges each task, and verifies its answers' claims.
+    """
+    by_task, claims = _named(judges_by_task(scorings)), _named(claims_judges(scorings))
+    if not by_task and not claims:
+        return list(reports)
+    from eval_skills.core.judging.report import JudgeKnowledge, judge_figures
+    from eval_skills.core.judging.rows import JudgedRows
+    from eval_skills.core.store.judging_rows import judged_pairs, last_calibrations
+
+    benchmark_id = str(items["benchmark_id"].iloc[0]) if "benchmark_id" in items else reports[0].benchmark_id
+    known = JudgeKnowledge(by_task, last_calibrations(store, benchmark_id), judged_pairs(store, benchmark_id), claims)
+    completed = []
+    for report in reports:
+        own = items[(items["skill_id"] == report.skill_id) & (items["skill_version"] == report.skill_version)]
+        version = str(report.evaluator_metadata.get("benchmarkVersion", ""))
+        figures = judge_figures(own, known, version)
+        if figures is not None:
+            metadata = report.evaluator_metadata | {KEY: figures.to_json()}
+            cost = _honest(report.token_cost, JudgedRows.of(own, by_task, claims))
+            summary = report.summary
+            if summary.unjudged_items is None:  # tokens that nobody counted do not say that models were asked
+                summary = summary.model_copy(update={"unjudged_items": figures.unjudged})
+            report = report.model_copy(update={"evaluator_metadata": metadata, "token_cost": cost, "summary": summary})
+        completed.append(report)
+    return completed
+
+
+def _named(judges: Mapping[str, JudgeIdentity]) -> dict[str, tuple[str, str]]:
+    return {task: (judge.model, judge.prompt) for task, judge in judges.items()}
+
+
+def _honest(cost: TokenCost, rows: JudgedRows) -> TokenCost:
+    """The cost, unknown where that of a paid row is: the sum of what is known would call the rest free."""
+    if not rows.paid.any():
+        return cost
+    unknown = {"judge_tokens": rows.tokens(rows.paid) is None, "judge_cost_usd": rows.cost_usd(rows.paid) is None}
+    return cost.model_copy(update={name: None for name, is_unknown in unknown.items() if is_unknown})
+
+
+def scorings_at_the_time(
+    request: EvaluateRequest | None, benchmark: Benchmark | None, manifest: Manifest | None
+) -> dict[str, TaskScoring]:
+    """How each task of a stored run was judged; nothing where that is not known any more."""
+    if request is None or benchmark is None or manifest is None:
+        return {}
+    folder = Path(manifest.benchmark.path) if manifest.benchmark.path else None
+    try:
+        return recorded_scorings(request, benchmark, folder)
+    except UserError:
+        return {}
+
+
+QUALITY = "output_quality"
+"""The dimension that holds what the evaluator gave."""
+
+
+def judges_by_task(scorings: Mapping[str, TaskScoring]) -> dict[str, JudgeIdentity]:
+    """Who judges each task that a model judges."""
+    return {name: scoring.judge for name, scoring in scorings.items() if scoring.judge is not None}
+
+
+def claims_judges(scorings: Mapping[str, TaskScoring]) -> dict[str, JudgeIdentity]:
+    """Who verifies the claims of each task's answers, where a model does."""
+    return {name: scoring.claims_judge for name, scoring in scorings.items() if scoring.claims_judge is not None}
+
+
+def recorded_scorings(request: EvaluateRequest, benchmark: Benchmark, folder: Path | None) -> dict[str, TaskScoring]:
+    """How each task of a run is judged, by what was asked of it; nobody is asked, so the judges' keys need not be there.
+
+    Raises:
+        UserError: a task cannot be judged any more.
+    """
+    settings = scoring_settings(request, folder)
+    return {task.id: TaskScoring(task, settings) for task in benchmark.tasks}
+
+
+def recorded_judges(request: EvaluateRequest, benchmark: Benchmark, folder: Path | None) -> dict[str, JudgeIdentity]:
+    """Who judges each task of a run that a model judges; see `recorded_scorings`.
+
+    Raises:
+        UserError: as there.
+    """
+    return judges_by_task(recorded_scorings(request, benchmark, folder))
+
+
+def was_judged(status: str, reasons: Iterable[Reason]) -> bool:
+    """Whether the item of a task that a model judges got its verdict from that model."""
+    return status in ("pass", "fail") and not any(reason.code in NOT_BY_A_MODEL for reason in reasons)

@@ -1,0 +1,1 @@
+"""Watch a log of real interactions and judge samples of it."""

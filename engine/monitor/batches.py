@@ -1,0 +1,114 @@
+"""The batches that a monitor works in, and what it has counted by now.
+
+What a person should know of the log that a monitor reads, beside its figures.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, field
+
+from eval_skills.core.monitoring import StatusChange, WindowFigures, is_sampled
+from eval_skills.engine.judging.outcome import failed_judging
+from eval_skills.engine.monitor.log.reader import LogReader
+from eval_skills.engine.monitor.log.records import Interaction, RecordReader
+from eval_skills.engine.monitor.request import LogFields, MonitorRequest
+from eval_skills.reporting.numbers import plural
+
+BATCH_SAMPLES = 500
+BATCH_BYTES = 32 * 1024 * 1024
+BATCH_RECORDS = 100_000
+"""A batch ends at whichever comes first: its samples, their bytes, or the records that were looked at for it."""
+
+CHANGES_KEPT = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Sampled interactions that are judged and land together."""
+
+    number: int
+    interactions: list[Interaction]
+
+    def __str__(self) -> str:
+        count = len(self.interactions)
+        return f"batch {self.number} · {count} {'sample' if count == 1 else 'samples'}"
+
+
+@dataclass(slots=True)
+class MonitorCounts:
+    """What a monitor has seen in one call; of the changes, the last are kept.
+
+    `unjudged` samples have no verdict because of the judge; in `lost_batches` these were more than half, and the `dropped` others
+    there do not count either.
+    """
+
+    other: int = 0
+    sampled: int = 0
+    repeated: int = 0
+    unusable: int = 0
+    unjudged: int = 0
+    first_unjudged: str = ""
+    lost_batches: int = 0
+    dropped: int = 0
+    batches: int = 0
+    changes: int = 0
+    last_changes: deque[StatusChange] = field(default_factory=lambda: deque(maxlen=CHANGES_KEPT))
+
+
+def drawn_batches(reader: LogReader, request: MonitorRequest, counts: MonitorCounts) -> Generator[Batch, None, bool]:
+    """What is sampled of all that is new in the log, batch by batch; returns whether the last batch ends where the log does."""
+    drawn: list[Interaction] = []
+    seen = size = 0
+    for interaction in reader.look():
+        seen += 1
+        if _draws(interaction, request, counts):
+            drawn.append(interaction)
+            size += reader.record_bytes
+        if len(drawn) >= BATCH_SAMPLES or size >= BATCH_BYTES or seen >= BATCH_RECORDS:
+            yield _batch(drawn, counts)
+            drawn, seen, size = [], 0, 0
+    if drawn:
+        yield _batch(drawn, counts)
+    return bool(drawn)
+
+
+def _batch(drawn: list[Interaction], counts: MonitorCounts) -> Batch:
+    counts.batches += 1
+    return Batch(counts.batches, drawn)
+
+
+def _draws(interaction: Interaction, request: MonitorRequest, counts: MonitorCounts) -> bool:
+    if request.skill is not None and interaction.skill != request.skill:
+        counts.other += 1
+        return False
+    return is_sampled(interaction.id, rate=request.rate, seed=request.seed)
+
+
+def read_remarks(reader: LogReader) -> Iterator[str]:
+    """What was read and could not be used."""
+    yield from reader.bad_lines
+    if (rest := reader.bad - len(reader.bad_lines)) > 0:
+        yield f"and {rest:,} more bad records"
+    yield from reader.remarks
+
+
+def unjudged_remarks(counts: MonitorCounts) -> Iterator[str]:
+    """What the judge failed: it counts neither as passed nor as failed."""
+    if not counts.unjudged:
+        return
+    total = counts.sampled + counts.repeated + counts.unjudged + counts.dropped
+    said = failed_judging(counts.unjudged, total, counts.first_unjudged, "sample")
+    batches = plural(counts.lost_batches, "batch")
+    lost = f"; it failed more than half of {batches}, of which nothing counts" if counts.lost_batches else ""
+    yield f"{said}; they are left out of the window{lost}"
+
+
+def left_remarks(reader: LogReader, records: RecordReader, figures: WindowFigures) -> Iterator[str]:
+    """What waits for the next call, what was named and never seen, and what does not count as passed."""
+    yield from (f"{place} is not whole yet; it waits for the next call" for place in reader.waiting)
+    for name, key in records.unseen.items() if reader.read else ():
+        yield f"--field {LogFields.model_fields[name].alias}={key}: no record has this key"
+    if figures.errors:
+        yield f"{figures.errors:,} of {figures.size:,} samples in the window are errors; they count as not passed"

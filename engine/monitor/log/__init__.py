@@ -1,0 +1,1 @@
+"""The watched log: its files, its lines, and the interactions in them."""

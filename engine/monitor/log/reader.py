@@ -1,0 +1,233 @@
+"""Reading a production log record by record, going on where the last reader stopped. Plain: no Prefect.
+
+How far a file of a log has been read, and the whole lines that come next.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from eval_skills.core.errors import InputError
+from eval_skills.engine.monitor.log.fields import BadRecord
+from eval_skills.engine.monitor.log.files import HEAD_BYTES, FileMark, LogFile, digest, fingerprint, is_parquet, list_files
+from eval_skills.engine.monitor.log.records import Interaction, RecordReader
+
+BAD_SHOWN = 20
+ROWS_AT_A_TIME = 256
+
+
+class LogReader:
+    """Reads what is new in a log; memory for one record (of Parquet, a few hundred) and one mark per file.
+
+    `read` counts records, `bad` those that are no interactions; `bad_lines` names the first of them, with file and line.
+    `record_bytes` is the size of the record just given;
+    `waiting` names files whose last line is not whole yet, or that are no whole Parquet file yet.
+    """
+
+    def __init__(self, log: Path, records: RecordReader, marks: list[FileMark] | None = None) -> None:
+        self.read = self.bad = self.record_bytes = 0
+        self.bad_lines: list[str] = []
+        self.remarks: list[str] = []
+        self.waiting: list[str] = []
+        self._log, self._records = log, records
+        self._marks = {mark.path: mark for mark in marks or ()}
+        self._cursor: Cursor | None = None
+
+    def look(self) -> Iterator[Interaction]:
+        """Every interaction that the log holds beyond where it was read to; `marks` stand behind the one just given.
+
+        A last line without a line end counts when it is a whole object, else it waits for the next look.
+
+        Raises:
+            InputError: it is one file, and that cannot be read.
+        """
+        listing = list_files(self._log, list(self._marks.values()))
+        self._tell(listing.replaced, "was emptied or replaced; it is read from its start")
+        self._tell(listing.left_out, "is no .jsonl, .ndjson or .parquet file; it is left out")
+        self._marks = {str(file.path): file.mark for file in listing.files if file.mark is not None}
+        self.waiting = []
+        for file in listing.files:
+            yield from self._interactions(file)
+
+    def marks(self) -> list[FileMark]:
+        """How far every file has been read by now."""
+        if self._cursor is not None:
+            self._marks[str(self._cursor.path)] = self._cursor.mark()
+        return list(self._marks.values())
+
+    def refuse(self, source: str, why: str) -> None:
+        """Count a record as a bad one; the first few are remembered."""
+        self.bad += 1
+        if len(self.bad_lines) < BAD_SHOWN:
+            self.bad_lines.append(f"{source}: {why}")
+
+    def _interactions(self, file: LogFile) -> Iterator[Interaction]:
+        try:
+            records = self._rows(file) if is_parquet(file.path) else self._lines(file)
+            for source, content in records:
+                self.read += 1
+                try:
+                    record = _parsed(content) if isinstance(content, bytes) else content
+                    interaction = self._records.interaction(record, source)
+                except BadRecord as error:
+                    self.refuse(source, str(error))
+                    continue
+                except RecursionError:
+                    self.refuse(source, "nested too deeply to read")
+                    continue
+                yield interaction
+        except FileNotFoundError:
+            return  # it was rotated while we looked: the next look finds it
+        except OSError as error:
+            self._unreadable(file.path, error.strerror or str(error))
+        finally:
+            self.marks()
+            self._cursor = None
+
+    def _lines(self, file: LogFile) -> Iterator[tuple[str, bytes | None]]:
+        with file.path.open("rb") as stream:
+            cursor = self._cursor = opened(file, stream)
+            for number, line in whole_lines(stream, cursor):
+                source = f"{file.path}:{number}"
+                if line is None:
+                    self.read += 1
+                    self.refuse(source, f"the line is longer than {MAX_LINE_BYTES:,} bytes")
+                elif text := line.strip():
+                    self.record_bytes = len(text)
+                    yield source, text
+            if stream.tell() > cursor.offset:
+                self.waiting.append(f"{file.path}:{cursor.line + 1}")
+
+    def _rows(self, file: LogFile) -> Iterator[tuple[str, Any]]:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        stat = file.path.stat()
+        done = file.mark.offset if file.mark else 0
+        try:
+            with pq.ParquetFile(file.path, pre_buffer=False) as table:
+                self._cursor = Cursor(file.path, stat.st_dev, stat.st_ino, done, 0, fingerprint(file.path, 0))
+                row, groups = _groups_beyond(table.metadata, done)
+                for batch in table.iter_batches(batch_size=ROWS_AT_A_TIME, row_groups=groups):
+                    self.record_bytes = batch.nbytes // max(1, batch.num_rows)
+                    skipped = min(batch.num_rows, max(0, done - row))
+                    row += skipped
+                    for record in batch.slice(skipped).to_pylist(maps_as_pydicts="lossy"):
+                        row += 1
+                        self._cursor.offset = row
+                        yield f"{file.path}:{row}", record
+        except pa.ArrowException as error:
+            self._unreadable(file.path, f"not a whole Parquet file: {str(error).splitlines()[0]}")
+
+    def _unreadable(self, path: Path, why: str) -> None:
+        if path == self._log:
+            raise InputError(f"cannot be read: {why}", source=path)
+        self.waiting.append(str(path))
+        self._tell([str(path)], f"cannot be read ({why}); it is tried again")
+
+    def _tell(self, names: list[str], what: str) -> None:
+        for name in names:
+            if len(self.remarks) < BAD_SHOWN and (remark := f"{name} {what}") not in self.remarks:
+                self.remarks.append(remark)
+
+
+def _groups_beyond(metadata: Any, rows: int) -> tuple[int, list[int]]:
+    """The row groups of a Parquet file that hold more than its first `rows`, and how many rows lie before them."""
+    before, first = 0, 0
+    while first < metadata.num_row_groups and before + metadata.row_group(first).num_rows <= rows:
+        before += metadata.row_group(first).num_rows
+        first += 1
+    return before, list(range(first, metadata.num_row_groups))
+
+
+def _parsed(line: bytes) -> Any:
+    try:
+        return json.loads(line.decode())
+    except json.JSONDecodeError as error:
+        raise BadRecord(f"not valid JSON at column {error.colno}: {error.msg}") from None
+    except UnicodeDecodeError as error:
+        raise BadRecord(f"not UTF-8 text (byte {error.start} of the line)") from None
+    except ValueError as error:
+        raise BadRecord(str(error)) from None
+
+
+MAX_LINE_BYTES = 16 * 1024 * 1024
+"""A longer line is passed over, and counted as a bad one: nobody's log may fill our memory. It exceeds `HEAD_BYTES`."""
+
+_GZIP = b"\x1f\x8b"
+
+
+@dataclass(slots=True)
+class Cursor:
+    """How far one file has been read: bytes and lines of JSONL, rows of Parquet."""
+
+    path: Path
+    device: int
+    inode: int
+    offset: int
+    line: int
+    head: bytes | str
+    """The first bytes of JSONL, the fingerprint of Parquet."""
+
+    def advance(self, length: int, line_ends: int, beginning: bytes) -> None:
+        """Stand behind a line; `beginning` is as much of it as a head may need."""
+        if isinstance(self.head, bytes) and len(self.head) < HEAD_BYTES:
+            self.head = (self.head + beginning)[:HEAD_BYTES]
+        self.offset += length
+        self.line += line_ends
+
+    def mark(self) -> FileMark:
+        """What the next reader needs to go on here."""
+        head, size = (digest(self.head), len(self.head)) if isinstance(self.head, bytes) else (self.head, 0)
+        return FileMark(
+            path=str(self.path),
+            device=self.device,
+            inode=self.inode,
+            offset=self.offset,
+            line=self.line,
+            head=head,
+            head_bytes=size,
+        )
+
+
+def opened(file: LogFile, stream: BinaryIO) -> Cursor:
+    """A cursor where the file's mark stands, else at its start; the stream stands there, too.
+
+    Raises:
+        OSError: the file is compressed.
+    """
+    stat = os.fstat(stream.fileno())
+    offset, line = (file.mark.offset, file.mark.line) if file.mark else (0, 0)
+    head = stream.read(min(offset, HEAD_BYTES))
+    if not offset and stream.read(2) == _GZIP:
+        raise OSError("it is compressed; unpack it first")
+    stream.seek(offset)
+    return Cursor(file.path, stat.st_dev, stat.st_ino, offset, line, head)
+
+
+def whole_lines(stream: BinaryIO, cursor: Cursor) -> Iterator[tuple[int, bytes | None]]:
+    """The numbered lines from here on; None for one that is too long. The cursor stands behind the line just given."""
+    while piece := stream.readline(MAX_LINE_BYTES):
+        number, length, ended = cursor.line + 1, len(piece), piece.endswith(b"\n")
+        if not ended and length < MAX_LINE_BYTES and not _is_whole(piece):
+            return
+        is_long = not ended and length == MAX_LINE_BYTES
+        while is_long and not ended and (more := stream.readline(MAX_LINE_BYTES)):
+            length, ended = length + len(more), more.endswith(b"\n")
+        if is_long and not ended:
+            return
+        beginning = piece[:HEAD_BYTES]
+        cursor.advance(length, int(ended), beginning)
+        yield number, None if is_long else piece.removeprefix(b"\xef\xbb\xbf") if number == 1 else piece
+
+
+def _is_whole(piece: bytes) -> bool:
+    try:
+        return isinstance(json.loads(piece.decode()), dict)
+    except (ValueError, RecursionError):
+        return False

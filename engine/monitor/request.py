@@ -1,0 +1,90 @@
+"""What a monitor is asked to do: typed, JSON-able, and a form in the Prefect UI."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from eval_skills.core.config.settings import JudgeOptions
+from eval_skills.core.models import ExpectedOutput, Model, Weights
+from eval_skills.core.models.base import Rate, Text
+from eval_skills.core.monitoring import HealthRule
+
+
+class LogFields(Model):
+    """Where an interaction keeps what: a key, or keys with dots between them (``response.text``). None: the usual spellings."""
+
+    id: Text | None = Field(default=None, description="Its id [default: id, interactionId; else a digest of its content]")
+    input: Text | None = Field(default=None, description="What was asked [default: input, query]")
+    output: Text | None = Field(default=None, description="What was answered [default: output, response; else the last message]")
+    messages: Text | None = Field(default=None, description="OpenAI-style messages [default: messages]")
+    tool_calls: Text | None = Field(default=None, description="Tools that were called [default: toolCalls]")
+    expected: Text | None = Field(default=None, description="What the answer should have been [default: expected]")
+    error: Text | None = Field(default=None, description="Why there is no answer [default: error]")
+    latency_ms: Text | None = Field(default=None, description="How long it took, in ms [default: latencyMs]")
+    cost_usd: Text | None = Field(default=None, description="What it cost, in USD [default: costUsd]")
+    timestamp: Text | None = Field(
+        default=None, description="When it was: ISO 8601, or a Unix time [default: timestamp, time, ts]"
+    )
+    skill: Text | None = Field(default=None, description="Which skill or agent answered [default: skillId, agentId]")
+
+
+class MonitorRequest(JudgeOptions):
+    """Watch this log: sample its interactions, score them, and keep a status.
+
+    Relative paths are read from the working directory of the process that runs the flow.
+    """
+
+    log: Text = Field(description="A JSONL or Parquet file, or a folder of them; it may grow and be rotated")
+    rate: Rate = Field(default=0.1, gt=0, description="Share of the interactions that is sampled, above 0 and up to 1")
+    seed: int = Field(default=0, ge=0, le=2**63 - 1, description="With the same seed, the same interactions are sampled")
+    skill: str | None = Field(default=None, description="Only interactions of this skill or agent")
+    evaluator: Text = Field(default="exact", description="The scorer, where the task names none")
+    expected_output: ExpectedOutput | None = Field(
+        default=None, description="What every answer is compared with, unless the interaction says what it should have been"
+    )
+    task: Text | None = Field(
+        default=None, description="What is expected of every answer: a JSON or YAML file with a task, or BENCHMARK:TASK"
+    )
+    benchmarks_dir: str | None = Field(default=None, description="A folder of benchmarks, searched before the built-in ones")
+    allow_custom_code: bool = Field(default=False, description="Let the task run its own scorer code")
+    weights: Weights = Field(default_factory=Weights, description="Weights of the dimensions of agent runs")
+    tool_categories: dict[str, list[str]] = Field(default_factory=dict, description="Tools by intent, beside the default table")
+    tool_names: Literal["exact", "normalised"] = Field(
+        default="exact", description="How names of tools are compared; normalised: without case, dashes, dots and spaces"
+    )
+    fields: LogFields = Field(default_factory=LogFields, description="Where the log keeps what")
+    window: int = Field(default=200, ge=1, le=100_000, description="How many samples the status looks back on")
+    min_sample: int = Field(default=30, ge=1, le=100_000, description="Fewer samples than this are insufficient_data")
+    warning: Rate = Field(default=0.85, description="A pass rate below this is a warning")
+    critical: Rate = Field(default=0.70, description="A pass rate below this is critical")
+    hysteresis: Rate = Field(default=0.02, description="A change for the better is announced this far above the threshold")
+    follow: bool = Field(default=False, description="Wait for more at the end of the log")
+    interval_s: float = Field(default=10, gt=0, le=86_400, description="With follow: seconds between two looks at the log")
+    idle_stop_s: float | None = Field(
+        default=None, gt=0, description="With follow: stop after so many seconds without a new line [default: never]"
+    )
+    restart: bool = Field(default=False, description="Begin at the start of the log, whatever was read before")
+    concurrency: int = Field(default=4, ge=1, le=1024, description="How many answers are judged at a time")
+    store: Text = Field(default="./eval-store", description="Where samples and the place in the log are kept")
+    secrets: list[str] = Field(default_factory=list, description="Environment variables whose values are never written down")
+
+    @model_validator(mode="after")
+    def _makes_sense(self) -> Self:
+        if self.critical > self.warning:
+            raise ValueError(f"--critical {self.critical} lies above --warning {self.warning}; critical is the lower threshold")
+        if self.min_sample > self.window:
+            raise ValueError(f"--min-sample {self.min_sample} exceeds --window {self.window}, so no status would ever be known")
+        if self.task is not None and self.expected_output is not None:
+            raise ValueError("--task and --expect exclude each other: the task says what is expected; give one of them")
+        if self.idle_stop_s is not None and not self.follow:
+            raise ValueError("--idle-stop is about waiting for more; give --follow, too")
+        return self
+
+    @property
+    def rule(self) -> HealthRule:
+        """When the window is healthy."""
+        names = ("window", "min_sample", "warning", "critical", "hysteresis")
+        options: dict[str, Any] = {name: getattr(self, name) for name in names}
+        return HealthRule(**options)

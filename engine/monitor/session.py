@@ -1,0 +1,235 @@
+"""A monitor at work: read, sample, judge, land, and say what changed. Plain: no Prefect."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from time import monotonic, sleep
+from types import TracebackType
+from typing import Self
+
+from eval_skills.core.errors import InputError, RunError
+from eval_skills.core.models import Verdict
+from eval_skills.core.monitoring import HealthMonitor, StatusChange
+from eval_skills.core.redaction import Redaction
+from eval_skills.core.store import Store, land_samples, new_run_id
+from eval_skills.core.store.files import RunLock
+from eval_skills.engine.definition.paths import check_folder
+from eval_skills.engine.judging.outcome import (
+    check_judges,
+    failed_judging,
+    judges_of,
+    judging_lines,
+    make_ready,
+    refuse_half_judged,
+)
+from eval_skills.engine.monitor.batches import Batch, MonitorCounts, drawn_batches, left_remarks, read_remarks, unjudged_remarks
+from eval_skills.engine.monitor.expectation import MonitorTask
+from eval_skills.engine.monitor.log.files import check_log
+from eval_skills.engine.monitor.log.reader import LogReader
+from eval_skills.engine.monitor.log.records import RecordReader
+from eval_skills.engine.monitor.request import MonitorRequest
+from eval_skills.engine.monitor.samples import Sample, SampleJudging
+from eval_skills.engine.monitor.state import (
+    MonitorPosition,
+    monitor_id,
+    position_file,
+    read_position,
+    window_of,
+    write_position,
+)
+from eval_skills.engine.monitor.summary import MonitorSummary, summary_line
+
+_OUTAGE = frozenset(
+    f"JUDGE_{what}" for what in ("UNAVAILABLE", "TIMEOUT", "RATE_LIMIT", "AUTH", "MODEL", "QUOTA", "CONFIGURATION", "BUDGET")
+)
+"""What can be over by the next call, unlike what the judge says of one answer."""
+
+Announce = Callable[[StatusChange], None]
+
+
+def check_monitor(request: MonitorRequest) -> MonitorTask:
+    """Refuse a request that no session could be opened for, and tell by what it judges. Nothing is left behind.
+
+    Raises:
+        UserError: the log, the task or the store cannot be used.
+    """
+    return MonitorSession(request).task
+
+
+class MonitorSession:
+    """One call of a monitor; to be entered before its `batches` are asked for. Another call of the same one is refused meanwhile.
+
+    Its memory is one batch, one window and one mark per file, however long the log is and however long it is followed.
+
+    Raises:
+        UserError: the log, the task or the store cannot be used.
+    """
+
+    def __init__(self, request: MonitorRequest) -> None:
+        check_log(Path(request.log))
+        self.request, self.task = request, MonitorTask.of(request)
+        self.store = Store(request.store)
+        check_folder(self.store.layout.root, "--store", "samples")
+        check_judges(self.task.scorings)
+        self.monitor_id, self.run_id = monitor_id(request, self.task), new_run_id()
+        self._file = position_file(self.store, self.monitor_id)
+        self._records = RecordReader(request.fields, lacking=self.task.lacking)
+        self._redaction = Redaction({name: os.environ[name] for name in request.secrets if os.environ.get(name)})
+        self._judging = SampleJudging(self.task, self._redaction, request.concurrency)
+        self._counts = MonitorCounts()
+
+    def __enter__(self) -> Self:
+        self._judge_remarks = make_ready(self.task.scorings)
+        self._lock = RunLock(self._file, what=f"monitor {self.monitor_id} of {self.request.log}")
+        try:
+            found = None if self.request.restart else read_position(self._file)
+        except BaseException:
+            self._lock.release()
+            raise
+        self._saved = found or MonitorPosition(monitor_id=self.monitor_id, log=self.request.log)
+        self.health = HealthMonitor(self.request.rule, self._saved.samples, self._saved.announced)
+        self.reader = LogReader(Path(self.request.log), self._records, self._saved.files)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._lock.release()
+
+    def batches(self) -> Iterator[Batch]:
+        """The sampled interactions of all that is new in the log; with `follow`, of all that comes until it is idle.
+
+        The log's position moves with `judge`: a batch that is not handed there is read again by the next call.
+        """
+        idle_since = monotonic()
+        while True:
+            before = self.reader.read
+            yield from self._look()
+            if not self.request.follow:
+                return
+            if self.reader.read > before:
+                idle_since = monotonic()
+            left = (self.request.idle_stop_s or float("inf")) - (monotonic() - idle_since)
+            if left <= 0:
+                return
+            sleep(min(self.request.interval_s, left))
+
+    def judge(self, batch: Batch, announce: Announce) -> None:
+        """Judge a batch, land its samples, announce what changed, and move the position, in this order.
+
+        Killed in between, the next call reads the batch again: its samples land in the same file, a change may be announced
+        twice and is never lost.
+
+        Raises:
+            RunError: judging models may cost no more, or cannot be reached for more than half of the batch; the batch has not
+                landed, and the next call reads it again.
+        """
+        samples = self._samples(batch)
+        refuse_half_judged(judges_of(self.task.scorings))
+        samples = self._judged(samples)
+        rows, changes, now = [], [], datetime.now(UTC)
+        origin = {"monitor_id": self.monitor_id, "monitor_run_id": self.run_id}
+        drawn_by = {"rate": self.request.rate, "seed": self.request.seed}
+        for sample in samples:
+            if sample.judged.interaction_id in self.health:
+                self._counts.repeated += 1
+                continue
+            rows.append(origin | sample.row(self._redaction, now) | drawn_by)
+            if (change := self.health.add(sample.judged)) is not None:
+                changes.append(change)
+        if rows:
+            self._land(rows)
+        for change in changes:
+            announce(change)
+        self._counts.sampled += len(rows)
+        self._counts.changes += len(changes)
+        self._counts.last_changes.extend(changes)
+        self._save()
+
+    def summary(self) -> MonitorSummary:
+        """What this call came to.
+
+        Raises:
+            InputError: there were records, and not one of them could be used.
+        """
+        reader, counts = self.reader, self._counts
+        if reader.bad and (reader.read == reader.bad or (counts.unusable and not counts.sampled + counts.repeated)):
+            first = self._redaction.text(reader.bad_lines[0])
+            raise InputError(f"none of {reader.read:,} records can be used; the first: {first}", source=self.request.log)
+        figures = self.health.figures()
+        judge = unjudged_remarks(counts)
+        told = [*read_remarks(reader), *self._judge_remarks, *judge, *judging_lines(judges_of(self.task.scorings), self.run_id)]
+        return MonitorSummary(
+            monitor_id=self.monitor_id,
+            run_id=self.run_id,
+            log=self.request.log,
+            line=summary_line(self.health.status, figures, reader.read, counts.sampled, reader.bad),
+            status=self.health.status,
+            announced=self.health.announced,
+            window=figures,
+            read=reader.read,
+            bad=reader.bad,
+            other=counts.other,
+            sampled=counts.sampled,
+            repeated=counts.repeated,
+            changes=list(counts.last_changes),
+            change_count=counts.changes,
+            remarks=[self._redaction.text(remark) for remark in (*told, *left_remarks(reader, self._records, figures))],
+            store=self.store.path,
+            unjudged=counts.unjudged,
+            judge_failed=counts.lost_batches > 0,
+            task_runs=counts.batches,
+        )
+
+    def _look(self) -> Iterator[Batch]:
+        is_left = yield from drawn_batches(self.reader, self.request, self._counts)
+        if not is_left and self.reader.marks() != self._saved.files:
+            self._save()
+
+    def _samples(self, batch: Batch) -> list[Sample]:
+        samples = []
+        for interaction, verdict in zip(batch.interactions, self._judging.verdicts(batch.interactions), strict=True):
+            if isinstance(verdict, Verdict):
+                samples.append(Sample(interaction=interaction, verdict=verdict))
+            else:
+                self._counts.unusable += 1
+                self.reader.refuse(interaction.source, verdict)
+        return samples
+
+    def _judged(self, samples: list[Sample]) -> list[Sample]:
+        """The samples without those that the judge failed, which are no evidence; none at all where it failed more than half."""
+        missing = [each for each in samples if each.verdict.error_kind == "judge"]
+        if not missing:
+            return samples
+        first = self._redaction.text(missing[0].verdict.reasons[0].message)
+        is_lost = 2 * len(missing) > len(samples)
+        if is_lost and 2 * sum(each.verdict.reasons[0].code in _OUTAGE for each in missing) > len(samples):
+            raise RunError(
+                f"{failed_judging(len(missing), len(samples), first, 'sample')}; nothing of this batch landed, and the status is "
+                f"still {self.health.status}: the same call goes on with it once the judge answers"
+            )
+        self._counts.unjudged += len(missing)
+        self._counts.first_unjudged = self._counts.first_unjudged or first
+        self._counts.lost_batches += is_lost
+        self._counts.dropped += len(samples) - len(missing) if is_lost else 0
+        return [] if is_lost else [each for each in samples if each.verdict.error_kind != "judge"]
+
+    def _land(self, rows: list[dict[str, object]]) -> None:
+        batch_id = self._saved.pending or new_run_id()
+        while batch_id != self._saved.pending and self.store.tables.files("samples", [batch_id]):
+            batch_id = new_run_id()
+        write_position(self._file, self._saved.model_copy(update={"pending": batch_id}))
+        land_samples(self.store, batch_id, rows)
+
+    def _save(self) -> None:
+        if self.reader.read == self.reader.bad:
+            return  # a wrong key or a wrong file: whoever mends that wants to begin again
+        self._saved = MonitorPosition(
+            monitor_id=self.monitor_id,
+            log=str(Path(self.request.log).resolve()),
+            files=self.reader.marks(),
+            window=window_of(self.health.samples),
+            announced=self.health.announced,
+        )
+        write_position(self._file, self._saved)

@@ -1,0 +1,89 @@
+"""Where a monitor stopped: how far it has read, its window, and what it announced last. Plain: no Prefect."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pydantic import Field
+from pydantic_core import to_json
+
+from eval_skills.core.documents.loading import read_document, validate
+from eval_skills.core.errors import InputError
+from eval_skills.core.fingerprint import digest_of_json
+from eval_skills.core.models import Model
+from eval_skills.core.monitoring import HealthStatus, Judged
+from eval_skills.core.store import Store
+from eval_skills.core.store.files import write_whole
+from eval_skills.engine.judging.outcome import judges_of
+from eval_skills.engine.monitor.expectation import MonitorTask
+from eval_skills.engine.monitor.log.files import FileMark
+from eval_skills.engine.monitor.request import MonitorRequest
+
+ID_CHARS = 12
+
+
+class WindowSample(Model):
+    """A sample of the window."""
+
+    id: str
+    passed: bool
+    score: float | None = None
+    error: bool = False
+
+
+class MonitorPosition(Model):
+    """What a later call needs to go on. `pending` is the batch that is about to land, as long as nobody knows whether it has."""
+
+    monitor_id: str
+    log: str
+    files: list[FileMark] = Field(default_factory=list)
+    window: list[WindowSample] = Field(default_factory=list)
+    announced: HealthStatus = "insufficient_data"
+    pending: str | None = None
+
+    @property
+    def samples(self) -> list[Judged]:
+        """The window, oldest first."""
+        return [Judged(each.id, each.passed, each.score, each.error) for each in self.window]
+
+
+def monitor_id(request: MonitorRequest, task: MonitorTask) -> str:
+    """The id of the monitor: whatever decides who is sampled and how that is judged makes another one.
+
+    The thresholds, the window and the seconds between two looks do not.
+    """
+    decisive = {"rate", "seed", "skill", "evaluator", "weights", "tool_categories", "tool_names", "fields"}
+    said = request.model_dump(mode="json", include=decisive)
+    judge = {"llm": request.llm.deciding} if judges_of(task.scorings) is not None else {}
+    content = {"log": str(Path(request.log).resolve()), "task": task.task.to_json(), **said, **judge}
+    return digest_of_json(content).removeprefix("sha256:")[:ID_CHARS]
+
+
+def position_file(store: Store, monitor: str) -> Path:
+    """Where the position is kept, there or not."""
+    return store.layout.root / "monitors" / monitor / "position.json"
+
+
+def read_position(file: Path) -> MonitorPosition | None:
+    """The position that was written there; None where there is none.
+
+    Raises:
+        InputError: it is damaged; the message says how to begin again.
+    """
+    if not file.exists():
+        return None
+    try:
+        return validate(MonitorPosition, read_document(file), source=file)
+    except InputError as error:
+        raise InputError(f"{error}; begin at the start of the log with --restart") from None
+
+
+def write_position(file: Path, position: MonitorPosition) -> None:
+    """Write the position, whole or not at all."""
+    write_whole(file, to_json(position.to_json()) + b"\n")
+
+
+def window_of(samples: Sequence[Judged]) -> list[WindowSample]:
+    """The window as it is written."""
+    return [WindowSample(id=each.interaction_id, passed=each.passed, score=each.score, error=each.error) for each in samples]

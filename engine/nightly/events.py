@@ -1,0 +1,116 @@
+"""What a night tells the world: an event per skill that regressed, recovered, is flaky or called a forbidden tool, and per suite
+that failed. Plain.
+
+A night in the store's table of nights, and what goes when it is over. Plain: no Prefect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from eval_skills.core.store import Pruned, Store, land_night, prune_items
+from eval_skills.engine.nightly.plan import last_good_runs
+from eval_skills.engine.nightly.summary import NightSummary, SkillOutcome, SuiteOutcome
+from eval_skills.reporting.sections import alarms
+
+EVENTS = {"regressed": "eval-skills.regression", "recovered": "eval-skills.recovered", "flaky": "eval-skills.flaky"}
+RUN_FAILED = "eval-skills.run-failed"
+FORBIDDEN_TOOL = "eval-skills.forbidden-tool"
+
+
+@dataclass(frozen=True, slots=True)
+class NightEvent:
+    """An event as Prefect takes it; `resource` names the suite, or the skill in it, the same every night."""
+
+    name: str
+    resource: dict[str, str]
+    payload: dict[str, Any]
+
+
+def events_of(summary: NightSummary) -> list[NightEvent]:
+    """The events of a night, suite by suite. A regression is told every night until it is gone; `isNew` marks its first."""
+    return [event for suite in summary.suites for event in _events(summary, suite)]
+
+
+def _events(summary: NightSummary, suite: SuiteOutcome) -> Iterator[NightEvent]:
+    shared = {"night": summary.night_id, "suite": suite.name, "run": suite.run_id, "store": summary.store}
+    if suite.failures:
+        resource = {"prefect.resource.id": f"eval-skills.suite.{suite.name}", "prefect.resource.name": suite.name}
+        yield NightEvent(RUN_FAILED, resource, {**shared, "failures": suite.failures})
+    for skill in suite.skills:
+        if (name := EVENTS.get(skill.ruling.verdict)) is not None:
+            yield NightEvent(name, _resource(suite, skill), {**shared, **_payload(summary, skill)})
+        if alarm := alarms([skill.report]):
+            told = {"skill": skill.report.skill_key, "items": alarm[0].items, "explanation": alarm[0].line}
+            yield NightEvent(FORBIDDEN_TOOL, _resource(suite, skill), {**shared, **told})
+
+
+def _resource(suite: SuiteOutcome, skill: SkillOutcome) -> dict[str, str]:
+    return {
+        "prefect.resource.id": f"eval-skills.skill.{suite.name}.{skill.report.skill_id}",
+        "prefect.resource.name": f"{skill.report.skill_key} in {suite.name}",
+        "eval-skills.suite": suite.name,
+        "eval-skills.skill": skill.report.skill_key,
+    }
+
+
+def _payload(summary: NightSummary, skill: SkillOutcome) -> dict[str, Any]:
+    since = skill.ruling.lost.since if skill.ruling.lost else summary.night_id
+    return {
+        "skill": skill.report.skill_key,
+        "completionRate": skill.report.summary.completion_rate,
+        "explanation": skill.ruling.explanation,
+        "tasks": skill.ruling.tasks,
+        "since": since,
+        "isNew": since == summary.night_id,
+        "confirmRun": skill.confirm_run_id,
+    }
+
+
+def record_night(store: Store, summary: NightSummary) -> str:
+    """Write the night's rows, all at once; where they are. Until then no other night knows of this one."""
+    rows = [row for suite in summary.suites for row in _rows(suite)]
+    finished = {"night_id": summary.night_id, "finished_at": datetime.now(UTC)}
+    return land_night(store, summary.night_id, [row | finished for row in rows])
+
+
+def prune_old_items(store: Store, keep_days: int, pinned: set[str]) -> Pruned:
+    """Delete the items of runs older than this many days, but of those that are `pinned` or that later nights need."""
+    before = datetime.now(UTC) - timedelta(days=keep_days)
+    return prune_items(store, before=before, keep=pinned | last_good_runs(store))
+
+
+def _rows(suite: SuiteOutcome) -> list[dict[str, Any]]:
+    shared = {
+        "suite": suite.name,
+        "run_id": suite.run_id,
+        "benchmark_id": suite.benchmark_id,
+        "good": suite.good,
+        "last_good_run_id": suite.last_good,
+        "baseline": suite.baseline,
+    }
+    if not suite.skills:
+        return [shared | {"verdict": "failed", "explanation": "; ".join(suite.failures)}]
+    return [shared | _row(skill) for skill in suite.skills]
+
+
+def _row(skill: SkillOutcome) -> dict[str, Any]:
+    report, ruling, lost = skill.report, skill.ruling, skill.ruling.lost
+    last = next((each.diff.statistics for each in skill.against if each.kind == "last good"), None)
+    return {
+        "skill_id": report.skill_id,
+        "skill_version": report.skill_version,
+        "verdict": ruling.verdict,
+        "completion_rate": report.summary.completion_rate,
+        "mean_difference": last.mean_difference if last else None,
+        "adjusted_p": last.adjusted_p if last else None,
+        "moved_tasks": ruling.tasks,
+        "expected_rate": lost.expected_rate if lost else None,
+        "observed_rate": lost.observed_rate if lost else None,
+        "since_night_id": lost.since if lost else None,
+        "confirm_run_id": skill.confirm_run_id,
+        "explanation": ruling.explanation,
+    }

@@ -1,0 +1,170 @@
+"""Tonight's runs beside what they are compared with. Plain: no Prefect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from eval_skills.core.diff.diff import diff_reports
+from eval_skills.core.diff.model import ReportDiff
+from eval_skills.core.errors import UserError
+from eval_skills.core.metrics.task_counts import Tally
+from eval_skills.core.models import SkillCompletionReport
+from eval_skills.core.nightly.evidence import Against, ReferenceKind, SkillNight
+from eval_skills.core.nightly.ruling import judged_together, narrowed
+from eval_skills.core.store import Store, is_run_id
+from eval_skills.core.store.history import TaskOutcome, task_outcomes
+from eval_skills.engine.judging.outcome import failed_judging, unjudged
+from eval_skills.engine.nightly.plan import SuitePast
+from eval_skills.engine.nightly.request import Suite
+from eval_skills.engine.stored_runs.reports import read_source
+from eval_skills.reporting.diff.report import DiffDocument
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteRun:
+    """What evaluating a suite came to; `run_id` is None and `reports` are empty where it could not run.
+
+    `reports` are those of the skills that could be reached and judged, `unreachable` the others'; `failures` are sentences.
+    """
+
+    suite: Suite
+    run_id: str | None = None
+    reports: list[SkillCompletionReport] = field(default_factory=list)
+    unreachable: list[SkillCompletionReport] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """What a suite is compared with."""
+
+    kind: ReferenceKind
+    name: str
+    reports: list[SkillCompletionReport]
+    remarks: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteEvidence:
+    """A suite's run with its past, its comparisons, and what is known of each skill, in the order of the run's reports."""
+
+    run: SuiteRun
+    past: SuitePast
+    diffs: list[tuple[Reference, ReportDiff]]
+    skills: list[SkillNight] = field(default_factory=list)
+
+    def documents(self) -> list[DiffDocument]:
+        """The comparisons as documents."""
+        return [
+            DiffDocument(
+                diff=diff, before=f"{reference.kind}: {reference.name}", after=self.run.run_id or "", remarks=reference.remarks
+            )
+            for reference, diff in self.diffs
+        ]
+
+
+def suite_run(suite: Suite, run_id: str, reports: Iterable[SkillCompletionReport], failures: Iterable[str] = ()) -> SuiteRun:
+    """The run with the skills set apart that nobody could reach (every item of theirs is an error of kind infra), or that the
+    judge did not judge whole (an item of theirs is an error of kind judge).
+
+    Nothing is known of such a skill; it is no regression, and the run has failed in part.
+    """
+    reached: list[SkillCompletionReport] = []
+    unreachable: list[SkillCompletionReport] = []
+    for report in reports:
+        down = bool(report.task_results) and all(result.error_kind == "infra" for result in report.task_results)
+        (unreachable if down or unjudged(report.task_results) else reached).append(report)
+    words = [_unknown(report) for report in unreachable]
+    return SuiteRun(suite=suite, run_id=run_id, reports=reached, unreachable=unreachable, failures=[*failures, *words])
+
+
+def _unknown(report: SkillCompletionReport) -> str:
+    results = report.task_results
+    if missing := unjudged(results):
+        return f"{report.skill_key}: {failed_judging(len(missing), len(results), missing[0].error_message or '')}"
+    return f"{report.skill_key} could not be reached: {results[0].error_message}"
+
+
+def gather(store: Store, runs: Sequence[SuiteRun], pasts: Sequence[SuitePast], baseline: str | None) -> list[SuiteEvidence]:
+    """The evidence of a night: every suite compared with its last good night and its baseline, all judged together."""
+    compared = [_compared(store, run, past, run.suite.baseline or baseline) for run, past in zip(runs, pasts, strict=True)]
+    judged = iter(judged_together([diff for evidence in compared for _, diff in evidence.diffs]))
+    together = [replace(evidence, diffs=[(of, next(judged)) for of, _ in evidence.diffs]) for evidence in compared]
+    return [replace(evidence, skills=_skills(store, evidence)) for evidence in together]
+
+
+def _compared(store: Store, run: SuiteRun, past: SuitePast, baseline: str | None) -> SuiteEvidence:
+    wanted: list[tuple[ReferenceKind, str]] = [("last good", past.last_good)] if past.last_good else []
+    wanted += [("baseline", baseline)] if baseline and baseline != past.last_good else []
+    diffs: list[tuple[Reference, ReportDiff]] = []
+    for kind, name in wanted if run.reports else []:
+        try:
+            reference = _reference(store, kind, name, run)
+            diffs.append((reference, diff_reports(reference.reports, run.reports)))
+        except UserError as error:
+            run = replace(run, failures=[*run.failures, f"{kind}: {error}"])
+    return SuiteEvidence(run=run, past=past, diffs=diffs)
+
+
+def _reference(store: Store, kind: ReferenceKind, name: str, run: SuiteRun) -> Reference:
+    """A task that was changed since is another task: it is left out, and a remark says so."""
+    source = read_source(name, store.path)
+    if not is_run_id(name) or run.run_id is None:
+        return Reference(kind=kind, name=name, reports=source.reports, remarks=source.remarks)
+    then, now = (_digests(task_outcomes(store, [run_id])) for run_id in (name, run.run_id))
+    changed = sorted(task for task in then.keys() & now.keys() if then[task] != now[task])
+    reports = [narrowed(report, then.keys() - set(changed)) for report in source.reports]
+    remarks = [f"tasks that changed since {name} are not compared: {', '.join(changed)}"] if changed else []
+    return Reference(kind=kind, name=name, reports=reports, remarks=[*source.remarks, *remarks])
+
+
+def _skills(store: Store, evidence: SuiteEvidence) -> list[SkillNight]:
+    run, past = evidence.run, evidence.past
+    if run.run_id is None:
+        return []
+    tonight = task_outcomes(store, [run.run_id])
+    before = task_outcomes(store, past.good_runs)
+    after = [*task_outcomes(store, past.since), *tonight]
+    digests = _digests(tonight)
+    ids = [report.skill_id for report in run.reports]
+    return [
+        SkillNight(
+            suite=run.suite.name,
+            report=report,
+            against=[against for of, diff in evidence.diffs if (against := _against(of, diff, report))],
+            before=_tallies(before, report, digests, alone=ids.count(report.skill_id) == 1),
+            after=_tallies(after, report, digests, alone=ids.count(report.skill_id) == 1),
+            lost=past.lost_by(report),
+        )
+        for report in run.reports
+    ]
+
+
+def _against(reference: Reference, diff: ReportDiff, report: SkillCompletionReport) -> Against | None:
+    for skill in diff.skills:
+        if skill.change == "compared" and (skill.skill_id, skill.skill_version) == (report.skill_id, report.skill_version):
+            (before,) = (
+                each
+                for each in reference.reports
+                if (each.skill_id, each.skill_version) == (skill.before_skill_id, skill.before_version)
+                and each.benchmark_id == report.benchmark_id
+            )
+            return Against(kind=reference.kind, name=reference.name, before=before, diff=skill)
+    return None
+
+
+def _digests(outcomes: Iterable[TaskOutcome]) -> dict[str, str | None]:
+    return {outcome.task_id: outcome.task_digest for outcome in outcomes}
+
+
+def _tallies(
+    outcomes: Iterable[TaskOutcome], report: SkillCompletionReport, digests: dict[str, str | None], *, alone: bool
+) -> dict[str, Tally]:
+    """Of the tasks as they are tonight; of a skill that is `alone` under its id, every version counts."""
+    found: dict[str, Tally] = {}
+    for outcome in outcomes:
+        same = outcome.skill_id == report.skill_id and (alone or outcome.skill_version == report.skill_version)
+        if same and digests.get(outcome.task_id, "") == outcome.task_digest:
+            found[outcome.task_id] = found.get(outcome.task_id, Tally()) + outcome.tally
+    return found

@@ -1,0 +1,154 @@
+"""What a night will do: its suites, each with its past. Plain: no Prefect, and nothing is written.
+
+What the store knows of a suite before tonight: its last good night, the runs since, and what is lost. Plain: no Prefect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from eval_skills.core.models import SkillCompletionReport
+from eval_skills.core.nightly.evidence import Lost
+from eval_skills.core.store import Store, is_run_id, new_run_id
+from eval_skills.engine.definition.paths import check_places
+from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.nightly.request import NightlyRequest, Suite, load_suites
+
+
+@dataclass(frozen=True, slots=True)
+class NightPlan:
+    """A night before it begins. `pasts` belong to `suites`, in their order."""
+
+    night_id: str
+    request: NightlyRequest
+    store: Store
+    suites: list[Suite]
+    pasts: list[SuitePast]
+
+    @property
+    def baseline(self) -> str | None:
+        """The baseline of the suites that name none."""
+        return self.request.baseline
+
+    def pinned(self) -> set[str]:
+        """The runs that are somebody's baseline."""
+        return {name for name in (self.baseline, *(suite.baseline for suite in self.suites)) if name and is_run_id(name)}
+
+    def evaluation(self, suite: Suite) -> EvaluateRequest:
+        """Tonight's run of the suite."""
+        provenance = {"suite": suite.name, "night": self.night_id}
+        return suite.request(self.request.options, store=self.store.path, provenance=provenance)
+
+    def confirmation(self, suite: Suite, run_id: str, report: SkillCompletionReport, tasks: list[str]) -> EvaluateRequest:
+        """Fresh runs of these tasks by one skill.
+
+        The skill is the one of the run's manifest; where that lies on another machine, the skills of the suite are asked.
+        """
+        manifest = self.store.find_manifest(run_id)
+        paths = [skill.path for skill in (manifest.skills if manifest else []) if skill.key == report.skill_key and skill.path]
+        return suite.request(
+            self.request.options,
+            store=self.store.path,
+            skills=paths or suite.skills,
+            task_ids=tasks,
+            runs=self.request.confirm_runs,
+            format=[],
+            origin="confirm",
+            provenance={"suite": suite.name, "night": self.night_id, "of": run_id},
+        )
+
+
+def plan_night(request: NightlyRequest) -> NightPlan:
+    """The plan of a night that begins now.
+
+    Raises:
+        UserError: the file of suites cannot be used, or the store cannot be written to. What is wrong with a single suite is
+            found when it runs, and does not stop the others.
+    """
+    suites = load_suites(Path(request.suites))
+    store = Store(request.store if "://" in request.store else str(Path(request.store).resolve()))
+    check_places(EvaluateRequest(store=store.path))
+    return NightPlan(new_run_id(), request, store, suites, [past_of(store, suite.name) for suite in suites])
+
+
+GOOD_NIGHTS = 30
+"""How many good nights are looked back at for what a task always did."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuitePast:
+    """The runs of a suite's good nights, oldest first, at most `GOOD_NIGHTS`, whose items are still there; the last is the last
+    good night. `since` are the runs after it, with the fresh runs that were to confirm something. `lost` is by skill.
+    `points` are the completion rates of every night by ``id@version``, oldest first.
+    """
+
+    good_runs: list[str] = field(default_factory=list)
+    since: list[str] = field(default_factory=list)
+    lost: dict[str, Lost] = field(default_factory=dict)
+    points: dict[str, list[tuple[str, float]]] = field(default_factory=dict)
+
+    @property
+    def last_good(self) -> str | None:
+        """The run of the last good night."""
+        return self.good_runs[-1] if self.good_runs else None
+
+    def lost_by(self, report: SkillCompletionReport) -> Lost | None:
+        """What the skill lost in an earlier night, also if its version is another now."""
+        return self.lost.get(report.skill_key) or self.lost.get(report.skill_id)
+
+
+def past_of(store: Store, suite: str) -> SuitePast:
+    """The suite's past, from the table of nights; a suite that never ran has an empty one."""
+    rows = _rows(store, suite)
+    there = store.tables.files("items")
+    good = list(dict.fromkeys(row["run_id"] for row in rows if row["good"] and row["run_id"] in there))
+    last = max((row["night_id"] for row in rows if good and row["run_id"] == good[-1]), default="")
+    later = [row for row in rows if row["night_id"] > last]
+    since = dict.fromkeys(run for row in later for run in (row["run_id"], row["confirm_run_id"]) if run)
+    return SuitePast(good_runs=good[-GOOD_NIGHTS:], since=list(since), lost=_lost(rows), points=_points(rows))
+
+
+def last_good_runs(store: Store) -> set[str]:
+    """The runs that later nights need, of every suite in the store: of its last good night, of those since, and its baseline."""
+    rows = _rows(store, None)
+    needed: set[str] = set()
+    for suite in {row["suite"] for row in rows}:
+        past = past_of(store, suite)
+        needed |= {*past.good_runs[-1:], *past.since}
+        needed |= {row["baseline"] for row in [row for row in rows if row["suite"] == suite][-1:] if row["baseline"]}
+    return needed
+
+
+def _rows(store: Store, suite: str | None) -> list[dict[str, Any]]:
+    import pyarrow.dataset as ds
+
+    condition = None if suite is None else ds.field("suite") == suite
+    return list(store.tables.dataset("nights").to_table(filter=condition).sort_by("night_id").to_pylist())
+
+
+def _lost(rows: Iterable[dict[str, Any]]) -> dict[str, Lost]:
+    lost: dict[str, Lost] = {}
+    for row in rows:
+        if row["skill_id"] is None or row["verdict"] == "failed":
+            continue
+        for name in (f"{row['skill_id']}@{row['skill_version']}", row["skill_id"]):
+            lost.pop(name, None)
+            if row["verdict"] == "regressed":
+                lost[name] = Lost(
+                    tasks=row["moved_tasks"],
+                    expected_rate=row["expected_rate"],
+                    observed_rate=row["observed_rate"],
+                    since=row["since_night_id"],
+                )
+    return lost
+
+
+def _points(rows: Iterable[dict[str, Any]]) -> dict[str, list[tuple[str, float]]]:
+    points: dict[str, list[tuple[str, float]]] = {}
+    for row in rows:
+        if row["completion_rate"] is not None and row["verdict"] != "failed":
+            points.setdefault(f"{row['skill_id']}@{row['skill_version']}", []).append((row["night_id"], row["completion_rate"]))
+    return points

@@ -1,0 +1,160 @@
+"""What a night is asked to do: typed, JSON-able, and a form in the Prefect UI.
+
+The file of suites: what is evaluated every night. Plain: no Prefect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from eval_skills.core.documents.loading import read_document, validate
+from eval_skills.core.models import Model
+from eval_skills.core.models.base import Identifier, Text
+from eval_skills.core.store import is_run_id
+from eval_skills.engine.definition.request import EvaluateRequest, RunOptions
+
+
+class NightlyRequest(Model):
+    """Evaluate the suites of a file and compare each with its last good night and with its baseline.
+
+    Relative paths are read from the working directory of the process that runs the flow, those in the file from its folder.
+    """
+
+    suites: Text = Field(description="A YAML or JSON file of suites: name, skills, benchmark, baseline, via, options")
+    store: Text = Field(default="./eval-store", description="Where results are kept; workers of other suites share it")
+    baseline: Text | None = Field(default=None, description="A run id or a JSON report, for the suites that name no baseline")
+    confirm_runs: int = Field(default=6, ge=1, le=1000, description="Fresh runs of each task that moved, before it is an alarm")
+    keep_days: int | None = Field(
+        default=None, ge=1, le=36_500, description="Delete items older than this many days; reports stay [default: keep all]"
+    )
+    via_timeout_minutes: int = Field(
+        default=360, ge=1, le=10_080, description="How long a deployment may take for a suite before its run counts as failed"
+    )
+    options: RunOptions = Field(
+        default_factory=lambda: RunOptions(), description="What holds for suites that say nothing else in their options"
+    )
+
+
+OF_THE_NIGHT = frozenset({"benchmark", "store", "resume", "retry_errors", "fail_fast"})
+"""Options of a run that a suite cannot set: they are said elsewhere, or would make nights that cannot be compared."""
+
+
+class Suite(Model):
+    """Skills × benchmark × options, evaluated together every night."""
+
+    name: Identifier = Field(description="What the suite is called, every night: a-z, 0-9, _ and -")
+    skills: list[Text] = Field(min_length=1, description="skill.json files, skill folders, or folders of skills")
+    benchmark: Text = Field(description="A built-in id, or the path of a benchmark file or folder")
+    task_tags: list[Text] = Field(default_factory=list, description="Only tasks with all of these tags")
+    baseline: Text | None = Field(default=None, description="What every night is compared with: a run id, or a JSON report")
+    via: Text | None = Field(
+        default=None, description="The deployment that evaluates it, as flow/deployment [default: this process]"
+    )
+    options: RunOptions = Field(default_factory=lambda: RunOptions(), description="Options of the runs, as of eval-skills eval")
+
+    @field_validator("via")
+    @classmethod
+    def _names_a_deployment(cls, value: str | None) -> str | None:
+        if value is not None and len(list(filter(None, value.split("/")))) != 2:
+            raise ValueError(f"name a deployment as flow/deployment, such as evaluate/gpu; got {value!r}")
+        return value
+
+    @field_validator("options", mode="before")
+    @classmethod
+    def _names_the_model_under_llm(cls, options: Any) -> Any:
+        if isinstance(options, Mapping) and (name := next((name for name in _JUDGE_MODEL if name in options), None)):
+            raise ValueError(f"the judging model is named in the group llm, as llm: {{model: {options[name]}}}, not by {name}")
+        return options
+
+    @field_validator("options")
+    @classmethod
+    def _leaves_the_night_its_own(cls, options: RunOptions) -> RunOptions:
+        for name in sorted(options.model_fields_set & OF_THE_NIGHT):
+            alias = RunOptions.model_fields[name].alias
+            raise ValueError(f"{alias} is no option of a suite; {_ELSEWHERE.get(name, 'a night evaluates all of it')}")
+        return options
+
+    def request(self, defaults: RunOptions, **own: Any) -> EvaluateRequest:
+        """The evaluation of the suite: its own options, over those of the night, with nothing written but to the store.
+
+        Groups (`llm`, `weights`, `tool_categories`) are merged key by key, as layers of the configuration are; a list is replaced
+        whole. Report files are written where the suite names formats.
+        """
+        said = _over(_said(defaults), _said(self.options))
+        fixed = {"benchmark": self.benchmark, "skills": self.skills, "task_tags": self.task_tags, "fail_fast": False}
+        return EvaluateRequest(**{"format": [], **said, **fixed, **own})
+
+
+_JUDGE_MODEL = ("judgeModel", "judge_model", "judge-model")
+"""What the command line calls the one key of a group."""
+
+_ELSEWHERE = {"benchmark": "it is a key beside options", "store": "all suites of a night share one; say it with --store"}
+
+
+class Suites(Model):
+    """A file of suites."""
+
+    suites: list[Suite] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _have_names_of_their_own(self) -> Self:
+        names = [suite.name.replace("_", "-") for suite in self.suites]
+        if twice := next((suite.name for suite in self.suites if names.count(suite.name.replace("_", "-")) > 1), None):
+            raise ValueError(f"two suites are called {twice!r} (- and _ count as one letter); their histories would be one")
+        return self
+
+
+def load_suites(path: Path) -> list[Suite]:
+    """The suites of a YAML or JSON file. Relative paths in it start at its folder.
+
+    Raises:
+        InputError: the file is missing or malformed; the message names the place (``suites[1].options.runs``) and the nearest
+            known key.
+    """
+    suites = validate(Suites, read_document(path), source=path).suites
+    return [_placed(suite, path.resolve().parent) for suite in suites]
+
+
+def _placed(suite: Suite, folder: Path) -> Suite:
+    options = {
+        name: _path(folder, value)
+        for name in suite.options.model_fields_set & {"tasks", "benchmarks_dir", "output_dir"}
+        if (value := getattr(suite.options, name)) is not None
+    }
+    return suite.model_copy(
+        update={
+            "skills": [_path(folder, skill) for skill in suite.skills],
+            "benchmark": _id_or_path(folder, suite.benchmark),
+            "baseline": suite.baseline and (suite.baseline if is_run_id(suite.baseline) else _path(folder, suite.baseline)),
+            "options": suite.options.model_copy(update=options),
+        }
+    )
+
+
+def _id_or_path(folder: Path, text: str) -> str:
+    """A benchmark's id stays; what has a slash or an ending is a path."""
+    return _path(folder, text) if "/" in text or Path(text).suffix else text
+
+
+def _path(folder: Path, text: str) -> str:
+    return str(folder / Path(text).expanduser())
+
+
+def _said(options: Model) -> dict[str, Any]:
+    """What was set, groups as mappings."""
+    values = {name: getattr(options, name) for name in options.model_fields_set}
+    return {name: _said(value) if isinstance(value, Model) else value for name, value in values.items()}
+
+
+def _over(lower: Mapping[str, Any], higher: Mapping[str, Any]) -> dict[str, Any]:
+    """Both, key by key at every depth; what `higher` says wins."""
+    both = {name: _over(lower[name], higher[name]) for name in lower.keys() & higher.keys() if _are_groups(lower, higher, name)}
+    return {**lower, **higher, **both}
+
+
+def _are_groups(lower: Mapping[str, Any], higher: Mapping[str, Any], name: str) -> bool:
+    return isinstance(lower[name], Mapping) and isinstance(higher[name], Mapping)

@@ -1,0 +1,156 @@
+"""What a night came to, as the flow returns it. Plain: no Prefect."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from eval_skills.core.errors import RunError
+from eval_skills.core.models import SkillCompletionReport
+from eval_skills.core.nightly.evidence import BAD, Against, NightVerdict, Ruling
+from eval_skills.core.store import Pruned
+from eval_skills.reporting import numbers
+from eval_skills.reporting.diff.report import DiffDocument
+
+SHOWN: tuple[NightVerdict, ...] = ("regressed", "suspect", "flaky", "recovered", "better")
+"""The verdicts that the summary counts, gravest first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkillOutcome:
+    """A skill of a suite after the night: its report, the verdict, what it was compared with, and the run that confirmed it."""
+
+    report: SkillCompletionReport
+    ruling: Ruling
+    against: list[Against] = field(default_factory=list)
+    confirm_run_id: str | None = None
+
+    @property
+    def forbidden_items(self) -> int:
+        """In how many items of the night it called a forbidden tool."""
+        return self.report.summary.forbidden_items or 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteOutcome:
+    """A suite after the night. `failures` says what could not run; `run_id` is None where nothing did."""
+
+    name: str
+    run_id: str | None
+    benchmark_id: str | None = None
+    skills: list[SkillOutcome] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+    diffs: list[DiffDocument] = field(default_factory=list)
+    last_good: str | None = None
+    baseline: str | None = None
+
+    @property
+    def good(self) -> bool:
+        """Whether later nights may be compared with this one."""
+        return bool(self.run_id) and not self.failures and not any(skill.ruling.verdict in BAD for skill in self.skills)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NightSummary:
+    """The outcome of one night. `flow_runs` and `task_runs` say what Prefect should have recorded."""
+
+    night_id: str
+    store: str
+    suites: list[SuiteOutcome]
+    pruned: Pruned | None = None
+    flow_runs: tuple[str, ...] = ()
+    task_runs: int = 0
+
+    @property
+    def failed(self) -> list[SuiteOutcome]:
+        """The suites in which something could not run."""
+        return [suite for suite in self.suites if suite.failures]
+
+    @property
+    def counts(self) -> Counter[NightVerdict]:
+        """How many skills got each verdict."""
+        return Counter(skill.ruling.verdict for suite in self.suites for skill in suite.skills)
+
+    @property
+    def nothing_ran(self) -> bool:
+        """Whether not one suite could run."""
+        return all(not _ran(suite) for suite in self.suites)
+
+    @property
+    def rogue(self) -> list[SkillOutcome]:
+        """The skills that called forbidden tools, however much they complete and whatever they did before."""
+        return [skill for suite in self.suites for skill in suite.skills if skill.forbidden_items]
+
+    @property
+    def gate_passed(self) -> bool:
+        """Whether no skill regressed or called a forbidden tool, and no run failed."""
+        return not self.failed and not self.counts["regressed"] and not self.rogue
+
+    @property
+    def line(self) -> str:
+        """The night in one line, worst news first: the state of the flow run."""
+        skills = sum(len(suite.skills) for suite in self.suites)
+        ran = sum(_ran(suite) for suite in self.suites)
+        news = [f"run failed in {_names(self.failed)}"] if self.failed else []
+        news += [f"{len(self.rogue)} called forbidden tools"] if self.rogue else []
+        news += [f"{count} {verdict}" for verdict in SHOWN if (count := self.counts[verdict])]
+        head = f"{ran} of {numbers.plural(len(self.suites), 'suite')} ran, {numbers.plural(skills, 'skill')}"
+        return f"{head}: {', '.join(news) or self._quiet()}"
+
+    def _quiet(self) -> str:
+        return "nothing to compare with yet" if set(self.counts) <= {"new"} else "no news"
+
+    def to_json(self) -> dict[str, Any]:
+        """The night as JSON-ready data."""
+        return {
+            "nightId": self.night_id,
+            "summary": self.line,
+            "store": self.store,
+            "suites": [_suite_json(suite) for suite in self.suites],
+            "pruned": None if self.pruned is None else {"runs": self.pruned.run_ids, "bytes": self.pruned.size},
+        }
+
+
+class NoSuiteRan(RunError):
+    """Not one suite of the night could run; `summary` is the night as it was recorded."""
+
+    def __init__(self, summary: NightSummary) -> None:
+        super().__init__(f"no suite could run: {summary.suites[0].failures[0]}")
+        self.summary = summary
+
+
+def _ran(suite: SuiteOutcome) -> bool:
+    return any(skill.ruling.verdict != "failed" for skill in suite.skills)
+
+
+def _names(suites: Sequence[SuiteOutcome]) -> str:
+    return ", ".join(suite.name for suite in suites)
+
+
+def _suite_json(suite: SuiteOutcome) -> dict[str, Any]:
+    return {
+        "suite": suite.name,
+        "runId": suite.run_id,
+        "benchmark": suite.benchmark_id,
+        "good": suite.good,
+        "failures": suite.failures,
+        "lastGood": suite.last_good,
+        "baseline": suite.baseline,
+        "skills": [_skill_json(skill) for skill in suite.skills],
+    }
+
+
+def _skill_json(skill: SkillOutcome) -> dict[str, Any]:
+    lost = skill.ruling.lost
+    return {
+        "skill": skill.report.skill_key,
+        "completionRate": skill.report.summary.completion_rate,
+        "forbiddenItems": skill.forbidden_items,
+        "verdict": skill.ruling.verdict,
+        "explanation": skill.ruling.explanation,
+        "tasks": skill.ruling.tasks,
+        "since": lost.since if lost else None,
+        "confirmRunId": skill.confirm_run_id,
+    }

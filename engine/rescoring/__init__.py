@@ -1,0 +1,1 @@
+"""Score the answers of a stored run again, without calling a skill."""

@@ -1,0 +1,85 @@
+"""What stored answers are judged by: a benchmark as it is today, with its scorers and settings. Plain: no Prefect."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from eval_skills.core.config.settings import JudgeOptions
+from eval_skills.core.fingerprint import digest_of_folder, digest_of_json
+from eval_skills.core.models import Benchmark
+from eval_skills.engine.definition.benchmark import benchmark_of, scoring_settings
+from eval_skills.engine.definition.digests import benchmark_digests
+from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.judging.outcome import judges_of
+from eval_skills.engine.rescoring.request import ScoringOptions
+from eval_skills.scorers import TaskScoring
+
+_SETTINGS = ("evaluator", "weights", "tool_categories", "tool_names")
+
+
+@dataclass(frozen=True, slots=True)
+class Yardstick:
+    """A benchmark that is ready to judge.
+
+    `request` is what an evaluation that judges like this would be asked; `digests` are those of `benchmark` and ``task/<id>``;
+    `expectation` stands for what is expected of an answer (tasks, settings, a benchmark's own scorer files); `digest` for all
+    that decides a score: our own version, too.
+    """
+
+    request: EvaluateRequest
+    benchmark: Benchmark
+    folder: Path | None
+    scorings: dict[str, TaskScoring]
+    digests: dict[str, str]
+    expectation: str
+    digest: str
+
+
+def yardstick_of(options: ScoringOptions, then: EvaluateRequest) -> Yardstick:
+    """What answers to the request of `then` are judged by today; `options` that were given replace its own.
+
+    Whether custom code may run is asked anew: it was allowed for the files of then.
+
+    Raises:
+        UserError: the benchmark is not there (any more), or it or a task in it is malformed.
+    """
+    request = _request(options, then)
+    benchmark, folder = benchmark_of(request)
+    settings = scoring_settings(request, folder)
+    scorings = {task.id: TaskScoring(task, settings) for task in benchmark.tasks}
+    digests = benchmark_digests(benchmark, folder)
+    content = {
+        "benchmark": digests["benchmark"],
+        "settings": request.model_dump(mode="json", include=set(_SETTINGS)),
+        "code": _code_digest(scorings, folder),
+    }
+    if judges_of(scorings) is not None:
+        content["judge"] = request.llm.deciding
+    expectation = digest_of_json(content)
+    digest = digest_of_json({"expectation": expectation, "version": version("eval-skills")})
+    return Yardstick(request, benchmark, folder, scorings, digests, expectation, digest)
+
+
+def _request(options: ScoringOptions, then: EvaluateRequest) -> EvaluateRequest:
+    given = {name: getattr(options, name) for name in _SETTINGS if getattr(options, name) is not None}
+    if options.benchmark is not None or options.tasks is not None:
+        given |= {"benchmark": _absolute(options.benchmark) or then.benchmark, "tasks": _absolute(options.tasks)}
+    if options.benchmarks_dir is not None:
+        given["benchmarks_dir"] = _absolute(options.benchmarks_dir)
+    given["llm"] = then.llm.with_said(options.llm)
+    given |= {name: getattr(options, name) for name in JudgeOptions.model_fields if name != "llm"}
+    return then.model_copy(update={**given, "allow_custom_code": options.allow_custom_code, "task_tags": [], "complexity": []})
+
+
+def _absolute(path: str | None) -> str | None:
+    """So that it is found again from any folder; the id of a benchmark stays as it is."""
+    return str(Path(path).resolve()) if path and Path(path).exists() else path
+
+
+def _code_digest(scorings: dict[str, TaskScoring], folder: Path | None) -> list[str]:
+    """A benchmark's own scorer may import its neighbours: all Python files beside it count."""
+    if folder is None or not any(scoring.scorer == "custom" for scoring in scorings.values()):
+        return []
+    return [f"{path.name} {digest_of_folder(path)}" for path in sorted(folder.glob("*.py"))]

@@ -1,0 +1,71 @@
+"""What scoring again changed: the same answers by both scorings, what was not called or not judged kept apart. No Prefect."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eval_skills.core.diff.diff import diff_reports
+from eval_skills.core.diff.model import DiffRow, ReportDiff, SkillDiff
+from eval_skills.core.models import SkillCompletionReport, TaskResult
+from eval_skills.engine.rescoring.plan import JUDGED_AGAIN, Rescoring
+from eval_skills.engine.stored_runs.reports import read_source
+from eval_skills.reporting.diff.report import DiffDocument
+from eval_skills.reporting.numbers import plural
+
+Reports = Sequence[SkillCompletionReport]
+ItemKey = tuple[str, str, int]
+
+
+def rescoring_diff(plan: Rescoring) -> DiffDocument:
+    """The original run beside its scoring, which must have landed."""
+    then, now = (read_source(run_id, plan.store.path).reports for run_id in (plan.of, plan.run_id))
+    here = [report.model_copy(update={"benchmark_id": plan.yardstick.benchmark.id}) for report in then]
+    diff, remarks = difference_of_scorings(here, now)
+    return DiffDocument(
+        diff=diff, before=f"{plan.of} as scored then", after=f"{plan.run_id} as scored today", failures=None, remarks=remarks
+    )
+
+
+def difference_of_scorings(before: Reports, after: Reports) -> tuple[ReportDiff, list[str]]:
+    """Two scorings of the same answers, and what is to be said of them.
+
+    There is no latency in it, for nothing was called. An item whose scoring broke before, and that has a verdict now, is no
+    change of the skill, nor is one that the judge fails now: it is in no test and no flip, and a figure that it moves is neither
+    welcome nor not.
+    """
+    fresh, failed = _judged_first(before, after), {key for key, item in _items(after) if item.error_kind == "judge"}
+    diff = diff_reports(_without(before, fresh | failed), _without(after, fresh | failed))
+    moved = {skill for skill, _, _ in fresh | failed}
+    skills = [_shown(skill, f"{skill.skill_id}@{skill.skill_version}" in moved) for skill in diff.skills]
+    remarks = [f"{plural(len(fresh), 'item')} not judged before and judged now: counted as no change"] if fresh else []
+    remarks += [f"{plural(len(failed), 'item')} not judged now, since the judge failed: counted as no change"] if failed else []
+    return diff.model_copy(update={"skills": skills}), remarks
+
+
+def _judged_first(before: Reports, after: Reports) -> set[ItemKey]:
+    broken = {key for key, item in _items(before) if item.status == "error" and item.error_kind in JUDGED_AGAIN}
+    return {key for key, item in _items(after) if key in broken and item.status in ("pass", "fail")}
+
+
+def _items(reports: Reports) -> list[tuple[ItemKey, TaskResult]]:
+    return [((report.skill_key, item.task_id, item.run_index), item) for report in reports for item in report.task_results]
+
+
+def _without(reports: Reports, keys: set[ItemKey]) -> list[SkillCompletionReport]:
+    return [
+        report.model_copy(
+            update={
+                "task_results": [
+                    item for item in report.task_results if (report.skill_key, item.task_id, item.run_index) not in keys
+                ]
+            }
+        )
+        for report in reports
+    ]
+
+
+def _shown(skill: SkillDiff, judged_first: bool) -> SkillDiff:
+    rows: list[DiffRow] = [row for row in skill.rows if row.metric != "p95Ms"]
+    if judged_first:
+        rows = [row.model_copy(update={"good": None}) for row in rows]
+    return skill.model_copy(update={"rows": rows})

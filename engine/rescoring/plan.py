@@ -1,0 +1,170 @@
+"""What scoring a run again will do: which of its answers, by what, and under which run id. Plain: no Prefect."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from eval_skills.core.errors import InputError, UsageError
+from eval_skills.core.fingerprint import digest_of_json
+from eval_skills.core.models import ItemResult
+from eval_skills.core.store import Manifest, Store, derived_run_id, results_of, started_at
+from eval_skills.engine.definition.digests import digests_of_the_same
+from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.judging.outcome import check_judges
+from eval_skills.engine.rescoring.basis import Yardstick, yardstick_of
+from eval_skills.engine.rescoring.request import RescoreRequest
+from eval_skills.engine.stored_runs.reports import named_run, recorded_request
+from eval_skills.reporting.numbers import plural
+
+ItemKey = tuple[str, str, int]
+
+JUDGED_AGAIN = frozenset({"scorer", "judge"})
+"""Error kinds of items that do have an answer: it was the scoring that broke."""
+
+_NAMES_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Rescoring:
+    """A scoring of one run's answers, checked and ready to be done.
+
+    `results` are the items as they are, without those that cannot be scored again (`remarks` count them); `cut` of these were to
+    be, but their answers were cut when they landed. `run_id` is where it lands. `before` are the items that have landed there
+    already, when the same scoring was made before, by their keys; those that the judge failed then are `failed`. `landed` says
+    that none is left.
+    """
+
+    store: Store
+    of: str
+    run_id: str
+    digest: str
+    yardstick: Yardstick
+    results: list[ItemResult]
+    manifest: Manifest | None
+    before: dict[ItemKey, ItemResult] = field(default_factory=dict)
+    failed: dict[ItemKey, ItemResult] = field(default_factory=dict)
+    landed: bool = False
+    cut: int = 0
+    remarks: list[str] = field(default_factory=list)
+
+    def as_it_stands(self) -> Rescoring:
+        """The same scoring, with what of it has landed by now."""
+        landed = results_of(self.store.item_table(self.run_id))
+        before = {result.key: result for result in landed if result.error_kind != "judge"}
+        failed = {result.key: result for result in landed if result.error_kind == "judge"}
+        return replace(self, before=before, failed=failed, landed=all(result.key in before for result in self.results))
+
+
+def plan_rescoring(request: RescoreRequest) -> Rescoring:
+    """Everything that can be known before the first answer is judged; nothing is written.
+
+    Raises:
+        UsageError: there is no such run, or it is unfinished.
+        InputError: its benchmark is not there any more, or nothing of it can be scored again.
+    """
+    store = Store(request.store)
+    of = _finished_run(store, request.run_id)
+    manifest = store.find_manifest(of)
+    table = store.item_table(of)
+    results, cut = results_of(table), table["output_truncated"].to_pylist()
+    yardstick = yardstick_of(request, _recorded(manifest, results, request))
+    truncated = {result.key for result, was_cut in zip(results, cut, strict=True) if was_cut and has_answer(result)}
+    left, remarks = _scorable(results, truncated, yardstick, of)
+    check_judges(yardstick.scorings)
+    digest = rescoring_digest(store, of, yardstick)
+    found = None if request.force else find_scored(store, started_at(of), "rescore", digest)
+    plan = Rescoring(
+        store=store,
+        of=of,
+        run_id=found or derived_run_id(started_at(of), digest, set(store.run_ids())),
+        digest=digest,
+        yardstick=yardstick,
+        results=left,
+        manifest=manifest,
+        cut=sum(key[1] in yardstick.scorings for key in truncated),
+        remarks=[*_changes(manifest, left, yardstick, of), *remarks],
+    )
+    return plan.as_it_stands()
+
+
+def rescoring_digest(store: Store, of: str, yardstick: Yardstick) -> str:
+    """What stands for one scoring: the stored items, and everything that judges them."""
+    return digest_of_json({"items": store.tables.digest("items", of), "scoring": yardstick.digest})
+
+
+def find_scored(store: Store, moment: datetime, mode: str, digest: str) -> str | None:
+    """The run at this moment whose provenance has this mode and digest, landed or only begun; None where there is none."""
+    at = moment.replace(microsecond=0)
+    for run_id in reversed([run_id for run_id in store.run_ids() if started_at(run_id) == at]):
+        manifest = store.find_manifest(run_id)
+        if manifest and (manifest.provenance.get("mode"), manifest.provenance.get("digest")) == (mode, digest):
+            return run_id
+    return None
+
+
+def _finished_run(store: Store, given: str) -> str:
+    run_id = named_run(store, given, "nothing to score again")
+    if run_id not in store.run_ids():
+        store.manifest(run_id)
+    if run_id in store.unfinished():
+        raise UsageError(f"run {run_id} is unfinished; finish it first with: eval-skills eval --resume {run_id}")
+    return run_id
+
+
+def _recorded(manifest: Manifest | None, results: Sequence[ItemResult], request: RescoreRequest) -> EvaluateRequest:
+    then = recorded_request(manifest)
+    if then is None and request.benchmark is None and request.tasks is None:
+        benchmark = results[0].benchmark_id
+        raise InputError(f"the run's manifest cannot be read; say what judges its answers, as with --benchmark {benchmark}")
+    return then or EvaluateRequest()
+
+
+def _scorable(
+    results: Sequence[ItemResult], truncated: set[ItemKey], yardstick: Yardstick, of: str
+) -> tuple[list[ItemResult], list[str]]:
+    benchmark = yardstick.benchmark
+    gone = [result for result in results if result.task_id not in yardstick.scorings]
+    here = [result for result in results if result.task_id in yardstick.scorings]
+    left = [result for result in here if result.key not in truncated]
+    unanswered = sum(not has_answer(result) for result in left)
+    remarks = []
+    if gone:
+        names = _named({result.task_id for result in gone})
+        remarks.append(f"{plural(len(gone), 'item')} left out: {benchmark.id}@{benchmark.version} does not have {names}")
+    if len(left) < len(here):
+        count = plural(len(here) - len(left), "item")
+        remarks.append(f"{count} left out: the answer was cut to 64 KiB when it landed, so it cannot be judged")
+    if unanswered:
+        remarks.append(f"{plural(unanswered, 'item')} kept as an error or timeout: there is no answer to judge")
+    if unanswered == len(left):
+        raise InputError(f"nothing of run {of} can be scored again: {'; '.join(remarks)}", source=yardstick.request.store)
+    return left, remarks
+
+
+def has_answer(result: ItemResult) -> bool:
+    """Whether there is something to judge. A run that called a forbidden tool and then broke has failed, and holds none."""
+    return result.error_kind in JUDGED_AGAIN or (result.error_kind is None and result.status in {"pass", "fail"})
+
+
+def _changes(manifest: Manifest | None, results: Sequence[ItemResult], yardstick: Yardstick, of: str) -> list[str]:
+    then = manifest.benchmark if manifest else None
+    now = yardstick.benchmark
+    if then is not None and then.id != now.id:
+        return [f"run {of} was asked {then.id}@{then.version}; its answers are judged by {now.id}@{now.version}"]
+    digests = {result.task_id: result.task_digest for result in results}
+    same = digests_of_the_same(now, yardstick.folder)
+    changed = {name for name, digest in digests.items() if digest not in (None, *same[f"task/{name}"])}
+    if not changed:
+        return []
+    return [
+        f"{plural(len(changed), 'task')} changed since run {of} ({_named(changed)}): the answers are judged by what is expected "
+        "today; where the input changed, they answer another question"
+    ]
+
+
+def _named(names: set[str]) -> str:
+    shown = sorted(names)
+    more = f" and {len(shown) - _NAMES_SHOWN} more" if len(shown) > _NAMES_SHOWN else ""
+    return ", ".join(map(repr, shown[:_NAMES_SHOWN])) + more

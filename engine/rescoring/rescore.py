@@ -1,0 +1,197 @@
+"""Stored answers scored again, with today's scorers and expectations. No skill is called. Plain: no Prefect."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import platform
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import Any
+
+from eval_skills.core.errors import RunError
+from eval_skills.core.models import EvalTask, ItemResult, SkillResponse, Usage
+from eval_skills.core.redaction import Redaction
+from eval_skills.core.store import (
+    Manifest,
+    ManifestBenchmark,
+    ManifestSkill,
+    land_items,
+    land_reports,
+    mirror_sqlite,
+    results_of,
+    started_at,
+    table_of,
+    write_manifest,
+)
+from eval_skills.core.store.files import RunLock
+from eval_skills.engine.evaluation.execution import without_answer
+from eval_skills.engine.judging.outcome import (
+    failed_judging,
+    item_with_cost_before,
+    judges_of,
+    make_ready,
+    refuse_half_judged,
+    unjudged,
+)
+from eval_skills.engine.judging.reports import with_judges
+from eval_skills.engine.rescoring.plan import Rescoring, has_answer
+from eval_skills.engine.stored_runs.reports import skill_reports_of
+
+
+class NothingJudged(RunError):
+    """The judge failed on every answer of a run; `failed` are the items, with what it said."""
+
+    def __init__(self, message: str, failed: list[ItemResult]) -> None:
+        super().__init__(message)
+        self.failed = failed
+
+
+def rescore(plan: Rescoring, *, concurrency: int = 4) -> None:
+    """Judge every answer and land the scoring as a run of its own, at the moment of the original; nothing where it has landed.
+
+    The original's rows stay as they are. What has no answer (errors, timeouts) is looked through for forbidden calls alone;
+    else it is carried over, as latency, cost, messages and tool calls are. The items land last: until then, calling again does it
+    all again under the same run id; what judging models said before is in their cache then. Items that the judge failed land as
+    errors, and calling again judges these alone; what the judge was paid where it failed stays in their rows. Another call that
+    makes the same scoring is refused meanwhile.
+
+    Raises:
+        UserError: a judging model cannot be asked.
+        RunError: the limit of what judging may cost was reached, or a judging model failed on every answer, and nothing landed;
+            or it cannot be reached.
+    """
+    if not plan.landed:
+        with RunLock(plan.store.layout.root / f"rescore-{plan.run_id}.json", what=f"the scoring of run {plan.of}"):
+            _judge_and_land(plan.as_it_stands(), concurrency)
+    if plan.store.layout.sqlite is not None:
+        mirror_sqlite(plan.store, plan.run_id)
+
+
+def left_unjudged(plan: Rescoring) -> list[ItemResult]:
+    """The items of the landed scoring that have no verdict because of the judge."""
+    return unjudged(results_of(plan.store.item_table(plan.run_id)))
+
+
+def _judge_and_land(plan: Rescoring, concurrency: int) -> None:
+    if plan.landed:  # another call was faster
+        return
+    make_ready(plan.yardstick.scorings)
+    results = asyncio.run(_judged(plan, concurrency))
+    refuse_half_judged(judges_of(plan.yardstick.scorings))
+    _refuse_where_all_failed(results)
+    frame = table_of(results).to_pandas(maps_as_pydicts="strict")
+    yardstick = plan.yardstick
+    reports = skill_reports_of(frame, yardstick.benchmark, yardstick.request.timeout_ms, detailed=True)
+    reports = with_judges(reports, frame, yardstick.scorings, plan.store)
+    write_manifest(plan.store.run_folder(plan.run_id), _manifest(plan, results))
+    land_reports(plan.store, plan.run_id, None, reports, origin="rescore")
+    land_items(plan.store, plan.run_id, results)
+
+
+def _refuse_where_all_failed(results: Sequence[ItemResult]) -> None:
+    answered = [result for result in results if has_answer(result)]
+    failed = unjudged(answered)
+    if len(failed) == len(answered):
+        said = failed_judging(len(failed), len(answered), failed[0].error_message or "")
+        raise NothingJudged(f"{said}; nothing landed: the same call goes on once the judge answers", failed)
+
+
+async def _judged(plan: Rescoring, concurrency: int) -> list[ItemResult]:
+    places = asyncio.Semaphore(concurrency)
+
+    async def judge(result: ItemResult) -> ItemResult:
+        async with places:
+            return await _judge(result, plan)
+
+    judges = judges_of(plan.yardstick.scorings)
+    if judges is None:
+        return list(await asyncio.gather(*(judge(result) for result in plan.results)))
+    names = plan.yardstick.request.secrets
+    judges.redaction = Redaction({name: os.environ[name] for name in names if os.environ.get(name)})
+    try:
+        return list(await asyncio.gather(*(judge(result) for result in plan.results)))
+    finally:
+        await judges.close()
+
+
+async def _judge(result: ItemResult, plan: Rescoring) -> ItemResult:
+    if (known := plan.before.get(result.key)) is not None:
+        return known
+    scoring = plan.yardstick.scorings[result.task_id]
+    changes = _belonging(scoring.task, plan)
+    if has_answer(result):
+        verdict = await scoring.verdict(_response(result))
+        broke = verdict.status == "error" and bool(verdict.reasons)
+        changes |= {
+            "status": verdict.status,
+            "score": verdict.score,
+            "passed": verdict.passed,
+            "scorer": verdict.scorer,
+            "dimensions": verdict.dimensions,
+            "reasons": verdict.reasons,
+            "error_kind": verdict.error_kind,
+            "error_message": verdict.reasons[0].message if broke else None,
+            "judge_tokens": verdict.judge_tokens,
+            "judge_cost_usd": verdict.judge_cost_usd,
+            "judge_agreement": verdict.judge_agreement,
+        }
+    elif result.status == "fail" or scoring.violation(_response(result)) is not None:
+        changes |= without_answer(result.error_kind or "skill", result.error_message or result.status, scoring, _response(result))
+    return item_with_cost_before(result.model_copy(update=changes), plan.failed.get(result.key))
+
+
+def _response(result: ItemResult) -> SkillResponse:
+    return SkillResponse(
+        output=result.output,
+        messages=result.messages,
+        tool_calls=result.tool_calls,
+        usage=Usage(prompt_tokens=result.prompt_tokens, completion_tokens=result.completion_tokens),
+        cost_usd=result.cost_usd,
+        latency_ms=result.latency_ms,
+        attempts=max(1, len(result.attempts)),
+    )
+
+
+def _belonging(task: EvalTask, plan: Rescoring) -> dict[str, Any]:
+    benchmark, digests = plan.yardstick.benchmark, plan.yardstick.digests
+    return {
+        "run_id": plan.run_id,
+        "flow_run_id": None,
+        "task_run_id": None,
+        "benchmark_id": benchmark.id,
+        "benchmark_version": benchmark.version,
+        "benchmark_digest": digests["benchmark"],
+        "task_digest": digests[f"task/{task.id}"],
+        "tags": task.tags,
+        "complexity": task.complexity,
+        "weight": task.weight,
+        "origin": "rescore",
+    }
+
+
+def _manifest(plan: Rescoring, results: Sequence[ItemResult]) -> Manifest:
+    now, yardstick = datetime.now(UTC), plan.yardstick
+    benchmark = yardstick.benchmark
+    request = yardstick.request.model_copy(update={"origin": "rescore", "at": started_at(plan.of)})
+    known = plan.manifest.skills if plan.manifest else []
+    counted = Counter((result.skill_key, result.skill_digest) for result in results)
+    return Manifest(
+        run_id=plan.run_id,
+        created_at=now,
+        request=request.to_json(),
+        skills=known or [ManifestSkill(key=key, digest=digest) for key, digest in counted],
+        benchmark=ManifestBenchmark(
+            id=benchmark.id,
+            version=benchmark.version,
+            digest=yardstick.digests["benchmark"],
+            path=str(yardstick.folder) if yardstick.folder else None,
+        ),
+        versions={"python": platform.python_version(), "eval-skills": version("eval-skills")},
+        git_commit=plan.manifest.git_commit if plan.manifest else None,
+        platform=platform.platform(),
+        planned_items=len(results),
+        provenance={"mode": "rescore", "of": plan.of, "digest": plan.digest, "backfilledAt": now.isoformat()},
+    )

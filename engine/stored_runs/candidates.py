@@ -1,0 +1,86 @@
+"""What can be selected from: skills and the reports that speak of them. Plain: no Prefect.
+
+Which strategy selects: explicit options over a file over defaults. Plain: no Prefect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from eval_skills.core.documents.loading import read_document, validate
+from eval_skills.core.errors import InputError
+from eval_skills.core.models import Skill, SkillCompletionReport
+from eval_skills.core.selection import SelectStrategy, load_strategy
+from eval_skills.core.skills import Discovery, discover_skills, refuse_duplicates
+from eval_skills.core.store import Store
+from eval_skills.reporting import read_reports
+
+
+def load_candidates(path: Path) -> Discovery:
+    """The skills below a folder, or those in a JSON file: an array of skills, or of a selection's entries.
+
+    Raises:
+        InputError: there is no such folder or file, it holds no skill, or a skill in the file is malformed.
+        UsageError: one ``id@version`` is in two folders.
+    """
+    found = discover_skills(path) if path.is_dir() else Discovery(_skills_in(path))
+    if not found.skills:
+        reason = found.invalid[0].reason if found.invalid else "there is no skill to select from"
+        raise InputError(reason, source=path)
+    refuse_duplicates(found.skills)
+    return found
+
+
+def load_reports(paths: Sequence[Path], store: str) -> list[SkillCompletionReport]:
+    """The reports of JSON report files, or without any the last report of every skill in the store.
+
+    Where several files speak of a skill on the same benchmark, the youngest report counts.
+
+    Raises:
+        InputError: a file is no array of reports, or is empty; or the store holds no report.
+    """
+    if not paths:
+        reports = Store(store).last_reports()
+        if not reports:
+            raise InputError("this store holds no report; evaluate the skills first, or name a file with --reports", source=store)
+        return reports
+    youngest: dict[tuple[str, str], SkillCompletionReport] = {}
+    for report in sorted((each for path in paths for each in _reports_in(path)), key=lambda each: each.timestamp):
+        youngest[report.skill_key, report.benchmark_id] = report
+    return list(youngest.values())
+
+
+def _reports_in(path: Path) -> list[SkillCompletionReport]:
+    reports = read_reports(path)
+    if not reports:
+        raise InputError("it holds no report", source=path)
+    return reports
+
+
+def _skills_in(path: Path) -> list[Skill]:
+    entries = read_document(path)
+    if not isinstance(entries, list):
+        raise InputError("expected an array of skills", source=path)
+    bare = [entry["skill"] if isinstance(entry, dict) and isinstance(entry.get("skill"), dict) else entry for entry in entries]
+    return [validate(Skill, entry, source=f"{path}: [{index}]") for index, entry in enumerate(bare)]
+
+
+DEFAULT_MIN_COMPLETION = 0.7
+
+
+def chosen_strategy(
+    file: str | None, *, min_completion: float | None = None, top_k: int | None = None, floor: float | None = None
+) -> SelectStrategy:
+    """The strategy of a file (or the default one), with what was said explicitly put over it.
+
+    `floor` is the completion rate to ask for when neither the call nor the file names one.
+
+    Raises:
+        InputError: the file cannot be used.
+    """
+    strategy = load_strategy(Path(file)) if file else SelectStrategy()
+    filters = strategy.filters
+    lowest = next((rate for rate in (min_completion, filters.min_completion_rate, floor) if rate is not None), None)
+    filters = filters.model_copy(update={"min_completion_rate": lowest})
+    return strategy.model_copy(update={"filters": filters, "top_k": top_k if top_k is not None else strategy.top_k})

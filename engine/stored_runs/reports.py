@@ -1,0 +1,179 @@
+"""Reports to work on again: those of a JSON report, or those of a run in the store, made anew. Plain: no Prefect.
+
+The run that somebody names, by its id or as the latest one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from eval_skills.core.documents.loading import validate
+from eval_skills.core.errors import InputError, UsageError, UserError
+from eval_skills.core.models import Benchmark, SkillCompletionReport
+from eval_skills.core.store import Manifest, Store, is_run_id, started_at
+from eval_skills.engine.definition.benchmark import benchmark_of
+from eval_skills.engine.definition.digests import digests_of_the_same
+from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.judging.reports import scorings_at_the_time, with_judges
+from eval_skills.reporting import ReportContext, read_reports
+from eval_skills.reporting.numbers import plural
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MAX_DETAILED_ITEMS = 100_000
+"""Above this a report holds figures only: a million items in one JSON file help nobody, and the store has them all."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportSource:
+    """Completion reports, with what a rendered report says beside them.
+
+    `name` is what a person calls them: the file, or the run id. `file` is the file that was read, None for a run. `stem` is the
+    name for files that are made of them. `remarks` are things a person should know.
+    """
+
+    name: str
+    stem: str
+    reports: list[SkillCompletionReport]
+    context: ReportContext
+    file: Path | None = None
+    remarks: list[str] = field(default_factory=list)
+
+
+def read_source(given: str, store: str) -> ReportSource:
+    """The reports of a JSON report file, of the run with this id in `store`, or of ``latest``, the run that began last.
+
+    A run id is never read as a file; for a file named like one, or ``latest``, put ``./`` before it.
+
+    Raises:
+        InputError: there is no such file, it is no report, or it holds none; the run has no items.
+        UsageError: the store holds no such run.
+    """
+    if given == LATEST or is_run_id(given):
+        return _of_run(Store(store), given)
+    path = Path(given)
+    if not given.strip() or not path.exists():
+        raise InputError(
+            "no such file; give a JSON report, a run id as 20261121T233824Z-3f9a, or latest", source=given.strip() or "''"
+        )
+    reports = read_reports(path)
+    if not reports:
+        raise InputError("it holds no report", source=path)
+    newest = max(_aware(report.timestamp) for report in reports)
+    return ReportSource(given, path.stem, reports, ReportContext(run_id=path.name, created_at=newest), path)
+
+
+def _of_run(store: Store, given: str) -> ReportSource:
+    run_id = named_run(store, given, "no report to read; evaluate skills first, or name a JSON report")
+    manifest = _manifest(store, run_id)
+    items = store.item_table(run_id).to_pandas(maps_as_pydicts="strict")
+    if items.empty:
+        raise InputError(f"run {run_id} has no finished item yet; go on with --resume {run_id}", source=store.path)
+    request = recorded_request(manifest)
+    benchmark, remarks = _benchmark(manifest, request, items)
+    detailed = len(items) <= MAX_DETAILED_ITEMS
+    if not detailed:
+        remarks.append(f"run {run_id} has more than {MAX_DETAILED_ITEMS:,} items: its reports hold figures only")
+    timeout_ms = (request or EvaluateRequest()).timeout_ms
+    context = ReportContext(
+        run_id=run_id,
+        created_at=manifest.created_at if manifest else started_at(run_id),
+        benchmark=benchmark,
+        min_completion=request.min_completion if request else None,
+    )
+    if manifest and len(items) < manifest.planned_items:
+        context = replace(context, partial=(len(items), manifest.planned_items))
+        remarks.append(f"run {run_id} is unfinished: {len(items):,} of {manifest.planned_items:,} items")
+    reports = skill_reports_of(items, benchmark or bare_benchmark(items), timeout_ms, detailed=detailed)
+    reports = with_judges(reports, items, scorings_at_the_time(request, benchmark, manifest), store)
+    return ReportSource(run_id, f"eval-result-{run_id}", reports, context, remarks=remarks)
+
+
+def skill_reports_of(
+    items: pd.DataFrame, benchmark: Benchmark, timeout_ms: float, *, detailed: bool
+) -> list[SkillCompletionReport]:
+    """The reports of a run's rows; see `core.metrics.skill_reports`, which costs pandas and so is imported here."""
+    from eval_skills.core.metrics.reports import skill_reports
+
+    return [_with_calls(report) for report in skill_reports(items, benchmark, timeout_ms, task_results=detailed)]
+
+
+def _with_calls(report: SkillCompletionReport) -> SkillCompletionReport:
+    """The report with the calls that stand in messages alone: its reasons count them."""
+    from eval_skills.scorers.tools.calls import calls_of_messages
+
+    results = [
+        result.model_copy(update={"tool_calls": calls_of_messages(result.messages)})
+        if result.messages and not result.tool_calls
+        else result
+        for result in report.task_results
+    ]
+    return report.model_copy(update={"task_results": results})
+
+
+def _manifest(store: Store, run_id: str) -> Manifest | None:
+    """The run's manifest; None where the run landed and its folder is gone.
+
+    Raises:
+        UsageError: this store knows no such run.
+    """
+    if run_id not in store.run_ids():
+        store.manifest(run_id)
+    return store.find_manifest(run_id)
+
+
+def recorded_request(manifest: Manifest | None) -> EvaluateRequest | None:
+    """What was asked; None where that is not known, or was written by a version with other options."""
+    try:
+        return validate(EvaluateRequest, manifest.request) if manifest else None
+    except InputError:
+        return None
+
+
+def _benchmark(
+    manifest: Manifest | None, request: EvaluateRequest | None, items: pd.DataFrame
+) -> tuple[Benchmark | None, list[str]]:
+    """The benchmark as it was when the run began; None, and why, where it is not there any more."""
+    name = str(items["benchmark_id"].iloc[0])
+    without = "the reports are made from the items alone, without expected answers"
+    if manifest is None or request is None:
+        return None, [f"the run's manifest cannot be read; {without}"]
+    try:
+        benchmark, folder = benchmark_of(request)
+    except UserError as error:
+        return None, [f"benchmark {name} is not there any more ({error}); {without}"]
+    if manifest.benchmark.digest not in (None, *digests_of_the_same(benchmark, folder)["benchmark"]):
+        return None, [f"benchmark {name} changed since the run began; {without}"]
+    return benchmark, []
+
+
+def bare_benchmark(items: pd.DataFrame) -> Benchmark:
+    """What the rows of a run themselves know of their benchmark: its name and version, and no task."""
+    name, version = (str(items[column].iloc[0]) for column in ("benchmark_id", "benchmark_version"))
+    return Benchmark.model_validate({"id": name, "name": name, "version": version, "tasks": []})
+
+
+def _aware(moment: datetime) -> datetime:
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+LATEST = "latest"
+
+
+def named_run(store: Store, given: str, purpose: str) -> str:
+    """The id that `given` is, or that of the run which began last; `purpose` begins the message: ``nothing to compare``.
+
+    Raises:
+        UsageError: there is no latest one; recorded and monitored runs are never it, and have to be named.
+    """
+    run_id = store.latest_run() if given == LATEST else given
+    if run_id is not None:
+        return run_id
+    if others := store.run_ids():
+        those = f"{plural(len(others), 'run')} of recorded answers or later work, which an id names (eval-skills history --all)"
+        raise UsageError(f"{purpose}: {LATEST} is a run that called skills, and the store {store.path} holds {those}")
+    raise UsageError(f"{purpose}: the store {store.path} holds no run")

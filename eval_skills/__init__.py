@@ -1,0 +1,1 @@
+"""Unit-test, compare and watch AI-agent skills."""

@@ -1,0 +1,1 @@
+"""Two reports beside each other, as tables and as a page."""

@@ -1,0 +1,129 @@
+"""How a comparison's figures are shown to people: with sign and unit, and whether a change is welcome said in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from eval_skills.core.diff.model import DifferenceInterval, DiffRow, Flip, FlipSide, Metric, PairedStatistics, SkillDiff
+from eval_skills.reporting import numbers
+from eval_skills.reporting.numbers import UNKNOWN, plural
+
+_MAX_DECIMALS = 6
+_SHOWN: dict[Metric, tuple[str, Callable[[float | None], str], float, str, int]] = {
+    "completionRate": ("completion", numbers.rate, 100, " pp", 1),
+    "errorRate": ("errors", numbers.rate, 100, " pp", 1),
+    "p95Ms": ("P95", numbers.milliseconds, 1, " ms", 1),
+    "compositeScore": ("composite", numbers.score, 1, "", 4),
+}
+"""By metric: its name, how a value is shown, and factor, unit and decimals of a difference. pp are percentage points."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRow:
+    """One figure as text. `mark` is ``✔ good``, ``✘ bad``, or empty where it did not move or is not known."""
+
+    name: str
+    before: str
+    after: str
+    delta: str
+    arrow: str
+    mark: str
+
+
+def shown_row(row: DiffRow) -> ShownRow:
+    """The row of one figure."""
+    name, show, factor, unit, decimals = _SHOWN[row.metric]
+    delta = UNKNOWN if row.delta is None else f"{_signed(row.delta * factor, decimals)}{unit}"
+    mark = "" if row.good is None else "✔ good" if row.good else "✘ bad"
+    return ShownRow(name, show(row.before), show(row.after), delta, row.arrow, mark)
+
+
+def points(difference: float) -> str:
+    """A difference of completion rates as percentage points: ``-12.5 pp``."""
+    return f"{_signed(difference * 100, 1)} pp"
+
+
+def verdict_text(skill: SkillDiff) -> str:
+    """The verdict in a word, with a mark where it is one; ``added`` or ``removed`` where there is nothing to compare with."""
+    if skill.verdict is None:
+        return skill.change
+    return {"better": "✔ better", "worse": "✘ worse"}.get(skill.verdict, skill.verdict)
+
+
+def lineage(skill: SkillDiff) -> str:
+    """``id@version``, and after it what it was before where that differs."""
+    now = f"{skill.skill_id}@{skill.skill_version}"
+    before = f"{skill.before_skill_id}@{skill.before_version}"
+    return now if skill.change != "compared" or before == now else f"{now} (before: {before})"
+
+
+def statistics_lines(found: PairedStatistics) -> list[tuple[str, str]]:
+    """What the shared tasks say, as pairs of a name and a sentence."""
+    exact = "exact" if found.test == "sign_flip_exact" else f"10,000 draws, seed {found.seed}"
+    lines = [
+        ("tasks compared", f"{found.tasks:,}: {found.tasks_better:,} better, {found.tasks_worse:,} worse"),
+        ("mean difference", f"{points(found.mean_difference)}, {_interval(found.interval)}"),
+        ("sign-flip test", f"p = {found.p_value:.4g} ({exact}); Holm over the skills: p = {found.adjusted_p:.4g}"),
+        ("sign test", f"p = {found.sign_test_p:.4g}"),
+        ("floor", _floor(found)),
+        ("correlation", UNKNOWN if found.correlation is None else f"r = {found.correlation:.2f} between both sides' tasks"),
+        ("sensitivity", sensitivity(found)),
+    ]
+    if (missing := found.missing) is not None:
+        count = plural(missing.before + missing.after, "item")
+        bounds = f"the mean difference lies between {points(missing.lower)} and {points(missing.upper)}"
+        lines.append(("without a verdict", f"{count} ({missing.before} before, {missing.after} after): {bounds}"))
+    return lines
+
+
+def sensitivity(found: PairedStatistics) -> str:
+    """What this sample could have shown at all, and how many tasks would show as little as the equivalence margin."""
+    if found.smallest_effect is None:
+        return "what this sample could have shown is not known: the tasks' differences do not vary"
+    text = f"this sample could only have shown ±{found.smallest_effect * 100:.1f} pp or more"
+    if found.smallest_effect > 1:
+        text = "this sample could not have shown any difference: it is too small even for ±100 pp"
+    if found.tasks_needed is None:
+        return text
+    return f"{text}; ±{found.equivalence_margin * 100:g} pp needs about {plural(found.tasks_needed, 'task')}"
+
+
+def flips_shown(skill: SkillDiff, limit: int) -> tuple[list[Flip], int]:
+    """The first `limit` tasks that moved, what got worse first, the largest moves first; and how many more there are."""
+    order = sorted(skill.flips, key=lambda flip: (flip.change == "better", -_size(flip), flip.task_id))
+    return order[:limit], max(0, len(order) - limit)
+
+
+def side_text(side: FlipSide) -> str:
+    """How one side of a flipped task went: the status of the run that is shown, and the share of its runs that passed."""
+    return f"{side.status} ({numbers.rate(side.completion_rate)} of runs passed)"
+
+
+def names_shown(names: list[str], limit: int) -> str:
+    """The first names, and how many more there are."""
+    rest = len(names) - limit
+    return ", ".join(names[:limit]) + (f" and {rest:,} more" if rest > 0 else "")
+
+
+def _size(flip: Flip) -> float:
+    return abs(flip.after.completion_rate - flip.before.completion_rate)
+
+
+def _floor(found: PairedStatistics) -> str:
+    return f"{plural(found.tasks_better + found.tasks_worse, 'differing task')} can give no p below {found.p_floor:.4g}"
+
+
+def _interval(interval: DifferenceInterval) -> str:
+    return f"{100 * interval.level:g} % interval {points(interval.lower)} to {points(interval.upper)}"
+
+
+def _signed(value: float, decimals: int) -> str:
+    """With as many further decimals as show that it is not 0; a value that is 0 has no sign."""
+    if value == 0:
+        return f"{0:.{decimals}f}"
+    for places in range(decimals, _MAX_DECIMALS + 1):
+        text = f"{value:+,.{places}f}"
+        if float(text.replace(",", "")):
+            return text
+    return text

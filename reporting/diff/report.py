@@ -1,0 +1,174 @@
+"""A comparison of two evaluations as a document: Markdown and HTML for people, JSON for programs.
+
+A comparison as one HTML file that opens without a network: verdicts first, then each skill's figures and flipped tasks.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from eval_skills.core.diff.model import DiffRow, Flip, FlipSide, ReportDiff, SkillDiff
+from eval_skills.core.errors import UsageError, nearest
+from eval_skills.reporting import numbers
+from eval_skills.reporting.diff import figures as diff_figures
+from eval_skills.reporting.diff import report as diff_page
+from eval_skills.reporting.diff.figures import flips_shown
+from eval_skills.reporting.escape import encodable, script_json, visible
+from eval_skills.reporting.html.report import html_template, page_assets
+from eval_skills.reporting.html.texts import TextTable
+from eval_skills.reporting.markdown import template
+from eval_skills.reporting.sections import reason_text
+
+FLIPS_SHOWN, NAMES_SHOWN, EXCERPT_LENGTH = 20, 10, 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiffDocument:
+    """A comparison with what its sides are called.
+
+    `failures` says why the gate failed, empty where it passed, None where there was none. `remarks` are shown above everything.
+    """
+
+    diff: ReportDiff
+    before: str
+    after: str
+    failures: list[str] | None = None
+    remarks: list[str] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, Any]:
+        """The comparison as JSON-ready data, with `labels`, `gate` and `remarks` beside it."""
+        gate = None if self.failures is None else {"passed": not self.failures, "failures": self.failures}
+        labels = {"before": self.before, "after": self.after}
+        return {"labels": labels, **self.diff.to_json(), "gate": gate, "remarks": self.remarks}
+
+
+@dataclass(frozen=True, slots=True)
+class DiffFormat:
+    """A way to write a comparison down: the ending of its file, and the function that renders it."""
+
+    extension: str
+    render: Callable[[DiffDocument], str]
+
+
+def render_json(document: DiffDocument) -> str:
+    """All of it, unrounded."""
+    return encodable(json.dumps(document.to_json(), ensure_ascii=False, allow_nan=False, indent=2)) + "\n"
+
+
+def render_markdown(document: DiffDocument) -> str:
+    """Verdicts first, then each skill's figures, statistics and flipped tasks; lists are cut, and say by how much."""
+    names = ("shown_row", "points", "verdict_text", "lineage", "statistics_lines", "flips_shown", "side_text", "names_shown")
+    functions = {name: getattr(diff_figures, name) for name in names}
+    limits = {"flips_limit": FLIPS_SHOWN, "names_limit": NAMES_SHOWN, "excerpt_length": EXCERPT_LENGTH}
+    return encodable(template("diff.md.jinja").render(document=document, **functions, **limits))
+
+
+def render_html(document: DiffDocument) -> str:
+    """One page with all flipped tasks, to filter and search; see `diff_page.render`."""
+    return diff_page.render(document)
+
+
+DIFF_FORMATS: dict[str, DiffFormat] = {
+    "markdown": DiffFormat("md", render_markdown),
+    "json": DiffFormat("json", render_json),
+    "html": DiffFormat("html", render_html),
+}
+
+
+def diff_format_of(output: str) -> str:
+    """The format that the ending of a file asks for: HTML or JSON; Markdown for any other, and for a folder."""
+    return {".html": "html", ".htm": "html", ".json": "json"}.get(Path(output).suffix.lower(), "markdown")
+
+
+def check_diff_formats(names: Iterable[str]) -> None:
+    """Refuse a name that is no format of a comparison.
+
+    Raises:
+        UsageError: the message names the valid ones and the nearest.
+    """
+    for name in names:
+        if name not in DIFF_FORMATS:
+            hint = nearest(name, DIFF_FORMATS)
+            raise UsageError(f"unknown format {name!r} of a comparison{hint}; valid are {', '.join(DIFF_FORMATS)}")
+
+
+SCRIPTS = ("elements", "theme", "sorting", "arrows", "diff_bars", "diff_flips", "diff_page")
+STYLES = ("style", "diff")
+NAMES_SHOWN = 50
+SHOWN = ("shown_row", "points", "verdict_text", "lineage", "statistics_lines", "sensitivity", "names_shown")
+
+
+@dataclass(frozen=True, slots=True)
+class NamedSkill:
+    """A skill of the comparison under a name that no other has, and its figures by metric."""
+
+    name: str
+    diff: SkillDiff
+    rows: dict[str, DiffRow]
+
+
+def render(document: DiffDocument) -> str:
+    """The whole page as text: it loads nothing, sends nothing, and shows every name, answer and reason as plain text.
+
+    All flipped tasks are in it. Of a long answer about 2,000 characters are shown, or fewer where there are very many; the page
+    says how much is missing, and the JSON form has all of it.
+    """
+    skills = _named(document.diff.skills)
+    return html_template("diff.html.jinja").render(
+        document=document,
+        skills=skills,
+        verdicts=Counter(diff_figures.verdict_text(each) for each in document.diff.skills),
+        scale=_scale(document.diff.skills, document.diff.equivalence_margin),
+        names_limit=NAMES_SHOWN,
+        data=script_json(payload(skills)),
+        assets=page_assets(SCRIPTS, STYLES, charts=False),
+        **{name: getattr(diff_figures, name) for name in SHOWN},
+    )
+
+
+def payload(skills: Sequence[NamedSkill]) -> dict[str, Any]:
+    """What the page's script reads: ``{"texts", "skills"}``; the sides of a flipped task refer to `texts` by index."""
+    texts = TextTable()
+    found = [{"name": each.name, "flips": [_flip(flip, texts) for flip in _in_order(each.diff)]} for each in skills]
+    return {"texts": texts.rows(), "skills": found}
+
+
+def _named(skills: Sequence[SkillDiff]) -> list[NamedSkill]:
+    """``id@version``, and the benchmark and a number only where the name would stand for two."""
+    keys = [f"{each.skill_id}@{each.skill_version}" for each in skills]
+    often = Counter(keys)
+    seen: Counter[str] = Counter()
+    named = []
+    for key, each in zip(keys, skills, strict=True):
+        name = key if often[key] == 1 else f"{key} on {each.benchmark_id}"
+        seen[name] += 1
+        unique = visible(name if seen[name] == 1 else f"{name} #{seen[name]}")
+        named.append(NamedSkill(unique, each, {row.metric: row for row in each.rows}))
+    return named
+
+
+def _in_order(skill: SkillDiff) -> list[Flip]:
+    return flips_shown(skill, len(skill.flips))[0]
+
+
+def _flip(flip: Flip, texts: TextTable) -> dict[str, Any]:
+    sides = {"before": _side(flip.before, texts), "after": _side(flip.after, texts)}
+    return {"task": visible(flip.task_id), "change": flip.change, **sides}
+
+
+def _side(side: FlipSide, texts: TextTable) -> dict[str, Any]:
+    said = [texts.add(reason_text(reason)) for reason in side.reasons]
+    shown = {"status": side.status, "rate": numbers.rate(side.completion_rate), "run": side.run_index + 1, "reasons": said}
+    output = texts.add(side.output)
+    return shown if output is None else {**shown, "output": output}
+
+
+def _scale(skills: Sequence[SkillDiff], margin: float) -> float:
+    """Where the bars of all skills end on both sides of 0: the farthest bound of an interval, and at least twice the margin."""
+    bounds = [bound for each in skills if (found := each.statistics) for bound in (found.interval.lower, found.interval.upper)]
+    return max(2 * margin, *(abs(bound) for bound in bounds), 0.0)

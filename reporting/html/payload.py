@@ -1,0 +1,213 @@
+"""What an HTML report shows of its skills' items, as JSON: figures ready to read, numbers to sort by, texts stored once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from eval_skills.core.models import Benchmark, EvalTask, SkillCompletionReport, TagSummary, TaskResult
+from eval_skills.reporting import numbers
+from eval_skills.reporting.context import ReportContext
+from eval_skills.reporting.dimensions import dimension_text, dimension_title, shown_dimensions
+from eval_skills.reporting.escape import visible
+from eval_skills.reporting.html.runs import RunTable
+from eval_skills.reporting.html.texts import Row, TextTable
+from eval_skills.reporting.judging.figures import corrected_rate, judging_figures, judging_notes, judging_of
+from eval_skills.reporting.judging.table import judges_table
+from eval_skills.reporting.sections import errors_by_kind, reasons
+
+Json = dict[str, Any]
+
+
+@dataclass(slots=True)
+class TaskTable:
+    """The tasks that were asked, each stored once: skills and runs that were asked the same share its input and expectation.
+
+    `told` are the tasks of the benchmark by its id and theirs; nothing without one.
+    """
+
+    texts: TextTable
+    told: dict[tuple[str, str], EvalTask]
+    rows: list[Json] = field(default_factory=list)
+    _index: dict[tuple[Any, ...], int] = field(default_factory=dict)
+
+    def add(self, benchmark_id: str, item: TaskResult) -> int:
+        """The index of the task of an item."""
+        asked, expected = self.texts.add(item.input), self.texts.add(item.expected)
+        key = (benchmark_id, item.task_id, asked, expected, tuple(item.tags))
+        if key not in self._index:
+            self._index[key] = len(self.rows)
+            task = self.told.get((benchmark_id, item.task_id))
+            row = {"id": visible(item.task_id), "tags": [visible(tag) for tag in item.tags], "input": asked, "expected": expected}
+            about = (task.description or None) if task else None
+            self.rows.append(_known({**row, "about": self.texts.add(about), "rules": self.texts.add(task and _rules(task))}))
+        return self._index[key]
+
+
+def skill_names(reports: Sequence[SkillCompletionReport]) -> list[str]:
+    """A name per report that no other has: ``id@version``, followed by the benchmark, and by a number, only where it must be."""
+    keys = [report.skill_key for report in reports]
+    often = Counter(keys)
+    named = [key if often[key] == 1 else f"{key} on {report.benchmark_id}" for key, report in zip(keys, reports, strict=True)]
+    seen: Counter[str] = Counter()
+    names = []
+    for name in named:
+        seen[name] += 1
+        names.append(visible(name if seen[name] == 1 else f"{name} #{seen[name]}"))
+    return names
+
+
+def payload(reports: Sequence[SkillCompletionReport], context: ReportContext) -> Json:
+    """The reports, in the order given, as the page's script reads them: ``{"texts", "tasks", "skills", "did"}``.
+
+    A skill's `items` refer to `tasks`, `texts` and what agents `did` by index; unknown values are absent, never zero.
+    """
+    texts, runs = TextTable(), RunTable()
+    tasks = TaskTable(texts, _told(context.benchmark))
+    names = skill_names(reports)
+    dimensions = shown_dimensions(reports)
+    skills = [_skill(name, report, tasks, runs, dimensions) for name, report in zip(names, reports, strict=True)]
+    rows: list[Row] = texts.rows()
+    return {"texts": rows, "tasks": tasks.rows, "skills": skills, "did": runs.rows()}
+
+
+def _told(benchmark: Benchmark | None) -> dict[tuple[str, str], EvalTask]:
+    return {} if benchmark is None else {(benchmark.id, task.id): task for task in benchmark.tasks}
+
+
+def _rules(task: EvalTask) -> Json | None:
+    """By what the task is judged beside its expected answer, as written; None where there is nothing."""
+    names = ("thresholds", "weights", "checks", "expected", "evaluator")
+    given = {name: getattr(task, name) for name in names}
+    if task.expected_output is None:
+        del given["expected"]  # it stands where the expected answer would
+    written = {name: part.model_dump(mode="json", by_alias=True, exclude_unset=True) for name, part in given.items() if part}
+    return {name: part for name, part in written.items() if part} or None
+
+
+def _skill(name: str, report: SkillCompletionReport, tasks: TaskTable, runs: RunTable, dimensions: Sequence[str]) -> Json:
+    texts = tasks.texts
+    errors = errors_by_kind(report)
+    return {
+        "name": name,
+        "figures": [*_figures(report), *judging_figures(report), *_of_the_agent(report, dimensions)],
+        "tags": [_tag(tag, summary) for tag, summary in report.by_tag.items()],
+        "complexity": [_tag(name, summary) for name, summary in report.by_complexity.items()],
+        "errors": [_known({"kind": each.kind, "items": each.items, "message": texts.add(each.message)}) for each in errors],
+        "judging": _judging(report),
+        "items": [_item(item, tasks.add(report.benchmark_id, item), texts, runs) for item in report.task_results],
+    }
+
+
+def _figures(report: SkillCompletionReport) -> list[tuple[str, str]]:
+    summary, latency, cost = report.summary, report.latency, report.token_cost
+    shape = f"{numbers.count(summary.items)} ({numbers.count(summary.tasks)} × {numbers.count(summary.runs)})"
+    tokens = f"{numbers.count(cost.total_tokens)} ({numbers.count(cost.prompt_tokens)} + {numbers.count(cost.completion_tokens)})"
+    ends = summary.counts
+    return [
+        ("Completion", f"{numbers.rate(summary.completion_rate)} ({numbers.interval(summary.confidence_interval)})"),
+        *_corrected(report),
+        ("Partial score", numbers.score(summary.partial_score)),
+        ("Errors and timeouts", numbers.rate(summary.error_rate)),
+        ("Consistency over runs", numbers.score(summary.consistency_score)),
+        ("Flaky tasks", numbers.rate(summary.flake_rate)),
+        ("pass@k", numbers.rate(summary.pass_at_k)),
+        ("pass^k", numbers.rate(summary.pass_hat_k)),
+        ("Composite", numbers.score(summary.composite_score)),
+        ("Items (tasks × runs)", shape),
+        (
+            "Passed, failed, errors, timeouts",
+            f"{ends.passed:,}, {ends.fail:,}, {ends.error:,}, {ends.timeout:,}" if ends else "–",
+        ),
+        ("Latency P50, P95, P99", numbers.times(latency.p50_ms, latency.p95_ms, latency.p99_ms)),
+        ("Latency, mean", numbers.milliseconds(latency.mean_ms)),
+        *_of_the_stream(report),
+        ("Tokens (prompt + completion)", tokens if cost.total_tokens is not None else numbers.UNKNOWN),
+        ("Cost", numbers.usd(cost.estimated_usd)),
+    ]
+
+
+def _of_the_stream(report: SkillCompletionReport) -> list[tuple[str, str]]:
+    first = report.latency.time_to_first_token_p50_ms
+    return [] if first is None else [("Time to first token P50", numbers.milliseconds(first))]
+
+
+def _of_the_agent(report: SkillCompletionReport, dimensions: Sequence[str]) -> list[tuple[str, str]]:
+    """The dimensions of its runs, and the items in which it called what it must not call, where there are any."""
+    shown = [(visible(dimension_title(name)), dimension_text(report.dimensions.get(name))) for name in dimensions]
+    forbidden = report.summary.forbidden_items
+    return [*shown, ("Items with a forbidden tool", numbers.count(forbidden))] if forbidden else shown
+
+
+def _corrected(report: SkillCompletionReport) -> list[tuple[str, str]]:
+    judging = judging_of(report)
+    known = judging is not None and judging.corrected is not None
+    return [("Judge-corrected completion", corrected_rate(judging.corrected))] if judging and known else []
+
+
+def _judging(report: SkillCompletionReport) -> Json | None:
+    """The judges of the skill as a table, and sentences about them; None where no model judged."""
+    table = judges_table(report)
+    if table is None:
+        return None
+    return {
+        "heads": [("Judge", "text"), *table.heads.items()],
+        "rows": [[visible(name), *(visible(cell.line) for cell in cells.values())] for name, cells in table.rows],
+        "notes": [visible(note) for note in (*judging_notes(report), *table.notes)],
+    }
+
+
+def _tag(tag: str, summary: TagSummary) -> Json:
+    bounds = summary.confidence_interval
+    return _known(
+        {
+            "tag": visible(tag),
+            "tasks": summary.tasks,
+            "items": summary.items,
+            "completion": summary.completion_rate,
+            "shown": numbers.rate(summary.completion_rate),
+            "lower": bounds and bounds.lower,
+            "upper": bounds and bounds.upper,
+            "interval": bounds and numbers.interval(bounds),
+            "partial": summary.partial_score,
+            "errors": summary.error_rate,
+            "errorsShown": numbers.rate(summary.error_rate),
+        }
+    )
+
+
+def _item(item: TaskResult, task: int, texts: TextTable, runs: RunTable) -> Json:
+    said = [] if item.passed and not item.reasons and not item.error_message else reasons(item)
+    return _known(
+        {
+            "task": task,
+            "run": item.run_index,
+            "status": item.status,
+            "score": _rounded(item.score),
+            "ms": _rounded(item.latency_ms),
+            "output": texts.add(item.output),
+            "did": runs.add(item),
+            "firstToken": _rounded(item.time_to_first_token_ms),
+            "reasons": [texts.add(reason) for reason in said] or None,
+            "dimensions": {visible(name): _rounded(value) for name, value in item.dimensions.items()} or None,
+            "attempts": item.attempts if item.attempts > 1 else None,
+            "kind": item.error_kind,
+            "tokens": _sum(item.prompt_tokens, item.completion_tokens),
+            "cost": None if item.cost_usd is None else numbers.usd(item.cost_usd),
+        }
+    )
+
+
+def _known(values: Json) -> Json:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 4)
+
+
+def _sum(*values: int | None) -> int | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None

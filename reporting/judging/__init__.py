@@ -1,0 +1,1 @@
+"""How judging by models shows in a report."""

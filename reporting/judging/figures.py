@@ -1,0 +1,170 @@
+"""How far judging models are to be trusted, as people read it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pydantic import ValidationError
+
+from eval_skills.core.judging.preferences import PositionBias
+from eval_skills.core.judging.report import JudgedBy, JudgeFigures, LengthBias
+from eval_skills.core.models import SkillCompletionReport
+from eval_skills.core.statistics.agreement import Estimate
+from eval_skills.reporting import numbers
+
+KEY = "judge"
+"""Where a report's `evaluator_metadata` hold what is said here."""
+
+NOT_KNOWN = "unknown"
+
+LENGTH_NOTE = (
+    "Length bias is the rank correlation of an answer's length and its score (Spearman's ρ, from −1 to 1): 0 means that length "
+    "says nothing about the score, and from 0.4 on, in either direction, it is strong, though longer answers may simply be "
+    "better."
+)
+
+
+def estimate_rate(estimate: Estimate) -> str:
+    """The bounds of a share as ``62.1 to 96.8 %``."""
+    if estimate.lower is None or estimate.upper is None:
+        return numbers.UNKNOWN
+    lower, upper = (numbers.rate(bound).removesuffix(" %") for bound in (estimate.lower, estimate.upper))
+    return f"{lower} to {upper} %"
+
+
+def estimate_number(estimate: Estimate) -> str:
+    """A figure as ``0.70 [0.56, 0.83]``; a dash where it is not defined."""
+    if estimate.value is None:
+        return numbers.UNKNOWN
+    if estimate.lower is None or estimate.upper is None:
+        return f"{estimate.value:.2f}"
+    return f"{estimate.value:.2f} [{estimate.lower:.2f}, {estimate.upper:.2f}]"
+
+
+def position_line(bias: PositionBias, noun: str = "pair") -> str:
+    """The position bias in a sentence; `noun` is what was judged in both orders."""
+    p_value = numbers.UNKNOWN if bias.p_value is None else f"{bias.p_value:.3g}"
+    return (
+        f"place of the answer: the first one won {numbers.rate(bias.first_place_share.value)} of the decided verdicts; both "
+        f"orders agree on {numbers.rate(bias.consistent_share.value)} of {numbers.plural(bias.pairs, noun)}; p {p_value}"
+    )
+
+
+def figures_in(report: SkillCompletionReport) -> JudgeFigures | None:
+    """What the report's metadata say of its judges; None where they say nothing, or nothing that we know."""
+    try:
+        return JudgeFigures.model_validate(report.evaluator_metadata.get(KEY))
+    except ValidationError:  # metadata are anybody's: a report may come from elsewhere
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """What judging one skill came to; None is unknown. `found` is None where nobody knows by whom.
+
+    `tokens` and `cost_usd` are what the models were paid, apart from what the skill used; `unjudged` items are those at which
+    they failed.
+    """
+
+    found: JudgeFigures | None
+    tokens: int | None
+    cost_usd: float | None
+    unjudged: int | None
+
+    @property
+    def judges(self) -> list[JudgedBy]:
+        """Who judged, or was to."""
+        return self.found.judges if self.found is not None else []
+
+    @property
+    def corrected(self) -> Estimate | None:
+        """The completion rate without the judges' known mistakes."""
+        return self.found.corrected_completion if self.found is not None else None
+
+    @property
+    def paid(self) -> bool:
+        """Whether models answered: what is not known of that is unknown then, and not nothing."""
+        return self.tokens is not None or (self.found is not None and self.found.items > 0)
+
+
+def judging_of(report: SkillCompletionReport) -> Judging | None:
+    """The judging of the report's items; None where no model was asked about any."""
+    found, cost = figures_in(report), report.token_cost
+    if found is None and cost.judge_tokens is None and cost.judge_cost_usd is None:
+        return None
+    known = None if found is None else found.unjudged
+    return Judging(found, cost.judge_tokens, cost.judge_cost_usd, report.summary.unjudged_items if known is None else known)
+
+
+def paid_tokens(tokens: int | None, *, paid: bool) -> str:
+    """The tokens of judging; ``unknown`` where they were used and not counted, a dash where none were."""
+    return NOT_KNOWN if tokens is None and paid else numbers.count(tokens)
+
+
+def paid_usd(cost_usd: float | None, *, paid: bool) -> str:
+    """The cost of judging, likewise: a price that is not known is never 0."""
+    return NOT_KNOWN if cost_usd is None and paid else numbers.usd(cost_usd)
+
+
+def corrected_rate(estimate: Estimate | None) -> str:
+    """``71.4 % (59.9 to 83.0 %)``."""
+    return numbers.UNKNOWN if estimate is None else f"{numbers.rate(estimate.value)} ({estimate_rate(estimate)})"
+
+
+def correlation(rho: float | None) -> str:
+    """A figure from −1 to 1 as ``−0.14``."""
+    if rho is None:
+        return numbers.UNKNOWN
+    return f"{round(rho, 2) + 0.0:.2f}".replace("-", "−")  # a negative zero is no sign of anything
+
+
+def judging_figures(report: SkillCompletionReport) -> list[tuple[str, str]]:
+    """What judging cost, for the figures of a skill; nothing where no model was asked."""
+    judging = judging_of(report)
+    if judging is None:
+        return []
+    tokens, cost = paid_tokens(judging.tokens, paid=judging.paid), paid_usd(judging.cost_usd, paid=judging.paid)
+    return [("Tokens of judging", tokens), ("Cost of judging", cost)]
+
+
+def judging_line(report: SkillCompletionReport) -> str | None:
+    """The judging of one skill in a line for a terminal; None where no model was asked."""
+    judging = judging_of(report)
+    if judging is None:
+        return None
+    parts = []
+    if (found := judging.found) is not None:
+        parts.append(f"{numbers.plural(found.items, 'item')} judged")
+    parts += [f"{judging.unjudged:,} not judged"] if judging.unjudged else []
+    if found is not None:
+        parts += [f"{found.cached:,} from the cache"] if found.cached else []
+        parts += [f"agreement {numbers.rate(found.agreement)}"] if found.agreement is not None else []
+    names = ("tokens", "cost")
+    amounts = paid_tokens(judging.tokens, paid=judging.paid), paid_usd(judging.cost_usd, paid=judging.paid)
+    parts += [f"{name} {amount}" for name, amount in zip(names, amounts, strict=True)]
+    return f"judging of {report.skill_key}: {', '.join(parts)}"
+
+
+def judging_notes(report: SkillCompletionReport) -> list[str]:
+    """What else is to be said of the judges of one skill: sentences."""
+    found = figures_in(report)
+    if found is None:
+        return []
+    return [
+        _corrected(found, report.summary.completion_rate),
+        _length(found.length_bias),
+        *(f"{position_line(bias.figures).capitalize()} ({bias.model})." for bias in found.position_bias),
+    ]
+
+
+def _corrected(found: JudgeFigures, raw: float) -> str:
+    if found.corrected_completion is None:
+        return f"Completion is not corrected for the judge's mistakes: {found.corrected_reason}."
+    told = corrected_rate(found.corrected_completion)
+    return f"Judge-corrected completion: {told}, where the judge's verdicts as they are give {numbers.rate(raw)}."
+
+
+def _length(bias: LengthBias) -> str:
+    if bias.spearman is None:
+        return f"Length bias: unknown ({bias.reason})."
+    return f"Length bias: {correlation(bias.spearman)} ({bias.rating}) over {numbers.plural(bias.items or 0, 'item')}."

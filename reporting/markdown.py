@@ -1,0 +1,113 @@
+"""The report as Markdown: ranking first, then every skill with its failures and the reasons for them.
+
+Templates of Markdown: whatever a template prints is literal text, unless it is Markdown of our own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from markupsafe import Markup
+
+from eval_skills.core.models import SkillCompletionReport
+from eval_skills.reporting import numbers
+from eval_skills.reporting.context import ReportContext, ranked
+from eval_skills.reporting.dimensions import dimension_title, mean_of, shown_dimensions
+from eval_skills.reporting.escape import excerpt, markdown
+from eval_skills.reporting.judging.figures import corrected_rate, judging_figures, judging_notes, judging_of
+from eval_skills.reporting.judging.table import judges_table, skills_table
+from eval_skills.reporting.sections import (
+    SKILLS_SHOWN,
+    ErrorKindCount,
+    FlakyTask,
+    TaskFailures,
+    alarms,
+    calls_line,
+    errors_by_kind,
+    failures_by_task,
+    flaky_tasks,
+    reasons,
+)
+
+FAILURES_SHOWN = 20
+EXCERPT_LENGTH = 300
+
+
+@dataclass(frozen=True, slots=True)
+class SkillSection:
+    """One skill as the template shows it; `gate` and `selected` are None where the run had no gate or did not select it."""
+
+    rank: int
+    report: SkillCompletionReport
+    gate: bool | None
+    selected: int | None
+    failures: list[TaskFailures]
+    more_failures: int
+    errors: list[ErrorKindCount]
+    flaky: list[FlakyTask]
+
+
+def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> str:
+    """The whole report as text. Names, answers and messages are shown as literal text, whatever marks they hold."""
+    sections = [_section(rank, report, context) for rank, report in enumerate(ranked(reports), start=1)]
+    return template("report.md.jinja").render(
+        context=context,
+        sections=sections,
+        alarms=alarms([section.report for section in sections]),
+        skills_shown=SKILLS_SHOWN,
+        first_token=any(report.latency.time_to_first_token_p50_ms is not None for report in reports),
+        dimensions=shown_dimensions(reports),
+        judging=skills_table([(section.report.skill_key, section.report) for section in sections]),
+        methods=_methods(reports),
+        failures_shown=FAILURES_SHOWN,
+        excerpt_length=EXCERPT_LENGTH,
+    )
+
+
+def _section(rank: int, report: SkillCompletionReport, context: ReportContext) -> SkillSection:
+    failures, more = failures_by_task(report, FAILURES_SHOWN)
+    gate, selected = context.meets_gate(report), context.selected_rank(report)
+    return SkillSection(rank, report, gate, selected, failures, more, errors_by_kind(report), flaky_tasks(report))
+
+
+def _methods(reports: Sequence[SkillCompletionReport]) -> list[str]:
+    intervals = [report.summary.confidence_interval for report in ranked(reports)]
+    return list(dict.fromkeys(f"{each.level * 100:g} %, {each.method or 'method not recorded'}" for each in intervals))
+
+
+FIGURES = (numbers.rate, numbers.interval, numbers.score, numbers.milliseconds, numbers.usd, numbers.count)
+
+
+def template(name: str) -> Template:
+    """The template of that file name in ``templates/``."""
+    return _environment().get_template(name)
+
+
+@cache
+def _environment() -> Environment:
+    # autoescape makes what macros and filters return count as escaped already; `finalize` is what escapes, for Markdown.
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=True,
+        finalize=markdown,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters |= {function.__name__: _literal(function) for function in FIGURES}
+    environment.filters |= {"plural": numbers.plural, "times": lambda values: numbers.times(*values)}
+    plain = (excerpt, reasons, calls_line, dimension_title, mean_of, judging_of, judging_figures, judging_notes, judges_table)
+    environment.filters |= {function.__name__: function for function in plain}
+    environment.filters |= {"ours": _literal(str), "corrected_rate": _literal(corrected_rate)}
+    return environment
+
+
+def _literal(figure: Callable[[Any], str]) -> Callable[[Any], Markup]:
+    """The figure as Markdown of our own: its dollar sign needs no escape."""
+    return lambda value: Markup(figure(value))  # noqa: S704 - digits and units only

@@ -1,0 +1,71 @@
+"""A suite of a night as Markdown: its ranking with the verdicts, and the course of its nights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from eval_skills.core.models import SkillCompletionReport
+from eval_skills.core.nightly.evidence import NightVerdict, Ruling
+from eval_skills.reporting import numbers
+from eval_skills.reporting.context import ranked
+from eval_skills.reporting.escape import markdown
+from eval_skills.reporting.numbers import sparkline
+from eval_skills.reporting.sections import alarms
+
+SIGNS: dict[NightVerdict, str] = {
+    "regressed": "🔴",
+    "suspect": "🟠",
+    "flaky": "🟡",
+    "recovered": "🟢",
+    "better": "🟢",
+    "failed": "⚫",
+}
+NIGHTS_SHOWN = 60
+
+
+@dataclass(frozen=True, slots=True)
+class RuledSkill:
+    """A skill's report of tonight, and the night's ruling on it."""
+
+    report: SkillCompletionReport
+    ruling: Ruling
+
+
+def ranking_markdown(skills: Sequence[RuledSkill], failures: Iterable[str], link: str | None) -> str:
+    """What failed to run and which forbidden tools were called, then the skills, best first, with their verdicts; `link` leads to
+    the flow run.
+    """
+    rulings = {skill.report.skill_key: skill.ruling for skill in skills}
+    lines = [f"- ⚫ **did not run**: {markdown(failure)}" for failure in failures]
+    lines += [f"- 🚨 **forbidden tools**: {markdown(alarm.line)}" for alarm in alarms([skill.report for skill in skills])]
+    if skills:
+        lines += ["", "| # | skill | completion | 95 % interval | errors | P95 | verdict |", "|--:|---|--:|--:|--:|--:|---|"]
+    for place, report in enumerate(ranked(skill.report for skill in skills), start=1):
+        summary, ruling = report.summary, rulings[report.skill_key]
+        cells = [
+            str(place),
+            markdown(report.skill_key),
+            numbers.rate(summary.completion_rate),
+            numbers.interval(summary.confidence_interval),
+            numbers.rate(summary.error_rate),
+            numbers.milliseconds(report.latency.p95_ms),
+            f"{SIGNS.get(ruling.verdict, '')} {ruling.verdict}: {markdown(ruling.explanation)}".strip(),
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    if link:
+        lines += ["", f"[The flow run with all its steps]({link})"]
+    return "\n".join(lines).strip() + "\n"
+
+
+def trend_markdown(points: Mapping[str, Sequence[tuple[str, float]]]) -> str:
+    """By skill the completion rates of its nights (id, rate), oldest first, as a line of bars from 0 to 100 %."""
+    lines = ["| skill | nights | trend of completion | first | last | lowest |", "|---|--:|---|--:|--:|--:|"]
+    for skill, nights in sorted(points.items()):
+        rates = [rate for _, rate in nights[-NIGHTS_SHOWN:]]
+        shown = [numbers.rate(rate) for rate in (rates[0], rates[-1], min(rates))]
+        lines.append(f"| {markdown(skill)} | {len(rates)} | {sparkline(rates, top=1.0)} | {' | '.join(shown)} |")
+    nights_of_all = sorted({night for nights in points.values() for night, _ in nights[-NIGHTS_SHOWN:]})
+    if nights_of_all:
+        lines += ["", f"From night `{nights_of_all[0]}` to `{nights_of_all[-1]}`, oldest on the left."]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,91 @@
+"""How figures are shown to people. None is unknown, shown as a dash and never as zero.
+
+A row of numbers in one line of text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eval_skills.core.models import ConfidenceInterval
+
+UNKNOWN = "–"
+
+
+def rate(value: float | None) -> str:
+    """A share as ``85.0 %``; up to four decimals where fewer would call a rate 0 or 100 that is not."""
+    return UNKNOWN if value is None else f"{_percent(value)} %"
+
+
+def interval(value: ConfidenceInterval | None) -> str:
+    """The bounds as ``62.1 to 96.8 %``."""
+    return UNKNOWN if value is None else f"{_percent(value.lower)} to {_percent(value.upper)} %"
+
+
+def score(value: float | None) -> str:
+    """A score with four decimals: ``0.8125``."""
+    return UNKNOWN if value is None else f"{value:.4f}"
+
+
+def milliseconds(value: float | None) -> str:
+    """A time in ms: ``3.2 ms`` below 100, ``1,234 ms`` above."""
+    if value is None:
+        return UNKNOWN
+    return f"{value:.1f} ms" if value < 100 else f"{value:,.0f} ms"
+
+
+def times(*values: float | None) -> str:
+    """Times in ms as ``3.2 ms, 12.0 ms``; one dash where none is known."""
+    return UNKNOWN if all(value is None for value in values) else ", ".join(map(milliseconds, values))
+
+
+def duration(seconds: float) -> str:
+    """A time as ``4.2 s``, ``2 min 5 s`` or ``1 h 2 min``."""
+    if round(seconds, 1) < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def usd(value: float | None) -> str:
+    """An amount as ``$1.23``; with four significant digits below one dollar: ``$0.0001234``."""
+    if value is None:
+        return UNKNOWN
+    if value >= 1 or value == 0:
+        return f"${value:,.2f}"
+    if value < 1e-11:
+        return f"${value:.1e}"
+    text = f"{value:.12f}" if value < 1e-4 else f"{value:.4f}"
+    return "$" + text.rstrip("0") if value < 1e-4 else "$" + text
+
+
+def count(value: float | None) -> str:
+    """A number of things: ``1,234``."""
+    return UNKNOWN if value is None else f"{value:,.0f}"
+
+
+def plural(number: int, noun: str) -> str:
+    """``1 task``, ``2 tasks``."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def _percent(value: float) -> str:
+    for decimals in range(1, 5):
+        text = f"{value * 100:.{decimals}f}"
+        if float(text) not in (0.0, 100.0) or value in (0, 1):
+            return text
+    return text
+
+
+BARS = "▁▂▃▄▅▆▇█"
+GAP = "·"
+
+
+def sparkline(values: Sequence[float | None], *, top: float | None = None) -> str:
+    """One bar per value, from 0 to `top` (None: the highest value). What lies outside is drawn at the edge; None is ``·``."""
+    highest = max((value for value in values if value is not None), default=0.0) if top is None else top
+    return "".join(GAP if value is None else _bar(value / highest if highest > 0 else 0.0) for value in values)
+
+
+def _bar(share: float) -> str:
+    return BARS[round(min(max(share, 0.0), 1.0) * (len(BARS) - 1))]

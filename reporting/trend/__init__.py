@@ -1,0 +1,1 @@
+"""A metric over many runs, as a page and as a picture."""

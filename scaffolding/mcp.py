@@ -1,0 +1,187 @@
+"""The tools of an MCP server as skills.
+
+Starter tests of a skill that is an MCP tool: what the tool's own schema gives as examples.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from eval_skills.core.errors import InputError, UsageError
+from eval_skills.core.models import Skill
+from eval_skills.core.skills import SKILL_FILE
+from eval_skills.scaffolding.draft import Draft
+from eval_skills.scaffolding.names import skill_name
+from eval_skills.scaffolding.openapi.document import Document, mapping, sequence
+from eval_skills.scaffolding.openapi.example import sample
+from eval_skills.scaffolding.skill_templates import TESTS_FILE
+
+FIRST_VERSION = "1.0.0"
+_SEMVER = re.compile(r"\d+\.\d+\.\d+")
+_ID = re.compile(r"[a-z0-9_-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDescription:
+    """A tool as its server describes it."""
+
+    name: str
+    title: str = ""
+    description: str = ""
+    input_schema: Mapping[str, Any] = field(default_factory=dict)
+    output_schema: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolServer:
+    """The server as a skill.json names it: the command or URL, the `adapterConfig` that reaches it, what it calls itself."""
+
+    entrypoint: str
+    adapter_config: Mapping[str, Any] = field(default_factory=dict)
+    name: str = ""
+    version: str = ""
+
+
+def tool_skills(tools: Sequence[ToolDescription], server: ToolServer) -> list[Skill]:
+    """A skill for each tool, in order. A tool whose name is no id gets one of its letters; of equal ids the later get a number.
+
+    The version is the server's where it is ``X.Y.Z``, else `FIRST_VERSION`.
+    """
+    taken: set[str] = set()
+    return [_skill(tool, _free_id(tool.name, taken), server) for tool in tools]
+
+
+def draft_tool_skills(skills: Sequence[Skill], folder: Path) -> list[Draft]:
+    """Each skill as a folder of its id in `folder`: its ``skill.json``, and tests where its schema gives examples."""
+    return [Draft(folder / skill.id, {SKILL_FILE: _text(skill)} | _tests(skill)) for skill in skills]
+
+
+def _tests(skill: Skill) -> dict[str, str]:
+    benchmark = starter_benchmark(skill)
+    return {TESTS_FILE: json.dumps(benchmark, indent=2, ensure_ascii=False) + "\n"} if benchmark is not None else {}
+
+
+def _skill(tool: ToolDescription, skill_id: str, server: ToolServer) -> Skill:
+    own = {"tool": tool.name} if tool.name != skill_id else {}
+    return Skill(
+        id=skill_id,
+        name=tool.title.strip() or tool.name.strip() or skill_id,
+        version=server.version if _SEMVER.fullmatch(server.version) else FIRST_VERSION,
+        description=tool.description.strip(),
+        tags=["mcp"],
+        input_schema=dict(tool.input_schema),
+        output_schema=dict(tool.output_schema),
+        adapter_type="mcp",
+        entrypoint=server.entrypoint,
+        adapter_config={**own, **server.adapter_config},
+        metadata={"mcpServer": server.name} if server.name else {},
+    )
+
+
+def _free_id(name: str, taken: set[str]) -> str:
+    wanted = name if _ID.fullmatch(name) else _made_id(name)
+    found, number = wanted, 2
+    while found in taken:
+        found, number = f"{wanted}-{number}", number + 1
+    taken.add(found)
+    return found
+
+
+def _made_id(name: str) -> str:
+    try:
+        return skill_name(re.sub(r"[^\w-]+", "-", name).strip("-") or "tool").id[:60]
+    except UsageError:  # a name in another script, or a very long one
+        return "tool"
+
+
+def _text(skill: Skill) -> str:
+    held = {key: value for key, value in skill.to_json().items() if value not in ({}, [], "")}
+    return json.dumps(held, indent=2, ensure_ascii=False) + "\n"
+
+
+MAX_TASKS = 10
+TIMEOUT_MS = 10_000
+
+
+def starter_benchmark(skill: Skill) -> dict[str, Any] | None:
+    """A task for each example of the input, or one where every required part has an example, a default or a choice; where none
+    is required, one with all defaults.
+
+    Any answer that is no error will do, if the tool has an output schema one that fits it. None where the schema gives too
+    little: a value that was made up would test nothing but the tool's refusal.
+    """
+    if not (inputs := _Given.of(skill.input_schema).inputs):
+        return None
+    tasks = [_task(f"example-{number}", given, skill) for number, given in enumerate(inputs[:MAX_TASKS], 1)]
+    return {
+        "id": f"{skill.id}-basic",
+        "name": f"{skill.name}: the basics",
+        "version": "1.0.0",
+        "domain": "tool-use",
+        "scoringMethod": "mean",
+        "maxLatencyMs": 5000,
+        "tasks": tasks,
+    }
+
+
+def why_no_starter(skill: Skill) -> str:
+    """What the tool's schema lacks for a test; "" where there is one."""
+    return _Given.of(skill.input_schema).lack
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """The inputs that a schema gives, or what it lacks for one."""
+
+    inputs: list[dict[str, Any]]
+    lack: str = ""
+
+    @classmethod
+    def of(cls, schema: dict[str, Any]) -> _Given:
+        listed = schema.get("examples")
+        if isinstance(listed, list) and (whole := [each for each in listed if isinstance(each, dict)]):
+            return cls(whole)
+        if not mapping(schema.get("properties")):
+            return cls([], "it takes no arguments, and nothing says what a call may do")
+        document = Document(Path("inputSchema"), {**schema, "openapi": "3.1.0"})
+        try:
+            return cls._put_together(document, schema)
+        except InputError:
+            return cls([], "its schema refers to what is not in it")
+
+    @classmethod
+    def _put_together(cls, document: Document, schema: dict[str, Any]) -> _Given:
+        found = sample(document, schema, "inputSchema")
+        missing = [str(name) for name in sequence(schema.get("required")) if _is_missing(document, schema, name)]
+        if found.made_up or missing or not isinstance(found.value, dict):
+            return cls([], f"its schema gives no example, default or choice for {', '.join(missing) or 'its parts'}")
+        if given := found.value or _defaults(document, schema):
+            return cls([given])
+        return cls([], "its schema gives no example or default for any argument")
+
+
+def _is_missing(document: Document, schema: dict[str, Any], name: Any) -> bool:
+    return sample(document, mapping(schema["properties"]).get(name, {}), "inputSchema").made_up
+
+
+def _defaults(document: Document, schema: dict[str, Any]) -> dict[str, Any]:
+    parts = {name: document.object_at(part, "inputSchema") | part for name, part in mapping(schema["properties"]).items()}
+    return {name: part["default"] for name, part in parts.items() if "default" in part}
+
+
+def _task(task_id: str, given: dict[str, Any], skill: Skill) -> dict[str, Any]:
+    return {
+        "id": task_id,
+        "description": f"{skill.name} with what its schema gives",
+        "inputData": given,
+        "expectedOutput": {"type": "json_schema", "schema": skill.output_schema or True},
+        "evaluator": {"type": "json_schema"},
+        "timeoutMs": TIMEOUT_MS,
+        "tags": ["mcp"],
+        "complexity": "simple",
+    }

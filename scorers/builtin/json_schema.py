@@ -1,0 +1,90 @@
+"""Does the answer fit the expected schema?"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field
+
+from eval_skills.core.models import Reason
+from eval_skills.scorers.answer import is_long
+from eval_skills.scorers.registry import scorer
+from eval_skills.scorers.score import Score, excerpt
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from eval_skills.core.documents.json_schema import BoundedSchema
+    from eval_skills.core.models import SkillResponse
+
+QUICK_S = 0.005
+"""How long a validation may hold up the event loop before it is begun anew in a thread."""
+
+_ABSENT = object()
+
+
+@scorer("json_schema", aliases=("schema",))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JsonSchema:
+    """1 when the answer is valid under `schema`, else 0.
+
+    The draft is that of ``$schema``, else 2020-12; formats are checked; references stay within the schema (or go to a published
+    metaschema). A text is valid when it is so itself, or when it is JSON and the value it spells is. The output is judged
+    whole, not unwrapped. ``timeoutMs`` bounds one validation; an answer that needs longer, or is nested too deeply to be
+    checked, fails with a reason that says so.
+
+    Raises:
+        InputError: the schema is invalid, names an unknown draft, or refers to something outside itself.
+    """
+
+    schema: dict[str, Any] | bool
+    timeout_ms: Annotated[int, Field(gt=0, le=600_000)] = 5_000
+    _bounded: BoundedSchema = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        from eval_skills.core.documents.json_schema import BoundedSchema  # jsonschema takes its time to import
+
+        object.__setattr__(self, "_bounded", BoundedSchema(self.schema))
+
+    async def score(self, response: SkillResponse) -> Score:
+        """1 or 0; the reason names the failing path, what is wrong there and the value found."""
+        reason = await self._in_time(response.output)
+        return Score(1.0) if reason is None else Score(0.0, reasons=(reason,))
+
+    async def _in_time(self, output: Any) -> Reason | None:
+        if not is_long(output):
+            try:
+                return self._reason(output, min(QUICK_S, self.timeout_ms / 1000))
+            except TimeoutError:
+                pass  # begun anew below, where it holds nobody up
+        try:
+            return await asyncio.to_thread(self._reason, output, self.timeout_ms / 1000)
+        except TimeoutError:
+            message = (
+                f"validation was given up after {self.timeout_ms} ms on {excerpt(output)}; simplify the schema or raise timeoutMs"
+            )
+            return Reason(code="OUTPUT_SCHEMA_TIMEOUT", message=message, where="output")
+
+    def _reason(self, output: Any, timeout_s: float) -> Reason | None:
+        check: Callable[[Any, float], Reason | None] = self._bounded.reason
+        as_written = check(output, timeout_s)
+        if as_written is None or (parsed := _parsed(output)) is _ABSENT:
+            return as_written
+        return check(parsed, timeout_s)
+
+
+def _parsed(output: Any) -> Any:
+    """The JSON value that a text spells, or `_ABSENT`."""
+    if not isinstance(output, str):
+        return _ABSENT
+    try:
+        return json.loads(output, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return _ABSENT
+
+
+def _refuse(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")

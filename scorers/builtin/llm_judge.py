@@ -1,0 +1,143 @@
+"""How good is the answer, in the eyes of a model?"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from eval_skills.core.errors import InputError
+from eval_skills.core.models import EvalTask, Reason
+from eval_skills.core.models.base import Rate
+from eval_skills.scorers.answer import text_of, unwrapped
+from eval_skills.scorers.judging.graded_votes import GradedVotes
+from eval_skills.scorers.judging.grading import Grade, Grading
+from eval_skills.scorers.judging.prompt import Material, Question
+from eval_skills.scorers.panel_options import PanelOptions
+from eval_skills.scorers.registry import scorer
+from eval_skills.scorers.score import Score
+
+if TYPE_CHECKING:
+    from eval_skills.core.models import SkillResponse
+
+VERSION = "llm_judge 1"
+"""Of the words below: another version asks again."""
+
+_ROLE = """You judge one answer to one task. Judge by the instructions alone. How long, polished or confident the answer is does
+not count, unless they say so. Where a reference answer is given it is right, and the answer need not be worded like it; do not
+hold knowledge of your own against it. If the answer does not do what was asked, it does not matter how well it does something
+else."""
+
+_PLACE = re.compile(
+    r"\{\{?\s*(?:outputs?|answer|response|completion|prediction|inputs?|question|query|task|context|criteria|"
+    r"references?|reference_outputs?|reference_answer|expected|expected_outputs?|ground_truth)\s*\}?\}",
+    re.IGNORECASE,
+)
+"""What templates of other tools call the answer and its like."""
+
+
+@scorer("llm_judge")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlmJudge(PanelOptions):
+    """What a model says of the answer, in [0, 1]; passes from `threshold` on (0.7 unless set, equality passes).
+
+    `criteria` (one or several sentences) or a free `judgePrompt` say what is asked of the answer; there must be one of them.
+    Neither is a template: places such as ``{output}`` are refused. The model gives its reasoning, then a number within `scale` (0
+    to 1 unless set; other ends are mapped to [0, 1]), or one of `choices`, each with its score: ``{"correct": 1, "partly": 0.5,
+    "wrong": 0}``. It sees the task's input, the answer (unwrapped) and, where there is one, the reference answer: `reference`,
+    else `expectedOutput.value`. An answer without text gets 0, and no model is asked.
+
+    `model`, `models`, `votes`, `temperature` and `aggregate` are those of `PanelOptions`; the score of a ``majority`` is the
+    share that passes the answer.
+
+    A reply that cannot be read is asked for again; in the end the item is an error of kind ``judge``, never a guessed score.
+
+    Raises:
+        InputError: neither or both of criteria and judgePrompt, a scale without extent, fewer than two choices, an empty panel.
+    """
+
+    criteria: str | tuple[str, ...] | None = None
+    judge_prompt: str | None = None
+    scale: tuple[float, float] | None = None
+    choices: dict[str, Rate] | None = None
+    threshold: Rate = 0.7
+    reference: Any = None
+    task: EvalTask
+    _grading: Grading = field(init=False, repr=False, compare=False)
+    _instructions: str = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        PanelOptions.__post_init__(self)  # super() knows no class with slots
+        object.__setattr__(self, "_grading", Grading.of(self.scale, self.choices))
+        object.__setattr__(self, "_instructions", _instructions(self.criteria, self.judge_prompt))
+        if self.reference is not None and self._expected is not None:
+            raise InputError("given in evaluator and as expectedOutput.value; keep one", path="reference")
+
+    @property
+    def version(self) -> str:
+        """Of its prompt."""
+        return VERSION
+
+    async def score(self, response: SkillResponse) -> Score:
+        """What the model gave, mapped to [0, 1], with its reasoning as the reason.
+
+        Raises:
+            JudgeError: the model gave no readable verdict.
+        """
+        answer = unwrapped(response.output)
+        if not text_of(answer).strip():
+            return Score(0.0, reasons=(Reason(code="OUTPUT_EMPTY", message="expected an answer, got none", where="output"),))
+        ballots = await self.panel.ask(self.settings.judges, self.question(answer))
+        votes = GradedVotes(self.panel, self._grading, self.threshold, ballots)
+        return votes.score(code="JUDGE_VERDICT", where="output", version=VERSION)
+
+    def question(self, answer: Any) -> Question[Grade]:
+        """What the model is asked about this answer."""
+        materials = [Material.of("task", _asked(self.task)), Material.of("answer", answer)]
+        reference = self.reference if self.reference is not None else self._expected
+        if reference is not None:
+            materials.insert(1, Material.of("reference answer", reference))
+        return Question(
+            role=_ROLE,
+            version=VERSION,
+            instructions=self._instructions,
+            materials=tuple(materials),
+            reply=self._grading.reply,
+        )
+
+    @property
+    def _expected(self) -> Any:
+        return self.task.expected_output.value if self.task.expected_output is not None else None
+
+
+def _asked(task: EvalTask) -> Any:
+    return {"description": task.description, "input": task.input_data} if task.description else task.input_data
+
+
+def _instructions(criteria: str | tuple[str, ...] | None, judge_prompt: str | None) -> str:
+    if (criteria is None) == (judge_prompt is None):
+        message = "both are given; keep one" if criteria is not None else "it or criteria must say what is asked of the answer"
+        raise InputError(message, path="judgePrompt")
+    if judge_prompt is not None:
+        return _without_places(_not_blank(judge_prompt, "judgePrompt"))
+    listed = (criteria,) if isinstance(criteria, str) else criteria or ()
+    if not listed:
+        raise InputError("the list is empty; give at least one criterion", path="criteria")
+    lines = [f"{number}. {_not_blank(each, 'criteria')}" for number, each in enumerate(listed, 1)]
+    return "\n".join(("The answer should meet these criteria; all of them count alike.", *lines))
+
+
+def _without_places(prompt: str) -> str:
+    if (place := _PLACE.search(prompt)) is not None:
+        raise InputError(
+            f"{place[0]} would reach the model as it stands: this is no template; the task, the answer and the reference answer "
+            "are shown below it anyway, so write 'the answer' in its place",
+            path="judgePrompt",
+        )
+    return prompt
+
+
+def _not_blank(text: str, path: str) -> str:
+    if not text.strip():
+        raise InputError("blank text; say what is asked of the answer", path=path)
+    return text.strip()

@@ -1,0 +1,107 @@
+"""The process that runs a custom scorer, and its end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import shutil
+import signal
+import sys
+import tempfile
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from eval_skills.core.errors import ScorerError
+
+HOST = Path(__file__).with_name("host.py")
+
+MAX_ANSWER_BYTES = 1_000_000
+"""What a custom scorer may answer; more is an error."""
+
+_PASSED_ON = {"PATH", "HOME", "LANG", "TZ"}
+
+
+async def answer_of_host(request: bytes, folder: Path, timeout_s: float) -> Any:
+    """The host's answer to the request; its process, all that this started and its temporary files are gone afterwards.
+
+    Raises:
+        ScorerError: no answer came in time, the process ended without one, or the answer is too long or no JSON.
+    """
+    async with _temporary_folder() as temporary:
+        # no pipe for stderr: a grandchild that inherits it could hold up the end
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-I", str(HOST), stdin=PIPE, stdout=PIPE, stderr=DEVNULL,
+            cwd=folder, env=_environment() | {"TMPDIR": temporary}, start_new_session=True, limit=MAX_ANSWER_BYTES,
+        )  # fmt: skip
+        try:
+            async with asyncio.timeout(timeout_s):
+                return await _exchange(process, request)
+        except TimeoutError:
+            raise ScorerError(
+                f"the custom scorer did not answer within {timeout_s * 1000:.0f} ms; make it faster or raise timeoutMs"
+            ) from None
+        finally:
+            await _end(process)
+
+
+@asynccontextmanager
+async def _temporary_folder() -> AsyncIterator[str]:
+    """A folder for one process's temporary files, which need not tidy up after itself."""
+    folder = tempfile.mkdtemp(prefix="eval-skills-scorer-")
+    try:
+        yield folder
+    finally:
+        try:
+            os.rmdir(folder)
+        except OSError:  # it left something there, perhaps a great deal
+            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+
+
+async def _exchange(process: Process, request: bytes) -> Any:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # it ended early: the missing answer tells
+        process.stdin.write(request + b"\n")
+        await process.stdin.drain()
+        process.stdin.close()
+    try:
+        line = await process.stdout.readline()
+    except ValueError:
+        raise ScorerError(
+            f"the custom scorer answered more than {MAX_ANSWER_BYTES} bytes; return the score and a short reason"
+        ) from None
+    try:
+        return json.loads(line)
+    except ValueError:
+        code = await process.wait()
+        raise ScorerError(f"the custom scorer's process ended with exit code {code} and without an answer") from None
+
+
+async def _end(process: Process) -> None:
+    tree = _tree(process.pid)
+    with contextlib.suppress(ProcessLookupError, PermissionError):  # its session has ended already
+        os.killpg(process.pid, signal.SIGKILL)
+    for pid in tree:  # and what left the session
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(1):
+            await process.wait()
+
+
+def _tree(pid: int) -> list[int]:
+    """All living descendants of a process, where the system tells (Linux); elsewhere none."""
+    try:
+        children = [int(child) for task in Path(f"/proc/{pid}/task").glob("*/children") for child in task.read_text().split()]
+    except OSError:
+        return []
+    return [*children, *(below for child in children for below in _tree(child))]
+
+
+def _environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name in _PASSED_ON or name.startswith("LC_")}

@@ -1,0 +1,136 @@
+"""What can go wrong between us and a model's provider, and whether asking again can help."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+from eval_skills.core.errors import JudgeError
+from eval_skills.scorers.score import one_line
+
+_QUOTA = re.compile(r"insufficient_quota|exceeded your current quota|billing|credit balance|payment", re.IGNORECASE)
+_NO_KEY = re.compile(r"missing credentials|api_key client option must be set|missing .*api key", re.IGNORECASE)
+_NO_PROVIDER = re.compile(r"LLM Provider NOT provided", re.IGNORECASE)
+_PREFIX = re.compile(r"^(litellm\.)?\w*(Error|Exception|Timeout)\s*[:-]\s*", re.IGNORECASE)
+_NO_COMPLETION = re.compile(r"invalid response from LLM endpoint|'choices' that is not a list", re.IGNORECASE)
+_SHOWN_CHARS = 240
+
+
+class ModelTrouble(JudgeError):
+    """A request to a model failed.
+
+    `again`: another attempt can help, not before `retry_after_s` where the provider said so. `ends_judging`: no request to this
+    model will ever succeed (key, model, address, quota), so none should be made. `billed`: nobody knows whether it cost anything.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str,
+        again: bool = False,
+        ends_judging: bool = False,
+        billed: bool = False,
+        retry_after_s: float | None = None,
+    ) -> None:
+        super().__init__(message, code=code, retry_after_s=retry_after_s)
+        self.again, self.ends_judging, self.billed = again, ends_judging, billed
+
+
+def trouble_of(error: Exception, model: str, api_base: str | None = None) -> ModelTrouble:
+    """What an exception of the client library means; decided by the HTTP status, for the classes are not reliable.
+
+    It says 500 also where nobody answered, and where what was answered is not what it expects: that is known by the causes.
+    """
+    status, kind, said = getattr(error, "status_code", None), type(error).__name__, _said(error)
+    if kind == "ContextWindowExceededError" or status == 413:
+        return ModelTrouble(f"the prompt is too long for {model}: {said}", code="JUDGE_CONTEXT")
+    if kind == "ContentPolicyViolationError":
+        return ModelTrouble(f"{model} refused to judge this: {said}", code="JUDGE_REFUSED")
+    if _NO_KEY.search(said):
+        message = (
+            f"{model} needs a key; set its usual variable, or name the variable that holds it with llm.apiKeyEnv "
+            "(in Python settings={'llm': {'apiKeyEnv': …}})"
+        )
+        return ModelTrouble(message, code="JUDGE_AUTH", ends_judging=True)
+    if status in (401, 403):
+        hint = "is its key right? llm.apiKeyEnv names the variable that holds it"
+        return ModelTrouble(f"{model} refused us ({_status(status)}{said}); {hint}", code="JUDGE_AUTH", ends_judging=True)
+    if status == 402 or (status == 429 and _QUOTA.search(said)):
+        return ModelTrouble(f"the quota of {model} is used up: {said}", code="JUDGE_QUOTA", ends_judging=True)
+    if status == 404 or _NO_PROVIDER.search(said):
+        return ModelTrouble(_no_model(model, status, said), code="JUDGE_MODEL", ends_judging=True)
+    causes = {type(each).__name__ for each in _causes(error)}
+    if "APIConnectionError" in causes and "APITimeoutError" not in causes:
+        where = f"{api_base} (llm.apiBase)" if api_base else f"the provider of {model}"
+        return ModelTrouble(f"could not connect to {where}", code="JUDGE_UNAVAILABLE", again=True)
+    if "JSONDecodeError" in causes or _NO_COMPLETION.search(said):
+        return ModelTrouble(f"{model} {_not_a_completion(api_base)}", code="JUDGE_UNAVAILABLE", again=True)
+    return _passing(status, model, said, error)
+
+
+def _not_a_completion(api_base: str | None) -> str:
+    hint = f"; does llm.apiBase, {api_base}, end as its server wants it, such as in /v1?" if api_base else ""
+    return f"answered something that is no chat completion{hint}"
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """The exception and all that led to it."""
+    each: BaseException | None = error
+    while each is not None:
+        yield each
+        each = each.__cause__ or each.__context__
+
+
+def _passing(status: int | None, model: str, said: str, error: Exception) -> ModelTrouble:
+    wait = _retry_after(error)
+    if status == 429:
+        return ModelTrouble(f"{model} limits our rate: {said}", code="JUDGE_RATE_LIMIT", again=True, retry_after_s=wait)
+    if status in (408, 504):
+        return ModelTrouble(f"{model} did not answer in time: {said}", code="JUDGE_TIMEOUT", again=True, billed=True)
+    if status in (409, 529) or (status is not None and status >= 500):
+        message = f"{model} is not available ({_status(status)}{said})"
+        return ModelTrouble(message, code="JUDGE_UNAVAILABLE", again=True, retry_after_s=wait)
+    if status is None:
+        return ModelTrouble(f"{model} could not be asked: {type(error).__name__}: {said}", code="JUDGE_UNAVAILABLE")
+    return ModelTrouble(f"{model} does not take this request ({_status(status)}{said})", code="JUDGE_REQUEST")
+
+
+def no_provider(model: str) -> str:
+    """What is wrong with a model's name that does not say whom to ask for what."""
+    shown, name = one_line(model, _SHOWN_CHARS), one_line(model.rpartition("/")[2], _SHOWN_CHARS)
+    if not name:
+        return f"{shown!r} names no model; write PROVIDER/MODEL, such as openai/gpt-4o-mini"
+    return f"{shown!r} names no provider; write PROVIDER/MODEL, such as openai/{name} or ollama/{name}"
+
+
+def _no_model(model: str, status: int | None, said: str) -> str:
+    if status != 404:
+        return no_provider(model)
+    return f"there is no model {model} at this address ({_status(status)}{said})"
+
+
+def _status(status: int | None) -> str:
+    return f"HTTP {status}: " if status else ""
+
+
+def _said(error: Exception) -> str:
+    text = str(getattr(error, "message", "") or error)
+    while (shorter := _PREFIX.sub("", text.lstrip())) != text:
+        text = shorter
+    return one_line(text, _SHOWN_CHARS) or type(error).__name__
+
+
+def _retry_after(error: Exception) -> float | None:
+    """Seconds of ``Retry-After``, in either of its spellings; None: none was said."""
+    headers = getattr(error, "litellm_response_headers", None) or getattr(getattr(error, "response", None), "headers", None) or {}
+    text = str(headers.get("retry-after") or headers.get("Retry-After") or "").strip()
+    if re.fullmatch(r"\d{1,9}(\.\d+)?", text):
+        return float(text)
+    try:
+        moment = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    return max(0.0, (moment.replace(tzinfo=moment.tzinfo or UTC) - datetime.now(UTC)).total_seconds())

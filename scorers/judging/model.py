@@ -1,0 +1,109 @@
+"""Which model judges: its name, address, key, price and patience.
+
+Where keys of judging models are held.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+from eval_skills.core.config.limits import absence
+from eval_skills.core.errors import ConfigError
+from eval_skills.scorers.judging.provider import Form, ModelReply, knows_schemas, list_price
+
+if TYPE_CHECKING:
+    from eval_skills.core.config import LlmSettings
+
+_MILLION = 1_000_000
+_LOCAL = ("ollama/", "ollama_chat/", "lm_studio/", "llamafile/")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeModel:
+    """A model as litellm names it (``openai/gpt-4o-mini``). Prices are in USD per million tokens; None: the list price.
+
+    `timeout_s` is for one question with all its attempts. A single request may take half of that, so that another one can follow.
+    """
+
+    name: str
+    api_base: str | None = None
+    key: str | None = field(default=None, repr=False)
+    temperature: float = 0.0
+    timeout_s: float = 120.0
+    input_price: float | None = None
+    output_price: float | None = None
+
+    @classmethod
+    def of(cls, llm: LlmSettings, name: str, environ: Mapping[str, str] | None = None) -> JudgeModel:
+        """The model `name` with these settings; `environ` holds the key (default: this process's).
+
+        Raises:
+            ConfigError: the variable of the key is not set or empty, or one of the two prices is missing.
+        """
+        held = os.environ if environ is None else environ
+        key = held.get(llm.api_key_env, "").strip() if llm.api_key_env else None
+        if key == "":
+            raise ConfigError(f"llm.apiKeyEnv: {absence(llm.api_key_env or '', held)}; set it to the judge's key")
+        if (llm.input_price is None) != (llm.output_price is None):
+            raise ConfigError("llm.inputPrice and llm.outputPrice belong together; give both, or none")
+        return cls(
+            name=name, api_base=llm.api_base, key=key, temperature=llm.temperature or 0.0, timeout_s=llm.timeout_ms / 1000,
+            input_price=llm.input_price, output_price=llm.output_price,
+        )  # fmt: skip
+
+    @property
+    def attempt_s(self) -> float:
+        """The time limit of one request."""
+        return self.timeout_s / 2
+
+    def price(self, prompt_tokens: int, completion_tokens: int) -> float | None:
+        """What so many tokens cost, in USD; None: nobody knows."""
+        if self.input_price is not None and self.output_price is not None:
+            return (prompt_tokens * self.input_price + completion_tokens * self.output_price) / _MILLION
+        per_prompt, per_completion = _prices(self.name)
+        if per_prompt is None or per_completion is None:
+            return None
+        return prompt_tokens * per_prompt + completion_tokens * per_completion
+
+    def priced(self, reply: ModelReply) -> ModelReply:
+        """The reply with our own price, where one is set."""
+        if self.input_price is None or reply.prompt_tokens is None or reply.completion_tokens is None:
+            return reply
+        return replace(reply, cost_usd=self.price(reply.prompt_tokens, reply.completion_tokens))
+
+    def first_form(self) -> Form:
+        """The form to ask for first: behind an address of one's own, whether it knows schemas is found out by trying."""
+        known = self.api_base is not None or self.name.startswith(_LOCAL) or knows_schemas(self.name)
+        return "schema" if known else "text"
+
+
+@cache
+def _prices(name: str) -> tuple[float | None, float | None]:
+    """USD per token read and written, at list price."""
+    read, written = list_price(name, _MILLION, 0), list_price(name, 0, _MILLION)
+    return (None, None) if read is None or written is None else (read / _MILLION, written / _MILLION)
+
+
+USUAL_VARIABLES = (
+    "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "MISTRAL_API_KEY", "GROQ_API_KEY",
+    "COHERE_API_KEY", "DEEPSEEK_API_KEY", "OPENROUTER_API_KEY", "TOGETHERAI_API_KEY", "XAI_API_KEY", "AZURE_API_KEY",
+    "FIREWORKS_AI_API_KEY", "PERPLEXITYAI_API_KEY", "LITELLM_PROXY_API_KEY", "AWS_SECRET_ACCESS_KEY",
+)  # fmt: skip
+"""The variables that the client library reads by itself where no other one is named."""
+
+
+def key_variables(llm: LlmSettings) -> tuple[str, ...]:
+    """The variables that may hold the judge's key: the named one; else, at the providers' own addresses, the usual ones."""
+    if llm.api_key_env is not None:
+        return (llm.api_key_env,)
+    return () if llm.api_base is not None else USUAL_VARIABLES
+
+
+def judge_secrets(llm: LlmSettings, environ: Mapping[str, str]) -> dict[str, str]:
+    """The keys themselves by variable, for redaction: those that may be used, and those that might have been."""
+    names = {*key_variables(llm), *USUAL_VARIABLES}
+    return {name: value for name in sorted(names) if (value := environ.get(name, "").strip())}

@@ -1,0 +1,91 @@
+"""The scorers that a task asks for."""
+
+from __future__ import annotations
+
+from eval_skills.core.errors import InputError
+from eval_skills.core.models import EvalTask, Expected
+from eval_skills.core.tool_names import normalise_tool_name
+from eval_skills.scorers.options import given_options
+from eval_skills.scorers.registry import Scorer, find_scorer
+from eval_skills.scorers.settings import ScoringSettings
+from eval_skills.scorers.tools.accuracy import ToolAccuracy
+from eval_skills.scorers.tools.forbidden import ForbiddenTools
+from eval_skills.scorers.tools.sequence import Sequence
+from eval_skills.scorers.trajectory.messages import read_trajectory
+from eval_skills.scorers.trajectory.shapes import UnreadableTrajectory
+
+
+def evaluator_of(task: EvalTask, settings: ScoringSettings) -> tuple[str | None, Scorer | None]:
+    """The canonical name of a task's evaluator, and the evaluator with its options; (None, None) for a task that has none.
+
+    Raises:
+        InputError: there is no such scorer, or its options cannot be; `path` names the option.
+    """
+    named = task.evaluator_type
+    if named is None and task.expected_output is None:
+        return None, None
+    place = "evaluator.type" if task.evaluator is not None else "expectedOutput.type"
+    try:
+        entry = find_scorer(named or settings.default_evaluator)
+    except InputError as error:
+        raise InputError(error.message, path=place if named else "the default evaluator") from error
+    if task.expected is not None and task.expected.trajectory is not None and "task" not in entry.options:
+        raise InputError(
+            f"scorer {entry.name!r} does not look at it; name the evaluator trajectory_match", path="expected.trajectory"
+        )
+    options = given_options(entry, task, settings)
+    try:
+        return entry.name, entry.build(options)
+    except InputError as error:
+        raise InputError(error.message, path=_place(task, error.path)) from error
+    except ValueError as error:  # a plug-in need not know our errors
+        raise InputError(str(error), path="evaluator") from error
+
+
+def forbidden_of(expected: Expected) -> ForbiddenTools | None:
+    """The gate that an expectation asks for; None where it forbids nothing.
+
+    Raises:
+        InputError: the expected trajectory calls what is forbidden, or is none.
+    """
+    if not expected.forbidden_tools:
+        return None
+    forbidden = {normalise_tool_name(name): name for name in expected.forbidden_tools}
+    for name in _reference_tools(expected):
+        if (clash := forbidden.get(normalise_tool_name(name))) is not None:
+            message = f"tool {name!r} is expected and forbidden (as {clash!r}) at once; remove it from one list"
+            raise InputError(message, path="trajectory")
+    return ForbiddenTools(tools=tuple(expected.forbidden_tools))
+
+
+def dimensions_of(expected: Expected, settings: ScoringSettings) -> dict[str, ToolAccuracy | Sequence]:
+    """The dimensions beside the evaluator that an expectation asks for, by name.
+
+    Raises:
+        InputError: a tool or a category cannot be expected.
+    """
+    dimensions: dict[str, ToolAccuracy | Sequence] = {}
+    if expected.tools or expected.tool_categories:
+        tools, categories = tuple(expected.tools), tuple(expected.tool_categories)
+        dimensions["tool_accuracy"] = ToolAccuracy(
+            tools=tools, tool_categories=categories, shell_needs_command=expected.shell_needs_command, settings=settings
+        )
+    if expected.tool_sequence:
+        sequence = tuple(expected.tool_sequence)
+        dimensions["sequence_correctness"] = Sequence(expected=sequence, mode=expected.sequence_mode, settings=settings)
+    return dimensions
+
+
+def _reference_tools(expected: Expected) -> list[str]:
+    try:
+        return [call.written for call in read_trajectory(expected.trajectory, "trajectory").calls]
+    except UnreadableTrajectory as error:
+        raise InputError(error.message, path=str(error.source)) from error
+
+
+def _place(task: EvalTask, option: str) -> str:
+    if option.startswith("expected."):
+        return option
+    name = option.partition("[")[0].partition(".")[0]
+    written = task.evaluator is not None and name in task.evaluator.options
+    return f"{'evaluator' if written or task.expected_output is None else 'expectedOutput'}.{option}"

@@ -1,0 +1,100 @@
+"""The limits of a task: score, cost, latency. Each is a gate that is passed at equality.
+
+How much each dimension of an item counts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING
+
+from eval_skills.core.errors import InputError
+from eval_skills.core.models import Reason
+
+if TYPE_CHECKING:
+    from eval_skills.core.models import SkillResponse, Thresholds, Weights
+
+TOLERANCE = 1e-9
+"""Points of score, and share of a cost, that float arithmetic may lose: 0.1 + 0.2 is within 0.3."""
+
+
+def reaches(score: float, min_score: float) -> bool:
+    """Whether a score in [0, 1] reaches a limit in points of 100."""
+    return score * 100 >= min_score - TOLERANCE
+
+
+def below_min(score: float, min_score: float) -> Reason:
+    """The reason of a score that does not reach its limit."""
+    message = f"expected a score of at least {min_score:g} of 100, got {told(score * 100, min_score)}"
+    return Reason(code="SCORE_BELOW_MIN", message=message, where="thresholds.minScore")
+
+
+def limit_reasons(thresholds: Thresholds, response: SkillResponse) -> list[Reason]:
+    """The reasons of a cost or latency beyond its limit. What is unknown is not known to be within it, and fails."""
+    return [*_cost(thresholds.max_cost, response.cost_usd), *_latency(thresholds.max_latency, response.latency_ms)]
+
+
+def _cost(limit: float | None, cost: float | None) -> list[Reason]:
+    where = "thresholds.maxCost"
+    if limit is None or (cost is not None and cost <= limit * (1 + TOLERANCE)):
+        return []
+    if cost is None:
+        message = f"expected a cost of at most {limit:g} USD, got none: the skill did not report costUsd"
+        return [Reason(code="COST_UNKNOWN", message=message, where=where)]
+    return [
+        Reason(
+            code="COST_ABOVE_MAX", message=f"expected a cost of at most {limit:g} USD, got {told(cost, limit)} USD", where=where
+        )
+    ]
+
+
+def _latency(limit: float | None, latency: float | None) -> list[Reason]:
+    where = "thresholds.maxLatency"
+    if limit is None or (latency is not None and latency <= limit):
+        return []
+    if latency is None:
+        message = f"expected a latency of at most {limit:g} ms, got none: it was not measured"
+        return [Reason(code="LATENCY_UNKNOWN", message=message, where=where)]
+    return [
+        Reason(
+            code="LATENCY_ABOVE_MAX",
+            message=f"expected a latency of at most {limit:g} ms, got {told(latency, limit)} ms",
+            where=where,
+        )
+    ]
+
+
+def told(value: float, limit: float) -> str:
+    """A number beside its limit, with as many digits as it takes to tell them apart."""
+    short = f"{value:.6g}"
+    return repr(value) if short == f"{limit:.6g}" else short
+
+
+DEFAULT_WEIGHTS: Mapping[str, float] = {"tool_accuracy": 0.3, "output_quality": 0.5, "sequence_correctness": 0.2}
+
+
+def effective_weights(configured: Collection[str], of_run: Weights, of_task: Weights | None) -> dict[str, float]:
+    """The weights of the configured dimensions: defaults, then the run's, then the task's, key by key. They need not sum to 1.
+
+    Raises:
+        InputError: every configured dimension weighs 0, so there is no mean.
+    """
+    layers = {**DEFAULT_WEIGHTS, **of_run.named(), **(of_task.named() if of_task is not None else {})}
+    weights = {name: layers[name] for name in DEFAULT_WEIGHTS if name in configured}
+    if weights and not any(weights.values()):
+        raise InputError(
+            f"every configured dimension weighs 0 ({', '.join(weights)}); give at least one a weight above 0", path="weights"
+        )
+    return weights
+
+
+def weighted_mean(scores: Mapping[str, float], weights: Mapping[str, float]) -> float | None:
+    """Σ weight · score / Σ weight over the dimensions that have a score, in [0, 1]; None when those weigh nothing."""
+    largest = max((weights[name] for name in scores), default=0.0)
+    if not largest:
+        return None
+    exponent = -math.frexp(largest)[1]  # a power of two: no digit is lost, and neither sum leaves the range of floats
+    share = {name: math.ldexp(weights[name], exponent) for name in scores}
+    mean = sum(share[name] * score for name, score in scores.items()) / sum(share.values())
+    return min(1.0, max(0.0, mean))  # renormalising may leave the range by the last binary digit

@@ -1,0 +1,200 @@
+"""How the answers to one task are judged, prepared once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from inspect import isawaitable
+from typing import TYPE_CHECKING, Any
+
+from eval_skills.core.errors import InputError
+from eval_skills.core.models import EvalTask, Expected, Reason, Thresholds, Verdict
+from eval_skills.scorers.answer import is_long
+from eval_skills.scorers.claims.scorer import Hallucination
+from eval_skills.scorers.judge_identity import JudgeIdentity, identity_of
+from eval_skills.scorers.judging.budget import counted
+from eval_skills.scorers.score import as_score, remark
+from eval_skills.scorers.settings import ScoringSettings
+from eval_skills.scorers.task_scoring.configured import dimensions_of, evaluator_of, forbidden_of
+from eval_skills.scorers.task_scoring.limits import effective_weights, limit_reasons
+from eval_skills.scorers.task_scoring.output_text import OutputText
+from eval_skills.scorers.task_scoring.verdict import Findings, forbidden_verdict
+from eval_skills.scorers.tools.calls import COMPARES_CALLS, calls_disagree, nothing_to_judge, unknown_calls, with_tool_calls
+
+if TYPE_CHECKING:
+    from eval_skills.core.models import SkillResponse
+
+_NO_CLAIMS = remark(
+    Reason(code="NO_CLAIMS", message="the answer claims nothing that could be looked up", where="checks.hallucination")
+)
+
+_NOT_JUDGED = remark(
+    Reason(code="NOT_JUDGED", message="a gate failed first, so no model was asked; the output counts as 0", where="evaluator")
+)
+
+_CLAIMS_NOT_JUDGED = remark(
+    Reason(code="NOT_JUDGED", message="a gate failed first, so no model verified the claims", where="checks.hallucination")
+)
+
+HUGE_CHARS = 65_536
+"""An answer beyond this is judged in a thread, so that other items go on."""
+
+
+class TaskScoring:
+    """One task's evaluator, gates, dimensions and weights, checked when it is built; it judges any number of answers.
+
+    `scorer` is the canonical name of the evaluator, or None for a task that has none. `settings` may be a mapping, in
+    camelCase or snake_case.
+
+    Raises:
+        InputError: anything that the task asks for cannot be done: an unknown scorer, option or category, a missing or empty
+            expectation, weights that are all 0. `path` names the task's id and the option.
+    """
+
+    def __init__(self, task: EvalTask, settings: ScoringSettings | Mapping[str, Any] | None = None) -> None:
+        self.task, self.settings = task, ScoringSettings.of(settings)
+        expected = task.expected or Expected()
+        self._thresholds = task.thresholds or Thresholds()
+        with _naming(task, ""):
+            self.scorer, self._evaluator = evaluator_of(task, self.settings)
+        with _naming(task, "expected"):
+            self._forbidden = forbidden_of(expected)
+            self._output_text = OutputText.of(expected.output)
+            self._dimensions = dimensions_of(expected, self.settings)
+            self._sequence_gate = expected.sequence_gate
+        check = task.checks.hallucination if task.checks else None
+        with _naming(task, "checks.hallucination"):
+            self._hallucination = Hallucination.of(check, task, self.settings) if check else None
+        with _naming(task, ""):
+            configured = {*self._dimensions, *(("output_quality",) if self._evaluator or self._output_text else ())}
+            if self._thresholds.min_score and not configured and self._forbidden is None and self._hallucination is None:
+                raise InputError(
+                    "minScore is set and nothing is scored; give an evaluator, or say what is expected",
+                    path="thresholds.minScore",
+                )
+            self._weights = effective_weights(configured, self.settings.weights, task.weights)
+
+    @property
+    def models(self) -> tuple[str | None, ...]:
+        """The judging models that are asked, None being the run's; empty where none is."""
+        return tuple(dict.fromkeys((*self._models, *(self._hallucination.models if self._hallucination else ()))))
+
+    @property
+    def judge(self) -> JudgeIdentity | None:
+        """Who gives the evaluator's verdict, where that is models."""
+        return identity_of(self._evaluator, self.scorer, self.settings)
+
+    @property
+    def claims_judge(self) -> JudgeIdentity | None:
+        """Who verifies the claims of an answer for ``checks.hallucination``, where that is a model."""
+        return identity_of(self._hallucination, None, self.settings) if self._hallucination else None
+
+    @property
+    def _models(self) -> tuple[str | None, ...]:
+        """Those of the evaluator."""
+        return tuple(getattr(self._evaluator, "models", ()))
+
+    async def verdict(self, response: SkillResponse) -> Verdict:
+        """The verdict of one answer, which is left as it was.
+
+        The forbidden gate comes first and, when it fails, alone. A judging model is not asked about an answer that failed another
+        gate already. A scorer that breaks gives status `error`; nothing is raised.
+        """
+        with counted() as spending:
+            verdict = await self._verdict(response)
+        if not spending.happened:
+            return verdict
+        return verdict.model_copy(update={"judge_tokens": spending.tokens, "judge_cost_usd": spending.cost_usd})
+
+    def violation(self, response: SkillResponse) -> Verdict | None:
+        """The verdict of a run that called a forbidden tool, however it ended; None where it called none that is known of."""
+        return forbidden_verdict(self._forbidden, response, self.scorer)
+
+    async def _verdict(self, response: SkillResponse) -> Verdict:
+        if (forbidden := self.violation(response)) is not None:
+            return forbidden
+        findings = Findings(self._weights, self._thresholds.min_score, self.scorer)
+        self._check_calls(response, findings)
+        response = with_tool_calls(response)
+        huge = is_long(response.output, HUGE_CHARS)
+        await _call(self._check_gates, response, findings, in_thread=huge)
+        try:
+            self._score_dimensions(response, findings)
+            await self._check_claims(response, findings)
+            await self._evaluate(response, findings, huge)
+        except Exception as error:  # noqa: BLE001 - scorers are anybody's code: whatever one raises becomes the item's status
+            findings.broken = error
+        return findings.verdict()
+
+    def _check_calls(self, response: SkillResponse, findings: Findings) -> None:
+        """Before anything is filled in: whether it is known what was called, and whether both sources say the same."""
+        compared = self._forbidden is not None or bool(self._dimensions)
+        if compared and (unknown := unknown_calls(response)) is not None:
+            findings.output_gates.append(unknown)
+            findings.forbidden_unknown = self._forbidden is not None
+        if (compared or self.scorer in COMPARES_CALLS) and (disagreement := calls_disagree(response)) is not None:
+            findings.remarks.append(disagreement)
+
+    def _check_gates(self, response: SkillResponse, findings: Findings) -> None:
+        if self._output_text is not None:
+            text = self._output_text.score(response)
+            findings.output_gates += text.reasons
+            if self._evaluator is None:
+                findings.scores["output_quality"] = text.value
+        findings.limits += limit_reasons(self._thresholds, response)
+
+    def _score_dimensions(self, response: SkillResponse, findings: Findings) -> None:
+        for name, dimension in self._dimensions.items():
+            if (score := dimension.score(response)) is None:
+                continue
+            if name == "sequence_correctness" and self._sequence_gate:
+                findings.output_gates += score.reasons
+                score = replace(score, reasons=())
+            findings.add_dimension(name, score)
+
+    async def _check_claims(self, response: SkillResponse, findings: Findings) -> None:
+        check = self._hallucination
+        findings.claims_share = 0.0 if check is not None else None
+        if check is not None and check.models and (findings.output_gates or findings.limits):
+            findings.remarks.append(_CLAIMS_NOT_JUDGED)
+            check = check.without_model()
+        if check is None:
+            return
+        score = await check.score(response)
+        if score is None:
+            findings.claims_share = 1.0
+            findings.remarks.append(_NO_CLAIMS)
+        else:
+            findings.claims_share = score.value
+            findings.add_gate("hallucination", score)
+
+    async def _evaluate(self, response: SkillResponse, findings: Findings, in_thread: bool) -> None:
+        if self._evaluator is None:
+            return
+        if self._models and (findings.output_gates or findings.limits):
+            findings.scores["output_quality"] = 0.0
+            findings.remarks.append(_NOT_JUDGED)
+            return
+        result = await _call(self._evaluator.score, response, in_thread=in_thread)
+        score = as_score(await result if isawaitable(result) else result)
+        if score is not None:
+            findings.add_evaluation(score)
+        elif (reason := nothing_to_judge(self.scorer, response)) not in findings.output_gates:
+            findings.output_gates.append(reason)
+
+
+async def _call(function: Callable[..., Any], *args: Any, in_thread: bool) -> Any:
+    return await asyncio.to_thread(function, *args) if in_thread else function(*args)
+
+
+@contextmanager
+def _naming(task: EvalTask, place: str) -> Iterator[None]:
+    try:
+        yield
+    except InputError as error:
+        path = ".".join(part for part in (place, error.path) if part)
+        raise InputError(
+            error.message, source=error.source, path=f"task {task.id!r}: {path}" if path else f"task {task.id!r}"
+        ) from error

@@ -1,0 +1,152 @@
+"""How what was found out about one answer becomes its verdict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from eval_skills.core.errors import ErrorKind, ItemError, JudgeError
+from eval_skills.core.models import Reason, Verdict
+from eval_skills.scorers.score import is_remark, one_line, remark
+from eval_skills.scorers.task_scoring.limits import below_min, reaches, weighted_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from eval_skills.core.models import SkillResponse
+    from eval_skills.scorers.score import Score
+    from eval_skills.scorers.tools.forbidden import ForbiddenTools
+
+_NOTHING = remark(Reason(code="NOTHING_EXPECTED", message="no dimension is configured, so the score is 1", where="expected"))
+
+
+@dataclass(slots=True)
+class Findings:
+    """What has been found out about one answer so far.
+
+    `weights` are those of the configured dimensions; `scorer` is the evaluator's name, None without one. Reasons lie in five
+    lists, in the order in which a report shows them: failed gates of the output, tools and sequence, the evaluator's, failed
+    limits, remarks. A configured dimension that could not be computed counts as 0: not saying is never better than being wrong.
+    `forbidden_unknown` is the same for the forbidden gate. `claims_share` is the score where nothing but claims is checked (None:
+    they are not).
+    """
+
+    weights: Mapping[str, float]
+    min_score: float | None
+    scorer: str | None
+    scores: dict[str, float] = field(default_factory=dict)
+    parts: dict[str, float] = field(default_factory=dict)
+    output_gates: list[Reason] = field(default_factory=list)
+    tools: list[Reason] = field(default_factory=list)
+    evaluation: list[Reason] = field(default_factory=list)
+    limits: list[Reason] = field(default_factory=list)
+    remarks: list[Reason] = field(default_factory=list)
+    evaluator_passed: bool | None = None
+    broken: Exception | None = None
+    gates: dict[str, float] = field(default_factory=dict)
+    forbidden_unknown: bool = False
+    claims_share: float | None = None
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+    def add_dimension(self, name: str, score: Score) -> None:
+        """A scored dimension of the agent's run; its reasons are known by their marks."""
+        self.scores[name] = score.value
+        self.tools += [each for each in score.reasons if not is_remark(each)]
+        self.remarks += [each for each in score.reasons if is_remark(each)]
+        if score.metadata:
+            self.metadata[name] = dict(score.metadata)
+
+    def add_gate(self, name: str, score: Score) -> None:
+        """A gate with a share of its own, which is shown among the dimensions and weighs nothing."""
+        self.gates[name] = score.value
+        self.metadata[name] = dict(score.metadata)
+        informative = [each for each in score.reasons if score.passed or is_remark(each)]
+        self.output_gates += [each for each in score.reasons if each not in informative]
+        self.remarks += map(remark, informative)
+
+    def add_evaluation(self, score: Score) -> None:
+        """The evaluator's score, which is the dimension `output_quality`; its own dimensions are shown beside it."""
+        self.scores["output_quality"] = score.value
+        self.parts = dict(score.dimensions)
+        self.evaluator_passed = score.passed
+        self.output_gates += score.gates
+        self.metadata |= score.metadata
+        reasons = score.reasons
+        if not reasons and score.reason:
+            code = "OUTPUT_ACCEPTED" if score.passed else "OUTPUT_REJECTED"
+            reasons = (Reason(code=code, message=score.reason, where="output"),)
+        informative = [each for each in reasons if score.passed or is_remark(each)]
+        self.evaluation += [each for each in reasons if each not in informative]
+        self.remarks += map(remark, informative)
+
+    def verdict(self) -> Verdict:
+        """Status `error` if a scorer broke and no gate had failed, otherwise pass or fail with the weighted mean as score."""
+        if self.broken is not None and not self.output_gates and not self.limits:
+            return self._error(self.broken)
+        if self.broken is not None:
+            self.remarks.append(remark(_broken_reason(self.broken, self.scorer)))
+        score = self._score()
+        enough = self._is_enough(score)
+        passed = enough and not self.output_gates and not self.limits
+        reasons = self._reasons(score, enough)
+        return self._build("pass" if passed else "fail", score, reasons)
+
+    def _score(self) -> float:
+        if self.forbidden_unknown:
+            return 0.0
+        if self.weights:
+            return weighted_mean({**dict.fromkeys(self.weights, 0.0), **self.scores}, self.weights) or 0.0
+        if self.claims_share is not None:
+            return self.claims_share
+        self.remarks.append(_NOTHING)
+        return 1.0
+
+    def _is_enough(self, score: float) -> bool:
+        if self.min_score is not None:
+            return reaches(score, self.min_score)
+        if self.scorer is not None:
+            return bool(self.evaluator_passed)
+        if not self.weights and self.claims_share is not None:
+            return True  # the check's own threshold is a gate
+        return reaches(score, 100)
+
+    def _reasons(self, score: float, enough: bool) -> list[Reason]:
+        limits = list(self.limits)
+        if self.min_score is not None and not enough:
+            limits.insert(0, below_min(score, self.min_score))
+        # without min_score an evaluator decides alone, so what the tools lack explains nothing
+        tools_explain = not enough and (self.min_score is not None or self.scorer is None)
+        failures = [*self.output_gates, *(self.tools if tools_explain else ()), *(() if enough else self.evaluation), *limits]
+        informative = [*(() if tools_explain else self.tools), *(self.evaluation if enough else ()), *self.remarks]
+        return [*failures, *map(remark, informative)]
+
+    def _error(self, error: Exception) -> Verdict:
+        kind: ErrorKind = error.kind if isinstance(error, JudgeError) else "scorer"
+        reasons = [_broken_reason(error, self.scorer), *map(remark, [*self.tools, *self.remarks])]
+        return self._build("error", None, reasons, kind)
+
+    def _build(self, status: Any, score: float | None, reasons: Iterable[Reason], kind: ErrorKind | None = None) -> Verdict:
+        return Verdict(
+            status=status,
+            score=score,
+            passed=status == "pass",
+            scorer=self.scorer,
+            dimensions={**self.parts, **self.gates, **self.scores},
+            reasons=list(reasons),
+            error_kind=kind,
+            metadata=self.metadata,
+        )
+
+
+def forbidden_verdict(gate: ForbiddenTools | None, response: SkillResponse, scorer: str | None) -> Verdict | None:
+    """The verdict of a run that called a forbidden tool: 0, with nothing else computed. None where it called none."""
+    violations = gate.violations(response.tool_calls or (), response.messages) if gate is not None else ()
+    return Verdict(status="fail", score=0.0, passed=False, scorer=scorer, reasons=list(violations)) if violations else None
+
+
+def _broken_reason(error: Exception, scorer: str | None) -> Reason:
+    if isinstance(error, JudgeError):
+        return Reason(code=error.code, message=one_line(str(error), 400), where="evaluator")
+    kind = "" if isinstance(error, ItemError) else f"{type(error).__name__}: "
+    who = f"scorer {scorer!r}" if scorer else "the scoring of tool calls"
+    return Reason(code="SCORER_ERROR", message=f"{who} broke: {kind}{one_line(str(error), 400)}", where="evaluator")

@@ -1,0 +1,1 @@
+"""Which tools an agent called, in which order, and whether one of them was forbidden."""

@@ -1,0 +1,138 @@
+"""The tool calls of an answer, however it reports them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from eval_skills.core.messages.blocks import as_dict
+from eval_skills.core.messages.roles import inner_message, role_in, unknown_role
+from eval_skills.core.models import Reason, SkillResponse, ToolCall
+from eval_skills.scorers.score import excerpt, remark
+from eval_skills.scorers.tools.notations import NO_ARGUMENTS, every_call, name_and_arguments, raw_calls, results_named
+
+_IDENTITIES = ("call_id", "toolUseId", "toolCallId", "id")
+"""OpenAI's items have two: that of the call stands in its output too, that of the item in nothing else."""
+
+COMPARES_CALLS = ("trajectory_match", "tool_accuracy", "sequence", "forbidden_tools")
+"""The evaluators that look at what was called."""
+
+_UNREPORTED = Reason(
+    code="TOOL_CALLS_UNKNOWN",
+    message="expected toolCalls or messages that say which tools were called, got neither; report an empty list for none",
+    where="toolCalls",
+)
+
+
+def with_tool_calls(response: SkillResponse) -> SkillResponse:
+    """The same answer with `tool_calls` filled in from its messages where it reports none of its own.
+
+    None stays None only for an answer without messages: what it called is unknown. An empty list is no alibi for calls
+    that stand in the messages.
+    """
+    if response.tool_calls or response.messages is None:
+        return response
+    return response.model_copy(update={"tool_calls": calls_of_messages(response.messages)})
+
+
+def known_calls(response: SkillResponse) -> list[ToolCall] | None:
+    """What was called, for everything that compares calls: the calls of the messages where these hold any, else `tool_calls`.
+
+    None where that is unknown; `unknown_calls` says why.
+    """
+    if unknown_calls(response) is not None:
+        return None
+    spoken = calls_of_messages(response.messages or [])
+    return spoken if calls_disagree(response) is not None else response.tool_calls or spoken
+
+
+def unknown_calls(response: SkillResponse) -> Reason | None:
+    """Why nobody can tell what was called: nothing says so, a message that may hold calls is nobody's that is known, or a call
+    of the assistant names no tool, whatever else is reported.
+    """
+    if response.tool_calls is None and response.messages is None:
+        return _UNREPORTED
+    for place, call in enumerate(response.tool_calls or ()):
+        if not call.name.strip():
+            return _unknown(_nameless(call.model_dump(exclude_unset=True)), f"toolCalls[{place}]")
+    for place, message in enumerate(map(inner_message, response.messages or ())):
+        if (problem := _hidden_in(message, told=bool(response.tool_calls))) is not None:
+            return _unknown(problem, f"messages[{place}]")
+    return None
+
+
+def _hidden_in(message: Mapping[str, Any], *, told: bool) -> str | None:
+    """Why a message may hold calls that nobody can read; `told` says that there are calls which were reported beside it."""
+    role = role_in(message)
+    if role is None and (not told or any(True for _ in every_call(message))):
+        return unknown_role(message)
+    nameless = (call for call in every_call(message) if _tool_call(call) is None)
+    return next(map(_nameless, nameless), None) if role == "assistant" else None
+
+
+def _nameless(call: Any) -> str:
+    return f"expected tool calls that name their tool, got {excerpt(call)}"
+
+
+def _unknown(problem: str, where: str) -> Reason:
+    return Reason(code="TOOL_CALLS_UNKNOWN", message=problem, where=where)
+
+
+def nothing_to_judge(scorer: str | None, response: SkillResponse) -> Reason:
+    """Why an evaluator gave no score: one that compares calls says of unknown ones what the dimensions say of them."""
+    if scorer in COMPARES_CALLS and (unknown := unknown_calls(response)) is not None:
+        return unknown
+    return Reason(code="NOTHING_TO_JUDGE", message=f"scorer {scorer!r} found nothing to judge in this answer", where="output")
+
+
+def calls_disagree(response: SkillResponse) -> Reason | None:
+    """A remark where `tool_calls` and the messages both say what was called, and not the same tools in the same order."""
+    spoken = [call.name for call in calls_of_messages(response.messages or [])]
+    if not spoken or response.tool_calls is None or spoken == [call.name for call in response.tool_calls]:
+        return None
+    reported = [call.name for call in response.tool_calls]
+    message = f"the messages call {excerpt(spoken)} and toolCalls reports {excerpt(reported)}; the messages count"
+    return remark(Reason(code="TOOL_CALLS_DISAGREE", message=message, where="toolCalls"))
+
+
+def named_in_messages(messages: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
+    """Every tool that a message calls, as (where, name), whoever says it and in whatever notation.
+
+    A call that one message repeats in another notation is one.
+    """
+    for place, message in enumerate(messages):
+        inner = inner_message(message)
+        read = _names(raw_calls(inner))
+        others = dict.fromkeys(name for name in _names(list(every_call(inner))) if name not in read)
+        yield from ((f"messages[{place}]", name) for name in [*read, *others])
+
+
+def results_in_messages(messages: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
+    """Every tool whose result stands in a message under its name, as (where, name): it ran, wherever the call is."""
+    for place, message in enumerate(messages):
+        inner = inner_message(message)
+        yield from ((f"messages[{place}]", name) for name in results_named(inner, role_in(inner)))
+
+
+def calls_of_messages(messages: list[dict[str, Any]]) -> list[ToolCall]:
+    """The calls of all assistant messages, in order; calls on other messages do not count, and unreadable ones are left out.
+
+    See `call_notations` for what is read.
+    """
+    spoken = (inner_message(message) for message in messages)
+    raw = (call for message in spoken if role_in(message) == "assistant" for call in raw_calls(message))
+    return [call for call in map(_tool_call, raw) if call is not None]
+
+
+def _names(raw: list[Any]) -> list[str]:
+    return [call.name for call in map(_tool_call, raw) if call is not None]
+
+
+def _tool_call(raw: Any) -> ToolCall | None:
+    given = as_dict(raw)
+    name, arguments = name_and_arguments(given)
+    if not isinstance(name, str) or not name.strip():
+        return None
+    identities = (given.get(key) for key in _IDENTITIES)
+    identity = next((each for each in identities if isinstance(each, str)), None)
+    return ToolCall(name=name, arguments=None if arguments is NO_ARGUMENTS else arguments, id=identity)

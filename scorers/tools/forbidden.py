@@ -1,0 +1,73 @@
+"""Did the agent leave the forbidden tools alone?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from eval_skills.core.errors import InputError
+from eval_skills.core.models import Reason
+from eval_skills.core.tool_names import FORBIDDEN_TOOL_CALLED, normalise_tool_name
+from eval_skills.scorers.registry import scorer
+from eval_skills.scorers.score import Score
+from eval_skills.scorers.tools.calls import named_in_messages, results_in_messages, unknown_calls
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from eval_skills.core.models import SkillResponse, ToolCall
+
+
+@scorer("forbidden_tools")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForbiddenTools:
+    """1 when none of `tools` was called, else 0. Failed calls count too.
+
+    Names compare without case, ``-``, ``_``, dots and blanks, so two different tools may collide (`re_write`, `rewrite`): a gate
+    errs on the safe side, and the reason shows both spellings. A prefix makes another name. Calls of `tool_calls` and of the
+    messages both count, whoever says them, and so does a result under the tool's name: it ran. An answer that does not say what
+    it called is not judged.
+
+    Raises:
+        InputError: `tools` is empty.
+    """
+
+    tools: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if not self.tools:
+            raise InputError("the list is empty, so nothing is forbidden; name at least one tool", path="tools")
+
+    def score(self, response: SkillResponse) -> Score | None:
+        """0 with one reason per forbidden tool that was called, 1 without any; None when the calls are unknown."""
+        violations = self.violations(response.tool_calls or (), response.messages or [])
+        if not violations and unknown_calls(response) is not None:
+            return None
+        return Score(0.0 if violations else 1.0, reasons=violations)
+
+    def violations(self, calls: Sequence[ToolCall], messages: list[dict[str, Any]] | None = None) -> tuple[Reason, ...]:
+        """One reason per forbidden tool that was called, whatever its spellings, in the order first called: first those of the
+        calls, then those of the messages alone, then those that only a result tells of. A tool that several of them name was
+        called as often as the one that names it most says.
+        """
+        forbidden = {normalise_tool_name(name): name for name in reversed(self.tools)}
+        reported = [(f"toolCalls[{index}]", call.name) for index, call in enumerate(calls)]
+        spoken = list(named_in_messages(messages or []))
+        answered = list(results_in_messages(messages or []))
+        first: dict[str, tuple[str, str]] = {}
+        for where, called in [*reported, *spoken, *answered]:
+            if (name := normalise_tool_name(called)) in forbidden:
+                first.setdefault(name, (where, called))
+        times = _counted(reported) | _counted(spoken) | _counted(answered)
+        return tuple(_violation(where, called, times[name], forbidden[name]) for name, (where, called) in first.items())
+
+
+def _counted(found: list[tuple[str, str]]) -> Counter[str]:
+    return Counter(normalise_tool_name(name) for _, name in found)
+
+
+def _violation(where: str, called: str, times: int, forbidden: str) -> Reason:
+    spelling = "" if called == forbidden else f" (forbidden as {forbidden!r})"
+    message = f"forbidden tool {called!r}{spelling} was called {times} time{'s' if times > 1 else ''}"
+    return Reason(code=FORBIDDEN_TOOL_CALLED, message=message, where=where)

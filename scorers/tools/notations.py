@@ -1,0 +1,143 @@
+"""The notations in which a message carries tool calls."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from typing import Any
+
+from eval_skills.core.messages.blocks import as_dict, blocks_of
+from eval_skills.core.messages.responses_items import built_in_call, is_call, item_role
+from eval_skills.core.messages.tool_results import results_of
+
+NO_ARGUMENTS = object()
+"""Stands for arguments that a call does not mention, which is not the same as null."""
+
+_TALK = frozenset({"role", "content", "name", "tool_call_id"})
+"""What a message of text alone may have."""
+
+_CALL_BLOCKS = frozenset(
+    {"tool_use", "server_tool_use", "mcp_tool_use"}
+    | {"tool_call", "server_tool_call", "invalid_tool_call", "tool-call", "dynamic-tool"}
+    | {"function_call", "custom_tool_call", "mcp_call"}
+)
+"""The types of blocks that are calls: Anthropic's, LangChain's, Vercel's and those of OpenAI's responses."""
+
+_INVOCATIONS = frozenset({"tool_invocation", "tool-invocation"})
+_CALL_LISTS = ("tool_calls", "invalid_tool_calls", "toolCalls", "toolInvocations", "function_call", "functionCall")
+_OF_NOBODY = ("tool_use", "toolUse", "toolInvocation")
+_TOOLS = re.compile("tool|func", re.IGNORECASE)
+
+_CALL_KEYS = ("functionCall", "function_call", "toolUse", "toolInvocation")
+"""The keys under which Gemini's parts, Bedrock's blocks and Vercel's hold a call."""
+
+
+def raw_calls(message: Mapping[str, Any]) -> list[Any]:
+    """The calls of one assistant message as they stand there, whatever the notation and however unreadable.
+
+    Libraries repeat one call in several notations: the first that is filled holds them all. What stands in the place of a list
+    of calls and is none counts as one call without a name.
+    """
+    calls = message.get("tool_calls")
+    if calls.__class__ is list and calls and not message.get("invalid_tool_calls"):
+        listed: list[Any] = calls
+        return listed
+    if _is_talk(message):
+        return []
+    return next(filter(None, _notations(message)), [])
+
+
+def every_call(message: Mapping[str, Any]) -> Iterator[Any]:
+    """The calls of a message in all of its notations, repeated ones too."""
+    return iter(()) if _is_talk(message) else (call for notation in _notations(message) for call in notation)
+
+
+def name_and_arguments(raw: Mapping[str, Any]) -> tuple[Any, Any]:
+    """What a raw call says it calls, and with which arguments; None where it says nothing, `NO_ARGUMENTS` without such a key.
+
+    The text that OpenAI's custom tools are given counts as their argument `input`.
+    """
+    function = raw.get("function")
+    call = function if isinstance(function, dict) else raw if "name" in raw else _named(raw)
+    for key in ("arguments", "args", "input"):
+        if key in call:
+            return call.get("name"), call[key]
+    return call.get("name"), NO_ARGUMENTS
+
+
+def call_in(block: Any) -> Any:
+    """The call that a block of a message's content is or holds; None where it is another one."""
+    given = as_dict(block)
+    kind = given.get("type")
+    if _is_of(given, _CALL_BLOCKS):
+        text = given.get("input")
+        return {**given, "input": {"input": text}} if kind == "custom_tool_call" and isinstance(text, str) else given
+    if isinstance(kind, str) and is_call(kind) and "role" not in given:
+        return built_in_call(given, kind)
+    if isinstance(kind, str) and kind.startswith("tool-") and "state" in given:  # Vercel's parts of a chat are typed by the tool
+        return {**given, "name": kind.removeprefix("tool-")}
+    held = _under(given, _CALL_KEYS)
+    return given if held is None and _is_of(given, _INVOCATIONS) else held
+
+
+def results_named(message: Mapping[str, Any], role: str | None) -> Iterator[str]:
+    """The tools whose results a message of that role brings, as far as it names them."""
+    named = (result.name for result in results_of(message, role))
+    return iter(dict.fromkeys(name for name in named if name is not None))
+
+
+def _is_talk(message: Mapping[str, Any]) -> bool:
+    """Whether it is told at once that there is text and nothing else, as in most messages."""
+    return message.get("content").__class__ is str and _TALK.issuperset(message)
+
+
+def _notations(message: Mapping[str, Any]) -> Iterator[list[Any]]:
+    """The calls in each notation, that which counts most first."""
+    extra = message.get("additional_kwargs")
+    extra = extra if isinstance(extra, Mapping) else {}
+    yield [*_listed(message, "tool_calls"), *_listed(message, "invalid_tool_calls")]
+    yield _listed(message, "toolCalls")
+    yield _listed(message, "toolInvocations")  # Vercel's, of its older chats
+    yield [*_listed(extra, "tool_calls"), *_listed(extra, "invalid_tool_calls")]
+    yield [call for call in map(call_in, blocks_of(message)) if call is not None]
+    for holder in (message, extra):
+        for key in ("function_call", "functionCall"):
+            if legacy := holder.get(key):
+                yield [legacy]
+    if item_role(message) == "assistant" and (call := call_in(message)) is not None:  # as in OpenAI's responses
+        yield [call]
+    yield [{key: given} for key, given in message.items() if _is_like_calls(key, given)]
+
+
+def _is_like_calls(key: Any, given: Any) -> bool:
+    """Whether this can only be calls in a notation that nobody knows, or under a misspelt key."""
+    if not given or not isinstance(given, list | tuple | Mapping) or not isinstance(key, str) or key in _CALL_LISTS:
+        return False
+    misspelt = _TOOLS.match(key) is not None and get_close_matches(key, _CALL_LISTS, n=1, cutoff=0.8)
+    return bool(misspelt) or key in _OF_NOBODY
+
+
+def _listed(holder: Mapping[str, Any], key: str) -> list[Any]:
+    calls = holder.get(key)
+    if isinstance(calls, list | tuple):
+        return list(calls)
+    return [{key: calls}] if calls else []
+
+
+def _named(raw: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A call that keeps its name elsewhere: OpenAI's call of a custom tool, or Vercel's notation."""
+    custom = raw.get("custom")
+    if isinstance(custom, Mapping):
+        text = custom.get("input")
+        return {**custom, "input": {"input": text}} if isinstance(text, str) else custom
+    return {**raw, "name": raw.get("toolName")}
+
+
+def _is_of(block: Mapping[str, Any], types: frozenset[str]) -> bool:
+    kind = block.get("type")
+    return isinstance(kind, str) and kind in types
+
+
+def _under(block: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
+    return next((held for key in keys if (held := block.get(key)) is not None), None)

@@ -1,0 +1,118 @@
+"""The first write of a run: its manifest. From then on the run can be resumed.
+
+The mapped Prefect task: one task run per item, or per batch of items in a large sweep.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from prefect import task
+from prefect.cache_policies import NO_CACHE
+from prefect.client.schemas.objects import State, TaskRun
+from prefect.context import TaskRunContext
+from prefect.states import Cancelled, Completed, Failed
+from prefect.tasks import Task
+
+from eval_skills.core.models import ItemResult
+from eval_skills.core.store import write_manifest
+from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.evaluation.execution import Outcome
+from eval_skills.engine.evaluation.manifest import manifest_of
+from eval_skills.engine.evaluation.plan import Item, RunPlan, make_plan
+from eval_skills.engine.evaluation.resume import resumed_plan
+from eval_skills.engine.evaluation.retries import JITTER, final_result, give_back_slot, take_slot
+from eval_skills.engine.evaluation.session import RunRef, RunSession
+from eval_skills.engine.judging.outcome import make_ready
+
+
+@task(persist_result=False, cache_policy=NO_CACHE)
+def plan_items(request: EvaluateRequest) -> RunPlan:
+    """Skills × tasks × runs, minus what the journal already holds; a new run gets its manifest here."""
+    if request.resume:
+        resumed = resumed_plan(request)
+        resumed.remarks.extend(make_ready(resumed.scorings) if resumed.items else ())
+        return resumed
+    plan = make_plan(request)
+    plan.remarks.extend(make_ready(plan.scorings))
+    write_manifest(plan.store.run_folder(plan.run_id), manifest_of(plan), secrets=plan.secrets())
+    return plan
+
+
+NOT_STARTED = "left for a resume: the run stopped at the first item that did not pass"
+
+
+@dataclass(frozen=True, slots=True)
+class ItemBatch:
+    """Consecutive items that share one task run; each keeps its own time limit, retries and journal line."""
+
+    items: tuple[Item, ...]
+
+    def __str__(self) -> str:
+        return f"{self.items[0]} +{len(self.items) - 1}" if len(self.items) > 1 else str(self.items[0])
+
+
+async def is_transient(task: Task[..., Any], run: TaskRun, state: State[Any]) -> bool:
+    """Prefect's retry condition: only trouble that another attempt can mend. The wait must not hold a place of the runner."""
+    transient = isinstance(state.data, Outcome) and state.data.transient
+    if transient:
+        give_back_slot()
+    return transient
+
+
+@task(task_run_name="{item}", persist_result=False, cache_policy=NO_CACHE, retry_condition_fn=is_transient)
+async def evaluate_item(item: Item, run: RunRef, retries: int = 0) -> State[Any]:
+    """Call the skill once and score its answer; see `execution.execute` for what can go wrong."""
+    session, task_run = RunSession.of(run), _current_task_run()
+    await session.not_before(item)
+    await take_slot()
+    if session.stopped:
+        return Cancelled(message=NOT_STARTED)
+    outcome = await session.attempt(item, last=task_run.run_count > retries, task_run_id=str(task_run.id))
+    return state_of(outcome)
+
+
+@task(task_run_name="{batch}", persist_result=False, cache_policy=NO_CACHE)
+async def evaluate_batch(batch: ItemBatch, run: RunRef, retries: int = 0) -> State[Any]:
+    """Evaluate the items of a batch one after the other, each with its own retries."""
+    session, task_run_id = RunSession.of(run), str(_current_task_run().id)
+    counts: Counter[str] = Counter()
+    for item in batch.items:
+        if session.stopped:
+            return Cancelled(message=NOT_STARTED)
+        counts[(await final_result(session, item, retries, task_run_id)).status] += 1
+    message = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
+    broken = counts["error"] + counts["timeout"]
+    return Failed(name="Some errors", message=message) if broken else Completed(name="Finished", message=message)
+
+
+def retry_delays(retries: int) -> dict[str, Any]:
+    """The options that give `evaluate_item` its retries."""
+    return {"retries": retries, "retry_delay_seconds": [float(n + 1) for n in range(retries)], "retry_jitter_factor": JITTER}
+
+
+def state_of(outcome: Outcome) -> State[Any]:
+    """What the Prefect UI shows of an attempt: a wrong answer is a completed task run, an error a failed one."""
+    result = outcome.result
+    message = _message(result)
+    if result.status == "pass":
+        return Completed(name="Passed", message=message)
+    if result.status == "fail":
+        return Completed(name="Failed check", message=message)
+    return Failed(name="TimedOut" if result.status == "timeout" else "Failed", message=message, data=outcome)
+
+
+def _current_task_run() -> TaskRun:
+    context = TaskRunContext.get()
+    if context is None:
+        raise RuntimeError("items are evaluated inside Prefect task runs; outside of them use execution.execute")
+    return context.task_run
+
+
+def _message(result: ItemResult) -> str:
+    score = "" if result.score is None else f"score {result.score:.4g}"
+    latency = "" if result.latency_ms is None else f"{result.latency_ms:.0f} ms"
+    reasons = "; ".join(reason.message for reason in result.reasons[:3])
+    return " · ".join(part for part in (score, latency, reasons[:300]) if part)

@@ -1,0 +1,121 @@
+"""The stages of a night as Prefect tasks, besides the evaluations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from prefect import task
+from prefect.artifacts import create_markdown_artifact
+from prefect.cache_policies import NO_CACHE
+from prefect.events import emit_event
+from prefect.runtime import flow_run
+
+from eval_skills.core.nightly.evidence import Fresh, Ruling
+from eval_skills.core.nightly.ruling import rule
+from eval_skills.engine.nightly.events import NightEvent, events_of, prune_old_items, record_night
+from eval_skills.engine.nightly.evidence import SuiteEvidence, SuiteRun, gather
+from eval_skills.engine.nightly.plan import NightPlan, SuitePast, plan_night
+from eval_skills.engine.nightly.request import NightlyRequest
+from eval_skills.engine.nightly.summary import NightSummary, SkillOutcome, SuiteOutcome
+from eval_skills.reporting.diff.report import render_markdown
+from eval_skills.reporting.nightly import RuledSkill, ranking_markdown, trend_markdown
+from eval_skills.tasks.report import MAX_ARTIFACT_CHARACTERS, artifact_key
+
+
+@task(persist_result=False, cache_policy=NO_CACHE)
+def open_night(request: NightlyRequest) -> NightPlan:
+    """The suites of the file, each with what the store knows of it."""
+    return plan_night(request)
+
+
+@task(persist_result=False, cache_policy=NO_CACHE)
+def compare_suites(night: NightPlan, runs: Sequence[SuiteRun]) -> list[SuiteEvidence]:
+    """Every suite against its last good night and its baseline, judged together."""
+    return gather(night.store, runs, night.pasts, night.baseline)
+
+
+@task(persist_result=False, cache_policy=NO_CACHE)
+def conclude(
+    night: NightPlan,
+    evidence: Sequence[SuiteEvidence],
+    fresh: Mapping[int, Fresh],
+    recorded: tuple[tuple[str, ...], int],
+) -> NightSummary:
+    """The verdicts of the night, recorded in the store; from then on it is what later nights compare with."""
+    rulings = rule(night.night_id, [skill for each in evidence for skill in each.skills], fresh)
+    numbered = iter(enumerate(rulings))
+    suites = [_outcome(each, [next(numbered) for _ in each.skills], fresh, night.baseline) for each in evidence]
+    summary = NightSummary(
+        night_id=night.night_id, store=night.store.path, suites=suites, flow_runs=recorded[0], task_runs=recorded[1]
+    )
+    record_night(night.store, summary)
+    return summary
+
+
+@task(persist_result=False, cache_policy=NO_CACHE)
+def publish_suite(suite: SuiteOutcome, past: SuitePast, night_id: str) -> None:
+    """The suite's ranking, comparisons and trend as artifacts, under keys that stay the same every night."""
+    skills = [RuledSkill(skill.report, skill.ruling) for skill in suite.skills]
+    texts = {"ranking": ranking_markdown(skills, suite.failures, flow_run.ui_url)}
+    if suite.run_id is not None:
+        parts = [render_markdown(document) for document in suite.diffs]
+        texts["diff"] = "\n\n".join(parts) or "Nothing to compare with yet.\n"
+        texts["trend"] = trend_markdown(_points(suite, past, night_id))
+    for name, text in texts.items():
+        cut = "\n\n… the whole is in the store." if len(text) > MAX_ARTIFACT_CHARACTERS else ""
+        create_markdown_artifact(
+            key=artifact_key(name, suite.name),
+            markdown=text[:MAX_ARTIFACT_CHARACTERS] + cut,
+            description=f"Suite **{suite.name}**, night `{night_id}`, run `{suite.run_id or 'none'}`",
+        )
+
+
+@task(persist_result=False, cache_policy=NO_CACHE)
+def announce(summary: NightSummary) -> list[NightEvent]:
+    """Emit an event for whatever somebody may want to be told of; automations listen for them."""
+    events = events_of(summary)
+    for event in events:
+        emit_event(event=event.name, resource=event.resource, payload=event.payload)
+    return events
+
+
+@task(persist_result=False, cache_policy=NO_CACHE)
+def prune(night: NightPlan, summary: NightSummary, keep_days: int) -> NightSummary:
+    """Delete old items; the summary says of which runs."""
+    return replace(summary, pruned=prune_old_items(night.store, keep_days, night.pinned()))
+
+
+def _outcome(
+    evidence: SuiteEvidence, numbered: Sequence[tuple[int, Ruling]], fresh: Mapping[int, Fresh], baseline: str | None
+) -> SuiteOutcome:
+    run = evidence.run
+    skills = [
+        SkillOutcome(
+            report=skill.report,
+            ruling=ruling,
+            against=skill.against,
+            confirm_run_id=fresh[index].run_id if index in fresh else None,
+        )
+        for skill, (index, ruling) in zip(evidence.skills, numbered, strict=True)
+    ]
+    down = Ruling(verdict="failed", explanation="it could not be reached or not be judged, so nothing is known of it")
+    return SuiteOutcome(
+        name=run.suite.name,
+        run_id=run.run_id,
+        benchmark_id=next((report.benchmark_id for report in [*run.reports, *run.unreachable]), None),
+        skills=[*skills, *(SkillOutcome(report=report, ruling=down) for report in run.unreachable)],
+        failures=[*run.failures, *(fresh[index].problem for index, _ in numbered if index in fresh and fresh[index].problem)],
+        diffs=evidence.documents(),
+        last_good=evidence.past.last_good,
+        baseline=run.suite.baseline or baseline,
+    )
+
+
+def _points(suite: SuiteOutcome, past: SuitePast, night_id: str) -> dict[str, list[tuple[str, float]]]:
+    """The nights of the skills of tonight, with tonight."""
+    return {
+        key: [*past.points.get(key, []), (night_id, skill.report.summary.completion_rate)]
+        for skill in suite.skills
+        if skill.ruling.verdict != "failed" and (key := skill.report.skill_key)
+    }

@@ -1,0 +1,60 @@
+"""Rate limits of judging models: Prefect's global concurrency limits, where the server has some for them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import httpx
+from prefect.client.orchestration import get_client
+from prefect.exceptions import ObjectNotFound
+
+from eval_skills.engine.judging.outcome import Scorings, judges_of
+from eval_skills.scorers.judging import Judges
+
+PREFIX = "eval-skills-judge-"
+
+
+def limit_of(model: str) -> str:
+    """The name of a model's limit: ``eval-skills-judge-openai-gpt-4o`` for ``openai/gpt-4o``."""
+    return PREFIX + re.sub(r"[^\w.-]+", "-", model)
+
+
+def keep_rate_limits(scorings: Scorings) -> None:
+    """Let every request to a model that has a limit on the server wait for its turn there.
+
+    A limit is made with ``prefect gcl create eval-skills-judge-openai-gpt-4o --limit 60 --slot-decay-per-second 1``: a minute's
+    worth at once, then one request a second, over all runs that this server knows. It is looked for when a run begins.
+    """
+    if (judges := judges_of(scorings)) is not None:
+        keep_rate_limits_of(judges, {model for scoring in scorings.values() for model in scoring.models})
+
+
+def keep_rate_limits_of(judges: Judges, models: Iterable[str | None]) -> None:
+    """The same for these models of `judges`; None is the run's."""
+    names = {model or judges.options.llm.model for model in models}
+    if limited := _limited(name for name in names if name is not None):
+        _hold(judges, limited)
+
+
+def _hold(judges: Judges, limited: set[str]) -> None:
+    async def wait_for_turn(model: str) -> None:
+        from prefect.concurrency.asyncio import rate_limit
+
+        if model in limited:
+            await rate_limit(limit_of(model))
+
+    judges.before_request = wait_for_turn
+
+
+def _limited(models: Iterable[str]) -> set[str]:
+    """Those of the models that the server has a limit for; a server that cannot tell has none."""
+    found: set[str] = set()
+    with get_client(sync_client=True) as client:
+        for model in models:
+            try:
+                client.read_global_concurrency_limit_by_name(limit_of(model))
+            except (ObjectNotFound, httpx.HTTPError):
+                continue
+            found.add(model)
+    return found
