@@ -12,9 +12,9 @@ from eval_skills.adapters.call import Call, uninterrupted
 from eval_skills.adapters.config import AdapterConfig, Limits, read_config
 from eval_skills.adapters.limits import named
 from eval_skills.adapters.probing import Probed, empty_input
-from eval_skills.adapters.process.streams import excerpt
 from eval_skills.core.errors import InfraError, ItemError, SkillError, SkillTimeout, UsageError
 from eval_skills.core.models import Skill, SkillResponse
+from eval_skills.core.text import one_line
 
 Done = TypeVar("Done")
 
@@ -142,7 +142,7 @@ class Adapter(ABC):
         try:
             await self._invoke(empty_input(self.skill.input_schema), call)
         except SkillError as error:
-            return Probed(f"answers an empty request, with an error: {excerpt(str(error), 120)}")
+            return Probed(f"answers an empty request, with an error: {one_line(str(error), 120)}")
         return Probed("answers an empty request")
 
     @abstractmethod

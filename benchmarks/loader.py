@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 from eval_skills.benchmarks.importers import is_case, read_suite
 from eval_skills.benchmarks.locations import folder_of, locate
 from eval_skills.core.documents.loading import read_document, validate
-from eval_skills.core.errors import InputError, nearest
+from eval_skills.core.errors import InputError
 from eval_skills.core.models import Benchmark, EvalTask
 from eval_skills.core.models.task import COMPLEXITIES
+from eval_skills.core.text import nearest
 
 if TYPE_CHECKING:
     from eval_skills.scorers import ScoringSettings

@@ -7,7 +7,8 @@ import re
 from pathlib import Path
 
 from eval_skills.benchmarks.importers import holds_cases
-from eval_skills.core.errors import InputError, nearest
+from eval_skills.core.errors import InputError
+from eval_skills.core.text import nearest
 
 BUILTIN_DIR = Path(__file__).parent
 DOCUMENT_SUFFIXES = (".json", ".yaml", ".yml")

@@ -20,16 +20,13 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from pathlib import Path
 
     from eval_skills.core.models import SkillResponse
-
-ErrorKind = Literal["skill", "contract", "infra", "scorer", "judge", "timeout"]
+    from eval_skills.core.models.result import ErrorKind
 
 
 class EvalSkillsError(Exception):
@@ -135,9 +132,3 @@ class JudgeError(ItemError):
     def __init__(self, message: str, *, code: str = "JUDGE_ERROR", retry_after_s: float | None = None) -> None:
         super().__init__(message, retry_after_s=retry_after_s)
         self.code = code
-
-
-def nearest(word: str, known: Iterable[str]) -> str:
-    """A suggestion to append to a message: `` (did you mean 'timeoutMs'?)``, or nothing when no known word is close."""
-    matches = get_close_matches(word, list(known), n=1, cutoff=0.6)
-    return f" (did you mean {matches[0]!r}?)" if matches else ""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from eval_skills.core.errors import UsageError, nearest
+from eval_skills.core.errors import UsageError
 from eval_skills.core.models import ADAPTER_TYPES, Skill
+from eval_skills.core.text import nearest
 
 NAME_POINTS, DESCRIPTION_POINTS, TAG_POINTS = 3, 2, 1
 

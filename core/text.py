@@ -1,16 +1,18 @@
-"""Foreign values and texts as messages may show them: on one line, in bounded length.
-
-One policy for finding a text inside another.
-"""
+"""Words for messages: foreign values in bounded length, suggestions, plurals; and how a text is searched for another."""
 
 from __future__ import annotations
 
 import json
 import unicodedata
+from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import Any
 
 EXCERPT_CHARS = 200
 """How much of an expected or given value a message shows."""
+
+MESSAGE_CHARS = 300
+"""How much of another program's own words a message shows."""
 
 
 def excerpt(value: Any, limit: int = EXCERPT_CHARS) -> str:
@@ -28,7 +30,7 @@ def excerpt(value: Any, limit: int = EXCERPT_CHARS) -> str:
     return _cut(text, limit)
 
 
-def one_line(text: str, limit: int = EXCERPT_CHARS) -> str:
+def one_line(text: str, limit: int = MESSAGE_CHARS) -> str:
     """The text with every run of white space as one blank, cut after `limit` characters."""
     line = " ".join(text[: 4 * limit].split())
     return _cut(line, limit) if len(text) <= 4 * limit else _cut(line[:limit] + "…", limit + 1)
@@ -46,3 +48,14 @@ def comparable(text: str, *, case_sensitive: bool = False) -> str:
     """
     composed = unicodedata.normalize("NFC", text)
     return composed if case_sensitive else composed.casefold()
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """A suggestion to append to a message: `` (did you mean 'timeoutMs'?)``, or nothing when no known word is close."""
+    matches = get_close_matches(word, list(known), n=1, cutoff=0.6)
+    return f" (did you mean {matches[0]!r}?)" if matches else ""
+
+
+def plural(number: int, noun: str) -> str:
+    """``1 task``, ``2 tasks``."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -9,9 +9,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StringConstraints
 
 from eval_skills.core.documents.loading import read_document, validate
-from eval_skills.core.errors import UsageError, nearest
+from eval_skills.core.errors import UsageError
 from eval_skills.core.models import Model
 from eval_skills.core.models.base import Text
+from eval_skills.core.text import nearest
 
 SHIPPED = Path(__file__).with_name("prefect.yaml")
 """The deployments that come with the package; beside ``flows`` in the tree and in the wheel."""

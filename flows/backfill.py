@@ -6,6 +6,7 @@ from prefect import flow
 from prefect.artifacts import create_table_artifact
 from prefect.states import Completed
 
+from eval_skills.core.text import plural
 from eval_skills.engine.backfill.backfill import Backfilling
 from eval_skills.engine.backfill.landing import PeriodOutcome
 from eval_skills.engine.backfill.periods import PeriodWork
@@ -29,7 +30,7 @@ def backfill(request: BackfillRequest) -> BackfillSummary:
     """
     with Backfilling.begin(request, evaluate) as backfilling:
         plan = backfilling.plan
-        name_flow_run(f"backfill {request.mode} · {numbers.plural(len(plan.works), 'period')}")
+        name_flow_run(f"backfill {request.mode} · {plural(len(plan.works), 'period')}")
         outcomes = {work.digest: _in_a_flow_run_of_its_own(backfilling, work) for work in backfilling.pending()}
     summary = backfill_summary(plan, outcomes)
     _publish(summary)

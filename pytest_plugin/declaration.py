@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from eval_skills.core.errors import UsageError, nearest
+from eval_skills.core.errors import UsageError
+from eval_skills.core.text import nearest
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
-from eval_skills.core.errors import EvalSkillsError, InputError, UsageError, nearest
+from eval_skills.core.errors import EvalSkillsError, InputError, UsageError
+from eval_skills.core.text import nearest
 from eval_skills.pytest_plugin.plugin import STORE
 
 if TYPE_CHECKING:

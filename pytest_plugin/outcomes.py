@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from eval_skills.core.models import SkillCompletionReport, TaskResult
+from eval_skills.core.text import plural
 from eval_skills.core.tool_names import FORBIDDEN_TOOL_CALLED
 from eval_skills.reporting import numbers
 from eval_skills.reporting.escape import excerpt, visible
@@ -32,7 +33,7 @@ class TaskOutcome:
     def explanation(self) -> str:
         """How many runs passed, and the reasons why the others did not."""
         failed = [result for result in self.results if not result.passed]
-        counts = f"{len(self.results) - len(failed)} of {numbers.plural(len(self.results), 'run')} passed"
+        counts = f"{len(self.results) - len(failed)} of {plural(len(self.results), 'run')} passed"
         return "\n".join([f"{self.report.skill_key}, task {self.task_id}: {counts}", *explained(failed)])
 
     @property
@@ -109,8 +110,8 @@ class SkillReport(SkillCompletionReport):
     def _counted(self) -> str:
         counts = {status: sum(item.status == status for item in self.task_results) for status in ("pass", "fail")}
         errors = len(self.task_results) - sum(counts.values())
-        ends = [f"({counts['pass']:,} of {numbers.plural(len(self.task_results), 'item')})"]
-        return ", ".join([*ends, f"{counts['fail']:,} failed", numbers.plural(errors, "error")])
+        ends = [f"({counts['pass']:,} of {plural(len(self.task_results), 'item')})"]
+        return ", ".join([*ends, f"{counts['fail']:,} failed", plural(errors, "error")])
 
     def __repr__(self) -> str:
         return f"<{self.headline}>"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from eval_skills.core.metrics.dimensions import in_order
 from eval_skills.core.models import DimensionSummary, SkillCompletionReport
+from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
 
 
@@ -32,4 +33,4 @@ def mean_of(report: SkillCompletionReport, name: str) -> float | None:
 
 def dimension_text(found: DimensionSummary | None) -> str:
     """``0.7500 over 12 items``."""
-    return numbers.UNKNOWN if found is None else f"{numbers.score(found.mean)} over {numbers.plural(found.items, 'item')}"
+    return numbers.UNKNOWN if found is None else f"{numbers.score(found.mean)} over {plural(found.items, 'item')}"

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 
-from eval_skills.core.errors import UsageError, nearest
+from eval_skills.core.errors import UsageError
 from eval_skills.core.models import SkillCompletionReport
+from eval_skills.core.text import nearest
 from eval_skills.reporting.context import ReportContext
 
 

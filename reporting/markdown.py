@@ -15,6 +15,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from eval_skills.core.models import SkillCompletionReport
+from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
 from eval_skills.reporting.context import ReportContext, ranked
 from eval_skills.reporting.dimensions import dimension_title, mean_of, shown_dimensions
@@ -101,7 +102,7 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
     )
     environment.filters |= {function.__name__: _literal(function) for function in FIGURES}
-    environment.filters |= {"plural": numbers.plural, "times": lambda values: numbers.times(*values)}
+    environment.filters |= {"plural": plural, "times": lambda values: numbers.times(*values)}
     plain = (excerpt, reasons, calls_line, dimension_title, mean_of, judging_of, judging_figures, judging_notes, judges_table)
     environment.filters |= {function.__name__: function for function in plain}
     environment.filters |= {"ours": _literal(str), "corrected_rate": _literal(corrected_rate)}

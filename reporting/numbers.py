@@ -64,11 +64,6 @@ def count(value: float | None) -> str:
     return UNKNOWN if value is None else f"{value:,.0f}"
 
 
-def plural(number: int, noun: str) -> str:
-    """``1 task``, ``2 tasks``."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
 def _percent(value: float) -> str:
     for decimals in range(1, 5):
         text = f"{value * 100:.{decimals}f}"

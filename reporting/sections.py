@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from eval_skills.core.models import SkillCompletionReport, TaskResult
 from eval_skills.core.models.response import ToolCall
 from eval_skills.core.models.result import Reason
+from eval_skills.core.text import plural
 from eval_skills.core.tool_names import FORBIDDEN_TOOL_CALLED
 from eval_skills.reporting.escape import excerpt
-from eval_skills.reporting.numbers import plural
 
 CALLS_SHOWN, CALL_LENGTH = 10, 80
 

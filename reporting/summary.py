@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from eval_skills.core.models import SkillCompletionReport, StatusCounts, TaskResult
+from eval_skills.core.text import plural
 from eval_skills.reporting.context import ReportContext, ranked
 from eval_skills.reporting.dimensions import shown_dimensions
 from eval_skills.reporting.escape import encodable, excerpt
 from eval_skills.reporting.judging.table import skills_table
-from eval_skills.reporting.numbers import duration, plural
+from eval_skills.reporting.numbers import duration
 from eval_skills.reporting.sections import SKILLS_SHOWN as ALARMS_SHOWN
 from eval_skills.reporting.sections import alarms
 

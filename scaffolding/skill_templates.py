@@ -9,7 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from eval_skills.core.errors import UsageError, nearest
+from eval_skills.core.errors import UsageError
+from eval_skills.core.text import nearest
 from eval_skills.scaffolding.draft import Draft
 from eval_skills.scaffolding.names import checked_skill
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 from pydantic import ConfigDict, PydanticUserError, TypeAdapter, ValidationError
 
 from eval_skills.core.documents.validation_errors import kind_wanted
-from eval_skills.core.errors import nearest
+from eval_skills.core.text import nearest
 from eval_skills.scorers.option_words import (
     ARRAYS,
     OBJECTS,

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 from pydantic import ValidationError
 from pydantic.alias_generators import to_camel
 
-from eval_skills.core.errors import InputError, nearest
+from eval_skills.core.errors import InputError
+from eval_skills.core.text import nearest
 from eval_skills.scorers.option_types import converted, misfit
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from eval_skills.core.errors import InputError, nearest
+from eval_skills.core.errors import InputError
+from eval_skills.core.text import nearest
 from eval_skills.scorers.options import Option, options_of
 
 if TYPE_CHECKING:

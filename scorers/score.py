@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from eval_skills.core.errors import ScorerError, nearest
+from eval_skills.core.errors import ScorerError
 from eval_skills.core.models import Reason
-from eval_skills.core.text import EXCERPT_CHARS, excerpt, one_line
+from eval_skills.core.text import EXCERPT_CHARS, excerpt, nearest, one_line
 
 _MAPPING_KEYS = ("score", "passed", "reason")
 

@@ -9,8 +9,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from eval_skills.adapters.answer.json_text import parse_json
-from eval_skills.adapters.process.streams import excerpt
 from eval_skills.core.models import SkillResponse
+from eval_skills.core.text import one_line
 
 _LISTS, _FIGURES = ("toolCalls", "messages"), ("usage", "costUsd")
 TOLD = (*_LISTS, *_FIGURES)
@@ -56,7 +56,7 @@ def unread_calls(error: dict[str, Any], known: SkillResponse | None) -> str:
     read = len(known.tool_calls or []) if known is not None else 0
     if given is None or (isinstance(given, list) and len(given) <= read):
         return ""
-    return f"; not all of its tool_calls can be read, so what was called before is not known: {excerpt(json.dumps(given))}"
+    return f"; not all of its tool_calls can be read, so what was called before is not known: {one_line(json.dumps(given))}"
 
 
 def without_echo(known: SkillResponse | None, input_data: Any) -> SkillResponse | None:

@@ -17,8 +17,9 @@ from eval_skills.adapters.http.trust import trust_doubts, trust_of
 from eval_skills.adapters.probing import Probed
 from eval_skills.adapters.process.launch import launch_of
 from eval_skills.adapters.template.request import path_marks
-from eval_skills.core.errors import InfraError, InputError, SkillUnavailable, nearest
+from eval_skills.core.errors import InfraError, InputError, SkillUnavailable
 from eval_skills.core.models import Skill, SkillResponse
+from eval_skills.core.text import nearest
 
 if TYPE_CHECKING:
     from eval_skills.adapters.http.client import HttpClient

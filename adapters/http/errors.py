@@ -16,8 +16,8 @@ from http import HTTPStatus
 
 from eval_skills.adapters.http.address import shown
 from eval_skills.adapters.http.tls import tls_problem
-from eval_skills.adapters.process.streams import excerpt
 from eval_skills.core.errors import ContractError, InfraError, ItemError, SkillError, SkillUnavailable
+from eval_skills.core.text import one_line
 
 TRANSIENT = frozenset({408, 425, 429})
 UNREACHED = frozenset({401, 403, 404, 405, 407, 410})
@@ -32,11 +32,11 @@ def status_error(status: int, headers: Mapping[str, str], body: str, url: str) -
     """
     if 200 <= status < 300:
         return None
-    said = f": {excerpt(body)}" if body.strip() else ""
+    said = f": {one_line(body)}" if body.strip() else ""
     if status in TRANSIENT or status >= 500:
         return SkillUnavailable(f"HTTP {status} from {url}{said}", retry_after_s=retry_after_s(headers.get("retry-after")))
     if 300 <= status < 400:
-        target = excerpt(headers.get("location", "nowhere"))
+        target = one_line(headers.get("location", "nowhere"))
         return InfraError(f"HTTP {status} from {url}: redirected to {target}, which is not followed; put the final address there")
     error = InfraError if status in UNREACHED else SkillError
     return error(f"HTTP {status} from {url}{said}")

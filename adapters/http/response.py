@@ -13,9 +13,9 @@ from eval_skills.adapters.http.errors import status_error
 from eval_skills.adapters.http.json_pointer import value_at
 from eval_skills.adapters.http.streaming import StreamCut, StreamedAnswer
 from eval_skills.adapters.http.usage import Accounting
-from eval_skills.adapters.process.streams import EXCERPT_CHARS, excerpt
 from eval_skills.core.errors import ContractError, SkillUnavailable
 from eval_skills.core.models import SkillResponse
+from eval_skills.core.text import MESSAGE_CHARS, one_line
 
 if TYPE_CHECKING:
     from eval_skills.adapters.http.client import HttpReply
@@ -65,7 +65,7 @@ class HttpAnswer:
             self._accounting.see_headers(reply.headers)
         except ValueError as problem:
             kind = reply.headers.get("content-type", "no content type")
-            seen = excerpt(_text(reply)) or "an empty body"
+            seen = one_line(_text(reply)) or "an empty body"
             raise ContractError(f"HTTP {reply.status} with an unreadable body ({kind}): {problem}; it was: {seen}") from None
         self._call.logs = "\n".join(filter(None, [self._call.logs, *self._accounting.problems]))
         return response.model_copy(update=self._accounting.known())
@@ -75,7 +75,7 @@ class HttpAnswer:
             output = stream.finish()
         except ContractError as problem:
             kind = reply.headers.get("content-type", "no content type")
-            seen = excerpt(_text(reply)) or "an empty body"
+            seen = one_line(_text(reply)) or "an empty body"
             message = f"HTTP {reply.status} with {kind}: {problem}; it began: {seen}"
             was_cut = isinstance(problem, StreamCut) and _ends_with_the_connection(reply) and (stream.events or not stream.bytes)
             if was_cut:
@@ -94,7 +94,7 @@ class HttpAnswer:
         try:
             return SkillResponse(output=value_at(path, answer))
         except LookupError as error:
-            seen = excerpt(_text(reply))
+            seen = one_line(_text(reply))
             message = f"nothing at outputPath {path} in the body: there is no {error.args[0]!r}"
             raise ContractError(f"HTTP {reply.status}: {message}; it was: {seen}") from None
 
@@ -112,4 +112,4 @@ def _ends_with_the_connection(reply: HttpReply) -> bool:
 
 
 def _text(reply: HttpReply) -> str:
-    return reply.body[: 8 * EXCERPT_CHARS].decode(errors="replace")
+    return reply.body[: 8 * MESSAGE_CHARS].decode(errors="replace")

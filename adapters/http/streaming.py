@@ -15,8 +15,8 @@ from eval_skills.adapters.http.config import StreamConfig
 from eval_skills.adapters.http.errors import TRANSIENT
 from eval_skills.adapters.http.json_pointer import value_at
 from eval_skills.adapters.http.sse import Event, EventStream
-from eval_skills.adapters.process.streams import excerpt
 from eval_skills.core.errors import ContractError, ItemError, SkillUnavailable
+from eval_skills.core.text import one_line
 
 _NOTHING = object()
 
@@ -145,7 +145,7 @@ class _JsonLines:
 
 
 def _shown(event: Event) -> str:
-    return excerpt(event.data.decode(errors="replace"))
+    return one_line(event.data.decode(errors="replace"))
 
 
 def _unread(problem: ValueError) -> str:

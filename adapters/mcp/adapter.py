@@ -14,8 +14,9 @@ from eval_skills.adapters.http.auth import refuse_unusable_secrets
 from eval_skills.adapters.http.trust import trust_doubts
 from eval_skills.adapters.mcp.server import McpConfig, server_of
 from eval_skills.adapters.probing import Probed, schema_differences
-from eval_skills.core.errors import InfraError, SkillUnavailable, nearest
+from eval_skills.core.errors import InfraError, SkillUnavailable
 from eval_skills.core.models import Skill, SkillResponse
+from eval_skills.core.text import nearest
 
 if TYPE_CHECKING:
     from eval_skills.adapters.mcp.session import McpSession

@@ -12,8 +12,9 @@ from eval_skills.adapters.call import Call
 from eval_skills.adapters.mcp.results import error_text, exception_in, is_closed, output_of, reply_error, told_in_result
 from eval_skills.adapters.mcp.session import McpSession
 from eval_skills.adapters.mcp.transport import SessionExpired
-from eval_skills.adapters.process.streams import Tail, excerpt
+from eval_skills.adapters.process.streams import Tail
 from eval_skills.core.errors import ContractError, ItemError, SkillError, SkillUnavailable
+from eval_skills.core.text import one_line
 
 if TYPE_CHECKING:
     from mcp_types import CallToolResult
@@ -61,7 +62,7 @@ async def ask(session: McpSession, tool: str, arguments: dict[str, Any], call: C
     except (RuntimeError, *_CLOSED) as error:
         if session.lost:
             raise await _interrupted(session) from None
-        raise ContractError(excerpt(str(error), 600)) from None
+        raise ContractError(one_line(str(error), 600)) from None
     finally:
         call.stop()
         call.seen = session.link.seen()

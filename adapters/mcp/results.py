@@ -12,8 +12,8 @@ import mcp_types
 from eval_skills.adapters import limits
 from eval_skills.adapters.answer.errors import told_in
 from eval_skills.adapters.answer.json_text import parse_json, write_json
-from eval_skills.adapters.process.streams import excerpt
 from eval_skills.core.errors import ContractError, ItemError, SkillError, SkillUnavailable
+from eval_skills.core.text import one_line
 
 if TYPE_CHECKING:
     from mcp import MCPError
@@ -54,7 +54,7 @@ def error_text(result: mcp_types.CallToolResult) -> str:
     """What an answer that is an error says, on one line."""
     texts = [part.text for part in result.content if isinstance(part, mcp_types.TextContent)]
     said = "\n".join(texts) or (str(result.structured_content) if result.structured_content is not None else "")
-    return excerpt(said) or "no text"
+    return one_line(said) or "no text"
 
 
 def told_in_result(result: mcp_types.CallToolResult, max_bytes: int) -> SkillResponse | None:
@@ -68,18 +68,18 @@ def told_in_result(result: mcp_types.CallToolResult, max_bytes: int) -> SkillRes
 def exception_in(stderr: str) -> str:
     """The last exception that a server logged, as a phrase, or nothing; not the one that only says that a tool failed."""
     found = [line for line in _EXCEPTION.findall(stderr) if "Error executing" not in line]
-    return f"stderr: {excerpt(found[-1])}" if found else ""
+    return f"stderr: {one_line(found[-1])}" if found else ""
 
 
 def reply_error(error: MCPError, max_bytes: int) -> ItemError:
     """What a JSON-RPC error that came instead of a result is for an item; a lost connection is not among them."""
-    said = f"error {error.code}: {excerpt(error.message)}"
+    said = f"error {error.code}: {one_line(error.message)}"
     if error.code == CONNECTION_CLOSED and error.message.startswith("SSE stream"):
         return too_long(max_bytes) if "byte limit" in error.message else SkillUnavailable(said)
     if error.code == mcp_types.PARSE_ERROR or error.message.startswith(("Unexpected content type", "server answered a request")):
         return ContractError(said)
     if error.data:
-        said = f"{said} ({excerpt(str(error.data))})"
+        said = f"{said} ({one_line(str(error.data))})"
     return SkillError(said, known=told_in(error.data))
 
 

@@ -22,8 +22,9 @@ from eval_skills.adapters.mcp.transport import McpLink, message_limit
 from eval_skills.adapters.process import guard
 from eval_skills.adapters.process.child import Child
 from eval_skills.adapters.process.launch import Launch, spawn
-from eval_skills.adapters.process.streams import LongLine, MessageLines, excerpt, last_lines
+from eval_skills.adapters.process.streams import LongLine, MessageLines, last_lines
 from eval_skills.core.errors import ContractError, ItemError
+from eval_skills.core.text import one_line
 
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
@@ -165,9 +166,9 @@ class StdioLink(McpLink):
         text = line.decode(errors="replace")
         request_id = _answered_id(line)
         if request_id is not None:
-            return self._failed(request_id, ContractError(f"an answer that is no JSON-RPC message: {excerpt(text)}"))
+            return self._failed(request_id, ContractError(f"an answer that is no JSON-RPC message: {one_line(text)}"))
         if text.strip():
-            self._noise = excerpt(text)
+            self._noise = one_line(text)
             self.said.add(line + b"\n")
         return None
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from eval_skills.adapters.answer.errors import besides_told, told_in
 from eval_skills.adapters.answer.json_text import parse_json, write_json
-from eval_skills.adapters.process.streams import excerpt
 from eval_skills.core.errors import ContractError, InfraError, SkillError
+from eval_skills.core.text import one_line
 
 _EDGE_BYTES = 200
 _MAX_DIGITS = 4000
@@ -60,7 +60,7 @@ def read_reply(text: bytes, request_id: int) -> Reply | None:
         message = parse_json(text)
     except ValueError as error:
         if _was_meant_as_reply(text, request_id):
-            raise ContractError(f"unreadable answer: {error}; it was: {excerpt(text.decode(errors='replace'))}") from None
+            raise ContractError(f"unreadable answer: {error}; it was: {one_line(text.decode(errors='replace'))}") from None
         return None
     if not _is_reply(message, request_id):
         return None
@@ -71,7 +71,7 @@ def read_reply(text: bytes, request_id: int) -> Reply | None:
 def why_not_reply(text: str, request_id: int) -> str:
     """What keeps `text` from being the reply to `request_id`, as a phrase that quotes it."""
     message = _parse_leniently(text.encode(errors="replace"))
-    quoted = excerpt(text)
+    quoted = one_line(text)
     if not isinstance(message, dict):
         return f"not a JSON object: {quoted}"
     if message.get("jsonrpc") != "2.0":
@@ -122,9 +122,9 @@ def _number(text: str) -> int | str:
 
 def _describe_error(error: Any) -> str:
     if not isinstance(error, dict) or not isinstance(error.get("message"), str):
-        return f"error reply: {excerpt(json.dumps(error))}"
+        return f"error reply: {one_line(json.dumps(error))}"
     data = error.get("data")
     if isinstance(data, dict):  # what it tells of the run is kept beside the message
         data = besides_told(data) or None
-    more = f" ({excerpt(json.dumps(data))})" if data is not None else ""
-    return f"error {error.get('code')}: {excerpt(error['message'])}{more}"
+    more = f" ({one_line(json.dumps(data))})" if data is not None else ""
+    return f"error {error.get('code')}: {one_line(error['message'])}{more}"

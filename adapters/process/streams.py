@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from eval_skills.core.text import MESSAGE_CHARS
+
 
 class LineTooLong(Exception):
     """A single line grew beyond the limit."""
@@ -102,9 +104,6 @@ class MessageLines:
 TAIL_BYTES = 64_000
 """How much of a stream's end is kept."""
 
-EXCERPT_CHARS = 300
-"""How much of a foreign text a one-line message may quote."""
-
 
 class Tail:
     """The last bytes of a stream that may never end, and the number of those before them.
@@ -144,13 +143,7 @@ class Tail:
             self._dropped += excess
 
 
-def excerpt(text: str, limit: int = EXCERPT_CHARS) -> str:
-    """The beginning of `text` on one line, blanks collapsed; ``…`` marks a cut."""
-    line = " ".join(text[: 4 * limit].split())
-    return line if len(line) <= limit and len(text) <= 4 * limit else f"{line[:limit]}…"
-
-
-def last_lines(text: str, count: int = 6, limit: int = 2 * EXCERPT_CHARS) -> str:
+def last_lines(text: str, count: int = 6, limit: int = 2 * MESSAGE_CHARS) -> str:
     """The last non-blank lines of `text` on one line, parted by ``|``; ``…`` marks a cut at the front."""
     lines = [" ".join(line.split()) for line in text[-8 * limit :].splitlines() if line.strip()]
     joined = " | ".join(lines[-count:])

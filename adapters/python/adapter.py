@@ -22,13 +22,13 @@ from eval_skills.adapters.probing import Probed
 from eval_skills.adapters.process.jsonrpc import Reply
 from eval_skills.adapters.process.launch import launch_of
 from eval_skills.adapters.process.pool import WorkerPool
-from eval_skills.adapters.process.streams import excerpt
 from eval_skills.adapters.process.worker import Worker
 from eval_skills.adapters.python.entrypoint import python_entrypoint
 from eval_skills.adapters.python.host import main as host
 from eval_skills.adapters.python.host.answer import MESSAGE_CHARS
 from eval_skills.core.errors import ContractError, InfraError, SkillError, SkillUnavailable
 from eval_skills.core.models import Skill, SkillResponse
+from eval_skills.core.text import one_line
 
 C = TypeVar("C", bound=HostedConfig)
 
@@ -105,7 +105,7 @@ class HostedAdapter(Adapter, Generic[C]):
     def _result(self, reply: Reply) -> Any:
         if not reply.failed:
             return reply.content
-        message = excerpt(reply.content["message"])
+        message = one_line(reply.content["message"])
         kind = ContractError if reply.content["code"] == host.NOT_JSON else SkillError
         known = self._known(reply.content)
         raise kind(f"{message}{unread_calls(reply.content, known)}", known=known)

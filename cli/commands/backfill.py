@@ -188,7 +188,7 @@ def _check_output(output: Path | None) -> None:
 
 def _draw(summary: BackfillSummary, output: Path) -> None:
     from eval_skills.core.store.files import write_whole
-    from eval_skills.reporting.numbers import plural
+    from eval_skills.core.text import plural
     from eval_skills.reporting.trend import page as trend_page
     from eval_skills.reporting.trend.series import shown
 
@@ -232,7 +232,7 @@ def _idle(judging: JudgeFlags, plan: BackfillPlan) -> list[str]:
 
 
 def _announced(periods: int, pending: int) -> str:
-    from eval_skills.reporting.numbers import plural
+    from eval_skills.core.text import plural
 
     return f"{plural(periods, 'period')}: {pending} to do, {periods - pending} up to date"
 

@@ -83,8 +83,9 @@ def show(
 
 
 def _check_complexity(given: list[str] | None) -> None:
-    from eval_skills.core.errors import UsageError, nearest
+    from eval_skills.core.errors import UsageError
     from eval_skills.core.models.task import COMPLEXITIES
+    from eval_skills.core.text import nearest
 
     if unknown := next((name for name in given or () if name not in COMPLEXITIES), None):
         raise UsageError(

@@ -30,7 +30,8 @@ def create_from_mcp(
     auth_token_env: str | None = None,
 ) -> int:
     """Write a ``skill.json`` for each tool of `server` into `folder`, or for the one tool `name`."""
-    from eval_skills.core.errors import UsageError, nearest
+    from eval_skills.core.errors import UsageError
+    from eval_skills.core.text import nearest
     from eval_skills.scaffolding.draft import write_drafts
     from eval_skills.scaffolding.mcp import draft_tool_skills, why_no_starter
 

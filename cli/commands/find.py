@@ -96,8 +96,9 @@ def _offered(mcp: str | None, pass_env: list[str] | None, auth_token_env: str | 
 
 def check_adapter(adapter: str | None) -> None:
     """Refuse an adapter type that does not exist."""
-    from eval_skills.core.errors import UsageError, nearest
+    from eval_skills.core.errors import UsageError
     from eval_skills.core.models import ADAPTER_TYPES
+    from eval_skills.core.text import nearest
 
     if adapter is not None and adapter not in ADAPTER_TYPES:
         raise UsageError(

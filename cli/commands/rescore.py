@@ -120,8 +120,8 @@ def todays_settings() -> dict[str, Any]:
 def _show(plan: Rescoring, document: DiffDocument, failed: list[ItemResult], *, force: bool) -> None:
     from eval_skills.cli.output.diff import show_diff
     from eval_skills.cli.output.run import print_json
+    from eval_skills.core.text import plural
     from eval_skills.engine.judging.outcome import failed_judging, judges_of, judging_lines
-    from eval_skills.reporting.numbers import plural
 
     judging = judging_lines(judges_of(plan.yardstick.scorings), plan.run_id)
     if failed:

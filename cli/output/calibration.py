@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from eval_skills.cli.context import current
-from eval_skills.reporting import numbers
+from eval_skills.core.text import plural
 from eval_skills.reporting.judging.figures import estimate_number
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def show_calibrations(outcome: CalibrationOutcome) -> None:
 def _show(calibration: Calibration) -> None:
     say = current().say
     say(f"judge   {calibration.model} ({calibration.prompt}) on {calibration.benchmark_id}@{calibration.benchmark_version}")
-    say(f"labels  {calibration.labels:,} of {numbers.plural(calibration.tasks, 'task')}")
+    say(f"labels  {calibration.labels:,} of {plural(calibration.tasks, 'task')}")
     _print([(title, estimate_number(getattr(calibration, name))) for name, title in _FIGURES.items()], ("", "95 % interval"))
     (ff, fp), (pf, pp) = calibration.table
     _print([("people: fail", f"{ff:,}", f"{fp:,}"), ("people: pass", f"{pf:,}", f"{pp:,}")], ("", "judge: fail", "judge: pass"))

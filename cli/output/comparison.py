@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from eval_skills.cli.context import current, printable
+from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
 from eval_skills.reporting.judging.figures import estimate_rate, position_line
 
@@ -41,11 +42,11 @@ def show_comparison(summary: ComparisonSummary) -> None:
         say(position_line(found.position_bias, summary.noun))
     print_panel(summary)
     if summary.unanswered:
-        say(f"{numbers.plural(summary.unanswered, 'pair')} not judged: an answer is missing", style="yellow")
+        say(f"{plural(summary.unanswered, 'pair')} not judged: an answer is missing", style="yellow")
     _print_deciding(summary)
     say(summary.line, style="green" if found.verdict != "undecided" else "")
     if summary.judged_before:
-        say(f"{numbers.plural(summary.judged_before, 'pair')} judged before: nobody was asked; --no-judge-cache asks anew")
+        say(f"{plural(summary.judged_before, 'pair')} judged before: nobody was asked; --no-judge-cache asks anew")
     for line in summary.judging:
         say(line, style="" if summary.is_complete or line.startswith("judging: ") else "red")
     if not summary.out_of_budget:
@@ -58,7 +59,7 @@ def _ties(summary: ComparisonSummary) -> str:
         return "no ties"
     kinds = [f"{found.disagreements} where the orders disagree", f"{found.identical} equal answers"]
     kinds += [f"{found.split} without a majority"] if summary.members else []
-    return f"{numbers.plural(found.ties, 'tie')}: {', '.join(kinds)}"
+    return f"{plural(found.ties, 'tie')}: {', '.join(kinds)}"
 
 
 def _print_rates(summary: ComparisonSummary) -> None:
@@ -95,7 +96,7 @@ def _print_deciding(summary: ComparisonSummary) -> None:
         table.add_row(Text(printable(task)), row["outcome"].upper(), Text(printable(why)))
     current().out().print(table)
     if len(rows) > DECIDING_SHOWN:
-        current().say(f"… and {numbers.plural(len(rows) - DECIDING_SHOWN, 'pair')} more; --json has them all")
+        current().say(f"… and {plural(len(rows) - DECIDING_SHOWN, 'pair')} more; --json has them all")
 
 
 def _document(summary: ComparisonSummary) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from eval_skills.cli.context import current
+from eval_skills.core.text import plural
 
 if TYPE_CHECKING:
     from eval_skills.cli.options import JudgeFlags
@@ -106,7 +107,7 @@ def _rate(figures: WindowFigures) -> str:
     if figures.pass_rate is None:
         return "no sample in the window"
     interval = shown.interval(figures.interval)
-    return f"{shown.rate(figures.pass_rate)} of {shown.plural(figures.size, 'sample')} in the window pass ({interval})"
+    return f"{shown.rate(figures.pass_rate)} of {plural(figures.size, 'sample')} in the window pass ({interval})"
 
 
 def _document(summary: MonitorSummary, fail_on: str | None, passed: bool) -> dict[str, Any]:

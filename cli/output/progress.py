@@ -22,8 +22,8 @@ from rich.progress import (
 
 from eval_skills.cli.context import printable
 from eval_skills.core.models import ItemResult
+from eval_skills.core.text import plural
 from eval_skills.engine.evaluation.plan import RunPlan
-from eval_skills.reporting.numbers import plural
 
 PLAIN_PERIOD_S = 5.0
 

@@ -18,11 +18,11 @@ from rich.text import Text
 from eval_skills.cli.context import current, printable
 from eval_skills.core.metrics.dimensions import DIMENSIONS
 from eval_skills.core.models import SkillCompletionReport, TaskResult
+from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
 from eval_skills.reporting.context import ranked
 from eval_skills.reporting.dimensions import dimension_title, mean_of, shown_dimensions
 from eval_skills.reporting.escape import excerpt, one_line
-from eval_skills.reporting.numbers import plural
 from eval_skills.reporting.sections import ErrorKindCount, errors_by_kind, reasons
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from eval_skills.cli.context import current
 from eval_skills.cli.output.ranking import ranking, trouble_lines
+from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
 from eval_skills.reporting.context import ranked
 from eval_skills.reporting.judging.figures import judging_line
@@ -92,7 +93,7 @@ def show_summary(summary: RunSummary, *, gate: bool) -> None:
         session.say(f"report  {path}")
     session.say(f"store   {summary.store}   run {summary.run_id}")
     if summary.is_partial:
-        done = f"{summary.finished} of {numbers.plural(summary.planned, 'item')}"
+        done = f"{summary.finished} of {plural(summary.planned, 'item')}"
         session.say(f"stopped early: {done}; nothing landed; go on with --resume {summary.run_id}", style="red")
     elif gate:
         _show_gate(summary)
@@ -104,7 +105,7 @@ def _judging_by_skill(summary: RunSummary) -> list[str]:
     if len(lines) == 1 and any(line.startswith("judging: ") for line in summary.judging):
         return []
     rest = len(lines) - SKILLS_JUDGED_SHOWN
-    more = [f"and of {numbers.plural(rest, 'more skill')}, in the reports"] if rest > 0 else []
+    more = [f"and of {plural(rest, 'more skill')}, in the reports"] if rest > 0 else []
     return [*lines[:SKILLS_JUDGED_SHOWN], *more]
 
 
@@ -123,7 +124,7 @@ def _show_gate(summary: RunSummary) -> None:
         least = numbers.rate(summary.min_completion)
         current().say(f"gate passed: every skill completes at least {least} and called no forbidden tool", style="green")
     for report in summary.rogue:
-        items = numbers.plural(report.summary.forbidden_items or 0, "item")
+        items = plural(report.summary.forbidden_items or 0, "item")
         current().say(f"gate failed: {report.skill_key} called forbidden tools in {items}", style="red")
     for report in summary.below:
         rate = numbers.rate(report.summary.completion_rate)
@@ -131,10 +132,10 @@ def _show_gate(summary: RunSummary) -> None:
             f"gate failed: {report.skill_key} completes {rate}, under {numbers.rate(summary.min_completion)}", style="red"
         )
     if summary.unjudged:
-        current().say(f"gate failed: {numbers.plural(summary.unjudged, 'item')} could not be judged", style="red")
+        current().say(f"gate failed: {plural(summary.unjudged, 'item')} could not be judged", style="red")
     if summary.skipped:
         current().say(
-            f"gate failed: {numbers.plural(summary.skipped, 'skill')} could not be used, so nothing is known of it", style="red"
+            f"gate failed: {plural(summary.skipped, 'skill')} could not be used, so nothing is known of it", style="red"
         )
 
 

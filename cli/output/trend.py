@@ -14,6 +14,7 @@ from rich.text import Text
 
 from eval_skills.cli.context import current
 from eval_skills.core.store import Store
+from eval_skills.core.text import plural
 from eval_skills.core.trend.attribution import Change, summary
 from eval_skills.core.trend.changes import TrendChange, trend_changes, why_none
 from eval_skills.core.trend.trend import TrendPoint, lines
@@ -112,7 +113,7 @@ def show_table(points: Sequence[TrendPoint], metric: str, steps: Steps, *, limit
     current().out().print(_table(seen, metric, steps))
     if rest := len(points) - len(seen):
         current().say(
-            f"{numbers.plural(rest, 'earlier run')} not shown; --limit {len(points)} shows all, and --json has them", style="dim"
+            f"{plural(rest, 'earlier run')} not shown; --limit {len(points)} shows all, and --json has them", style="dim"
         )
 
 

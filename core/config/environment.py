@@ -12,7 +12,8 @@ from pydantic import TypeAdapter, ValidationError
 from eval_skills.core.config.keys import Leaf, flatten, is_list, is_mapping, is_optional, known_leaves, resolve
 from eval_skills.core.config.layer import Layer, Setting, checked
 from eval_skills.core.config.settings import Config
-from eval_skills.core.errors import ConfigError, nearest
+from eval_skills.core.errors import ConfigError
+from eval_skills.core.text import nearest
 
 PREFIX = "EVAL_SKILLS_"
 

@@ -7,8 +7,9 @@ from types import UnionType
 from typing import Any, TypeGuard, Union, get_args, get_origin
 
 from eval_skills.core.config.settings import Config
-from eval_skills.core.errors import ConfigError, nearest
+from eval_skills.core.errors import ConfigError
 from eval_skills.core.models.base import Model
+from eval_skills.core.text import nearest
 
 Leaf = tuple[str, ...]
 """A key as its camelCase parts: ``("llm", "apiBase")``."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from eval_skills.core.errors import nearest
+from eval_skills.core.text import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from eval_skills.core.errors import InputError, UsageError, nearest
+from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import SkillCompletionReport
+from eval_skills.core.text import nearest
 
 
 @dataclass(frozen=True, slots=True)

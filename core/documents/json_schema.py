@@ -22,9 +22,9 @@ from referencing.jsonschema import specification_with
 
 from eval_skills.core.documents.json_equality import json_key
 from eval_skills.core.documents.patterns import compiled_pattern
-from eval_skills.core.errors import InputError, nearest
+from eval_skills.core.errors import InputError
 from eval_skills.core.models import Reason
-from eval_skills.core.text import excerpt, one_line
+from eval_skills.core.text import excerpt, nearest, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import ValidationError
 
-from eval_skills.core.errors import nearest
 from eval_skills.core.models.base import IN_WORDS
+from eval_skills.core.text import nearest
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from pydantic.alias_generators import to_snake
 
-from eval_skills.core.errors import InputError, nearest
+from eval_skills.core.errors import InputError
+from eval_skills.core.text import nearest
 
 COLUMNS = ("task_id", "run_index", "skill_id", "label", "answer", "comment")
 """`task_id` and `label` must be there. `run_index` counts from 0, as in reports; `skill_id` is an id or ``id@version``."""

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from eval_skills.core.errors import nearest
 from eval_skills.core.messages.blocks import text_in
 from eval_skills.core.messages.responses_items import in_turns, item_role
-from eval_skills.core.text import excerpt
+from eval_skills.core.text import excerpt, nearest
 
 ROLES = {
     "assistant": "assistant",

@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from eval_skills.core.errors import InputError, nearest
+from eval_skills.core.errors import InputError
 from eval_skills.core.statistics.rates import FloatArray, IntArray
+from eval_skills.core.text import nearest
 
 REQUIRED = ("skill_id", "skill_version", "task_id", "run_index", "status", "score", "latency_ms")
 STATUSES = ("pass", "fail", "error", "timeout")

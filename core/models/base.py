@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
-from eval_skills.core.errors import nearest
+from eval_skills.core.text import nearest
 
 Rate = Annotated[float, Field(ge=0, le=1)]
 """A share in [0, 1]."""

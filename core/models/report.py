@@ -8,10 +8,9 @@ from typing import Any
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 from pydantic.alias_generators import to_camel
 
-from eval_skills.core.errors import ErrorKind
 from eval_skills.core.models.base import Model, Rate
 from eval_skills.core.models.response import ToolCall
-from eval_skills.core.models.result import Reason, Status
+from eval_skills.core.models.result import ErrorKind, Reason, Status
 
 
 class ConfidenceInterval(Model):

@@ -7,11 +7,13 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from eval_skills.core.errors import ErrorKind
 from eval_skills.core.models.base import Model, Rate
 from eval_skills.core.models.response import ToolCall
 
 Status = Literal["pass", "fail", "error", "timeout"]
+
+ErrorKind = Literal["skill", "contract", "infra", "scorer", "judge", "timeout"]
+"""Who an error is laid to: the skill, what it answered, what lies between us and it, a scorer, a judging model, the deadline."""
 
 
 class Reason(Model):

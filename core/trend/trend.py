@@ -8,9 +8,10 @@ from datetime import datetime
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from eval_skills.core.errors import UsageError, nearest
+from eval_skills.core.errors import UsageError
 from eval_skills.core.models import ConfidenceInterval
 from eval_skills.core.store.store import is_of_the_course
+from eval_skills.core.text import nearest
 
 if TYPE_CHECKING:
     from eval_skills.core.store import Store

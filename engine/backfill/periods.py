@@ -8,11 +8,11 @@ from datetime import datetime
 
 from eval_skills.core.fingerprint import digest_of_json
 from eval_skills.core.store import Store
+from eval_skills.core.text import plural
 from eval_skills.engine.backfill.calendar import Every, Period, moment_period, period_of
 from eval_skills.engine.backfill.outcomes import LandedPeriod, Line, last_outcomes
 from eval_skills.engine.backfill.request import BackfillRequest
 from eval_skills.engine.backfill.sources import Source
-from eval_skills.reporting.numbers import plural
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,13 +12,13 @@ from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.fingerprint import digest_of_json
 from eval_skills.core.store import Store, started_at
 from eval_skills.core.store.store import COURSE
+from eval_skills.core.text import plural
 from eval_skills.engine.backfill.periods import PeriodWork, digested, period_at, works_of
 from eval_skills.engine.backfill.request import BackfillRequest
 from eval_skills.engine.backfill.revisions import Repository, Revision
 from eval_skills.engine.backfill.sources import Source, StoredRuns
 from eval_skills.engine.definition.paths import check_places
 from eval_skills.engine.rescoring.basis import yardstick_of
-from eval_skills.reporting.numbers import plural
 from eval_skills.scorers import TaskScoring
 
 

@@ -8,12 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from eval_skills.core.models import ConfidenceInterval
-from eval_skills.core.text import one_line
+from eval_skills.core.text import one_line, plural
 from eval_skills.core.trend.trend import Trend, TrendPoint
 from eval_skills.engine.backfill.landing import PeriodOutcome, landed_rows
 from eval_skills.engine.backfill.plan import BackfillPlan
 from eval_skills.engine.backfill.request import BackfillRequest
-from eval_skills.reporting.numbers import plural
 
 SAID_LENGTH = 300
 

@@ -16,10 +16,10 @@ from eval_skills.core.judging.calibration import ENOUGH_LABELS, Calibration, Lab
 from eval_skills.core.judging.labels import Label, read_labels
 from eval_skills.core.store import Store, land_calibration, new_run_id
 from eval_skills.core.store.judging_rows import calibration_row, last_calibrations
+from eval_skills.core.text import plural
 from eval_skills.engine.calibration.labels import JudgedLabel
 from eval_skills.engine.calibration.request import CalibrateRequest
 from eval_skills.engine.calibration.sources import labels_judged_now, labels_of_run
-from eval_skills.reporting.numbers import plural
 
 
 def calibrate_judge(request: CalibrateRequest) -> CalibrationOutcome:

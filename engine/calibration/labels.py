@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from eval_skills.core.errors import InputError, nearest
+from eval_skills.core.errors import InputError
 from eval_skills.core.judging.labels import Label
 from eval_skills.core.models import Benchmark, ItemResult, Reason
+from eval_skills.core.text import nearest, plural
 from eval_skills.engine.judging.reports import was_judged
-from eval_skills.reporting.numbers import plural
 from eval_skills.scorers.judge_identity import JudgeIdentity
 
 NO_MODEL = "its task is not judged by a model"

@@ -11,11 +11,12 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from eval_skills.core.errors import InputError, RunError, nearest
+from eval_skills.core.errors import InputError, RunError
 from eval_skills.core.judging.labels import Label
 from eval_skills.core.models import ItemResult, SkillResponse, Verdict
 from eval_skills.core.redaction import Redaction
 from eval_skills.core.store import Store, results_of
+from eval_skills.core.text import nearest
 from eval_skills.engine.calibration.labels import NO_MODEL, JudgedLabel, LabelledAnswers, matched
 from eval_skills.engine.calibration.request import CalibrateRequest
 from eval_skills.engine.comparison.request import asked_instead

@@ -14,6 +14,7 @@ from eval_skills.core.store import land_preferences
 from eval_skills.core.store.files import RunLock
 from eval_skills.core.store.judging_rows import preferences_of
 from eval_skills.core.store.judging_schema import PREFERENCE_SCHEMA
+from eval_skills.core.text import plural
 from eval_skills.engine.comparison.pairs import AnswerPair, ComparisonPlan
 from eval_skills.engine.comparison.summary import ComparisonSummary, Row
 from eval_skills.engine.judging.outcome import (
@@ -24,7 +25,6 @@ from eval_skills.engine.judging.outcome import (
     pair_with_cost_before,
     spending_lines,
 )
-from eval_skills.reporting.numbers import plural
 from eval_skills.scorers.judging.budget import Spending, counted
 from eval_skills.scorers.judging.comparison import PreferenceVotes, put_to
 

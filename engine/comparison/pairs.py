@@ -15,6 +15,7 @@ from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.fingerprint import digest_of_json
 from eval_skills.core.models import Benchmark, ItemResult
 from eval_skills.core.store import Store, derived_run_id
+from eval_skills.core.text import plural
 from eval_skills.engine.comparison.judges import check_names, judged_by, judges_for, panel_of
 from eval_skills.engine.comparison.request import CompareRequest, asked_instead
 from eval_skills.engine.comparison.sides import Side, sides_of
@@ -22,7 +23,6 @@ from eval_skills.engine.definition.benchmark import benchmark_of
 from eval_skills.engine.definition.digests import digests_of_the_same
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.stored_runs.reports import recorded_request
-from eval_skills.reporting.numbers import plural
 from eval_skills.scorers.judge_identity import prompt_version
 from eval_skills.scorers.judging import Judges
 from eval_skills.scorers.judging.comparison import VERSION, Comparing

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from eval_skills.core.errors import InputError, UsageError, nearest
+from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import ItemResult
 from eval_skills.core.store import Store, results_of
+from eval_skills.core.text import nearest
 from eval_skills.engine.comparison.request import CompareRequest
 from eval_skills.engine.rescoring.plan import has_answer
 from eval_skills.engine.stored_runs.reports import named_run

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from eval_skills.core.judging.preferences import SIGNIFICANCE, MemberRates, PositionBias, WinRates
-from eval_skills.reporting.numbers import plural, rate
+from eval_skills.core.text import plural
+from eval_skills.reporting.numbers import rate
 from eval_skills.scorers.judging.budget import Spending
 
 Row = dict[str, Any]

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from eval_skills.benchmarks import benchmark_folder, filter_tasks, load_benchmark, load_tasks
 from eval_skills.core.config.settings import JudgeOptions
-from eval_skills.core.errors import InputError, UsageError, nearest
+from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import Benchmark
+from eval_skills.core.text import nearest
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.judging.outcome import check_judges
 from eval_skills.engine.monitor.request import MonitorRequest

@@ -12,8 +12,9 @@ from time import perf_counter
 from typing import Any, Protocol
 
 from eval_skills.adapters import Adapter
-from eval_skills.core.errors import ContractError, ErrorKind, InfraError, ItemError
+from eval_skills.core.errors import ContractError, InfraError, ItemError
 from eval_skills.core.models import Attempt, EvalTask, ItemResult, Reason, SkillResponse, Verdict
+from eval_skills.core.models.result import ErrorKind
 from eval_skills.engine.evaluation.plan import Item, RunPlan
 from eval_skills.engine.evaluation.recordings import Recordings
 from eval_skills.scorers.score import remark

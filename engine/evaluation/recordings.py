@@ -16,8 +16,9 @@ from pydantic import ValidationError
 
 from eval_skills.adapters.recorded import MAX_RUNS, RecordedRun, read_recorded
 from eval_skills.core.documents.loading import MAX_DOCUMENT_BYTES
-from eval_skills.core.errors import InfraError, InputError, UsageError, nearest
+from eval_skills.core.errors import InfraError, InputError, UsageError
 from eval_skills.core.models import Skill
+from eval_skills.core.text import nearest
 
 RECORDED = "recorded"
 """What stands for the type of an adapter where nothing is called."""

@@ -16,8 +16,8 @@ from eval_skills.core.config.settings import JudgeOptions
 from eval_skills.core.errors import ConfigError, RunError, UsageError
 from eval_skills.core.judging.rows import PERHAPS_PAID
 from eval_skills.core.models import ItemResult, TaskResult
+from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
-from eval_skills.reporting.numbers import plural
 from eval_skills.scorers import TaskScoring
 from eval_skills.scorers.judging import Judges
 from eval_skills.scorers.judging.budget import Spending

@@ -10,11 +10,11 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 
 from eval_skills.core.monitoring import StatusChange, WindowFigures, is_sampled
+from eval_skills.core.text import plural
 from eval_skills.engine.judging.outcome import failed_judging
 from eval_skills.engine.monitor.log.reader import LogReader
 from eval_skills.engine.monitor.log.records import Interaction, RecordReader
 from eval_skills.engine.monitor.request import LogFields, MonitorRequest
-from eval_skills.reporting.numbers import plural
 
 BATCH_SAMPLES = 500
 BATCH_BYTES = 32 * 1024 * 1024

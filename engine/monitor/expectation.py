@@ -8,8 +8,9 @@ from typing import Any
 
 from eval_skills.benchmarks import benchmark_folder, load_benchmark
 from eval_skills.core.documents.loading import read_document, validate
-from eval_skills.core.errors import InputError, nearest
+from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask, Expected, ExpectedOutput, Verdict
+from eval_skills.core.text import nearest
 from eval_skills.engine.definition.benchmark import scoring_settings
 from eval_skills.engine.monitor.log.records import Interaction
 from eval_skills.engine.monitor.request import MonitorRequest

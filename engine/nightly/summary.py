@@ -11,7 +11,7 @@ from eval_skills.core.errors import RunError
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.nightly.evidence import BAD, Against, NightVerdict, Ruling
 from eval_skills.core.store import Pruned
-from eval_skills.reporting import numbers
+from eval_skills.core.text import plural
 from eval_skills.reporting.diff.report import DiffDocument
 
 SHOWN: tuple[NightVerdict, ...] = ("regressed", "suspect", "flaky", "recovered", "better")
@@ -96,7 +96,7 @@ class NightSummary:
         news = [f"run failed in {_names(self.failed)}"] if self.failed else []
         news += [f"{len(self.rogue)} called forbidden tools"] if self.rogue else []
         news += [f"{count} {verdict}" for verdict in SHOWN if (count := self.counts[verdict])]
-        head = f"{ran} of {numbers.plural(len(self.suites), 'suite')} ran, {numbers.plural(skills, 'skill')}"
+        head = f"{ran} of {plural(len(self.suites), 'suite')} ran, {plural(skills, 'skill')}"
         return f"{head}: {', '.join(news) or self._quiet()}"
 
     def _quiet(self) -> str:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from eval_skills.core.diff.diff import diff_reports
 from eval_skills.core.diff.model import DiffRow, ReportDiff, SkillDiff
 from eval_skills.core.models import SkillCompletionReport, TaskResult
+from eval_skills.core.text import plural
 from eval_skills.engine.rescoring.plan import JUDGED_AGAIN, Rescoring
 from eval_skills.engine.stored_runs.reports import read_source
 from eval_skills.reporting.diff.report import DiffDocument
-from eval_skills.reporting.numbers import plural
 
 Reports = Sequence[SkillCompletionReport]
 ItemKey = tuple[str, str, int]

@@ -14,12 +14,12 @@ from eval_skills.core.documents.loading import validate
 from eval_skills.core.errors import InputError, UsageError, UserError
 from eval_skills.core.models import Benchmark, SkillCompletionReport
 from eval_skills.core.store import Manifest, Store, is_run_id, started_at
+from eval_skills.core.text import plural
 from eval_skills.engine.definition.benchmark import benchmark_of
 from eval_skills.engine.definition.digests import digests_of_the_same
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.judging.reports import scorings_at_the_time, with_judges
 from eval_skills.reporting import ReportContext, read_reports
-from eval_skills.reporting.numbers import plural
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from eval_skills.core.diff.model import DifferenceInterval, DiffRow, Flip, FlipSide, Metric, PairedStatistics, SkillDiff
+from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
-from eval_skills.reporting.numbers import UNKNOWN, plural
+from eval_skills.reporting.numbers import UNKNOWN
 
 _MAX_DECIMALS = 6
 _SHOWN: dict[Metric, tuple[str, Callable[[float | None], str], float, str, int]] = {

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from eval_skills.core.diff.model import DiffRow, Flip, FlipSide, ReportDiff, SkillDiff
-from eval_skills.core.errors import UsageError, nearest
+from eval_skills.core.errors import UsageError
+from eval_skills.core.text import nearest
 from eval_skills.reporting import numbers
 from eval_skills.reporting.diff import figures as diff_figures
 from eval_skills.reporting.diff import report as diff_page

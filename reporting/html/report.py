@@ -21,6 +21,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from eval_skills.core.models import SkillCompletionReport
+from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
 from eval_skills.reporting.context import ReportContext, ranked
 from eval_skills.reporting.dimensions import dimension_title, mean_of, shown_dimensions
@@ -93,9 +94,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {
-        function.__name__: function for function in (*FIGURES, numbers.plural, dimension_title, mean_of, visible)
-    }
+    environment.filters |= {function.__name__: function for function in (*FIGURES, plural, dimension_title, mean_of, visible)}
     return environment
 
 

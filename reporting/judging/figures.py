@@ -10,6 +10,7 @@ from eval_skills.core.judging.preferences import PositionBias
 from eval_skills.core.judging.report import JudgedBy, JudgeFigures, LengthBias
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.statistics.agreement import Estimate
+from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
 
 KEY = "judge"
@@ -46,7 +47,7 @@ def position_line(bias: PositionBias, noun: str = "pair") -> str:
     p_value = numbers.UNKNOWN if bias.p_value is None else f"{bias.p_value:.3g}"
     return (
         f"place of the answer: the first one won {numbers.rate(bias.first_place_share.value)} of the decided verdicts; both "
-        f"orders agree on {numbers.rate(bias.consistent_share.value)} of {numbers.plural(bias.pairs, noun)}; p {p_value}"
+        f"orders agree on {numbers.rate(bias.consistent_share.value)} of {plural(bias.pairs, noun)}; p {p_value}"
     )
 
 
@@ -134,7 +135,7 @@ def judging_line(report: SkillCompletionReport) -> str | None:
         return None
     parts = []
     if (found := judging.found) is not None:
-        parts.append(f"{numbers.plural(found.items, 'item')} judged")
+        parts.append(f"{plural(found.items, 'item')} judged")
     parts += [f"{judging.unjudged:,} not judged"] if judging.unjudged else []
     if found is not None:
         parts += [f"{found.cached:,} from the cache"] if found.cached else []
@@ -167,4 +168,4 @@ def _corrected(found: JudgeFigures, raw: float) -> str:
 def _length(bias: LengthBias) -> str:
     if bias.spearman is None:
         return f"Length bias: unknown ({bias.reason})."
-    return f"Length bias: {correlation(bias.spearman)} ({bias.rating}) over {numbers.plural(bias.items or 0, 'item')}."
+    return f"Length bias: {correlation(bias.spearman)} ({bias.rating}) over {plural(bias.items or 0, 'item')}."

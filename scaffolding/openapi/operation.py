@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from eval_skills.core.errors import UsageError, nearest
+from eval_skills.core.errors import UsageError
+from eval_skills.core.text import nearest
 from eval_skills.scaffolding.openapi.document import Document, mapping
 from eval_skills.scaffolding.openapi.text import plain
 

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
-from eval_skills.core.errors import InputError, ScorerError, nearest
+from eval_skills.core.errors import InputError, ScorerError
 from eval_skills.core.models import EvalTask
+from eval_skills.core.text import nearest
 from eval_skills.scorers.answer import file_of_benchmark, unwrapped
 from eval_skills.scorers.custom.process import answer_of_host
 from eval_skills.scorers.registry import scorer

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from eval_skills.core.errors import ErrorKind, ItemError, JudgeError
+from eval_skills.core.errors import ItemError, JudgeError
 from eval_skills.core.models import Reason, Verdict
+from eval_skills.core.models.result import ErrorKind
 from eval_skills.scorers.score import is_remark, one_line, remark
 from eval_skills.scorers.task_scoring.limits import below_min, reaches, weighted_mean
 

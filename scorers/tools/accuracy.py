@@ -6,8 +6,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from eval_skills.core.errors import InputError, nearest
+from eval_skills.core.errors import InputError
 from eval_skills.core.models import Reason
+from eval_skills.core.text import nearest
 from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.score import Score, excerpt, remark
 from eval_skills.scorers.settings import ScoringSettings

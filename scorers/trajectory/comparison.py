@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, cast, get_args
 
-from eval_skills.core.errors import InputError, nearest
+from eval_skills.core.errors import InputError
+from eval_skills.core.text import nearest
 from eval_skills.scorers.tools.sequence import lcs_length
 from eval_skills.scorers.trajectory.edits import Edit, call_edits, message_edits, messages_match
 from eval_skills.scorers.trajectory.matching import Pairing

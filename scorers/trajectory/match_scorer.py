@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from eval_skills.core.errors import InputError, nearest
+from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask, Reason
+from eval_skills.core.text import nearest
 from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.score import Score, remark
 from eval_skills.scorers.settings import ScoringSettings

@@ -17,7 +17,8 @@ from typing import Annotated, Any, NotRequired, TypedDict
 
 from pydantic import AfterValidator, Field, ValidationError, create_model
 
-from eval_skills.core.errors import InputError, nearest
+from eval_skills.core.errors import InputError
+from eval_skills.core.text import nearest
 from eval_skills.scorers.judging.grading import REASONING
 from eval_skills.scorers.judging.prompt import Material
 from eval_skills.scorers.judging.reply import Reply

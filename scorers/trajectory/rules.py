@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from inspect import iscoroutinefunction
 from typing import Any, cast, get_args
 
-from eval_skills.core.errors import InputError, nearest
+from eval_skills.core.errors import InputError
+from eval_skills.core.text import nearest
 from eval_skills.scorers.trajectory.arguments import (
     ArgumentsMatcher,
     ArgumentsMode,

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from eval_skills.adapters.http.client import HttpReply
-from eval_skills.adapters.probing import empty_input, http_doubts, schema_differences
+from eval_skills.adapters.http.probing import http_doubts
+from eval_skills.adapters.probing import empty_input, schema_differences
 
 
 @pytest.mark.parametrize(

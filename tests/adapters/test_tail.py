@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval_skills.adapters.process.streams import Tail, excerpt, last_lines
+from eval_skills.adapters.process.streams import Tail, last_lines
+from eval_skills.core.text import one_line
 
 
 @given(st.lists(st.binary(max_size=50)), st.integers(min_value=1, max_value=40))
@@ -41,7 +42,7 @@ def test_taking_empties() -> None:
     ],
 )
 def test_excerpt(text: str, shown: str) -> None:
-    assert excerpt(text) == shown
+    assert one_line(text) == shown
 
 
 def test_last_lines_are_one_line_with_the_end_kept() -> None:

@@ -7,7 +7,8 @@ import os
 
 import pytest
 
-from eval_skills.cli.console import LastingConsole, Session
+from eval_skills.cli.console import LastingConsole
+from eval_skills.cli.context import Session
 
 
 class Abandoned(io.StringIO):

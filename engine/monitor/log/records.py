@@ -12,9 +12,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from eval_skills.core.documents.validation_errors import problems_in
-from eval_skills.core.errors import nearest
 from eval_skills.core.messages.roles import last_words
 from eval_skills.core.models import ExpectedOutput, SkillResponse
+from eval_skills.core.text import nearest
 from eval_skills.engine.monitor.log.fields import (
     ABSENT,
     BadRecord,
