@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 
 from eval_skills.cli.prefect_server.private import prefect_api
 
-pytest_plugins = ["pytester"]  # the tests of our own plugin run pytest
+pytest_plugins = ["pytester", "tests.engine.evaluations"]  # the tests of our own plugin run pytest
 
 # A busy machine is no failure: how long one example takes says nothing about what is right. The examples are the same in every
 # run, so that a change is judged by what it changes; `--hypothesis-profile=exploring` looks for new ones.

@@ -1,0 +1,92 @@
+"""`create --from-openapi`: what it writes, what it says, and what it refuses."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval_skills.core.skills import load_skill
+
+Run = Callable[..., Any]
+PETS = Path(__file__).parents[2] / "scaffolding" / "pets.yaml"
+NEW = {"list-pets", "create-pet", "show-pet", "put-pets-pet-id", "delete-pet"}
+
+
+@pytest.fixture
+def pets(place: Any) -> Path:
+    shutil.copy(PETS, place.folder / "pets.yaml")
+    return Path(place.folder)
+
+
+def test_a_skill_for_every_operation(pets: Path, run_here: Run) -> None:
+    result = run_here("create", "--from-openapi", "pets.yaml", "--output-dir", "api")
+    assert (result.code, result.err) == (0, "")
+    assert result.out.splitlines() == [
+        "created list-pets  api/list-pets",
+        "created create-pet  api/create-pet",
+        "created show-pet  api/show-pet",
+        "created put-pets-pet-id  api/put-pets-pet-id",
+        "created delete-pet  api/delete-pet",
+        "set first  SKILL_PETS_APIKEY, SKILL_PETS_BEARER",
+        "test it    eval-skills eval --skills api/list-pets --tasks api/list-pets/tests/basic.eval.json",
+    ]
+    assert {path.name for path in (pets / "api").iterdir()} == NEW
+
+
+def test_one_operation_has_the_name_that_is_given(pets: Path, run_here: Run) -> None:
+    result = run_here(
+        *("create", "--from-openapi", "pets.yaml", "--operation", "showPet", "--name", "Pet Shower"),
+        *("--base-url", "http://127.0.0.1:8080", "--json"),
+    )
+    assert result.code == 0, result.err
+    [skill] = result.json["skills"]
+    assert (skill["id"], result.json["variables"], result.json["remarks"]) == ("pet-shower", ["SKILL_PETS_APIKEY"], [])
+    loaded = load_skill(pets / "skills" / "pet-shower")
+    assert (loaded.name, loaded.adapter_config["baseUrl"]) == ("Pet Shower", "http://127.0.0.1:8080")
+
+
+def test_the_name_goes_before_those_of_several(pets: Path, run_here: Run) -> None:
+    assert run_here("create", "--from-openapi", "pets.yaml", "--name", "shop").code == 0
+    assert {f"shop-{name}" for name in NEW} < {path.name for path in (pets / "skills").iterdir()}
+
+
+def test_p67_what_is_left_out_is_said(pets: Path, run_here: Run) -> None:
+    text = PETS.read_text(encoding="utf-8").replace("    delete:", "    options: {}\n    delete:")
+    (pets / "pets.yaml").write_text(text, encoding="utf-8")
+    result = run_here("create", "--from-openapi", "pets.yaml", "--json")
+    assert result.json["remarks"] == ["left out OPTIONS /pets/{petId}: no skill answers with what OPTIONS gives"]
+    assert "left out OPTIONS /pets/{petId}" in result.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        pytest.param(["--from-openapi", "absent.yaml"], "absent.yaml: no such file", id="no-file"),
+        pytest.param(["--from-openapi", "old.json"], "this is Swagger '2.0', and OpenAPI 3.0 and 3.1 are read", id="swagger"),
+        pytest.param(["--from-openapi", "pets.yaml", "--operation", "showPt"], "did you mean 'showPet'?", id="operation"),
+        pytest.param(["--from-openapi", "pets.yaml", "--base-url", "h"], "--base-url 'h' is no http://", id="base-url"),
+        pytest.param(["--from-openapi", "pets.yaml", "--name", "a/b"], "looks like a path", id="name"),
+        pytest.param(["--from-openapi", "pets.yaml", "--from-template", "custom"], "cannot stand beside", id="template"),
+        pytest.param(["--operation", "x", "--name", "y"], "name it with --from-openapi", id="no-document"),
+    ],
+)
+def test_what_is_refused_writes_nothing(pets: Path, run_here: Run, place: Any, arguments: list[str], message: str) -> None:
+    place.write("old.json", {"swagger": "2.0", "paths": {}})
+    before = place.files()
+    result = run_here("create", *arguments)
+    assert (result.code, result.out, place.files()) == (2, "", before)
+    assert message in result.err
+    assert result.err.count("\n") == 1
+
+
+def test_p64_nothing_is_overwritten_unless_asked(pets: Path, run_here: Run) -> None:
+    assert run_here("create", "--from-openapi", "pets.yaml", "--operation", "deletePet").code == 0
+    again = run_here("create", "--from-openapi", "pets.yaml")
+    assert again.code == 2
+    assert "skills/delete-pet/skill.json exists; give another name or folder, or --force" in again.err
+    assert not (pets / "skills" / "list-pets").exists()
+    assert run_here("create", "--from-openapi", "pets.yaml", "--force").code == 0

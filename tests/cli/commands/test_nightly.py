@@ -1,0 +1,119 @@
+"""`nightly`: what is refused at once, and whole nights through a server that stays."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+import httpx
+import pytest
+
+from eval_skills.core.store import Store
+from tests.cli.conftest import COMMAND, Place
+
+Run = Callable[..., Any]
+
+
+def suites(place: Place, *names: str, **more: Any) -> str:
+    """A file of suites, each with the project's calculator on its own benchmark."""
+    benchmark = str(Path(__file__).parents[3] / "examples" / "skills" / "calculator" / "tests" / "basic.eval.json")
+    found = [{"name": name, "skills": ["skills/calculator"], "benchmark": benchmark, **more} for name in names or ("sums",)]
+    return str(place.write("suites.json", {"suites": found}))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        pytest.param([], "--suites", id="p40-no-suites"),
+        pytest.param(["--suites", "nowhere.yaml"], "nowhere.yaml: no such file", id="p40-missing-file"),
+        pytest.param(["--suites", ""], "--suites has a blank value", id="blank"),
+        pytest.param(
+            ["--suites", "suites.json", "--keep-days", "0"], "--keep-days: input should be greater", id="keep-days-zero"
+        ),
+        pytest.param(["--suites", "suites.json", "--keep-days", "1.5"], "give a whole number", id="keep-days-broken"),
+        pytest.param(["--suites", "suites.json", "--confirm-runs", "0"], "--confirm-runs: input should be greater", id="no-runs"),
+        pytest.param(["--suites", "suites.json", "--store", "suites.json"], "is a file", id="store-is-a-file"),
+    ],
+)
+def test_p40_what_cannot_be_used_is_refused_in_one_line(run_here: Run, place: Place, arguments: list[str], message: str) -> None:
+    suites(place)
+    before = place.files()
+    result = run_here("nightly", *arguments)
+    assert (result.code, result.out) == (2, "")
+    assert message in result.err
+    assert result.err.count("\n") == 1
+    assert place.files() == before
+
+
+def test_p60_a_mistake_in_the_file_names_its_place(run_here: Run, place: Place) -> None:
+    path = suites(place, options={"rums": 3})
+    result = run_here("nightly", "--suites", path)
+    assert result.code == 2
+    assert result.err == f"eval-skills: {path}: suites[0].options: unknown key 'rums' (did you mean 'runs'?)\n"
+
+
+WRONG = """import json, sys
+for line in sys.stdin:
+    print(json.dumps({"jsonrpc": "2.0", "id": json.loads(line)["id"], "result": "no idea"}), flush=True)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("cli")
+def test_a_regression_is_gated_told_as_an_event_and_old_items_go(served: Place, api_url: str) -> None:
+    path = suites(served)
+    first = served.call("nightly", "--suites", path, "--json", "--exit-on-fail", "--keep-days", "1")
+    assert first.code == 0, first.err
+    assert first.json["gate"] == {"passed": True}
+    assert first.json["pruned"] == {"runs": [], "bytes": 0}
+    served.write("skills/calculator/skill.py", WRONG)
+    second = served.call("nightly", "--suites", path, "--exit-on-fail")
+    assert second.code == 1, second.err
+    assert "regressed: " in second.out
+    assert "gate failed" in second.out
+    (told,) = events(api_url, "eval-skills.regression")
+    assert told["resource"]["prefect.resource.id"] == "eval-skills.skill.sums.calculator"
+    assert (told["payload"]["isNew"], told["payload"]["suite"]) == (True, "sums")
+    quiet = served.call("nightly", "--suites", path, "--json")
+    assert quiet.code == 0, quiet.err
+    assert quiet.json["suites"][0]["skills"][0]["since"] == told["payload"]["night"]
+
+
+def events(api_url: str, name: str) -> list[dict[str, Any]]:
+    """The events of that name, as soon as the server has one."""
+    deadline = monotonic() + 120
+    while True:
+        body = {"filter": {"event": {"name": [name]}}, "limit": 10}
+        found = httpx.post(f"{api_url}/events/filter", json=body, timeout=60, trust_env=False).raise_for_status().json()["events"]
+        if found or monotonic() > deadline:
+            return list(found)
+        sleep(0.5)
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("cli")
+def test_two_nights_at_once_on_one_store_are_two_whole_nights(served: Place) -> None:
+    path = suites(served, "one", "two")
+    command = [str(COMMAND), "nightly", "--suites", path, "--keep-days", "1", "--json"]
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    both = [subprocess.Popen(command, cwd=served.folder, env=served.environ, **pipes) for _ in range(2)]
+    documents = [json.loads(process.communicate(timeout=300)[0]) for process in both]
+    assert [process.returncode for process in both] == [0, 0]
+    nights = Store(served.folder / "eval-store").nights()
+    assert set(nights["night_id"]) == {document["nightId"] for document in documents}
+    assert len(nights) == 4
+    assert len(set(nights["run_id"])) == 4
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("cli")
+def test_a_night_in_which_nothing_ran_could_not_finish(served: Place) -> None:
+    path = suites(served, skills=["nowhere"])
+    result = served.call("nightly", "--suites", path)
+    assert result.code == 3, result.err
+    assert "run failed: " in result.out
+    assert served.call("nightly", "--suites", path, "--exit-on-fail").code == 1

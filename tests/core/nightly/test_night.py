@@ -1,0 +1,150 @@
+"""The verdicts of a night, from outcomes."""
+
+from __future__ import annotations
+
+import pytest
+
+from eval_skills.core.diff.diff import diff_reports
+from eval_skills.core.metrics.task_counts import tallies_of
+from eval_skills.core.nightly.evidence import Fresh, Lost, Ruling, SkillNight
+from eval_skills.core.nightly.ruling import judged_together, rule
+from tests.core.nightly.night_figures import Outcome, each, report, skill_night
+
+NIGHT = "20260102T000000Z-0002"
+
+
+def ruled(skill: SkillNight, fresh: Outcome | None = None, *others: SkillNight) -> Ruling:
+    runs = {} if fresh is None else {0: Fresh(report=report(fresh), run_id="20260102T000100Z-0003")}
+    return rule(NIGHT, [skill, *others], runs)[0]
+
+
+ONE_BROKEN = each(20, "p", t3="f")
+SEVEN_BROKEN = each(20, "p") | each(7, "f")
+
+
+@pytest.mark.parametrize(
+    ("before", "tonight", "moved"),
+    [
+        pytest.param(each(20, "p"), each(20, "p"), [], id="nothing"),
+        pytest.param(each(20, "p"), ONE_BROKEN, ["t3"], id="newly-failing-where-no-test-can-decide"),
+        pytest.param(each(20, "pp", t3="pf"), each(20, "pp", t3="ff"), [], id="failed-before-too"),
+        pytest.param(each(20, "pp"), each(20, "pp", t3="pf"), [], id="fails-only-sometimes"),
+        pytest.param(
+            each(8, "ppp"), each(8, "pff"), [f"t{n}" for n in range(8)], id="worse-by-the-test-though-none-always-fails"
+        ),
+        pytest.param(each(20, "f"), each(20, "p"), [], id="better"),
+    ],
+)
+def test_what_moved_is_asked_again(before: Outcome, tonight: Outcome, moved: list[str]) -> None:
+    assert skill_night(tonight, before).moved() == moved
+
+
+@pytest.mark.parametrize(
+    ("before", "tonight", "fresh", "verdict"),
+    [
+        pytest.param(each(20, "p"), ONE_BROKEN, {"t3": "ffffff"}, "regressed", id="one-task-fails-every-run"),
+        pytest.param(each(20, "p"), ONE_BROKEN, {"t3": "fffffp"}, "flaky", id="one-fresh-run-passes"),
+        pytest.param(each(20, "p"), ONE_BROKEN, {"t3": "fffff"}, "suspect", id="too-few-runs-to-decide"),
+        pytest.param(each(20, "p"), SEVEN_BROKEN, each(7, "ff"), "regressed", id="seven-tasks-need-few-runs"),
+        pytest.param(each(8, "ppp"), each(8, "pff"), each(8, "ffp"), "regressed", id="worse-and-worse-again"),
+        pytest.param(each(8, "ppp"), each(8, "pff"), each(8, "ppp"), "flaky", id="worse-and-not-again"),
+        pytest.param(each(8, "ppp"), each(8, "pff"), each(8, "ppp", t0="f", t1="f"), "flaky", id="two-of-eight-again"),
+        pytest.param(each(20, "p"), ONE_BROKEN, {"t3": "iiiiii"}, "flaky", id="fresh-runs-without-a-verdict-confirm-nothing"),
+    ],
+)
+def test_only_what_holds_is_a_regression(before: Outcome, tonight: Outcome, fresh: Outcome, verdict: str) -> None:
+    assert ruled(skill_night(tonight, before), fresh).verdict == verdict
+
+
+def test_the_explanation_names_the_tasks_and_the_chance() -> None:
+    found = ruled(skill_night(ONE_BROKEN, each(20, "p")), {"t3": "ffffff"})
+    assert found.explanation.startswith("t3 passed always before and failed every run since (chance of a flaky task: 0.049")
+    assert found.lost == Lost(tasks=["t3"], expected_rate=1.0, observed_rate=0.0, since=NIGHT)
+
+
+def test_where_tasks_flip_one_more_is_no_alarm_until_its_history_has_grown() -> None:
+    flipping = {f"x{number}": "pf" for number in range(5)}
+    young = skill_night(ONE_BROKEN | flipping, each(20, "p") | flipping)
+    assert ruled(young, {"t3": "ffffff"}).verdict == "suspect"
+    grown = skill_night(ONE_BROKEN | flipping, each(20, "p") | flipping, history=each(20, "pppp") | flipping)
+    assert ruled(grown, {"t3": "ffffff"}).verdict == "regressed"
+
+
+def test_tasks_that_flip_in_another_skill_of_the_night_count_too() -> None:
+    other = skill_night({f"x{number}": "pf" for number in range(5)}, {f"x{number}": "pf" for number in range(5)})
+    assert ruled(skill_night(ONE_BROKEN, each(20, "p")), {"t3": "ffffff"}, other).verdict == "suspect"
+
+
+def test_a_suspect_is_decided_by_the_runs_of_later_nights() -> None:
+    flipping = {f"x{number}": "pf" for number in range(2)}
+    skill = skill_night(ONE_BROKEN | flipping, each(20, "p") | flipping)
+    assert ruled(skill, {"t3": "ffffff"}).verdict == "suspect"
+    later = skill_night(ONE_BROKEN | flipping, each(20, "p") | flipping)
+    since = tallies_of(report({"t3": "f" * 21} | each(3, "p") | flipping).task_results)
+    grown = SkillNight(suite=later.suite, report=later.report, against=later.against, before=later.before, after=since)
+    assert ruled(grown, {"t3": "ffffff"}).verdict == "regressed"
+
+
+def test_what_could_not_be_confirmed_is_suspect_and_says_why() -> None:
+    skill = skill_night(ONE_BROKEN, each(20, "p"))
+    (found,) = rule(NIGHT, [skill], {0: Fresh(report=None, problem="the service is down")})
+    assert (found.verdict, found.explanation) == ("suspect", "not confirmed: the service is down")
+
+
+LOST = Lost(tasks=["t1", "t2"], expected_rate=1.0, observed_rate=0.0, since="20260101T000000Z-0001")
+
+
+@pytest.mark.parametrize(
+    ("tonight", "verdict", "since"),
+    [
+        pytest.param(each(20, "p"), "recovered", None, id="all-back"),
+        pytest.param(each(20, "p", t1="f"), "recovered", None, id="half-back"),
+        pytest.param(each(20, "p", t1="f", t2="f"), "regressed", LOST.since, id="not-back"),
+        pytest.param({"t0": "p"}, "steady", None, id="its-tasks-are-gone"),
+    ],
+)
+def test_a_regression_lasts_until_half_of_it_is_back(tonight: Outcome, verdict: str, since: str | None) -> None:
+    found = ruled(skill_night(tonight, tonight, lost=LOST))
+    assert (found.verdict, found.lost.since if found.lost else None) == (verdict, since)
+
+
+def test_a_regression_that_goes_on_keeps_its_first_night() -> None:
+    found = ruled(skill_night(ONE_BROKEN, each(20, "p"), lost=LOST), {"t3": "ffffff"})
+    assert found.lost is not None
+    assert (found.verdict, found.lost.since) == ("regressed", LOST.since)
+
+
+def test_one_recovery_does_not_hide_a_new_suspect() -> None:
+    found = ruled(skill_night(ONE_BROKEN, each(20, "p"), lost=LOST), {"t3": "fff"})
+    assert found.verdict == "suspect"
+
+
+@pytest.mark.parametrize(
+    ("before", "tonight", "verdict"),
+    [
+        pytest.param(None, each(3, "p"), "new", id="nothing-to-compare-with"),
+        pytest.param(each(20, "p"), each(20, "p"), "steady", id="the-same"),
+        pytest.param(each(20, "f"), each(20, "p"), "better", id="better"),
+    ],
+)
+def test_without_anything_against_it(before: Outcome | None, tonight: Outcome, verdict: str) -> None:
+    assert ruled(skill_night(tonight, before)).verdict == verdict
+
+
+def test_a_baseline_is_as_good_a_reference_as_a_night() -> None:
+    skill = skill_night(each(8, "fff"), each(8, "ppp"), kind="baseline", history={})
+    assert skill.newly_failing() == []
+    found = ruled(skill, each(8, "fff"))
+    assert found.verdict == "regressed"
+    assert found.explanation.startswith("worse than the baseline (reference)")
+
+
+def test_p42_every_comparison_of_the_night_is_adjusted_for_all_others() -> None:
+    alone = diff_reports([report(each(6, "p"))], [report(each(6, "f"))])
+    assert [skill.verdict for skill in alone.skills] == ["worse"]
+    assert alone.skills[0].statistics is not None
+    together = judged_together([alone, diff_reports([report(each(6, "p"))], [report(each(6, "p"))])])
+    assert [skill.verdict for diff in together for skill in diff.skills] == ["inconclusive", "inconclusive"]
+    statistics = together[0].skills[0].statistics
+    assert statistics is not None
+    assert statistics.adjusted_p == pytest.approx(2 * alone.skills[0].statistics.p_value)

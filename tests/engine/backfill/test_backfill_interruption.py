@@ -1,0 +1,59 @@
+"""A backfill that was stopped, killed or called twice at a time leaves no period half done."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from eval_skills.core.errors import UsageError
+from eval_skills.core.store import Store
+from eval_skills.engine.backfill.backfill import Backfilling
+from eval_skills.engine.backfill.request import BackfillRequest
+from tests.engine.backfill.backfills import RIGHT, WRONG, Days, backfill, nobody, shown
+
+KILLED = """
+import os, sys
+from eval_skills.engine.backfill import backfill as backfilling
+from eval_skills.engine.backfill.request import BackfillRequest
+real, calls = getattr(backfilling, sys.argv[2]), []
+def second_time_die(*arguments, **options):
+    calls.append(1)
+    if len(calls) == 2:
+        os.kill(os.getpid(), 9)
+    return real(*arguments, **options)
+setattr(backfilling, sys.argv[2], second_time_die)
+with backfilling.Backfilling.begin(BackfillRequest(mode="rescore", store=sys.argv[1]), None) as work:
+    for period in work.plan.pending:
+        work.carry_out(period)
+"""
+
+
+def test_a_stopped_backfill_goes_on_where_it_ended(store: Store, days: Days) -> None:
+    days(RIGHT, WRONG, RIGHT)
+    assert backfill(store, stop_after=1).done == ["2026-03-01"]
+    rest = backfill(store)
+    assert (rest.up_to_date, rest.done) == (["2026-03-01"], ["2026-03-02", "2026-03-03"])
+    assert shown(rest)[1:] == [("2026-03-02", 0.0, -1.0, "worse"), ("2026-03-03", 1.0, 1.0, "better")]
+    assert len(store.comparisons()) == 3
+
+
+@pytest.mark.parametrize("step", ["rescore", "land_period"])
+def test_a_kill_leaves_no_period_half_done(store: Store, days: Days, step: str) -> None:
+    days(RIGHT, WRONG)
+    done = subprocess.run([sys.executable, "-c", KILLED, store.path, step], env=dict(os.environ), timeout=120)
+    assert done.returncode == -9
+    assert list(store.comparisons()["period"]) == ["2026-03-01"]
+    assert backfill(store, "rescore").done == ["2026-03-02"]
+    assert len(store.run_ids()) == 4
+    assert store.unfinished() == []
+
+
+def test_two_at_once_are_refused(store: Store, days: Days) -> None:
+    days(RIGHT)
+    request = BackfillRequest(mode="recompute", store=store.path)
+    with Backfilling.begin(request, nobody), pytest.raises(UsageError, match="is being written by process"):
+        backfill(store)
+    assert backfill(store).done == ["2026-03-01"]

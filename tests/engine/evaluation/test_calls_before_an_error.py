@@ -1,0 +1,63 @@
+"""A live skill that answers with an error and tells what it had called: that counts, as in a recorded run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from eval_skills.core.store import results_of, table_of
+from eval_skills.engine.evaluation.execution import Outcome
+from eval_skills.engine.evaluation.executor import Here
+from eval_skills.engine.evaluation.plan import make_plan
+
+if TYPE_CHECKING:
+    from tests.engine.evaluations import MakeRequest
+
+SAYING = """
+import json, sys
+for line in sys.stdin:
+    request = json.loads(line)
+    print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "error": request["params"]}), flush=True)
+"""
+PAYS = {"role": "assistant", "content": "", "tool_calls": [{"id": "1", "function": {"name": "Pay", "arguments": "{}"}}]}
+
+
+@pytest.fixture
+def judged(tmp_path: Path, write_skill: Callable[..., Path], make_request: MakeRequest) -> Callable[..., Any]:
+    """What becomes of a call that is answered with this error, where the tool `pay` is forbidden."""
+
+    async def outcome(data: dict[str, Any]) -> Outcome:
+        (write_skill() / "skill.py").write_text(SAYING)
+        error = {"code": 1, "message": "broke", "data": data}
+        tasks = [{"id": "t1", "inputData": error, "expected": {"forbiddenTools": ["pay"]}}]
+        (tmp_path / "tasks.json").write_text(json.dumps(tasks))
+        plan = make_plan(make_request(tasks=str(tmp_path / "tasks.json"), timeout_ms=60_000))
+        async with Here(plan) as here:
+            return await here.execute(plan.items[0], ())
+
+    return outcome
+
+
+@pytest.mark.parametrize(
+    "data", [pytest.param({"toolCalls": [{"name": "pay"}]}, id="calls"), pytest.param({"messages": [PAYS]}, id="messages")]
+)
+async def test_a_forbidden_call_before_an_error_fails_the_item(judged: Callable[..., Any], data: dict[str, Any]) -> None:
+    outcome = await judged(data)
+    result = outcome.result
+    assert (result.status, result.score, result.error_kind, outcome.transient) == ("fail", 0.0, "skill", False)
+    assert [reason.code for reason in result.reasons] == ["FORBIDDEN_TOOL_CALLED", "SKILL_ERROR"]
+    assert result.reasons[1].message.startswith("remark: error 1: broke")
+
+
+async def test_an_error_stays_one_and_keeps_what_was_called_and_what_it_cost(judged: Callable[..., Any]) -> None:
+    told = {"toolCalls": [{"name": "ls"}], "messages": [{"role": "user", "content": "?"}], "costUsd": 0.5}
+    result = (await judged({**told, "usage": {"promptTokens": 3, "completionTokens": 4}})).result
+    assert (result.status, result.score, result.output) == ("error", None, None)
+    assert [reason.code for reason in result.reasons] == ["SKILL_ERROR"]
+    [stored] = results_of(table_of([result]))
+    assert ([call.name for call in stored.tool_calls or []], stored.messages) == (["ls"], told["messages"])
+    assert (stored.prompt_tokens, stored.completion_tokens, stored.cost_usd) == (3, 4, 0.5)

@@ -1,0 +1,90 @@
+"""A run without Prefect is a run like any other: the same store, retries and verdicts, and it can be stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from eval_skills.core.models import ItemResult
+from eval_skills.core.store import Store, mirror_sqlite
+from eval_skills.engine.evaluation.in_process import run_plainly
+from eval_skills.engine.evaluation.observer import NobodyWatches, observed_by
+
+if TYPE_CHECKING:
+    from tests.engine.evaluations import MakePlan
+
+
+def test_it_lands_like_any_run(make_plan_of: MakePlan) -> None:
+    plan = make_plan_of("ok", "wrong", "refuse", runs=2, concurrency=3, timeout_ms=120_000)
+    summary = run_plainly(plan)
+    [report] = summary.reports
+    assert (report.summary.counts.passed, report.summary.counts.fail, report.summary.counts.error) == (2, 2, 2)  # type: ignore[union-attr]
+    assert summary.line.startswith("1 skill × 3 tasks × 2 runs: 2 passed, 2 failed, 2 errors in ")
+    store = Store(summary.store)
+    assert (store.latest_run(), store.unfinished()) == (summary.run_id, [])
+    assert sorted(store.items(run_id=summary.run_id)["status"]) == ["error", "error", "fail", "fail", "pass", "pass"]
+    assert store.reports()["completion_rate"].tolist() == [pytest.approx(1 / 3)]
+    assert store.manifest(summary.run_id).planned_items == 6
+    assert mirror_sqlite(store, summary.run_id, plan.store.layout.root / "x.db").exists()
+
+
+def test_transient_trouble_is_tried_again(make_plan_of: MakePlan, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("eval_skills.engine.evaluation.retries.delay_s", lambda attempt: 0.0)
+    [report] = run_plainly(make_plan_of("die", retries=2, timeout_ms=120_000)).reports
+    [item] = report.task_results
+    assert (item.status, item.error_kind, item.attempts) == ("error", "infra", 3)
+
+
+def test_a_running_loop_is_in_nobodys_way(make_plan_of: MakePlan) -> None:
+    async def within() -> float:
+        return run_plainly(make_plan_of("ok", timeout_ms=120_000)).reports[0].summary.completion_rate
+
+    assert asyncio.run(within()) == 1
+
+
+class _Interrupts(NobodyWatches):
+    """Presses Ctrl-C when the first item has ended."""
+
+    def finished(self, result: ItemResult) -> None:
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+
+def test_stopped_by_hand_it_keeps_what_is_done_and_leaves_no_process(make_plan_of: MakePlan) -> None:
+    assert threading.current_thread() is threading.main_thread()
+    plan = make_plan_of("ok", "hang", concurrency=2, timeout_ms=600_000)
+    before = set(_children())
+    with observed_by(_Interrupts()), pytest.raises(KeyboardInterrupt):
+        run_plainly(plan)
+    assert set(_children()) <= before
+    assert plan.store.unfinished() == [plan.run_id]
+    assert len(plan.store.journal_path(plan.run_id).read_text().splitlines()) == 1
+
+
+def _children() -> list[str]:
+    with open(f"/proc/{os.getpid()}/task/{os.getpid()}/children") as own:
+        return own.read().split()
+
+
+def test_what_breaks_inside_is_raised_as_it_is(make_plan_of: MakePlan, monkeypatch: pytest.MonkeyPatch) -> None:
+    from eval_skills.core.errors import RunError
+    from eval_skills.engine.evaluation.session import RunSession
+
+    async def full(*_: Any, **__: Any) -> Any:
+        raise RunError("the disk is full")
+
+    monkeypatch.setattr(RunSession, "attempt", full)
+    with pytest.raises(RunError, match="the disk is full"):
+        run_plainly(make_plan_of("ok", "wrong"))
+
+
+def test_it_does_not_import_prefect() -> None:
+    code = "import sys, eval_skills.engine.evaluation.in_process; print('prefect' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "False\n", done.stderr

@@ -1,0 +1,96 @@
+"""A monitor follows a log that grows and rotates, and its memory does not grow with it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from eval_skills.core.store import Store
+from eval_skills.engine.monitor.request import MonitorRequest
+from eval_skills.engine.monitor.session import MonitorSession
+from tests.engine.monitor.monitored_log import ids, monitor, record, write
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    return tmp_path / "app.jsonl"
+
+
+def appended(log: Path, count: int) -> subprocess.Popen[bytes]:
+    """A process of its own that appends to a log, piece by piece, lines cut anywhere, and rotates it once."""
+    program = f"""
+import json, os, time
+path = {str(log)!r}
+text = "".join(json.dumps({{"id": f"i{{n}}", "output": "ok 🙂", "expected": "ok 🙂"}}) + "\\n" for n in range({count}))
+data = text.encode(); half = text[: len(text) // 2].rindex("\\n") + 1; half = len(text[:half].encode())
+for part in (data[:half], data[half:]):
+    with open(path, "ab", buffering=0) as file:
+        for start in range(0, len(part), 97):
+            file.write(part[start : start + 97]); time.sleep(0.001)
+    if part == data[:half]:
+        os.rename(path, path + ".1")
+"""
+    return subprocess.Popen([sys.executable, "-c", program])
+
+
+class TestFollowing:
+    @pytest.mark.parametrize("kind", ["file", "folder"])
+    def test_it_follows_a_process_that_appends_and_rotates(self, tmp_path: Path, store: Store, kind: str) -> None:
+        folder = tmp_path / "logs"
+        folder.mkdir()
+        (folder / "app.jsonl").touch()
+        request = MonitorRequest(
+            log=str(folder if kind == "folder" else folder / "app.jsonl"),
+            store=store.path,
+            rate=1.0,
+            follow=True,
+            interval_s=0.02,
+        )
+        process = appended(folder / "app.jsonl", 300)
+        with MonitorSession(request) as session:
+            seen = 0
+            for batch in session.batches():
+                session.judge(batch, lambda change: None)
+                seen += len(batch.interactions)
+                if seen >= 300:
+                    break
+            summary = session.summary()
+        assert process.wait(timeout=60) == 0
+        assert (summary.bad, summary.window.pass_rate, summary.status) == (0, 1.0, "healthy")
+        assert sorted(ids(store)) == sorted(f"i{number}" for number in range(300))
+
+    def test_it_stops_when_nothing_comes(self, log: Path, store: Store) -> None:
+        write(log, record(1))
+        summary, _ = monitor(log, store, follow=True, interval_s=0.01, idle_stop_s=0.05)
+        assert summary.sampled == 1
+
+
+MEASURED = """
+import json, resource, sys
+from eval_skills.engine.monitor.request import MonitorRequest
+from eval_skills.engine.monitor.session import MonitorSession
+log, store = sys.argv[1:]
+request = MonitorRequest(log=log, store=store, rate=0.05)
+with MonitorSession(request) as session:
+    for batch in session.batches():
+        session.judge(batch, lambda change: None)
+    print(json.dumps([session.summary().read, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024]))
+"""
+
+
+@pytest.mark.slow
+def test_p94_memory_does_not_grow_with_the_log(tmp_path: Path) -> None:
+    def peak_mb(count: int) -> float:
+        log = tmp_path / f"{count}.jsonl"
+        with log.open("w") as file:
+            file.writelines(json.dumps(record(number, more="." * 500)) + "\n" for number in range(count))
+        command = [sys.executable, "-c", MEASURED, str(log), str(tmp_path / f"store-{count}")]
+        read, peak = json.loads(subprocess.check_output(command, text=True))
+        assert read == count
+        return float(peak)
+
+    assert peak_mb(200_000) < peak_mb(20_000) + 30  # the log is 130 MB; kept as objects it would be several times that

@@ -1,0 +1,213 @@
+"""A monitor without Prefect: what it samples, keeps, announces, and survives."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval_skills.core.errors import InputError, UsageError
+from eval_skills.core.monitoring import StatusChange
+from eval_skills.core.store import Store
+from eval_skills.engine.monitor import batches as monitor_batch
+from eval_skills.engine.monitor.request import LogFields, MonitorRequest
+from eval_skills.engine.monitor.session import MonitorSession
+from tests.engine.monitor.monitored_log import ids, monitor, record, write
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    return tmp_path / "app.jsonl"
+
+
+class TestSampling:
+    def test_p94_the_same_seed_samples_the_same_ones_whatever_the_chunks_and_restarts(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        records = [record(number, "ok" if number % 9 else "no") for number in range(900)]
+        whole = write(tmp_path / "whole.jsonl", *records)
+        once = Store(tmp_path / "once")
+        expected, _ = monitor(whole, once, rate=0.3, seed=5)
+        monkeypatch.setattr(monitor_batch, "BATCH_SAMPLES", 7)
+        parts, piecewise = tmp_path / "parts.jsonl", Store(tmp_path / "piecewise")
+        for start in range(0, 900, 130):
+            write(parts, *records[start : start + 130])
+            found, _ = monitor(parts, piecewise, rate=0.3, seed=5)
+        assert sorted(ids(piecewise)) == sorted(ids(once))
+        assert (found.window, found.status, found.announced) == (expected.window, expected.status, expected.announced)
+        assert 0.2 < len(ids(once)) / 900 < 0.4
+
+    def test_another_seed_samples_others_and_starts_at_the_beginning(self, log: Path, store: Store) -> None:
+        write(log, *map(record, range(300)))
+        one, other = monitor(log, store, rate=0.3, seed=1)[0], monitor(log, store, rate=0.3, seed=2)[0]
+        drawn = store.samples().groupby("monitor_id")["interaction_id"].agg(set)
+        assert drawn[one.monitor_id] != drawn[other.monitor_id]
+
+    @pytest.mark.parametrize("rate", [0.0, -0.1, 1.1, float("nan")])
+    def test_p94_a_rate_that_samples_nobody_or_too_many_is_refused(self, rate: float) -> None:
+        with pytest.raises(ValueError, match="rate"):
+            MonitorRequest(log="x", rate=rate)
+
+    def test_only_the_interactions_of_a_skill(self, log: Path, store: Store) -> None:
+        write(log, record(1, skillId="a"), record(2, skillId="b"), record(3))
+        summary, _ = monitor(log, store, skill="a")
+        assert (ids(store), summary.other, summary.read) == (["i1"], 2, 3)
+
+    def test_an_id_that_the_window_holds_counts_once(self, log: Path, store: Store) -> None:
+        write(log, record(1), record(1), record(2))
+        summary, _ = monitor(log, store)
+        write(log, record(2))
+        again, _ = monitor(log, store)
+        assert (summary.sampled, summary.repeated, again.sampled, again.repeated) == (2, 1, 0, 1)
+        assert ids(store) == ["i1", "i2"]
+
+
+class TestLanding:
+    def test_a_sample_says_everything_about_itself(self, log: Path, store: Store) -> None:
+        more = {"skillId": "s", "latencyMs": 12.5, "costUsd": 0.25, "timestamp": "2026-01-31T10:00:00Z"}
+        write(log, record(1, "no", **more))
+        summary, _ = monitor(log, store, seed=3)
+        [row] = store.samples().to_dict("records")
+        assert row["reasons"][0]["code"]
+        for name in ("sampled_at", "reasons", "dimensions"):
+            row.pop(name)
+        assert str(row.pop("timestamp")) == "2026-01-31 10:00:00+00:00"
+        assert row == {
+            "monitor_id": summary.monitor_id, "monitor_run_id": summary.run_id, "interaction_id": "i1", "skill_id": "s",
+            "query_preview": "question 1", "output_preview": "no", "status": "fail", "score": 0.0, "passed": False,
+            "scorer": "exact_match", "latency_ms": 12.5, "cost_usd": 0.25, "source": f"{log}:1", "rate": 1.0, "seed": 3,
+            "origin": "monitor",
+        }  # fmt: skip
+
+    def test_the_view_samples_can_be_asked(self, log: Path, store: Store) -> None:
+        write(log, *(record(number, "ok" if number else "no") for number in range(4)))
+        monitor(log, store)
+        assert store.query("SELECT status, count(*) AS n FROM samples GROUP BY 1 ORDER BY 1").to_dict("list") == {
+            "status": ["fail", "pass"], "n": [1, 3],
+        }  # fmt: skip
+
+    @pytest.mark.parametrize(
+        "text",
+        [pytest.param("x" * 500, id="ascii"), pytest.param("ü" * 500, id="two-bytes"), pytest.param("🙂" * 500, id="emoji")],
+    )
+    def test_a_preview_is_200_characters_exactly(self, log: Path, store: Store, text: str) -> None:
+        write(log, record(1, text, input=text))
+        monitor(log, store)
+        [row] = store.samples().to_dict("records")
+        assert row["query_preview"] == row["output_preview"] == text[:200]
+
+    @pytest.mark.parametrize("before", range(0, 220, 3))
+    def test_no_part_of_a_secret_is_kept_wherever_the_preview_ends(
+        self, tmp_path: Path, store: Store, before: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("API_KEY", "s3cr3t-0123456789")
+        text = "." * before + "s3cr3t-0123456789"
+        log = write(tmp_path / "app.jsonl", record(1, {"text": text}, input=text, skillId=text), record(2, None, error=text))
+        write(log, '{"s3cr3t-0123456789')
+        summary, _ = monitor(log, store, secrets=["API_KEY"])
+        everything = json.dumps(store.samples().drop(columns="reasons").to_dict("records"), default=str) + repr(summary)
+        errors = [reason["message"] for reason in store.samples()["reasons"][1]]
+        assert "s3c" not in everything + repr(errors)
+
+    def test_killed_before_the_position_moved_a_batch_lands_once(self, log: Path, store: Store) -> None:
+        write(log, *map(record, range(40)))
+        request = MonitorRequest(log=str(log), store=store.path, rate=1.0)
+
+        def die(change: StatusChange) -> None:
+            raise KeyboardInterrupt  # landed and announced, and the position not yet written
+
+        with MonitorSession(request) as session:
+            [batch] = session.batches()
+            with pytest.raises(KeyboardInterrupt):
+                session.judge(batch, die)
+        assert len(ids(store)) == 40
+        write(log, *map(record, range(40, 45)))
+        summary, changes = monitor(log, store)
+        assert sorted(ids(store)) == sorted(f"i{number}" for number in range(45))
+        assert [change.after for change in changes] == ["healthy"]
+        assert summary.sampled == 45
+
+    def test_one_call_at_a_time(self, log: Path, store: Store) -> None:
+        write(log, record(1))
+        with (
+            MonitorSession(MonitorRequest(log=str(log), store=store.path)),
+            pytest.raises(UsageError, match=f"being written by process {os.getpid()}"),
+            MonitorSession(MonitorRequest(log=str(log), store=store.path)),
+        ):
+            pytest.fail("two at a time")
+
+
+class TestGoingOn:
+    def test_the_next_call_goes_on_with_the_window_and_what_was_announced(self, log: Path, store: Store) -> None:
+        write(log, *map(record, range(50)))
+        first, changes = monitor(log, store)
+        second, none = monitor(log, store)
+        assert ([each.after for each in changes], none) == (["healthy"], [])
+        assert (second.read, second.sampled, second.window, second.status) == (0, 0, first.window, "healthy")
+        write(log, *(record(number, "no") for number in range(50, 100)))
+        third, changes = monitor(log, store)
+        assert [each.after for each in changes] == ["warning", "critical"]
+        assert (third.read, third.window.size, third.status) == (50, 100, "critical")
+
+    def test_other_thresholds_go_on_and_restart_begins_anew(self, log: Path, store: Store) -> None:
+        write(log, *(record(number, "ok" if number % 10 else "no") for number in range(100)))
+        assert monitor(log, store)[0].status == "healthy"
+        again, _ = monitor(log, store, warning=0.95)
+        assert (again.read, again.status) == (0, "warning")
+        anew, _ = monitor(log, store, restart=True)
+        assert (anew.read, anew.sampled, anew.window.size) == (100, 100, 100)
+
+    def test_a_damaged_position_says_how_to_go_on(self, log: Path, store: Store) -> None:
+        write(log, record(1))
+        summary, _ = monitor(log, store)
+        (store.layout.root / "monitors" / summary.monitor_id / "position.json").write_text("{")
+        with pytest.raises(InputError, match="--restart"):
+            monitor(log, store)
+        assert monitor(log, store, restart=True)[0].read == 1
+
+
+class TestBadRecords:
+    def test_they_are_counted_and_named_and_hide_nobody(self, log: Path, store: Store) -> None:
+        write(log, record(1), "{broken", {"id": "x"}, record(2))
+        summary, _ = monitor(log, store)
+        assert (summary.read, summary.bad, summary.sampled) == (4, 2, 2)
+        assert [remark.partition(": ")[0] for remark in summary.remarks] == [f"{log}:2", f"{log}:3"]
+
+    @pytest.mark.parametrize(
+        ("records", "says"),
+        [
+            pytest.param(
+                ["{broken", "[]"], "none of 2 records can be used; the first: .*app.jsonl:1: not valid JSON", id="lines"
+            ),
+            pytest.param([{"id": "a", "output": 1}], "nothing says what to expect .*no key 'expected'", id="nothing-expected"),
+            pytest.param([record(1, expected={"keywords": ["a"]})], "needs this value", id="other-expectation"),
+        ],
+    )
+    def test_p40_nothing_usable_is_refused_and_the_next_call_reads_it_again(
+        self, log: Path, store: Store, records: list[Any], says: str
+    ) -> None:
+        write(log, *records)
+        for _ in range(2):
+            with pytest.raises(InputError, match=says):
+                monitor(log, store)
+        assert not list(Path(store.path).rglob("*.parquet"))
+
+    def test_an_empty_log_is_no_mistake(self, log: Path, store: Store) -> None:
+        log.touch()
+        summary, _ = monitor(log, store)
+        assert (summary.status, summary.read, summary.window.pass_rate) == ("insufficient_data", 0, None)
+
+    def test_a_key_that_no_record_has_is_told(self, log: Path, store: Store) -> None:
+        write(log, record(1))
+        summary, _ = monitor(log, store, fields=LogFields(latency_ms="took"))
+        assert summary.remarks == ["--field latencyMs=took: no record has this key"]
+
+    def test_p14_errors_of_the_skill_are_samples_that_did_not_pass(self, log: Path, store: Store) -> None:
+        write(log, record(1), {"id": "i2", "error": "out of memory"})
+        summary, _ = monitor(log, store, min_sample=2)
+        assert (summary.window.pass_rate, summary.window.errors, summary.status) == (0.5, 1, "critical")
+        assert list(store.samples()["status"]) == ["pass", "error"]
+        assert "1 of 2 samples in the window are errors; they count as not passed" in summary.remarks

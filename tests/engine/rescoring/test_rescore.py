@@ -1,0 +1,297 @@
+"""Stored answers are scored again without a call; the original's rows stay as they are."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from eval_skills.core.errors import InputError, UsageError
+from eval_skills.core.models import ItemResult, ToolCall
+from eval_skills.core.store import Journal, Store, results_of
+from eval_skills.engine.evaluation.resume import resumed_plan
+from eval_skills.engine.rescoring.diff import rescoring_diff
+from eval_skills.engine.rescoring.plan import Rescoring, plan_rescoring
+from eval_skills.engine.rescoring.request import RescoreRequest
+from eval_skills.engine.rescoring.rescore import rescore
+
+if TYPE_CHECKING:
+    from tests.engine.evaluations import LandedRun, MakeRequest, WriteExpectations
+
+
+def items(store: Store, run_id: str) -> dict[tuple[str, int], ItemResult]:
+    return {(result.task_id, result.run_index): result for result in results_of(store.item_table(run_id))}
+
+
+def again(run_id: str, store: Store, **options: Any) -> Rescoring:
+    plan = plan_rescoring(RescoreRequest(run_id=run_id, store=store.path, **options))
+    rescore(plan)
+    return plan
+
+
+def test_p10_a_mended_expectation_changes_the_verdict_and_nothing_else(
+    store: Store, landed_run: LandedRun, write_expectations: WriteExpectations
+) -> None:
+    of = landed_run({"x": "right", "y": "wrong"}, cost_usd=0.5, latency_ms=12.5, prompt_tokens=3)
+    before = items(store, of)
+    write_expectations(x="right", y="wrong")
+    plan = again(of, store)
+    after = items(store, plan.run_id)
+    assert {key: (each.status, each.score) for key, each in after.items()} == {("x", 0): ("pass", 1.0), ("y", 0): ("pass", 1.0)}
+    assert items(store, of) == before
+    carried = {"output", "latency_ms", "cost_usd", "prompt_tokens", "attempts", "started_at", "skill_digest", "timeout_ms"}
+    assert after["y", 0].model_dump(include=carried) == before["y", 0].model_dump(include=carried)
+    assert {each.origin for each in after.values()} == {"rescore"}
+
+
+def test_it_lands_at_the_original_s_moment_and_says_where_it_comes_from(
+    store: Store, landed_run: LandedRun, write_expectations: WriteExpectations
+) -> None:
+    of = landed_run({"x": "right"})
+    write_expectations(x="other")
+    plan = again(of, store)
+    assert plan.run_id != of
+    assert plan.run_id.rpartition("-")[0] == of.rpartition("-")[0]
+    manifest = store.manifest(plan.run_id)
+    assert manifest.origin == "rescore"
+    assert manifest.provenance | {"backfilledAt": ""} == {
+        "mode": "rescore", "of": of, "digest": plan.digest, "backfilledAt": "",
+    }  # fmt: skip
+    assert datetime.fromisoformat(manifest.provenance["backfilledAt"]) <= datetime.now(UTC)
+    rows = store.reports(run_id=plan.run_id)
+    assert (rows["origin"].item(), rows["completion_rate"].item()) == ("rescore", 0.0)
+    assert store.latest_run() == of
+    assert store.history() == {"moody@1.0.0": 1.0}
+
+
+def test_a_second_time_does_nothing_and_force_does_it_again(store: Store, landed_run: LandedRun) -> None:
+    of = landed_run({"x": "right"})
+    first = again(of, store)
+    second = plan_rescoring(RescoreRequest(run_id=of, store=store.path))
+    assert (first.landed, second.landed, second.run_id) == (False, True, first.run_id)
+    forced = again(of, store, force=True)
+    assert (forced.landed, forced.digest) == (False, first.digest)
+    assert len({of, first.run_id, forced.run_id}) == 3
+
+
+def test_the_digest_changes_with_whatever_judges(
+    store: Store, landed_run: LandedRun, write_expectations: WriteExpectations, tmp_path: Path
+) -> None:
+    of = landed_run({"x": "right"})
+    keywords = tmp_path / "keywords.json"
+    keywords.write_text(json.dumps([{"id": "x", "inputData": {}, "expectedOutput": {"keywords": ["right"]}}]))
+    contains = {"evaluator": "contains", "tasks": str(keywords)}
+    changes: list[dict[str, Any]] = [{}, contains, {"tool_names": "normalised"}]
+    digests = [plan_rescoring(RescoreRequest(run_id=of, store=store.path, **options)).digest for options in changes]
+    write_expectations(x="left")
+    digests.append(plan_rescoring(RescoreRequest(run_id=of, store=store.path)).digest)
+    assert len(set(digests)) == 4
+
+
+def test_what_has_no_answer_stays_as_it_is(store: Store, landed_run: LandedRun, write_expectations: WriteExpectations) -> None:
+    trouble = {"score": None, "passed": False, "output": None}
+    of = landed_run(
+        {"x": "right", "e": "e", "t": "t"},
+        e={"status": "error", "error_kind": "infra", "error_message": "gone", **trouble},
+        t={"status": "timeout", "error_kind": "timeout", **trouble},
+    )
+    plan = again(of, store)
+    after = items(store, plan.run_id)
+    assert {task: each.status for (task, _), each in after.items()} == {"x": "pass", "e": "error", "t": "timeout"}
+    assert after["e", 0].error_message == "gone"
+    assert plan.remarks == ["2 items kept as an error or timeout: there is no answer to judge"]
+
+
+@pytest.mark.parametrize("kind", ["scorer", "judge"])
+def test_p09_an_answer_whose_scoring_broke_is_judged(store: Store, landed_run: LandedRun, kind: str) -> None:
+    broken = {"status": "error", "error_kind": kind, "error_message": "broke", "score": None, "passed": False}
+    of = landed_run({"x": "right"}, x=broken)
+    after = items(store, again(of, store).run_id)["x", 0]
+    assert (after.status, after.score, after.error_kind, after.error_message) == ("pass", 1.0, None, None)
+
+
+def test_p48_what_was_not_judged_before_is_no_improvement_and_no_latency_is_compared(
+    store: Store, landed_run: LandedRun, write_expectations: WriteExpectations
+) -> None:
+    broken = {"status": "error", "error_kind": "judge", "error_message": "down", "score": None, "passed": False}
+    of = landed_run({"x": "right", "y": "mended", "z": "same"}, x=broken | {"latency_ms": 900.0})
+    write_expectations(x="right", y="mended", z="same")
+    document = rescoring_diff(again(of, store))
+    [skill] = document.diff.skills
+    assert [(row.metric, row.good) for row in skill.rows] == [
+        ("completionRate", None), ("errorRate", None), ("compositeScore", None),
+    ]  # fmt: skip
+    assert skill.statistics is not None
+    assert (skill.statistics.tasks, skill.statistics.missing) == (2, None)
+    assert {flip.task_id for flip in skill.flips} <= {"y", "z"}
+    assert document.remarks == ["1 item not judged before and judged now: counted as no change"]
+
+
+def test_a_changed_verdict_is_still_welcome_or_not(
+    store: Store, landed_run: LandedRun, write_expectations: WriteExpectations
+) -> None:
+    of = landed_run({"x": "right", "y": "right"})
+    write_expectations(x="right", y="left")
+    document = rescoring_diff(again(of, store))
+    assert {row.metric: row.good for row in document.diff.skills[0].rows}["completionRate"] is False
+    assert [flip.task_id for flip in document.diff.skills[0].flips] == ["y"]
+    assert document.remarks == []
+
+
+def test_an_answer_that_was_cut_is_left_out_and_counted(store: Store, landed_run: LandedRun) -> None:
+    long = "x" * 70_000
+    of = landed_run({"x": "right", "long": long})
+    plan = again(of, store)
+    assert list(items(store, plan.run_id)) == [("x", 0)]
+    assert plan.remarks == ["1 item left out: the answer was cut to 64 KiB when it landed, so it cannot be judged"]
+    assert plan.cut == 1
+    assert store.manifest(plan.run_id).planned_items == 1
+
+
+def test_p40_a_run_of_which_nothing_can_be_judged_is_refused(store: Store, landed_run: LandedRun) -> None:
+    of = landed_run({"long": "x" * 70_000})
+    with pytest.raises(InputError, match=f"nothing of run {of} can be scored again: 1 item left out: the answer was cut"):
+        plan_rescoring(RescoreRequest(run_id=of, store=store.path))
+    assert store.run_ids() == [of]
+
+
+def test_a_task_that_the_benchmark_lost_is_left_out(
+    store: Store, landed_run: LandedRun, write_expectations: WriteExpectations
+) -> None:
+    of = landed_run({"x": "right", "gone": "right"})
+    write_expectations(x="right", new="n")
+    plan = again(of, store)
+    assert list(items(store, plan.run_id)) == [("x", 0)]
+    assert plan.remarks == ["1 item left out: tasks@0.0.0 does not have 'gone'"]
+
+
+def test_what_changed_is_said(store: Store, landed_run: LandedRun, write_expectations: WriteExpectations) -> None:
+    of = landed_run({"x": "right", "y": "right"})
+    write_expectations(x="right", y="left")
+    [remark] = plan_rescoring(RescoreRequest(run_id=of, store=store.path)).remarks
+    assert remark.startswith(f"1 task changed since run {of} ('y')")
+
+
+def test_another_benchmark_may_judge(store: Store, landed_run: LandedRun, tmp_path: Path) -> None:
+    of = landed_run({"x": "right"})
+    task = {
+        "id": "x",
+        "inputData": {},
+        "expectedOutput": {"keywords": ["RIG"]},
+        "evaluator": "contains",
+        "weight": 3,
+        "tags": ["t"],
+    }
+    other = {"id": "lenient", "name": "Lenient", "version": "2.0.0", "tasks": [task]}
+    path = tmp_path / "lenient.json"
+    path.write_text(json.dumps(other))
+    plan = again(of, store, benchmark=str(path))
+    after = items(store, plan.run_id)["x", 0]
+    assert (after.status, after.scorer, after.benchmark_id, after.benchmark_version) == ("pass", "contains", "lenient", "2.0.0")
+    assert (after.weight, after.tags) == (3, ["t"])
+    assert plan.remarks == [f"run {of} was asked tasks@0.0.0; its answers are judged by lenient@2.0.0"]
+
+
+def test_tool_calls_are_judged_too(store: Store, landed_run: LandedRun, tmp_path: Path) -> None:
+    of = landed_run({"x": "right"}, x={"tool_calls": [ToolCall(name="search", arguments={"q": 1})]})
+    path = tmp_path / "tools.json"
+    path.write_text(json.dumps([{"id": "x", "inputData": {}, "expected": {"tools": ["search", "read"]}}]))
+    after = items(store, again(of, store, tasks=str(path)).run_id)["x", 0]
+    assert after.dimensions == {"tool_accuracy": 0.5}
+    assert after.tool_calls == [ToolCall(name="search", arguments={"q": 1})]
+
+
+def test_p11_custom_code_is_allowed_anew(store: Store, landed_run: LandedRun, tmp_path: Path) -> None:
+    of = landed_run({"x": "right"})
+    (tmp_path / "own.py").write_text("def score(output, expected, task):\n    return 0.25\n")
+    path = tmp_path / "custom.json"
+    path.write_text(json.dumps([{"id": "x", "inputData": {}, "evaluator": {"type": "custom", "customScorerPath": "own.py"}}]))
+    with pytest.raises(InputError, match="--allow-custom-code"):
+        plan_rescoring(RescoreRequest(run_id=of, store=store.path, tasks=str(path)))
+    plan = again(of, store, tasks=str(path), allow_custom_code=True)
+    assert items(store, plan.run_id)["x", 0].score == 0.25
+    (tmp_path / "own.py").write_text("def score(output, expected, task):\n    return 0.75\n")
+    assert again(of, store, tasks=str(path), allow_custom_code=True).run_id != plan.run_id
+
+
+class TestRefusals:
+    def test_p40_a_run_that_is_not_there(self, store: Store, landed_run: LandedRun) -> None:
+        landed_run({"x": "right"})
+        with pytest.raises(UsageError, match="no run 20200101T000000Z-0000"):
+            plan_rescoring(RescoreRequest(run_id="20200101T000000Z-0000", store=store.path))
+
+    def test_p40_an_empty_store(self, store: Store) -> None:
+        with pytest.raises(UsageError, match="holds no run"):
+            plan_rescoring(RescoreRequest(run_id="latest", store=store.path))
+
+    def test_an_unfinished_run(self, store: Store, landed_run: LandedRun) -> None:
+        of = landed_run({"x": "right"})
+        with Journal(store.journal_path(of)):
+            pass
+        with pytest.raises(UsageError, match=f"run {of} is unfinished; finish it first with: eval-skills eval --resume {of}"):
+            plan_rescoring(RescoreRequest(run_id=of, store=store.path))
+
+    def test_a_benchmark_that_is_not_there_any_more(self, store: Store, landed_run: LandedRun, tmp_path: Path) -> None:
+        of = landed_run({"x": "right"})
+        (tmp_path / "tasks.json").unlink()
+        with pytest.raises(InputError, match=r"tasks\.json: no such file"):
+            plan_rescoring(RescoreRequest(run_id=of, store=store.path))
+
+    def test_a_manifest_that_is_gone_needs_a_benchmark(self, store: Store, landed_run: LandedRun, tmp_path: Path) -> None:
+        of = landed_run({"x": "right"})
+        (store.run_folder(of) / "manifest.json").unlink()
+        with pytest.raises(InputError, match="say what judges its answers, as with --benchmark tasks"):
+            plan_rescoring(RescoreRequest(run_id=of, store=store.path))
+        plan = again(of, store, tasks=str(tmp_path / "tasks.json"))
+        assert [skill.key for skill in store.manifest(plan.run_id).skills] == ["moody@1.0.0"]
+
+    def test_a_scoring_is_never_resumed_by_calling_skills(
+        self, store: Store, landed_run: LandedRun, make_request: MakeRequest
+    ) -> None:
+        of = landed_run({"x": "right"})
+        scored = again(of, store).run_id
+        with pytest.raises(UsageError, match=f"go on with: eval-skills rescore {of}"):
+            resumed_plan(make_request(resume=scored))
+
+
+KILLED = """
+import os, sys
+from eval_skills.engine.rescoring import rescore as rescoring
+from eval_skills.engine.rescoring.plan import plan_rescoring
+from eval_skills.engine.rescoring.request import RescoreRequest
+def die(*arguments, **options):
+    os.kill(os.getpid(), 9)
+setattr(rescoring, sys.argv[3], die)
+rescoring.rescore(plan_rescoring(RescoreRequest(run_id=sys.argv[1], store=sys.argv[2])))
+"""
+
+OTHER_STEPS = ("write_manifest", "land_reports", "mirror_sqlite")
+
+
+@pytest.mark.parametrize("step", ["land_items", *(pytest.param(step, marks=pytest.mark.slow) for step in OTHER_STEPS)])
+def test_p53_a_kill_at_any_step_is_mended_by_the_same_call(
+    store: Store, landed_run: LandedRun, step: str, tmp_path: Path
+) -> None:
+    of = landed_run({"x": "right", "y": "left"})
+    if step == "mirror_sqlite":
+        store = Store(tmp_path / "store.db")
+        (tmp_path / "store").rename(tmp_path / "store.store")
+    done = subprocess.run([sys.executable, "-c", KILLED, of, store.path, step], env=dict(os.environ), timeout=120)
+    assert done.returncode == -9
+    plan = plan_rescoring(RescoreRequest(run_id=of, store=store.path))
+    rescore(plan)
+    if store.layout.sqlite is not None:
+        with closing(sqlite3.connect(store.layout.sqlite)) as mirror:
+            assert mirror.execute("SELECT count(*) FROM items WHERE run_id = ?", (plan.run_id,)).fetchone() == (2,)
+    assert sorted(store.run_ids()) == sorted([of, plan.run_id])
+    assert store.unfinished() == []
+    assert len(store.items(run_id=plan.run_id)) == 2
+    assert len(store.reports(run_id=plan.run_id)) == 1

@@ -1,0 +1,51 @@
+"""A model's rate limit is the one of that name on the Prefect server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+
+from eval_skills.engine.judging.outcome import judges_of
+from eval_skills.scorers.judging.judges import no_rate_limit
+from eval_skills.tasks.rate_limits import keep_rate_limits, limit_of
+
+if TYPE_CHECKING:
+    from tests.engine.evaluations import MakePlan
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        ("openai/gpt-4o", "eval-skills-judge-openai-gpt-4o"),
+        ("hosted_vllm/Qwen/Qwen2.5:7b", "eval-skills-judge-hosted_vllm-Qwen-Qwen2.5-7b"),
+    ],
+)
+def test_the_name_of_a_limit_is_one_that_the_server_takes(model: str, name: str) -> None:
+    assert limit_of(model) == name
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("prefect")
+async def test_a_request_waits_for_the_limit_that_is_there_and_for_no_other(
+    prefect_url: str, make_plan_of: MakePlan, write_tasks: Callable[..., str]
+) -> None:
+    from prefect.client.orchestration import get_client
+    from prefect.client.schemas.actions import GlobalConcurrencyLimitCreate
+
+    tasks = write_tasks("ok", expectedOutput={"type": "llm_judge", "criteria": "Be right."})
+    plan = make_plan_of(tasks=tasks, llm={"model": "openai/limited", "apiBase": "http://127.0.0.1:9/v1"})
+    judges = judges_of(plan.scorings)
+    assert judges is not None
+    keep_rate_limits(plan.scorings)
+    assert judges.before_request is no_rate_limit
+    async with get_client() as client:
+        made = GlobalConcurrencyLimitCreate(name=limit_of("openai/limited"), limit=5, slot_decay_per_second=0.001)
+        await client.create_global_concurrency_limit(made)
+        keep_rate_limits(plan.scorings)
+        for _ in range(2):
+            await judges.before_request("openai/limited")
+        await judges.before_request("openai/other")
+        limit = await client.read_global_concurrency_limit_by_name(limit_of("openai/limited"))
+    assert limit.active_slots == 2
