@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass, replace
 from enum import Enum
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
@@ -36,11 +35,8 @@ _LIST: Any = list
 _PLAIN: dict[Any, Any] = {bool: bool, int: int, float: float, Path: WrittenPath}
 
 
-@cache
-def configuration_model() -> type[Config]:
-    """`Config` and the groups of all commands, as their signatures stand."""
-    from eval_skills.cli.main import app
-
+def configuration_model(app: App) -> type[Config]:
+    """`Config` and the groups of all commands of `app`, as their signatures stand."""
     tree: dict[str, Any] = {}
     for command, inner in commands_of(app):
         for option in options_of(command, inner.assemble_argument_collection()):

@@ -8,13 +8,14 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
+    from cyclopts import App
     from rich.console import Console
 
     from eval_skills.core.config import Config, LayeredConfig
@@ -28,7 +29,8 @@ class Session:
     """The global options of one call.
 
     `typed` are those that the command line named; `configured` are the options of the command that it did not name and the
-    configuration did, with the place that says so.
+    configuration did, with the place that says so. `app` is the command line itself and `model` makes the model of its
+    configuration, with a group for every command; both come from `main`, which alone knows all commands.
     """
 
     config_path: Path | None = None
@@ -37,6 +39,8 @@ class Session:
     verbose: bool = False
     typed: frozenset[str] = frozenset()
     configured: Mapping[str, str] = field(default_factory=dict)
+    app: App | None = None
+    model: Callable[[], type[Config]] | None = None
 
     def config(self, flags: dict[str, Any]) -> Config:
         """The layered configuration, with the flags that were given (not None) on top."""
@@ -53,9 +57,12 @@ class Session:
 
     def layers(self, flags: dict[str, Any]) -> LayeredConfig:
         """The same, with the origin of every value."""
-        from eval_skills.cli.configuration import configuration_model
+        return self._layers(flags, self.configuration_model())
 
-        return self._layers(flags, configuration_model())
+    def configuration_model(self) -> type[Config]:
+        """The model of the configuration: `Config` and the groups of all commands."""
+        assert self.model is not None, "main begins every call with it"
+        return self.model()
 
     def _layers(self, flags: dict[str, Any], model: type[Config]) -> LayeredConfig:
         from eval_skills.core.config import load_config

@@ -10,6 +10,8 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -38,12 +40,14 @@ from eval_skills.cli.commands.select import select_command
 from eval_skills.cli.commands.serve import serve_command
 from eval_skills.cli.commands.server import server_app
 from eval_skills.cli.commands.trend import trend_command
-from eval_skills.cli.configuration import configured
+from eval_skills.cli.configuration import configuration_model, configured
 from eval_skills.cli.context import Session, begin, current, printable
 from eval_skills.core.errors import EvalSkillsError, RunError, UsageError, UserError
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from eval_skills.core.config import Config
 
 _NEVER_BLANK = frozenset(
     {"--resume", "--skills", "--skills-dir", "--output-dir", "--benchmarks-dir", "--tasks", "--strategy", "--from", "--reports",
@@ -123,11 +127,21 @@ def _launch(
     ] = None,
 ) -> int | None:
     typed = frozenset(key for key, value in {"json": json, "color": no_color, "verbose": verbose}.items() if value is not None)
-    begin(Session(config_path=config, json=bool(json), color=not no_color, verbose=bool(verbose), typed=typed))
+    begin(replace(new_session(), config_path=config, json=bool(json), color=not no_color, verbose=bool(verbose), typed=typed))
     if json and app.parse_commands(tokens)[1][-1].default_command is None and not _asks_for_text(tokens):
         raise UsageError("--json needs a command: there is no JSON document to print without one")
     code: int | None = app(tokens, exit_on_error=False, print_error=False, console=_help_console())
     return code
+
+
+def new_session() -> Session:
+    """A call of which nothing is known yet."""
+    return Session(app=app, model=_model)
+
+
+@cache
+def _model() -> type[Config]:
+    return configuration_model(app)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -146,7 +160,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def call(arguments: Sequence[str]) -> int:
     """The exit code of one call; what went wrong is on stderr in one line (and, with ``-v``, a traceback)."""
     given = set(arguments)
-    begin(Session(verbose=bool({"-v", "--verbose"} & given), color="--no-color" not in given))
+    begin(replace(new_session(), verbose=bool({"-v", "--verbose"} & given), color="--no-color" not in given))
     if blank := next((name for name, value in pairwise(arguments) if name in _NEVER_BLANK and not value.strip()), None):
         return _fail(UsageError(f"{blank} has a blank value; give one, or leave it out (is a variable empty?)"), USAGE)
     try:

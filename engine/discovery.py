@@ -1,4 +1,4 @@
-"""Which skills of a folder match. Plain: no Prefect."""
+"""Which skills of a folder match."""
 
 from __future__ import annotations
 

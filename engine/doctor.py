@@ -1,4 +1,4 @@
-"""Everything that a run stands on, looked at before one begins. Plain: no Prefect, and nothing is written."""
+"""Everything that a run stands on, looked at before one begins. And nothing is written."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, get_type_hints
@@ -18,7 +18,6 @@ from eval_skills.scorers.option_types import converted, misfit
 
 if TYPE_CHECKING:
     from eval_skills.core.models import EvalTask
-    from eval_skills.scorers.registry import ScorerEntry
     from eval_skills.scorers.settings import ScoringSettings
 
 FILLED_IN = ("task", "settings")
@@ -79,34 +78,35 @@ def _names_known_to(target: Callable[..., Any]) -> dict[str, Any]:
     return {name: value for owner in owners for name, value in vars(sys.modules[owner.__module__]).items()}
 
 
-def given_options(entry: ScorerEntry, task: EvalTask, settings: ScoringSettings) -> dict[str, Any]:
-    """The arguments of a task's scorer: from `evaluator`, then from `expectedOutput`, checked; `task` and `settings` filled in.
+def given_options(scorer: str, options: Mapping[str, Option], task: EvalTask, settings: ScoringSettings) -> dict[str, Any]:
+    """The arguments of the task's `scorer`, which has these `options`: from `evaluator`, then from `expectedOutput`, checked;
+    `task` and `settings` are filled in.
 
     Raises:
         InputError: an option is unknown, given twice, missing, or of the wrong type; `path` names it.
     """
-    given = _from_evaluator(entry, task)
+    given = _from_evaluator(scorer, options, task)
     for name, attribute in EXPECTATIONS.items():
-        if name in entry.options and _is_expected(task, attribute):
+        if name in options and _is_expected(task, attribute):
             if name in given:
                 raise InputError("given in evaluator and in expectedOutput; keep one", path=given[name][0])
             given[name] = (f"expectedOutput.{to_camel(name)}", getattr(task.expected_output, attribute))
-    arguments = {name: _checked(entry.options[name], path, value) for name, (path, value) in given.items()}
-    filled_in = {name: value for name, value in (("task", task), ("settings", settings)) if name in entry.options}
-    _refuse_missing(entry, arguments | filled_in)
+    arguments = {name: _checked(options[name], path, value) for name, (path, value) in given.items()}
+    filled_in = {name: value for name, value in (("task", task), ("settings", settings)) if name in options}
+    _refuse_missing(scorer, options, arguments | filled_in)
     return arguments | filled_in
 
 
-def _from_evaluator(entry: ScorerEntry, task: EvalTask) -> dict[str, tuple[str, Any]]:
-    known = {spelling: option for option in entry.options.values() for spelling in (option.name, option.written)}
+def _from_evaluator(scorer: str, options: Mapping[str, Option], task: EvalTask) -> dict[str, tuple[str, Any]]:
+    known = {spelling: option for option in options.values() for spelling in (option.name, option.written)}
     writable = {spelling: option for spelling, option in known.items() if option.name not in FILLED_IN}
     given: dict[str, tuple[str, Any]] = {}
     for spelling, value in (task.evaluator.options if task.evaluator else {}).items():
         path = f"evaluator.{spelling}"
         if spelling not in writable:
-            options = ", ".join(sorted({option.written for option in writable.values()})) or "none"
+            names = ", ".join(sorted({option.written for option in writable.values()})) or "none"
             raise InputError(
-                f"scorer {entry.name!r} has no such option{nearest(spelling, writable)}; its options: {options}", path=path
+                f"scorer {scorer!r} has no such option{nearest(spelling, writable)}; its options: {names}", path=path
             )
         name = writable[spelling].name
         if name in given:
@@ -129,8 +129,8 @@ def _checked(option: Option, path: str, value: Any) -> Any:
         raise InputError(error.message, path=path + error.path) from error
 
 
-def _refuse_missing(entry: ScorerEntry, arguments: dict[str, Any]) -> None:
-    for option in entry.options.values():
+def _refuse_missing(scorer: str, options: Mapping[str, Option], arguments: dict[str, Any]) -> None:
+    for option in options.values():
         if option.required and option.name not in arguments:
             place = "expectedOutput" if option.name in EXPECTATIONS else "evaluator"
-            raise InputError(f"scorer {entry.name!r} needs this value; add it", path=f"{place}.{option.written}")
+            raise InputError(f"scorer {scorer!r} needs this value; add it", path=f"{place}.{option.written}")

@@ -19,9 +19,10 @@ def completion_command(shell: Annotated[Shell, Parameter(help="The shell to comp
 
     Example: eval-skills completion bash > eval-skills.bash
     """
-    from eval_skills.cli.main import app
     from eval_skills.cli.output.run import print_json
 
+    app = current().app
+    assert app is not None
     script = app.generate_completion(shell=shell)
     if current().json:
         print_json({"shell": shell, "script": script})

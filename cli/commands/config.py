@@ -76,7 +76,6 @@ def set_key(
 
     Example: eval-skills config set timeoutMs 5000 --project
     """
-    from eval_skills.cli.configuration import configuration_model
     from eval_skills.core.config import set_in_file
     from eval_skills.core.errors import ConfigError
 
@@ -84,7 +83,7 @@ def set_key(
     redaction = _redaction(current().layers({}))  # a configuration that cannot be read is refused before one is written
     path = _target(project=project)
     try:
-        written = redaction.data(set_in_file(path, key, value, configuration_model()))
+        written = redaction.data(set_in_file(path, key, value, current().configuration_model()))
     except ConfigError as error:
         raise ConfigError(redaction.text(str(error))) from None
     _show_set(key, written, path)

@@ -51,12 +51,13 @@ def init_command(
 
 def _configuration_in(root: Path) -> LayeredConfig:
     """The configuration that a `run` in `root` would see; a file that cannot be used is refused before anything is written."""
-    from eval_skills.cli.configuration import configuration_model
     from eval_skills.core.config import load_config
 
     given = current().config_path
     path = given.absolute() if given else None
-    return load_config({}, config_path=path, environ=os.environ, cwd=root, home=Path.home(), model=configuration_model())
+    return load_config(
+        {}, config_path=path, environ=os.environ, cwd=root, home=Path.home(), model=current().configuration_model()
+    )
 
 
 def _remarks(places: Places, layers: LayeredConfig, *, is_config_kept: bool) -> list[str]:

@@ -1,4 +1,4 @@
-"""Carrying out a backfill: the work of one period, and what it is compared with. Plain: no Prefect."""
+"""Carrying out a backfill: the work of one period, and what it is compared with."""
 
 from __future__ import annotations
 

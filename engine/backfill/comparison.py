@@ -1,4 +1,4 @@
-"""How skills stood in one period, and how they moved against the one before. Plain: no Prefect."""
+"""How skills stood in one period, and how they moved against the one before."""
 
 from __future__ import annotations
 

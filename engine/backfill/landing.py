@@ -1,4 +1,4 @@
-"""What a period of a backfill came to: how its rows land, and what has landed before. Plain: no Prefect."""
+"""What a period of a backfill came to: how its rows land, and what has landed before."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What earlier backfills left of each period, by the digest of what went into it. Plain: no Prefect."""
+"""What earlier backfills left of each period, by the digest of what went into it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a backfill has to do: its periods, what goes into each, and which of them are up to date. Plain: no Prefect."""
+"""What a backfill has to do: its periods, what goes into each, and which of them are up to date."""
 
 from __future__ import annotations
 

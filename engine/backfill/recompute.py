@@ -1,4 +1,4 @@
-"""The reports of a stored run, made anew with today's formulas and weights. Plain: no Prefect."""
+"""The reports of a stored run, made anew with today's formulas and weights."""
 
 from __future__ import annotations
 

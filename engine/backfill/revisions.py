@@ -1,4 +1,4 @@
-"""Past revisions of skills: what a git repository held then, each checked out into a folder of its own. Plain: no Prefect.
+"""Past revisions of skills: what a git repository held then, each checked out into a folder of its own.
 
 Nothing of the repository changes but its list of worktrees, and that only for as long as one is in use: no branch, index or file
 of the user's is touched, no hook runs, and a folder that a killed process left behind goes at the next start.

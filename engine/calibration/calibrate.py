@@ -1,6 +1,6 @@
-"""A judge held against people's labels: of a stored run, or of answers that are judged now. Plain: no Prefect.
+"""A judge held against people's labels: of a stored run, or of answers that are judged now.
 
-Calibrations as they land: what each replaces, and that a better one is not lost to a worse. Plain: no Prefect.
+Calibrations as they land: what each replaces, and that a better one is not lost to a worse.
 """
 
 from __future__ import annotations

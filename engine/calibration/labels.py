@@ -1,6 +1,6 @@
-"""Labels of people beside what models said of the same answers. Plain: no Prefect.
+"""Labels of people beside what models said of the same answers.
 
-Which item of a stored run each label is about. Plain: no Prefect.
+Which item of a stored run each label is about.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Labels held against the verdicts of a stored run. Plain: no Prefect.
+"""Labels held against the verdicts of a stored run.
 
-Labels of answers that came with them, and are judged now. Plain: no Prefect.
+Labels of answers that came with them, and are judged now.
 """
 
 from __future__ import annotations

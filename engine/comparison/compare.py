@@ -1,4 +1,4 @@
-"""Comparing the answers of a plan, and going on with what of it has landed. Plain: no Prefect."""
+"""Comparing the answers of a plan, and going on with what of it has landed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who judges a comparison of answers: one model or a panel, as the request names them. Plain: no Prefect."""
+"""Who judges a comparison of answers: one model or a panel, as the request names them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Which stored answers are compared with which: those of two skills to the same task, in the same run. Plain: no Prefect.
+"""Which stored answers are compared with which: those of two skills to the same task, in the same run.
 
-The id under which a comparison of answers lands. Plain: no Prefect.
+The id under which a comparison of answers lands.
 """
 
 from __future__ import annotations

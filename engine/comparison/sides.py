@@ -1,4 +1,4 @@
-"""The two sides of a comparison of answers: a skill of a run each, and what it answered. Plain: no Prefect."""
+"""The two sides of a comparison of answers: a skill of a run each, and what it answered."""
 
 from __future__ import annotations
 

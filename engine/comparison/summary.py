@@ -1,4 +1,4 @@
-"""What a comparison of answers came to, and its verdict in a sentence. Plain: no Prefect."""
+"""What a comparison of answers came to, and its verdict in a sentence."""
 
 from __future__ import annotations
 

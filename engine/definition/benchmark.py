@@ -1,22 +1,22 @@
-"""The benchmark that a request asks, and how the answers to it are judged. Plain: no Prefect, and nothing is written."""
+"""The benchmark that a request asks, and how the answers to it are judged. Nothing is written."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from eval_skills.benchmarks import benchmark_folder, filter_tasks, load_benchmark, load_tasks
 from eval_skills.core.config.settings import JudgeOptions
-from eval_skills.core.errors import InputError, UsageError
+from eval_skills.core.errors import ConfigError, InputError, UsageError
 from eval_skills.core.models import Benchmark
 from eval_skills.core.text import nearest
-from eval_skills.engine.definition.request import EvaluateRequest
-from eval_skills.engine.judging.outcome import check_judges
-from eval_skills.engine.monitor.request import MonitorRequest
+from eval_skills.engine.definition.request import EvaluateRequest, ScoringOptions
 from eval_skills.scorers import ScoringSettings, TaskScoring
+from eval_skills.scorers.judging.preflight import check_name
 from eval_skills.scorers.registry import find_scorer
 
 
-def scoring_settings(request: EvaluateRequest | MonitorRequest, folder: Path | None) -> ScoringSettings:
+def scoring_settings(request: ScoringOptions, folder: Path | None) -> ScoringSettings:
     """The part of the request that scorers see; `folder` holds the files that its tasks name."""
     return ScoringSettings(
         weights=request.weights,
@@ -75,6 +75,20 @@ def scorings_of(request: EvaluateRequest, benchmark: Benchmark, folder: Path | N
     scorings = {task.id: TaskScoring(task, settings) for task in benchmark.tasks}
     check_judges(scorings)
     return scorings
+
+
+def check_judges(scorings: Mapping[str, TaskScoring]) -> None:
+    """Refuse a benchmark whose judging models cannot be asked, as far as that is known without asking.
+
+    Raises:
+        UsageError: a task needs a model and none is named, its name says no provider, or its key is not there.
+    """
+    for task_id, scoring in scorings.items():
+        for model in scoring.models:
+            try:
+                check_name(scoring.settings.judges.judge(model))
+            except ConfigError as error:
+                raise UsageError(f"task {task_id!r} is judged by a model: {error}") from None
 
 
 def benchmark_doubts(benchmark: Benchmark, request: EvaluateRequest) -> list[str]:

@@ -1,6 +1,6 @@
-"""What is expected of an answer, in one word each: of a benchmark, and of each of its tasks. Plain: no Prefect.
+"""What is expected of an answer, in one word each: of a benchmark, and of each of its tasks.
 
-Which scorers judge a run, and which code each of them is. Plain: no Prefect.
+Which scorers judge a run, and which code each of them is.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where a run writes: asked before anything is called, so that no run finds out at its end. Plain: no Prefect."""
+"""Where a run writes: asked before anything is called, so that no run finds out at its end."""
 
 from __future__ import annotations
 

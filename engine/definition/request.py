@@ -29,7 +29,19 @@ Only ``run`` and ``replay`` speak of a skill's course over time.
 """
 
 
-class RunOptions(JudgeOptions):
+class ScoringOptions(JudgeOptions):
+    """How answers are scored, whoever gave them; shared by every request that scores."""
+
+    evaluator: Text = Field(default="exact", description="The scorer of tasks that name none")
+    allow_custom_code: bool = Field(default=False, description="Let benchmarks run their own scorer code")
+    weights: Weights = Field(default_factory=Weights, description="Weights of the dimensions of agent runs")
+    tool_categories: dict[str, list[str]] = Field(default_factory=dict, description="Tools by intent, beside the default table")
+    tool_names: Literal["exact", "normalised"] = Field(
+        default="exact", description="How names of tools are compared; normalised: without case, dashes, dots and spaces"
+    )
+
+
+class RunOptions(ScoringOptions):
     """How items are executed, judged, stored and reported; shared by every flow that evaluates.
 
     Relative paths are read from the working directory of the process that runs the flow.
@@ -65,13 +77,6 @@ class RunOptions(JudgeOptions):
         default="declared", description="Who has the network in the sandbox: skills that declare it, none, or all"
     )
     fail_fast: bool = Field(default=False, description="Stop at the first item that does not pass")
-    evaluator: Text = Field(default="exact", description="The scorer of tasks that name none")
-    allow_custom_code: bool = Field(default=False, description="Let benchmarks run their own scorer code")
-    weights: Weights = Field(default_factory=Weights, description="Weights of the dimensions of agent runs")
-    tool_categories: dict[str, list[str]] = Field(default_factory=dict, description="Tools by intent, beside the default table")
-    tool_names: Literal["exact", "normalised"] = Field(
-        default="exact", description="How names of tools are compared; normalised: without case, dashes, dots and spaces"
-    )
     min_completion: Rate = Field(default=0.7, description="The completion rate that a skill should reach")
     format: list[str] = Field(default_factory=lambda: ["json", "markdown"], description="Report formats; empty: no report files")
     output_dir: Text = Field(default="./reports", description="Where report files go")

@@ -1,6 +1,6 @@
-"""Call the skill, score the answer: where adapters and scorers meet. Plain: no Prefect.
+"""Call the skill, score the answer: where adapters and scorers meet.
 
-What becomes of a run that ended without an answer: in an error, at its deadline, at the user's turn. Plain: no Prefect.
+What becomes of a run that ended without an answer: in an error, at its deadline, at the user's turn.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a run's manifest says. Plain: no Prefect."""
+"""What a run's manifest says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run will do: skills × tasks × runs, minus what is already done. Plain: no Prefect, and nothing is written."""
+"""What a run will do: skills × tasks × runs, minus what is already done. And nothing is written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recorded runs in the place of calls: where in a trace file each item's answer stands. Plain: no Prefect."""
+"""Recorded runs in the place of calls: where in a trace file each item's answer stands."""
 
 from __future__ import annotations
 

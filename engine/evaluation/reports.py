@@ -1,4 +1,4 @@
-"""The figures of a run that has landed, and their place in the store. Plain: no Prefect."""
+"""The figures of a run that has landed, and their place in the store."""
 
 from __future__ import annotations
 

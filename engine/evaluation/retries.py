@@ -1,4 +1,4 @@
-"""The attempts of one item up to its final result, where Prefect does not make them. Plain: no Prefect.
+"""The attempts of one item up to its final result, where Prefect does not make them.
 
 When an item is tried again, and after how long.
 

@@ -1,8 +1,8 @@
 """What a run came to, as flows return it.
 
-What a run came to, from its plan and its figures. Plain: no Prefect.
+What a run came to, from its plan and its figures.
 
-What reports tell of a run beside its figures. Plain: no Prefect.
+What reports tell of a run beside its figures.
 """
 
 from __future__ import annotations

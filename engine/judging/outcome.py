@@ -1,6 +1,6 @@
-"""The judging models of a run: whether they can be asked, and what asking them came to. Plain: no Prefect.
+"""The judging models of a run: whether they can be asked, and what asking them came to.
 
-What the judge was paid where it failed before: it stays in the rows when a call goes on. Plain: no Prefect.
+What the judge was paid where it failed before: it stays in the rows when a call goes on.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from eval_skills.scorers import TaskScoring
 from eval_skills.scorers.judging import Judges
 from eval_skills.scorers.judging.budget import Spending
 from eval_skills.scorers.judging.errors import ModelTrouble
-from eval_skills.scorers.judging.preflight import check_name, check_price, one_token
+from eval_skills.scorers.judging.preflight import check_price, one_token
 from eval_skills.scorers.score import one_line
 
 Scorings = Mapping[str, TaskScoring]
@@ -31,20 +31,6 @@ R = TypeVar("R", TaskResult, ItemResult)
 
 DEFAULT_STORE = "./eval-store"
 _SHOWN = 300
-
-
-def check_judges(scorings: Scorings) -> None:
-    """Refuse a benchmark whose judging models cannot be asked, as far as that is known without asking.
-
-    Raises:
-        UsageError: a task needs a model and none is named, its name says no provider, or its key is not there.
-    """
-    for task_id, scoring in scorings.items():
-        for model in scoring.models:
-            try:
-                check_name(scoring.settings.judges.judge(model))
-            except ConfigError as error:
-                raise UsageError(f"task {task_id!r} is judged by a model: {error}") from None
 
 
 def check_one_budget(options: JudgeOptions, task_runner: str) -> None:

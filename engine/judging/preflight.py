@@ -1,4 +1,4 @@
-"""The judge's key is nobody else's: no skill is given the variable that holds it. Plain: no Prefect."""
+"""The judge's key is nobody else's: no skill is given the variable that holds it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Reports completed by what the store knows of the models that judged. Plain: no Prefect.
+"""Reports completed by what the store knows of the models that judged.
 
-Which items of a run models gave a verdict on, and which models. Plain: no Prefect.
+Which items of a run models gave a verdict on, and which models.
 """
 
 from __future__ import annotations

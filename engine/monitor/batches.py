@@ -13,8 +13,8 @@ from eval_skills.core.monitoring import StatusChange, WindowFigures, is_sampled
 from eval_skills.core.text import plural
 from eval_skills.engine.judging.outcome import failed_judging
 from eval_skills.engine.monitor.log.reader import LogReader
-from eval_skills.engine.monitor.log.records import Interaction, RecordReader
-from eval_skills.engine.monitor.request import LogFields, MonitorRequest
+from eval_skills.engine.monitor.log.records import Interaction, LogFields, RecordReader
+from eval_skills.engine.monitor.request import MonitorRequest
 
 BATCH_SAMPLES = 500
 BATCH_BYTES = 32 * 1024 * 1024

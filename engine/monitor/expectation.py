@@ -1,4 +1,4 @@
-"""What a monitor expects of every answer: one task, and the interaction's own expectation in it. Plain: no Prefect."""
+"""What a monitor expects of every answer: one task, and the interaction's own expectation in it."""
 
 from __future__ import annotations
 

@@ -2,35 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 from pydantic import Field, model_validator
 
-from eval_skills.core.config.settings import JudgeOptions
-from eval_skills.core.models import ExpectedOutput, Model, Weights
+from eval_skills.core.models import ExpectedOutput
 from eval_skills.core.models.base import Rate, Text
 from eval_skills.core.monitoring import HealthRule
+from eval_skills.engine.definition.request import ScoringOptions
+from eval_skills.engine.monitor.log.records import LogFields
 
 
-class LogFields(Model):
-    """Where an interaction keeps what: a key, or keys with dots between them (``response.text``). None: the usual spellings."""
-
-    id: Text | None = Field(default=None, description="Its id [default: id, interactionId; else a digest of its content]")
-    input: Text | None = Field(default=None, description="What was asked [default: input, query]")
-    output: Text | None = Field(default=None, description="What was answered [default: output, response; else the last message]")
-    messages: Text | None = Field(default=None, description="OpenAI-style messages [default: messages]")
-    tool_calls: Text | None = Field(default=None, description="Tools that were called [default: toolCalls]")
-    expected: Text | None = Field(default=None, description="What the answer should have been [default: expected]")
-    error: Text | None = Field(default=None, description="Why there is no answer [default: error]")
-    latency_ms: Text | None = Field(default=None, description="How long it took, in ms [default: latencyMs]")
-    cost_usd: Text | None = Field(default=None, description="What it cost, in USD [default: costUsd]")
-    timestamp: Text | None = Field(
-        default=None, description="When it was: ISO 8601, or a Unix time [default: timestamp, time, ts]"
-    )
-    skill: Text | None = Field(default=None, description="Which skill or agent answered [default: skillId, agentId]")
-
-
-class MonitorRequest(JudgeOptions):
+class MonitorRequest(ScoringOptions):
     """Watch this log: sample its interactions, score them, and keep a status.
 
     Relative paths are read from the working directory of the process that runs the flow.
@@ -40,7 +23,6 @@ class MonitorRequest(JudgeOptions):
     rate: Rate = Field(default=0.1, gt=0, description="Share of the interactions that is sampled, above 0 and up to 1")
     seed: int = Field(default=0, ge=0, le=2**63 - 1, description="With the same seed, the same interactions are sampled")
     skill: str | None = Field(default=None, description="Only interactions of this skill or agent")
-    evaluator: Text = Field(default="exact", description="The scorer, where the task names none")
     expected_output: ExpectedOutput | None = Field(
         default=None, description="What every answer is compared with, unless the interaction says what it should have been"
     )
@@ -48,12 +30,6 @@ class MonitorRequest(JudgeOptions):
         default=None, description="What is expected of every answer: a JSON or YAML file with a task, or BENCHMARK:TASK"
     )
     benchmarks_dir: str | None = Field(default=None, description="A folder of benchmarks, searched before the built-in ones")
-    allow_custom_code: bool = Field(default=False, description="Let the task run its own scorer code")
-    weights: Weights = Field(default_factory=Weights, description="Weights of the dimensions of agent runs")
-    tool_categories: dict[str, list[str]] = Field(default_factory=dict, description="Tools by intent, beside the default table")
-    tool_names: Literal["exact", "normalised"] = Field(
-        default="exact", description="How names of tools are compared; normalised: without case, dashes, dots and spaces"
-    )
     fields: LogFields = Field(default_factory=LogFields, description="Where the log keeps what")
     window: int = Field(default=200, ge=1, le=100_000, description="How many samples the status looks back on")
     min_sample: int = Field(default=30, ge=1, le=100_000, description="Fewer samples than this are insufficient_data")

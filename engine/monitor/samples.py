@@ -1,6 +1,6 @@
-"""A judged interaction as it is kept: short, redacted, with where it came from. Plain: no Prefect.
+"""A judged interaction as it is kept: short, redacted, with where it came from.
 
-The verdicts on sampled interactions, so many at a time. Plain: no Prefect.
+The verdicts on sampled interactions, so many at a time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A monitor at work: read, sample, judge, land, and say what changed. Plain: no Prefect."""
+"""A monitor at work: read, sample, judge, land, and say what changed."""
 
 from __future__ import annotations
 
@@ -16,15 +16,9 @@ from eval_skills.core.monitoring import HealthMonitor, StatusChange
 from eval_skills.core.redaction import Redaction
 from eval_skills.core.store import Store, land_samples, new_run_id
 from eval_skills.core.store.files import RunLock
+from eval_skills.engine.definition.benchmark import check_judges
 from eval_skills.engine.definition.paths import check_folder
-from eval_skills.engine.judging.outcome import (
-    check_judges,
-    failed_judging,
-    judges_of,
-    judging_lines,
-    make_ready,
-    refuse_half_judged,
-)
+from eval_skills.engine.judging.outcome import failed_judging, judges_of, judging_lines, make_ready, refuse_half_judged
 from eval_skills.engine.monitor.batches import Batch, MonitorCounts, drawn_batches, left_remarks, read_remarks, unjudged_remarks
 from eval_skills.engine.monitor.expectation import MonitorTask
 from eval_skills.engine.monitor.log.files import check_log

@@ -1,4 +1,4 @@
-"""Where a monitor stopped: how far it has read, its window, and what it announced last. Plain: no Prefect."""
+"""Where a monitor stopped: how far it has read, its window, and what it announced last."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What a call of a monitor came to. Plain: no Prefect.
+"""What a call of a monitor came to.
 
-Who watches a monitor: the command line, or nobody. Plain: no Prefect.
+Who watches a monitor: the command line, or nobody.
 """
 
 from __future__ import annotations

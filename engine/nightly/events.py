@@ -1,7 +1,7 @@
 """What a night tells the world: an event per skill that regressed, recovered, is flaky or called a forbidden tool, and per suite
 that failed. Plain.
 
-A night in the store's table of nights, and what goes when it is over. Plain: no Prefect.
+A night in the store's table of nights, and what goes when it is over.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tonight's runs beside what they are compared with. Plain: no Prefect."""
+"""Tonight's runs beside what they are compared with."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What a night will do: its suites, each with its past. Plain: no Prefect, and nothing is written.
+"""What a night will do: its suites, each with its past. And nothing is written.
 
-What the store knows of a suite before tonight: its last good night, the runs since, and what is lost. Plain: no Prefect.
+What the store knows of a suite before tonight: its last good night, the runs since, and what is lost.
 """
 
 from __future__ import annotations

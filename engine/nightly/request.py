@@ -1,6 +1,6 @@
 """What a night is asked to do: typed, JSON-able, and a form in the Prefect UI.
 
-The file of suites: what is evaluated every night. Plain: no Prefect.
+The file of suites: what is evaluated every night.
 """
 
 from __future__ import annotations

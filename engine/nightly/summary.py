@@ -1,4 +1,4 @@
-"""What a night came to, as the flow returns it. Plain: no Prefect."""
+"""What a night came to, as the flow returns it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stored answers are judged by: a benchmark as it is today, with its scorers and settings. Plain: no Prefect."""
+"""What stored answers are judged by: a benchmark as it is today, with its scorers and settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What scoring a run again will do: which of its answers, by what, and under which run id. Plain: no Prefect."""
+"""What scoring a run again will do: which of its answers, by what, and under which run id."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from eval_skills.core.fingerprint import digest_of_json
 from eval_skills.core.models import ItemResult
 from eval_skills.core.store import Manifest, Store, derived_run_id, results_of, started_at
 from eval_skills.core.text import plural
+from eval_skills.engine.definition.benchmark import check_judges
 from eval_skills.engine.definition.digests import digests_of_the_same
 from eval_skills.engine.definition.request import EvaluateRequest
-from eval_skills.engine.judging.outcome import check_judges
 from eval_skills.engine.rescoring.basis import Yardstick, yardstick_of
 from eval_skills.engine.rescoring.request import RescoreRequest
 from eval_skills.engine.stored_runs.reports import named_run, recorded_request

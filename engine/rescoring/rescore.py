@@ -1,4 +1,4 @@
-"""Stored answers scored again, with today's scorers and expectations. No skill is called. Plain: no Prefect."""
+"""Stored answers scored again, with today's scorers and expectations. No skill is called."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What can be selected from: skills and the reports that speak of them. Plain: no Prefect.
+"""What can be selected from: skills and the reports that speak of them.
 
-Which strategy selects: explicit options over a file over defaults. Plain: no Prefect.
+Which strategy selects: explicit options over a file over defaults.
 """
 
 from __future__ import annotations

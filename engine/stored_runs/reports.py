@@ -1,4 +1,4 @@
-"""Reports to work on again: those of a JSON report, or those of a run in the store, made anew. Plain: no Prefect.
+"""Reports to work on again: those of a JSON report, or those of a run in the store, made anew.
 
 The run that somebody names, by its id or as the latest one.
 """

@@ -33,7 +33,7 @@ def evaluator_of(task: EvalTask, settings: ScoringSettings) -> tuple[str | None,
         raise InputError(
             f"scorer {entry.name!r} does not look at it; name the evaluator trajectory_match", path="expected.trajectory"
         )
-    options = given_options(entry, task, settings)
+    options = given_options(entry.name, entry.options, task, settings)
     try:
         return entry.name, entry.build(options)
     except InputError as error:

@@ -12,8 +12,8 @@ from typing import Any, get_args, get_origin
 import pytest
 
 from eval_skills.cli.configuration import Command, Mark, Option, commands_of, options_of
-from eval_skills.cli.context import Session, begin
-from eval_skills.cli.main import app
+from eval_skills.cli.context import begin
+from eval_skills.cli.main import app, new_session
 from eval_skills.core.config import Config
 from eval_skills.core.config.environment import variable_of
 
@@ -68,7 +68,7 @@ def typed(option: Option, value: Any) -> list[str]:
 
 def called_with(command: Command, arguments: list[str]) -> dict[str, Any]:
     """All that the command would be called with; nothing is called."""
-    begin(Session())
+    begin(new_session())
     return dict(app.parse_args([*command, *arguments], exit_on_error=False, print_error=False)[1].arguments)
 
 

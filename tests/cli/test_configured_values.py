@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from eval_skills.cli.commands.evaluate import request_options
 from eval_skills.cli.commands.evaluate import typed as typed_options
 from eval_skills.cli.context import Session, begin
-from eval_skills.cli.main import app, call
+from eval_skills.cli.main import app, call, new_session
 from eval_skills.core.errors import ConfigError
 from tests.cli.option_cases import (
     FILE,
@@ -66,11 +67,11 @@ def test_paths_start_at_the_folder_of_their_file(folder: Path) -> None:
     (ci / "c.yaml").write_text(
         "eval: {skills: [one, ~/two], store: here}\nreport: {convert: {input: latest, output: out/, format: [csv]}}\n"
     )
-    begin(Session(config_path=Path("ci/c.yaml")))
+    begin(replace(new_session(), config_path=Path("ci/c.yaml")))
     found = app.parse_args(["eval"], exit_on_error=False, print_error=False)[1].arguments
     assert found["skills"] == [str(ci / "one"), str(folder / "home" / "two")]
     assert found["reports"].store == str(ci / "here")
-    begin(Session(config_path=Path("ci/c.yaml")))
+    begin(replace(new_session(), config_path=Path("ci/c.yaml")))
     found = app.parse_args(["report", "convert"], exit_on_error=False, print_error=False)[1].arguments
     assert (found["input_"], found["output"]) == ("latest", f"{ci / 'out'}/")
 

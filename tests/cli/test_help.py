@@ -17,8 +17,8 @@ import pytest
 from cyclopts import CycloptsError
 
 from eval_skills.cli.configuration import Command, Mark, Option, commands_of
-from eval_skills.cli.context import Session, begin
-from eval_skills.cli.main import app, call
+from eval_skills.cli.context import begin
+from eval_skills.cli.main import app, call, new_session
 from eval_skills.core.config import Config
 
 HELD = {
@@ -169,7 +169,7 @@ def parse_example(line: str) -> Any:
     """Read the line as a shell and the app would, and call nothing."""
     name, *words = shlex.split(line.partition(" > ")[0])
     assert name == "eval-skills"
-    begin(Session())
+    begin(new_session())
     return app.parse_args(words, exit_on_error=False, print_error=False)[0]
 
 

@@ -15,7 +15,8 @@ from eval_skills.scorers.registry import find_scorer
 
 def options(evaluator: dict[str, Any] | None, expected: dict[str, Any] | None = None) -> dict[str, Any]:
     task = EvalTask.model_validate({"id": "t", "evaluator": evaluator, "expectedOutput": expected})
-    return given_options(find_scorer(task.evaluator_type or "exact"), task, ScoringSettings())
+    entry = find_scorer(task.evaluator_type or "exact")
+    return given_options(entry.name, entry.options, task, ScoringSettings())
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Reading a production log record by record, going on where the last reader stopped. Plain: no Prefect.
+"""Reading a production log record by record, going on where the last reader stopped.
 
 How far a file of a log has been read, and the whole lines that come next.
 """

@@ -1,4 +1,4 @@
-"""One interaction of a production log, whatever its log calls things. Plain: no Prefect."""
+"""One interaction of a production log, whatever its log calls things."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from eval_skills.core.documents.validation_errors import problems_in
 from eval_skills.core.messages.roles import last_words
-from eval_skills.core.models import ExpectedOutput, SkillResponse
+from eval_skills.core.models import ExpectedOutput, Model, SkillResponse
+from eval_skills.core.models.base import Text
 from eval_skills.core.text import nearest
 from eval_skills.engine.monitor.log.fields import (
     ABSENT,
@@ -28,7 +29,6 @@ from eval_skills.engine.monitor.log.fields import (
     plain,
     value_at,
 )
-from eval_skills.engine.monitor.request import LogFields
 
 USUAL = {
     "id": ("id", "interactionId", "interaction_id"),
@@ -50,6 +50,24 @@ MAX_ID_CHARS = 200
 
 _EXPECTATIONS = frozenset({"value", "keywords", "patterns", "schema"})
 """What a log may say about its own answers: never which scorer or whose code judges them."""
+
+
+class LogFields(Model):
+    """Where an interaction keeps what: a key, or keys with dots between them (``response.text``). None: the usual spellings."""
+
+    id: Text | None = Field(default=None, description="Its id [default: id, interactionId; else a digest of its content]")
+    input: Text | None = Field(default=None, description="What was asked [default: input, query]")
+    output: Text | None = Field(default=None, description="What was answered [default: output, response; else the last message]")
+    messages: Text | None = Field(default=None, description="OpenAI-style messages [default: messages]")
+    tool_calls: Text | None = Field(default=None, description="Tools that were called [default: toolCalls]")
+    expected: Text | None = Field(default=None, description="What the answer should have been [default: expected]")
+    error: Text | None = Field(default=None, description="Why there is no answer [default: error]")
+    latency_ms: Text | None = Field(default=None, description="How long it took, in ms [default: latencyMs]")
+    cost_usd: Text | None = Field(default=None, description="What it cost, in USD [default: costUsd]")
+    timestamp: Text | None = Field(
+        default=None, description="When it was: ISO 8601, or a Unix time [default: timestamp, time, ts]"
+    )
+    skill: Text | None = Field(default=None, description="Which skill or agent answered [default: skillId, agentId]")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ import pytest
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import ExpectedOutput, Verdict
 from eval_skills.engine.monitor.expectation import MonitorTask
-from eval_skills.engine.monitor.log.records import RecordReader
-from eval_skills.engine.monitor.request import LogFields, MonitorRequest
+from eval_skills.engine.monitor.log.records import LogFields, RecordReader
+from eval_skills.engine.monitor.request import MonitorRequest
 
 
 def task(**options: Any) -> MonitorTask:

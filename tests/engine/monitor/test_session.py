@@ -13,7 +13,8 @@ from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.monitoring import StatusChange
 from eval_skills.core.store import Store
 from eval_skills.engine.monitor import batches as monitor_batch
-from eval_skills.engine.monitor.request import LogFields, MonitorRequest
+from eval_skills.engine.monitor.log.records import LogFields
+from eval_skills.engine.monitor.request import MonitorRequest
 from eval_skills.engine.monitor.session import MonitorSession
 from tests.engine.monitor.monitored_log import ids, monitor, record, write
 

@@ -18,8 +18,8 @@ from eval_skills.engine.evaluation.execution import Outcome
 from eval_skills.engine.evaluation.executor import Here
 from eval_skills.engine.evaluation.plan import make_plan
 from eval_skills.engine.monitor.expectation import MonitorTask
-from eval_skills.engine.monitor.log.records import RecordReader
-from eval_skills.engine.monitor.request import LogFields, MonitorRequest
+from eval_skills.engine.monitor.log.records import LogFields, RecordReader
+from eval_skills.engine.monitor.request import MonitorRequest
 from eval_skills.engine.monitor.samples import SampleJudging
 from eval_skills.engine.rescoring.plan import plan_rescoring
 from eval_skills.engine.rescoring.request import RescoreRequest

@@ -17,8 +17,7 @@ from eval_skills.engine.monitor.log import reader as log_cursor
 from eval_skills.engine.monitor.log import reader as log_reader
 from eval_skills.engine.monitor.log.files import check_log, list_files
 from eval_skills.engine.monitor.log.reader import LogReader
-from eval_skills.engine.monitor.log.records import RecordReader
-from eval_skills.engine.monitor.request import LogFields
+from eval_skills.engine.monitor.log.records import LogFields, RecordReader
 
 
 def line(number: int, **more: Any) -> str:
