@@ -88,11 +88,11 @@ def _observed(flow: Callable[[Any], RunSummary], request: EvaluateRequest | Pipe
     from eval_skills.cli.output.progress import LiveDisplay
     from eval_skills.engine.definition.request import PipelineRequest
     from eval_skills.engine.evaluation.observer import observed_by
-    from eval_skills.flows.calling import call_flow
+    from eval_skills.flows.calling import run_here
 
     command = "run" if isinstance(request, PipelineRequest) else "eval"
     with LiveDisplay(current().err()) as display, observed_by(display):
         try:
-            return call_flow(flow, request)
+            return run_here(flow, request)
         except KeyboardInterrupt as interrupt:
             raise type(interrupt)(display.interrupted(command)) from None

@@ -26,7 +26,7 @@ _ELSEWHERE = "name a folder that may be written to"
 
 
 @dataclass(frozen=True, slots=True)
-class CheckupRequest:
+class HealthCheckRequest:
     """What a run would be told: its configuration, and the skills that it would call (both may be none)."""
 
     config: Config
@@ -35,7 +35,7 @@ class CheckupRequest:
     confinement: Confinement = field(default_factory=Confinement)
 
 
-def checkup(request: CheckupRequest) -> list[Check]:
+def health_checks(request: HealthCheckRequest) -> list[Check]:
     """The checks of the machine, of the places that a run writes to, and of the skills; secrets are redacted.
 
     Raises:
@@ -92,7 +92,7 @@ def _variables(config: Config) -> list[Check]:
     return [Check("configuration", "secrets", "warning", f"named and not set: {', '.join(unset)}", remedy)]
 
 
-def _skills(request: CheckupRequest) -> Discovery:
+def _skills(request: HealthCheckRequest) -> Discovery:
     found = Discovery()
     for path in request.skills:
         _add(found, _named(path))

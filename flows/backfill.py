@@ -7,7 +7,7 @@ from prefect.artifacts import create_table_artifact
 from prefect.states import Completed
 
 from eval_skills.core.text import plural
-from eval_skills.engine.backfill.backfill import Backfilling
+from eval_skills.engine.backfill.backfill import BackfillSession
 from eval_skills.engine.backfill.landing import PeriodOutcome
 from eval_skills.engine.backfill.periods import PeriodWork
 from eval_skills.engine.backfill.request import BackfillRequest
@@ -28,22 +28,22 @@ def backfill(request: BackfillRequest) -> BackfillSummary:
         UserError: the request cannot be carried out.
         RunError: the evaluation of a revision could not finish.
     """
-    with Backfilling.begin(request, evaluate) as backfilling:
-        plan = backfilling.plan
+    with BackfillSession.begin(request, evaluate) as session:
+        plan = session.plan
         name_flow_run(f"backfill {request.mode} · {plural(len(plan.works), 'period')}")
-        outcomes = {work.digest: _in_a_flow_run_of_its_own(backfilling, work) for work in backfilling.pending()}
+        outcomes = {work.digest: _in_a_flow_run_of_its_own(session, work) for work in session.pending()}
     summary = backfill_summary(plan, outcomes)
     _publish(summary)
     return cast("BackfillSummary", Completed(message=summary.line, data=summary))
 
 
-def _in_a_flow_run_of_its_own(backfilling: Backfilling, work: PeriodWork) -> PeriodOutcome:
+def _in_a_flow_run_of_its_own(session: BackfillSession, work: PeriodWork) -> PeriodOutcome:
     @flow(name="backfill-period", flow_run_name="{period}", persist_result=False)
     def carry_out(period: str, mode: str, sources: list[str]) -> PeriodOutcome:
-        outcome = backfilling.carry_out(work)
+        outcome = session.carry_out(work)
         return cast("PeriodOutcome", Completed(message=_told(outcome), data=outcome))
 
-    return carry_out(work.period.name, backfilling.plan.request.mode, [source.name for source in work.sources])
+    return carry_out(work.period.name, session.plan.request.mode, [source.name for source in work.sources])
 
 
 def _told(outcome: PeriodOutcome) -> str:

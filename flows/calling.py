@@ -10,7 +10,7 @@ from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settin
 T = TypeVar("T")
 
 
-def call_flow(flow: Callable[[Any], T], request: Any) -> T:
+def run_here(flow: Callable[[Any], T], request: Any) -> T:
     """Run `flow` here and now.
 
     Without Prefect's heartbeat, which tells automations that a flow run somewhere else still lives: its thread sleeps in whole

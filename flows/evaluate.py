@@ -22,10 +22,9 @@ from eval_skills.engine.evaluation.summary import RunSummary, context_of, summar
 from eval_skills.flows.items import run_items, task_run_count
 from eval_skills.reporting import write_rendered
 from eval_skills.tasks.evaluation import plan_items
-from eval_skills.tasks.parameters import opaque
 from eval_skills.tasks.report import publish_artifacts, render_report
 from eval_skills.tasks.results import aggregate, land_results
-from eval_skills.tasks.runner import EventLoopTaskRunner
+from eval_skills.tasks.runner import EventLoopTaskRunner, unwalked
 
 STAGES = 3
 """Task runs besides the mapped ones: plan_items, land_results, aggregate."""
@@ -44,8 +43,8 @@ def evaluate(request: EvaluateRequest) -> RunSummary:
     name_flow_run(f"{plan.benchmark.id} · {len(plan.skills)} skills · {plan.run_id}")
     finished = plan.finished + run_items(plan)
     if finished == plan.planned:
-        land_results(opaque(plan))
-        reports = aggregate(opaque(plan))
+        land_results(unwalked(plan))
+        reports = aggregate(unwalked(plan))
     else:
         reports = partial_reports(plan)
     summary = replace(
@@ -71,5 +70,5 @@ def write_reports(summary: RunSummary, formats: list[str], folder: Path) -> RunS
     distinct = list(dict.fromkeys(formats))
     rendered = render_report.map(distinct, reports=unmapped(summary.reports), context=unmapped(context)).result()
     files = write_rendered(dict(zip(distinct, rendered, strict=True)), folder, context)
-    publish_artifacts(opaque(summary.reports), opaque(context), summary.benchmark.id)
+    publish_artifacts(unwalked(summary.reports), unwalked(context), summary.benchmark.id)
     return replace(summary, report_files=files, task_runs=summary.task_runs + len(distinct) + 1)

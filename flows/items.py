@@ -17,7 +17,7 @@ from prefect.context import FlowRunContext
 from eval_skills.core.config.limits import LOCAL
 from eval_skills.core.errors import RunError
 from eval_skills.core.store import Journal
-from eval_skills.engine.evaluation.executor import Here, Workplace
+from eval_skills.engine.evaluation.executor import ItemExecutor, LocalExecutor
 from eval_skills.engine.evaluation.observer import observer
 from eval_skills.engine.evaluation.plan import RunPlan
 from eval_skills.engine.evaluation.resume import rest_of
@@ -65,12 +65,12 @@ def open_session(plan: RunPlan) -> Iterator[RunSession]:
             yield session
 
 
-def _workplace(plan: RunPlan) -> Workplace:
+def _workplace(plan: RunPlan) -> ItemExecutor:
     if plan.request.task_runner == LOCAL:
-        return Here(plan)
-    from eval_skills.engine.evaluation.dask.cluster import DaskCluster  # an extra, and a second to import
+        return LocalExecutor(plan)
+    from eval_skills.engine.evaluation.dask.cluster import DaskExecutor  # an extra, and a second to import
 
-    return DaskCluster(plan)
+    return DaskExecutor(plan)
 
 
 def task_run_count(plan: RunPlan) -> int:

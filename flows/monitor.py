@@ -17,9 +17,8 @@ from eval_skills.engine.monitor.request import MonitorRequest
 from eval_skills.engine.monitor.session import MonitorSession
 from eval_skills.engine.monitor.summary import MonitorSummary, monitor_watcher
 from eval_skills.flows.evaluate import name_flow_run
-from eval_skills.tasks.parameters import opaque
 from eval_skills.tasks.rate_limits import keep_rate_limits
-from eval_skills.tasks.runner import EventLoopTaskRunner
+from eval_skills.tasks.runner import EventLoopTaskRunner, unwalked
 
 EVENT = "eval-skills.monitor-status"
 
@@ -37,7 +36,7 @@ def monitor(request: MonitorRequest) -> MonitorSummary:
         name_flow_run(f"{Path(request.log).name} · {session.run_id}")
         keep_rate_limits(session.task.scorings)
         for batch in session.batches():
-            judge_batch(opaque(batch), opaque(session), str(batch))
+            judge_batch(unwalked(batch), unwalked(session), str(batch))
         summary = replace(session.summary(), flow_runs=(str(flow_run.id),))
     return cast("MonitorSummary", Completed(message=summary.line, data=summary))
 

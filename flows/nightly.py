@@ -17,8 +17,7 @@ from eval_skills.engine.nightly.summary import NightSummary, NoSuiteRan
 from eval_skills.flows.evaluate import name_flow_run
 from eval_skills.flows.suites import Asked, Evaluated, evaluate_all
 from eval_skills.tasks.nightly import announce, compare_suites, conclude, open_night, prune, publish_suite
-from eval_skills.tasks.parameters import opaque
-from eval_skills.tasks.runner import EventLoopTaskRunner
+from eval_skills.tasks.runner import EventLoopTaskRunner, unwalked
 
 STAGES = 4
 """Task runs of every night besides those per suite: open_night, compare_suites, conclude, announce."""
@@ -37,16 +36,16 @@ def nightly(request: NightlyRequest) -> NightSummary:
     night = open_night(request)
     name_flow_run(f"night · {len(night.suites)} suites · {night.night_id}")
     evaluated = _evaluated(night, [Asked(night.evaluation(suite), suite.via) for suite in night.suites])
-    evidence = compare_suites(opaque(night), opaque(_runs(night, evaluated)))
+    evidence = compare_suites(unwalked(night), unwalked(_runs(night, evaluated)))
     fresh, confirming = _confirmed(night, evidence)
     summary: NightSummary = conclude(
-        opaque(night), opaque(evidence), opaque(fresh), _recorded([*evaluated, *confirming], request, len(night.suites))
+        unwalked(night), unwalked(evidence), unwalked(fresh), _recorded([*evaluated, *confirming], request, len(night.suites))
     )
     for suite, past in zip(summary.suites, night.pasts, strict=True):
-        publish_suite.with_options(task_run_name=f"publish {suite.name}")(opaque(suite), opaque(past), summary.night_id)
-    announce(opaque(summary))
+        publish_suite.with_options(task_run_name=f"publish {suite.name}")(unwalked(suite), unwalked(past), summary.night_id)
+    announce(unwalked(summary))
     if request.keep_days is not None:
-        summary = prune(opaque(night), opaque(summary), request.keep_days)
+        summary = prune(unwalked(night), unwalked(summary), request.keep_days)
     if summary.nothing_ran:
         return cast("NightSummary", Failed(message=summary.line, data=NoSuiteRan(summary)))
     return cast("NightSummary", Completed(message=summary.line, data=summary))

@@ -14,9 +14,8 @@ from eval_skills.engine.evaluation.summary import RunSummary
 from eval_skills.engine.stored_runs.candidates import DEFAULT_MIN_COMPLETION, chosen_strategy
 from eval_skills.flows.evaluate import evaluate, name_flow_run, write_reports
 from eval_skills.tasks.discovery import find_skills, load_benchmark
-from eval_skills.tasks.parameters import opaque
 from eval_skills.tasks.results import select_skills
-from eval_skills.tasks.runner import EventLoopTaskRunner
+from eval_skills.tasks.runner import EventLoopTaskRunner, unwalked
 
 STAGES = 3
 """Task runs of the pipeline itself: find_skills, load_benchmark, select_skills."""
@@ -39,7 +38,7 @@ def pipeline(request: PipelineRequest) -> RunSummary:
     if not request.resume:
         load_benchmark(request.benchmark, request.benchmarks_dir, request.tasks)
     evaluated = evaluate(request.evaluation([str(skill.folder) for skill in found.skills]))
-    selected = select_skills(opaque(evaluated.skills), opaque(evaluated.reports), strategy)
+    selected = select_skills(unwalked(evaluated.skills), unwalked(evaluated.reports), strategy)
     name_flow_run(f"{evaluated.benchmark.id} · {len(evaluated.skills)} skills · {evaluated.run_id}")
     summary = replace(
         evaluated,

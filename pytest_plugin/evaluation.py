@@ -55,9 +55,9 @@ class Evaluator:
         Raises:
             EvalSkillsError: its results cannot be written.
         """
-        from eval_skills.engine.evaluation.in_process import run_plainly
+        from eval_skills.engine.evaluation.in_process import evaluate_in_process
 
-        [report] = run_plainly(_landing(plan, self._folders)).reports
+        [report] = evaluate_in_process(_landing(plan, self._folders)).reports
         return as_skill_report(report)
 
 

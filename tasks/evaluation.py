@@ -25,7 +25,7 @@ from eval_skills.engine.evaluation.plan import Item, RunPlan, make_plan
 from eval_skills.engine.evaluation.resume import resumed_plan
 from eval_skills.engine.evaluation.retries import JITTER, final_result, give_back_slot, take_slot
 from eval_skills.engine.evaluation.session import RunRef, RunSession
-from eval_skills.engine.judging.outcome import make_ready
+from eval_skills.engine.judging.outcome import check_judges_ready
 
 
 @task(persist_result=False, cache_policy=NO_CACHE)
@@ -33,10 +33,10 @@ def plan_items(request: EvaluateRequest) -> RunPlan:
     """Skills × tasks × runs, minus what the journal already holds; a new run gets its manifest here."""
     if request.resume:
         resumed = resumed_plan(request)
-        resumed.remarks.extend(make_ready(resumed.scorings) if resumed.items else ())
+        resumed.remarks.extend(check_judges_ready(resumed.scorings) if resumed.items else ())
         return resumed
     plan = make_plan(request)
-    plan.remarks.extend(make_ready(plan.scorings))
+    plan.remarks.extend(check_judges_ready(plan.scorings))
     write_manifest(plan.store.run_folder(plan.run_id), manifest_of(plan), secrets=plan.secrets())
     return plan
 

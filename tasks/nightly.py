@@ -15,7 +15,7 @@ from eval_skills.core.nightly.evidence import Fresh, Ruling
 from eval_skills.core.nightly.ruling import rule
 from eval_skills.engine.nightly.events import NightEvent, events_of, prune_old_items, record_night
 from eval_skills.engine.nightly.evidence import SuiteEvidence, SuiteRun, gather
-from eval_skills.engine.nightly.plan import NightPlan, SuitePast, plan_night
+from eval_skills.engine.nightly.plan import NightPlan, SuiteHistory, plan_night
 from eval_skills.engine.nightly.request import NightlyRequest
 from eval_skills.engine.nightly.summary import NightSummary, SkillOutcome, SuiteOutcome
 from eval_skills.reporting.diff.report import render_markdown
@@ -54,7 +54,7 @@ def conclude(
 
 
 @task(persist_result=False, cache_policy=NO_CACHE)
-def publish_suite(suite: SuiteOutcome, past: SuitePast, night_id: str) -> None:
+def publish_suite(suite: SuiteOutcome, past: SuiteHistory, night_id: str) -> None:
     """The suite's ranking, comparisons and trend as artifacts, under keys that stay the same every night."""
     skills = [RuledSkill(skill.report, skill.ruling) for skill in suite.skills]
     texts = {"ranking": ranking_markdown(skills, suite.failures, flow_run.ui_url)}
@@ -112,7 +112,7 @@ def _outcome(
     )
 
 
-def _points(suite: SuiteOutcome, past: SuitePast, night_id: str) -> dict[str, list[tuple[str, float]]]:
+def _points(suite: SuiteOutcome, past: SuiteHistory, night_id: str) -> dict[str, list[tuple[str, float]]]:
     """The nights of the skills of tonight, with tonight."""
     return {
         key: [*past.points.get(key, []), (night_id, skill.report.summary.completion_rate)]

@@ -23,9 +23,10 @@ from prefect.states import exception_to_crashed_state
 from prefect.task_engine import run_task_async, run_task_sync
 from prefect.task_runners import TaskRunner
 from prefect.tasks import Task
+from prefect.utilities.annotations import quote
 
-from eval_skills.engine.evaluation.asyncio_support import Keeper, end_stray_tasks
-from eval_skills.engine.evaluation.retries import Slot, current_slot
+from eval_skills.engine.evaluation.asyncio_support import ResourceOwner, cancel_pending_tasks
+from eval_skills.engine.evaluation.retries import ConcurrencySlot, current_slot
 
 T = TypeVar("T")
 StateFuture = concurrent.futures.Future[State[Any]]
@@ -56,7 +57,7 @@ class EventLoopTaskRunner(TaskRunner[PrefectFuture[Any]]):
         self._semaphore: asyncio.Semaphore | None = None
         self._pending: set[StateFuture] = set()
         self._runs: set[asyncio.Task[Any]] = set()
-        self._keeper = Keeper()
+        self._owner = ResourceOwner()
 
     def duplicate(self) -> Self:
         """A fresh runner with the same settings, as Prefect asks for at every flow run."""
@@ -70,16 +71,16 @@ class EventLoopTaskRunner(TaskRunner[PrefectFuture[Any]]):
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=_serve, args=(self._loop,), name="eval-skills-loop", daemon=True)
         self._thread.start()
-        self._client = self._call(self._keeper.hold(AsyncClientContext()))
+        self._client = self._call(self._owner.hold(AsyncClientContext()))
         return self
 
     def __exit__(self, *exc_info: Any) -> None:
         loop, thread = self._running_loop(), self._thread
         try:
             self._call(self._settle())
-            self._call(self._keeper.release())
+            self._call(self._owner.release())
         finally:
-            self._call(end_stray_tasks())
+            self._call(cancel_pending_tasks())
             self._call(loop.shutdown_default_executor())
             loop.call_soon_threadsafe(loop.stop)
             if thread is not None:
@@ -95,15 +96,15 @@ class EventLoopTaskRunner(TaskRunner[PrefectFuture[Any]]):
     @contextmanager
     def holding(self, resource: AbstractAsyncContextManager[T]) -> Iterator[T]:
         """Enter `resource` on the loop; at the end stop what still runs, then leave the resource where it was entered."""
-        keeper = Keeper()
-        value = self._call(keeper.hold(resource))
+        owner = ResourceOwner()
+        value = self._call(owner.hold(resource))
         try:
             yield value
         finally:
             try:
                 self._call(self._settle())
             finally:  # also when a second Ctrl-C cuts the waiting short
-                self._call(keeper.release())
+                self._call(owner.release())
 
     def submit(
         self,
@@ -138,7 +139,7 @@ class EventLoopTaskRunner(TaskRunner[PrefectFuture[Any]]):
             AsyncClientContext.__var__.set(self._client)
         if self._semaphore is None:
             self._semaphore = asyncio.Semaphore(self.concurrency)
-        slot = Slot(self._semaphore)
+        slot = ConcurrencySlot(self._semaphore)
         current_slot.set(slot)
         run = cast("asyncio.Task[Any]", asyncio.current_task())
         self._runs.add(run)
@@ -180,3 +181,12 @@ def _serve(loop: asyncio.AbstractEventLoop) -> None:
             return
         except (SystemExit, KeyboardInterrupt):
             continue
+
+
+def unwalked(value: T) -> T:
+    """`value` as a parameter that Prefect passes on without searching it; for the call of a Prefect task only.
+
+    Prefect looks for futures inside every parameter, three times per call: with a plan of a thousand tasks that is most of the
+    time that a flow spends outside its items.
+    """
+    return cast("T", quote(value))

@@ -239,11 +239,11 @@ def _announced(periods: int, pending: int) -> str:
 
 def _called(flow: Any, request: BackfillRequest) -> BackfillSummary:
     from eval_skills.engine.evaluation.observer import observed_by
-    from eval_skills.flows.calling import call_flow
+    from eval_skills.flows.calling import run_here
 
     try:
         with observed_by(_RunsAnnounced()):
-            summary: BackfillSummary = call_flow(flow, request)
+            summary: BackfillSummary = run_here(flow, request)
     except KeyboardInterrupt as interrupt:
         raise type(interrupt)("interrupted; what is done is kept: make the same call again to go on") from None
     return summary

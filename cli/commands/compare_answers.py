@@ -129,9 +129,9 @@ def _compared(request: CompareRequest) -> ComparisonSummary:
 def _called(request: CompareRequest) -> ComparisonSummary:
     from eval_skills import flows
     from eval_skills.engine.judging.outcome import going_on
-    from eval_skills.flows.calling import call_flow
+    from eval_skills.flows.calling import run_here
 
     try:
-        return call_flow(flows.compare_answers, request)
+        return run_here(flows.compare_answers, request)
     except KeyboardInterrupt as interrupt:
         raise type(interrupt)(f"interrupted; {going_on(no_judge_cache=request.no_judge_cache)}") from None

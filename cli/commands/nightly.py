@@ -102,11 +102,11 @@ def _run(flow: Callable[[NightlyRequest], NightSummary], request: NightlyRequest
     from eval_skills.cli.output.progress import LiveDisplay
     from eval_skills.engine.evaluation.observer import observed_by
     from eval_skills.engine.nightly.summary import NoSuiteRan
-    from eval_skills.flows.calling import call_flow
+    from eval_skills.flows.calling import run_here
 
     with LiveDisplay(current().err()) as display, observed_by(display):
         try:
-            return call_flow(flow, request)
+            return run_here(flow, request)
         except NoSuiteRan as failed:
             return failed.summary
         except KeyboardInterrupt as interrupt:

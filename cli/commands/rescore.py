@@ -87,7 +87,7 @@ def rescore_command(
         **{name: getattr(config, name) for name in JudgeOptions.model_fields},
     }
     plan = plan_rescoring(request_of(RescoreRequest, options | todays_settings()))
-    plan.remarks.extend(idle_judging(judging, plan.yardstick.scorings))
+    plan.remarks.extend(idle_judging(judging, plan.basis.scorings))
     for remark in plan.remarks:
         current().remark(remark)
     if plan.landed:
@@ -97,7 +97,7 @@ def rescore_command(
     try:
         rescore(plan, concurrency=config.concurrency)
     except KeyboardInterrupt as interrupt:
-        kept = f"; {going_on(no_judge_cache=config.no_judge_cache)}" if judges_of(plan.yardstick.scorings) else "; nothing landed"
+        kept = f"; {going_on(no_judge_cache=config.no_judge_cache)}" if judges_of(plan.basis.scorings) else "; nothing landed"
         raise type(interrupt)(f"interrupted{kept}") from None
     failed = left_unjudged(plan)
     _show(plan, rescoring_diff(plan), failed, force=force)
@@ -123,7 +123,7 @@ def _show(plan: Rescoring, document: DiffDocument, failed: list[ItemResult], *, 
     from eval_skills.core.text import plural
     from eval_skills.engine.judging.outcome import failed_judging, judges_of, judging_lines
 
-    judging = judging_lines(judges_of(plan.yardstick.scorings), plan.run_id)
+    judging = judging_lines(judges_of(plan.basis.scorings), plan.run_id)
     if failed:
         said = failed_judging(len(failed), len(plan.results), failed[0].error_message or "")
         same = "the same call without --force" if force else "the same call"

@@ -53,12 +53,12 @@ def run_monitor(request: MonitorRequest, fail_on: str | None, judging: JudgeFlag
 def _watched(request: MonitorRequest) -> MonitorSummary:
     from eval_skills import flows
     from eval_skills.engine.monitor.summary import monitor_watched_by
-    from eval_skills.flows.calling import call_flow
+    from eval_skills.flows.calling import run_here
 
     watcher = _Watcher()
     with monitor_watched_by(watcher):
         try:
-            return call_flow(flows.monitor, request)
+            return run_here(flows.monitor, request)
         except KeyboardInterrupt as interrupt:
             status = f"; the last change was to {watcher.last}" if watcher.last else ""
             raise type(interrupt)(f"interrupted{status}; the same command goes on where this one stopped") from None

@@ -12,7 +12,7 @@ from eval_skills.core.errors import InputError, RunError, UserError
 from eval_skills.core.models import ItemResult, SkillCompletionReport
 from eval_skills.core.store import Store, results_of
 from eval_skills.core.store.files import RunLock
-from eval_skills.engine.backfill.comparison import Key, Standing, comparison_rows, standings
+from eval_skills.engine.backfill.comparison import Key, PeriodResult, comparison_rows, latest_results
 from eval_skills.engine.backfill.landing import PeriodOutcome, land_period
 from eval_skills.engine.backfill.periods import PeriodWork
 from eval_skills.engine.backfill.plan import BackfillPlan, plan_backfill
@@ -34,13 +34,13 @@ WORKTREES = "worktrees"
 Evaluate = Callable[[EvaluateRequest], RunSummary]
 
 
-class Backfilling:
+class BackfillSession:
     """A backfill while it works. `evaluate` is whoever evaluates the revisions of a replay."""
 
     def __init__(self, plan: BackfillPlan, evaluate: Evaluate) -> None:
         self.plan = plan
         self._store, self._request, self._evaluate = plan.store, plan.request, evaluate
-        self._known: dict[str, dict[Key, Standing]] = {}
+        self._known: dict[str, dict[Key, PeriodResult]] = {}
         self._anew: set[str] = set()
         self._budget = Budget(self._request.max_judge_cost)
 
@@ -68,7 +68,7 @@ class Backfilling:
         for work in self.plan.works:
             if filled or self.plan.is_pending(work):
                 yield work
-                lines = {standing.line for standing in self._known.get(work.digest, {}).values()}
+                lines = {result.line for result in self._known.get(work.digest, {}).values()}
                 filled = filled | lines if work.is_repeated and work.digest in self._anew else filled - lines
 
     def carry_out(self, work: PeriodWork) -> PeriodOutcome:
@@ -97,7 +97,7 @@ class Backfilling:
                 run_id = before
                 failed += self._unjudged(before)
             found.append((run_id, self._reports(run_id)))
-        now = self._known[work.digest] = standings(found)
+        now = self._known[work.digest] = latest_results(found)
         rows = comparison_rows(self._before(now, place), now) if now else [{"explanation": "; ".join(unusable) or "nothing ran"}]
         remarks = [*work.told, *remarks, *(f"{work.period.name}: {reason}" for reason in unusable)]
         landed, is_new = land_period(self._store, self._request.mode, work, rows, unjudged=len(failed))
@@ -111,7 +111,7 @@ class Backfilling:
         if self._request.mode == "rescore":
             plan = plan_rescoring(self._request.rescoring(source.name))
             remarks += [f"{source.name}: {remark}" for remark in plan.remarks]
-            if (judges := judges_of(plan.yardstick.scorings)) is not None:
+            if (judges := judges_of(plan.basis.scorings)) is not None:
                 judges.budget = self._budget  # the limit is that of the call, not of each run
             rescore(plan, concurrency=self._request.concurrency)
             failed += self._unjudged(plan.run_id)
@@ -158,27 +158,27 @@ class Backfilling:
         make_plan(request)  # a revision that cannot be evaluated is no failed flow run
         return request
 
-    def _before(self, now: dict[Key, Standing], place: int) -> dict[Key, Standing]:
+    def _before(self, now: dict[Key, PeriodResult], place: int) -> dict[Key, PeriodResult]:
         """For every skill and benchmark of a period, where it stood in the last period before that had it."""
-        wanted = {standing.line for standing in now.values()}
-        found: dict[Key, Standing] = {}
+        wanted = {result.line for result in now.values()}
+        found: dict[Key, PeriodResult] = {}
         for then in self._past(place):
-            here = {key: standing for key, standing in then.items() if standing.line in wanted}
+            here = {key: result for key, result in then.items() if result.line in wanted}
             found |= here
-            wanted -= {standing.line for standing in here.values()}
+            wanted -= {result.line for result in here.values()}
             if not wanted:
                 break
         return found
 
-    def _past(self, place: int) -> Iterator[dict[Key, Standing]]:
+    def _past(self, place: int) -> Iterator[dict[Key, PeriodResult]]:
         for work in reversed(self.plan.works[:place]):
             if work.digest not in self._known:
-                self._known[work.digest] = standings(
+                self._known[work.digest] = latest_results(
                     (run_id, self._reports(run_id)) for source in work.sources if (run_id := self._there(source))
                 )
             yield self._known[work.digest]
         for source in reversed(self.plan.earlier):
-            yield standings([(source.name, self._reports(source.name))])
+            yield latest_results([(source.name, self._reports(source.name))])
 
     def _there(self, source: Source) -> str | None:
         """The run that came of a source before; None where none did."""

@@ -15,7 +15,7 @@ Key = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class PeriodResult:
     """The last report of one skill on one benchmark in a period, and the run that it comes from."""
 
     report: SkillCompletionReport
@@ -32,14 +32,14 @@ class Standing:
         return self.report.skill_id, self.report.benchmark_id
 
 
-def standings(runs: Iterable[tuple[str, Sequence[SkillCompletionReport]]]) -> dict[Key, Standing]:
+def latest_results(runs: Iterable[tuple[str, Sequence[SkillCompletionReport]]]) -> dict[Key, PeriodResult]:
     """Where every skill stood at the end of a period: of several runs in it, given oldest first, the last one counts."""
-    found = (Standing(report, run_id) for run_id, reports in runs for report in reports)
-    return {standing.key: standing for standing in found}
+    found = (PeriodResult(report, run_id) for run_id, reports in runs for report in reports)
+    return {result.key: result for result in found}
 
 
-def comparison_rows(before: Mapping[Key, Standing], after: Mapping[Key, Standing]) -> list[dict[str, Any]]:
-    """One row per standing of a period, under the names of `COMPARISON_SCHEMA`, as far as they are about the two sides.
+def comparison_rows(before: Mapping[Key, PeriodResult], after: Mapping[Key, PeriodResult]) -> list[dict[str, Any]]:
+    """One row per result of a period, under the names of `COMPARISON_SCHEMA`, as far as they are about the two sides.
 
     The sides are compared as `diff_reports` compares: paired by task, Holm over the skills of the period. What stood before and
     does not now has no row.
@@ -48,7 +48,7 @@ def comparison_rows(before: Mapping[Key, Standing], after: Mapping[Key, Standing
     return [_row(skill, before, after) for skill in diff.skills if skill.change != "removed"]
 
 
-def _row(skill: SkillDiff, before: Mapping[Key, Standing], after: Mapping[Key, Standing]) -> dict[str, Any]:
+def _row(skill: SkillDiff, before: Mapping[Key, PeriodResult], after: Mapping[Key, PeriodResult]) -> dict[str, Any]:
     now = after[f"{skill.skill_id}@{skill.skill_version}", skill.benchmark_id]
     then = before.get((f"{skill.before_skill_id}@{skill.before_version}", skill.benchmark_id))
     row: dict[str, Any] = {

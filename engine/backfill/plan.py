@@ -17,8 +17,8 @@ from eval_skills.engine.backfill.periods import PeriodWork, digested, period_at,
 from eval_skills.engine.backfill.request import BackfillRequest
 from eval_skills.engine.backfill.revisions import Repository, Revision
 from eval_skills.engine.backfill.sources import Source, StoredRuns
-from eval_skills.engine.definition.paths import check_places
-from eval_skills.engine.rescoring.basis import yardstick_of
+from eval_skills.engine.definition.paths import check_writable
+from eval_skills.engine.rescoring.basis import scoring_basis
 from eval_skills.scorers import TaskScoring
 
 
@@ -80,9 +80,9 @@ def _stored_plan(request: BackfillRequest, store: Store) -> BackfillPlan:
 
 def _replay_plan(request: BackfillRequest, store: Store) -> BackfillPlan:
     base = request.evaluation()
-    check_places(base)
+    check_writable(base)
     base.confinement().check()
-    yardstick = yardstick_of(request.scoring(), base)
+    basis = scoring_basis(request.scoring(), base)
     repository = Repository(Path(request.skills_repo or ""))
     found = repository.tags(request.since, request.until) if request.every == "tag" else _last_of_each(repository, request)
     if not found:
@@ -90,7 +90,7 @@ def _replay_plan(request: BackfillRequest, store: Store) -> BackfillPlan:
         raise UsageError(f"no {what} of {repository.path} lies in this time")
     if not any(repository.holds(each.commit, request.skills_path) for each in found):
         raise UsageError(f"--skills-path {request.skills_path}: no revision of {repository.path} in this time has it")
-    options = {"runs": base.runs, "timeoutMs": base.timeout_ms, "expectation": yardstick.expectation, "path": request.skills_path}
+    options = {"runs": base.runs, "timeoutMs": base.timeout_ms, "expectation": basis.expectation, "path": request.skills_path}
     if base.confinement() != Confinement():  # without one the digest is that of earlier versions
         held = asdict(base.confinement())
         options["confinement"] = {name: held[name] for name in held if name != "hidden"}
@@ -99,7 +99,7 @@ def _replay_plan(request: BackfillRequest, store: Store) -> BackfillPlan:
     remarks = []
     if repository.is_shallow:
         remarks.append(f"{repository.path} is a shallow repository: revisions that it does not hold are left out")
-    return BackfillPlan(request, store, digested(request, store, grouped, []), remarks=remarks, scorings=yardstick.scorings)
+    return BackfillPlan(request, store, digested(request, store, grouped, []), remarks=remarks, scorings=basis.scorings)
 
 
 def _last_of_each(repository: Repository, request: BackfillRequest) -> list[Revision]:

@@ -13,7 +13,7 @@ from eval_skills.core.store import Manifest, Store, started_at
 from eval_skills.engine.backfill.recompute import todays_benchmark
 from eval_skills.engine.backfill.request import BackfillRequest
 from eval_skills.engine.definition.request import EvaluateRequest
-from eval_skills.engine.rescoring.basis import Yardstick, yardstick_of
+from eval_skills.engine.rescoring.basis import ScoringBasis, scoring_basis
 from eval_skills.engine.rescoring.plan import rescoring_digest
 from eval_skills.engine.stored_runs.reports import recorded_request
 from eval_skills.scorers import TaskScoring
@@ -39,7 +39,7 @@ class StoredRuns:
     def __init__(self, request: BackfillRequest, store: Store) -> None:
         self.remarks: list[str] = []
         self._request, self._store = request, store
-        self._yardsticks: dict[str, Yardstick | UserError] = {}
+        self._yardsticks: dict[str, ScoringBasis | UserError] = {}
         self._wanted = self._benchmark_id()
 
     def source(self, run_id: str, manifest: Manifest | None) -> Source | None:
@@ -59,13 +59,13 @@ class StoredRuns:
     @property
     def scorings(self) -> dict[str, TaskScoring]:
         """All by which the sources so far are judged, under names of their own."""
-        known = [each for each in self._yardsticks.values() if isinstance(each, Yardstick)]
+        known = [each for each in self._yardsticks.values() if isinstance(each, ScoringBasis)]
         return {f"{place}/{task}": scoring for place, each in enumerate(known) for task, scoring in each.scorings.items()}
 
     def _benchmark_id(self) -> str | None:
         if self._request.benchmark is None and self._request.tasks is None:
             return None
-        return yardstick_of(self._request.scoring(), EvaluateRequest()).benchmark.id
+        return scoring_basis(self._request.scoring(), EvaluateRequest()).benchmark.id
 
     def _recomputed(self, run_id: str, manifest: Manifest | None) -> str:
         benchmark = todays_benchmark(recorded_request(manifest), self._request.scoring())
@@ -82,12 +82,12 @@ class StoredRuns:
             raise InputError("its manifest cannot be read; say what judges its answers with --benchmark")
         return rescoring_digest(self._store, run_id, self._yardstick(then or EvaluateRequest()))
 
-    def _yardstick(self, then: EvaluateRequest) -> Yardstick:
+    def _yardstick(self, then: EvaluateRequest) -> ScoringBasis:
         names = {"benchmark", "tasks", "benchmarks_dir", "evaluator", "weights", "tool_categories", "tool_names", "llm"}
         key = json.dumps(then.model_dump(mode="json", include=names), sort_keys=True)
         if key not in self._yardsticks:
             try:
-                self._yardsticks[key] = yardstick_of(self._request.scoring(), then)
+                self._yardsticks[key] = scoring_basis(self._request.scoring(), then)
             except UserError as error:
                 self._yardsticks[key] = error
         found = self._yardsticks[key]

@@ -19,7 +19,7 @@ from eval_skills.core.store.judging_rows import calibration_row, last_calibratio
 from eval_skills.core.text import plural
 from eval_skills.engine.calibration.labels import JudgedLabel
 from eval_skills.engine.calibration.request import CalibrateRequest
-from eval_skills.engine.calibration.sources import labels_judged_now, labels_of_run
+from eval_skills.engine.calibration.sources import judge_labels, read_stored_verdicts
 
 
 def calibrate_judge(request: CalibrateRequest) -> CalibrationOutcome:
@@ -33,7 +33,7 @@ def calibrate_judge(request: CalibrateRequest) -> CalibrationOutcome:
     labels = read_labels(Path(request.labels))
     _check_source(request, labels)
     store = Store(request.store)
-    answers = labels_of_run(store, request, labels) if request.run_id else labels_judged_now(request, labels)
+    answers = read_stored_verdicts(store, request, labels) if request.run_id else judge_labels(request, labels)
     found = answers.by_judge
     if not found:
         why = Counter(each.why for each in answers.labels).most_common(1)[0][0]

@@ -20,23 +20,30 @@ from eval_skills.core.text import nearest
 from eval_skills.engine.calibration.labels import NO_MODEL, JudgedLabel, LabelledAnswers, matched
 from eval_skills.engine.calibration.request import CalibrateRequest
 from eval_skills.engine.comparison.request import asked_instead
-from eval_skills.engine.definition.benchmark import benchmark_of, scorings_of
+from eval_skills.engine.definition.benchmark import build_scorings, resolve_benchmark
 from eval_skills.engine.definition.digests import benchmark_digests, digests_of_the_same
 from eval_skills.engine.definition.request import EvaluateRequest
-from eval_skills.engine.judging.outcome import failed_judging, going_on, judges_of, judging_lines, make_ready, refuse_half_judged
+from eval_skills.engine.judging.outcome import (
+    check_judges_ready,
+    failed_judging,
+    going_on,
+    judges_of,
+    judging_lines,
+    refuse_half_judged,
+)
 from eval_skills.engine.judging.reports import QUALITY, judges_by_task, recorded_judges
-from eval_skills.engine.stored_runs.reports import LATEST, named_run, recorded_request
+from eval_skills.engine.stored_runs.reports import LATEST, recorded_request, resolve_run_id
 from eval_skills.scorers import TaskScoring
 from eval_skills.scorers.judge_identity import JudgeIdentity
 
 
-def labels_of_run(store: Store, request: CalibrateRequest, labels: Sequence[Label]) -> LabelledAnswers:
+def read_stored_verdicts(store: Store, request: CalibrateRequest, labels: Sequence[Label]) -> LabelledAnswers:
     """The labels, each with the verdict of its item.
 
     Raises:
         UserError: there is no such run, its benchmark cannot be used, or a label fits no item or several.
     """
-    run_id = named_run(store, request.run_id or LATEST, "nothing to hold labels against")
+    run_id = resolve_run_id(store, request.run_id or LATEST, "nothing to hold labels against")
     if run_id not in store.run_ids():
         store.manifest(run_id)
     then = recorded_request(store.find_manifest(run_id))
@@ -44,7 +51,7 @@ def labels_of_run(store: Store, request: CalibrateRequest, labels: Sequence[Labe
         raise InputError(f"the manifest of run {run_id} cannot be read, so it is not known which model judged", source=store.path)
     everything: dict[str, Any] = {"task_tags": [], "task_ids": [], "complexity": []}
     asked = then.model_copy(update=everything | asked_instead(request))
-    benchmark, folder = benchmark_of(asked)
+    benchmark, folder = resolve_benchmark(asked)
     judges = recorded_judges(asked, benchmark, folder)
     results = results_of(store.item_table(run_id))
     if not results:
@@ -70,7 +77,7 @@ def _stored(
 Judged = tuple[JudgedLabel, Verdict | None]
 
 
-def labels_judged_now(request: CalibrateRequest, labels: Sequence[Label]) -> LabelledAnswers:
+def judge_labels(request: CalibrateRequest, labels: Sequence[Label]) -> LabelledAnswers:
     """The labels, each with today's verdict on its answer.
 
     Raises:
@@ -79,14 +86,14 @@ def labels_judged_now(request: CalibrateRequest, labels: Sequence[Label]) -> Lab
     """
     asked = {name: value for name in ("benchmark", "tasks", "benchmarks_dir", "evaluator") if (value := getattr(request, name))}
     evaluation = EvaluateRequest(**asked, **request.judge_options())  # type: ignore[arg-type] # they are its own fields
-    benchmark, folder = benchmark_of(evaluation)
-    scorings = scorings_of(evaluation, benchmark, folder)
+    benchmark, folder = resolve_benchmark(evaluation)
+    scorings = build_scorings(evaluation, benchmark, folder)
     for label in labels:
         if label.task_id not in scorings:
             hint = nearest(label.task_id, scorings)
             raise InputError(f"line {label.line}: {benchmark.id} has no task {label.task_id!r}{hint}", source=request.labels)
     needed = {name: scoring for name, scoring in scorings.items() if name in {label.task_id for label in labels}}
-    remarks = make_ready(needed)
+    remarks = check_judges_ready(needed)
     judged = asyncio.run(_all_judged(labels, scorings, request))
     refuse_half_judged(judges_of(needed))
     failed = [verdict for _, verdict in judged if verdict is not None and verdict.error_kind == "judge"]

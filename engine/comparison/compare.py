@@ -18,10 +18,10 @@ from eval_skills.core.text import plural
 from eval_skills.engine.comparison.pairs import AnswerPair, ComparisonPlan
 from eval_skills.engine.comparison.summary import ComparisonSummary, Row
 from eval_skills.engine.judging.outcome import (
+    check_judge_ready,
     failed_judging,
     going_on,
     half_judged,
-    one_ready,
     pair_with_cost_before,
     spending_lines,
 )
@@ -68,7 +68,7 @@ class AnswerComparison:
             self._failed = {name: row for name, row in landed.items() if row["outcome"] == "error"}
             if len(self._before) < len(self.pairs):
                 for model in plan.panel.models:
-                    self.remarks += await one_ready(plan.judges, model, "nothing was compared")
+                    self.remarks += await check_judge_ready(plan.judges, model, "nothing was compared")
         except BaseException:
             self._lock.release()
             await plan.judges.close()

@@ -19,7 +19,7 @@ from eval_skills.core.text import plural
 from eval_skills.engine.comparison.judges import check_names, judged_by, judges_for, panel_of
 from eval_skills.engine.comparison.request import CompareRequest, asked_instead
 from eval_skills.engine.comparison.sides import Side, sides_of
-from eval_skills.engine.definition.benchmark import benchmark_of
+from eval_skills.engine.definition.benchmark import resolve_benchmark
 from eval_skills.engine.definition.digests import digests_of_the_same
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.stored_runs.reports import recorded_request
@@ -126,7 +126,7 @@ def _benchmark(store: Store, request: CompareRequest, a: Side, b: Side) -> tuple
     if then is None and "tasks" not in given:
         raise InputError(f"the runs' manifests cannot be read; say what was asked, as with --benchmark {a.benchmark}")
     everything: dict[str, Any] = {"task_tags": [], "task_ids": [], "complexity": []}
-    return benchmark_of((then or EvaluateRequest()).model_copy(update=everything | given))
+    return resolve_benchmark((then or EvaluateRequest()).model_copy(update=everything | given))
 
 
 def _pairs(

@@ -11,7 +11,7 @@ from eval_skills.core.store import Store, results_of
 from eval_skills.core.text import nearest
 from eval_skills.engine.comparison.request import CompareRequest
 from eval_skills.engine.rescoring.plan import has_answer
-from eval_skills.engine.stored_runs.reports import named_run
+from eval_skills.engine.stored_runs.reports import resolve_run_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def sides_of(store: Store, request: CompareRequest) -> tuple[Side, Side]:
 
 def _items(store: Store, given: str) -> tuple[str, list[ItemResult], set[tuple[str, str, int]]]:
     """The run's id, its items, and the keys of those whose answer was cut when it landed."""
-    run_id = named_run(store, given, "nothing to compare")
+    run_id = resolve_run_id(store, given, "nothing to compare")
     if run_id not in store.run_ids():
         store.manifest(run_id)
     table = store.item_table(run_id)

@@ -29,7 +29,7 @@ def scoring_settings(request: ScoringOptions, folder: Path | None) -> ScoringSet
     )
 
 
-def benchmark_of(request: EvaluateRequest) -> tuple[Benchmark, Path | None]:
+def resolve_benchmark(request: EvaluateRequest) -> tuple[Benchmark, Path | None]:
     """The tasks that the request asks, ready to run, and the folder that their own files are resolved in.
 
     Raises:
@@ -65,7 +65,7 @@ def _check_evaluator(name: str) -> None:
         raise UsageError(f"--evaluator: {error}") from None
 
 
-def scorings_of(request: EvaluateRequest, benchmark: Benchmark, folder: Path | None) -> dict[str, TaskScoring]:
+def build_scorings(request: EvaluateRequest, benchmark: Benchmark, folder: Path | None) -> dict[str, TaskScoring]:
     """How the answers to each task are judged, by its id; `folder` holds the benchmark's own files.
 
     Raises:
@@ -91,7 +91,7 @@ def check_judges(scorings: Mapping[str, TaskScoring]) -> None:
                 raise UsageError(f"task {task_id!r} is judged by a model: {error}") from None
 
 
-def benchmark_doubts(benchmark: Benchmark, request: EvaluateRequest) -> list[str]:
+def benchmark_warnings(benchmark: Benchmark, request: EvaluateRequest) -> list[str]:
     """What is allowed and yet probably not meant."""
     imported = benchmark.metadata if benchmark.metadata.get("source") == "EvalView" else {}
     doubts = [str(warning) for warning in imported.get("warnings", ())]

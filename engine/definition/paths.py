@@ -10,7 +10,7 @@ from eval_skills.core.store import Store
 from eval_skills.engine.definition.request import RunOptions
 
 
-def check_places(request: RunOptions) -> None:
+def check_writable(request: RunOptions) -> None:
     """Refuse an output folder or a store that cannot be written to. Nothing is left behind; missing folders are not made.
 
     Raises:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-class Keeper:
+class ResourceOwner:
     """Enters a resource in a task of its own and leaves it there, whoever asks for either."""
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ class Keeper:
             await self._leave.wait()
 
 
-async def end_stray_tasks() -> None:
+async def cancel_pending_tasks() -> None:
     """Cancel every other task of the running loop, and wait until each has cleaned up: a loop that closes before would drop them,
     and Python complains of that wherever it next collects garbage."""
     stray = asyncio.all_tasks() - {asyncio.current_task()}

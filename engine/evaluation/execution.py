@@ -21,7 +21,7 @@ from eval_skills.scorers.score import remark
 from eval_skills.scorers.task_scoring.scoring import TaskScoring
 
 
-class Calls(Protocol):
+class AdapterSource(Protocol):
     """What execution needs of a run: its plan, and an open adapter for each skill."""
 
     plan: RunPlan
@@ -40,7 +40,7 @@ class Outcome:
     retry_after_s: float = 0.0
 
 
-async def execute(item: Item, run: Calls, earlier: Sequence[Attempt] = ()) -> Outcome:
+async def execute(item: Item, run: AdapterSource, earlier: Sequence[Attempt] = ()) -> Outcome:
     """Make one attempt at `item`; whatever the skill does becomes part of the outcome, nothing is raised for it.
 
     `earlier` are the attempts made before this one; the result lists them all.
@@ -96,7 +96,7 @@ def no_answer(
     `known` is what the attempt is known to have done before that.
     """
     scoring = plan.scorings[item.task]
-    ended = without_answer(error.kind, str(error), scoring, known)
+    ended = result_without_answer(error.kind, str(error), scoring, known)
     attempts = [*earlier, Attempt(started_at=started_at, latency_ms=latency_ms, error_kind=error.kind)]
     brought = _brought(known) if known is not None else {}
     result = _result(item, plan, scoring.task, attempts, latency_ms=latency_ms, **ended, **brought)
@@ -159,7 +159,9 @@ def _result(item: Item, plan: RunPlan, task: EvalTask, attempts: list[Attempt], 
     )
 
 
-def without_answer(kind: ErrorKind, message: str, scoring: TaskScoring, known: SkillResponse | None = None) -> dict[str, Any]:
+def result_without_answer(
+    kind: ErrorKind, message: str, scoring: TaskScoring, known: SkillResponse | None = None
+) -> dict[str, Any]:
     """The fields of an `ItemResult` that say how it ended; `known` is what is on record of the run.
 
     Without an answer there is nothing to score, so it is an error or a timeout. A forbidden call is one whatever came after it:

@@ -18,7 +18,7 @@ from eval_skills.benchmarks.locations import locate
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import Attempt
 from eval_skills.core.redaction import Redaction
-from eval_skills.engine.evaluation.asyncio_support import Keeper
+from eval_skills.engine.evaluation.asyncio_support import ResourceOwner
 from eval_skills.engine.evaluation.execution import Outcome, execute
 from eval_skills.engine.evaluation.plan import Item, RunPlan
 from eval_skills.engine.judging.outcome import judges_of
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from eval_skills.engine.evaluation.plan import RunPlan
 
 
-class Workplace(Protocol):
+class ItemExecutor(Protocol):
     """Executes the items of one run for as long as it is entered."""
 
     async def __aenter__(self) -> Self:
@@ -43,7 +43,7 @@ class Workplace(Protocol):
         ...
 
 
-class Here:
+class LocalExecutor:
     """This process as a workplace, on the event loop that enters it.
 
     An adapter is opened when its first item needs it and stays open to the end; a failure to open it is remembered, so that a
@@ -54,7 +54,7 @@ class Here:
         self.plan = plan
         self._confinement = confinement_of(plan)
         self._opening: dict[str, asyncio.Task[Adapter]] = {}
-        self._keepers: list[Keeper] = []
+        self._owners: list[ResourceOwner] = []
         self._judges = judges_of(plan.scorings)
         if self._judges is not None:
             self._judges.redaction = Redaction(plan.secrets())
@@ -66,7 +66,7 @@ class Here:
         for opening in self._opening.values():
             opening.cancel()
         await asyncio.gather(*self._opening.values(), return_exceptions=True)
-        await asyncio.gather(*(keeper.release() for keeper in self._keepers), return_exceptions=True)
+        await asyncio.gather(*(owner.release() for owner in self._owners), return_exceptions=True)
         if self._judges is not None:
             await self._judges.close()
 
@@ -80,9 +80,9 @@ class Here:
         return await asyncio.shield(self._opening[skill_key])
 
     async def _open(self, skill_key: str) -> Adapter:
-        keeper = Keeper()
-        self._keepers.append(keeper)
-        return await keeper.hold(self._adapter_of(skill_key))
+        owner = ResourceOwner()
+        self._owners.append(owner)
+        return await owner.hold(self._adapter_of(skill_key))
 
     def _adapter_of(self, skill_key: str) -> Adapter:
         plan = self.plan

@@ -12,18 +12,18 @@ from time import monotonic
 from typing import Any
 
 from eval_skills.core.store import Journal, land, write_manifest
-from eval_skills.engine.evaluation.asyncio_support import end_stray_tasks
+from eval_skills.engine.evaluation.asyncio_support import cancel_pending_tasks
 from eval_skills.engine.evaluation.manifest import manifest_of
 from eval_skills.engine.evaluation.observer import observer
 from eval_skills.engine.evaluation.plan import Item, RunPlan
 from eval_skills.engine.evaluation.reports import landed_reports
-from eval_skills.engine.evaluation.retries import Slot, current_slot, final_result
+from eval_skills.engine.evaluation.retries import ConcurrencySlot, current_slot, final_result
 from eval_skills.engine.evaluation.session import RunSession
 from eval_skills.engine.evaluation.summary import RunSummary, summary_of
-from eval_skills.engine.judging.outcome import make_ready
+from eval_skills.engine.judging.outcome import check_judges_ready
 
 
-def run_plainly(plan: RunPlan) -> RunSummary:
+def evaluate_in_process(plan: RunPlan) -> RunSummary:
     """Evaluate every item of a new plan and land the results; no single item can fail it. Works below a running event loop, too.
 
     Items are executed in this process, `concurrency` at a time, and all of them: `failFast`, `taskRunner` and `itemsPerTask` are
@@ -34,7 +34,7 @@ def run_plainly(plan: RunPlan) -> RunSummary:
         RunError: the results cannot be written, or a judging model cannot be reached.
     """
     began = monotonic()
-    plan.remarks.extend(make_ready(plan.scorings))
+    plan.remarks.extend(check_judges_ready(plan.scorings))
     write_manifest(plan.store.run_folder(plan.run_id), manifest_of(plan), secrets=plan.secrets())
     with Journal(plan.store.journal_path(plan.run_id), secrets=plan.secrets()) as journal:
         _on_own_loop(_evaluate(plan, journal))
@@ -55,7 +55,7 @@ async def _evaluate(plan: RunPlan, journal: Journal) -> None:
 
 
 async def _evaluate_item(session: RunSession, item: Item, places: asyncio.Semaphore) -> None:
-    slot = Slot(places)
+    slot = ConcurrencySlot(places)
     current_slot.set(slot)
     try:
         await final_result(session, item, session.plan.request.retries)
@@ -81,6 +81,6 @@ def _complete(loop: asyncio.AbstractEventLoop, task: asyncio.Task[None]) -> None
     try:
         loop.run_until_complete(task)
     finally:
-        loop.run_until_complete(end_stray_tasks())
+        loop.run_until_complete(cancel_pending_tasks())
         loop.run_until_complete(loop.shutdown_default_executor())
         loop.close()

@@ -16,9 +16,9 @@ from eval_skills.core.models import Benchmark, EvalTask, Skill
 from eval_skills.core.redaction import left_readable
 from eval_skills.core.skills import Discovery, load_skills
 from eval_skills.core.store import Store, new_run_id
-from eval_skills.engine.definition.benchmark import benchmark_doubts, benchmark_of, scorings_of
+from eval_skills.engine.definition.benchmark import benchmark_warnings, build_scorings, resolve_benchmark
 from eval_skills.engine.definition.digests import benchmark_digests
-from eval_skills.engine.definition.paths import check_places
+from eval_skills.engine.definition.paths import check_writable
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.preflight import check_subject, check_task_runner, usable_skills
 from eval_skills.engine.evaluation.recordings import Recordings, read_recordings
@@ -99,13 +99,13 @@ def make_plan(request: EvaluateRequest, *, run_id: str | None = None) -> RunPlan
     Raises:
         UserError: a skill, benchmark, option or the combination of them cannot be used, or there is nothing to do.
     """
-    check_places(request)
+    check_writable(request)
     check_task_runner(request.task_runner)
     check_one_budget(request, request.task_runner)
     confinement = request.confinement()
     confinement.check()
     found = Discovery() if request.traces else load_skills(request.skills)
-    benchmark, folder = benchmark_of(request)
+    benchmark, folder = resolve_benchmark(request)
     if request.traces:
         return _recorded(request, benchmark, folder, run_id)
     named = {str(Path(path).resolve()) for path in request.skills}
@@ -115,7 +115,7 @@ def make_plan(request: EvaluateRequest, *, run_id: str | None = None) -> RunPlan
             "no skill to evaluate: " + ("; ".join(f"{bad.path}: {bad.reason}" for bad in unusable) or "none was given")
         )
     check_subject(benchmark, skills)
-    scorings = scorings_of(request, benchmark, folder)
+    scorings = build_scorings(request, benchmark, folder)
     check_key_is_ours(request.llm, skills, scorings)
     plan = RunPlan(
         run_id=run_id or new_run_id(request.at),
@@ -130,7 +130,7 @@ def make_plan(request: EvaluateRequest, *, run_id: str | None = None) -> RunPlan
         remarks=[
             *(bad.remark for bad in [*found.invalid, *unusable]),
             *(doubt for skill in skills for doubt in doubts_of(skill, benchmark.subject)),
-            *benchmark_doubts(benchmark, request),
+            *benchmark_warnings(benchmark, request),
             *networked(skills, confinement),
         ],
         skipped=len(found.invalid) + len(unusable),
@@ -142,7 +142,7 @@ def _recorded(request: EvaluateRequest, benchmark: Benchmark, folder: Path | Non
     """The plan to judge what the trace file holds: as many runs of each skill as it has there, all of them in one attempt."""
     if benchmark.subject == "package":
         raise UsageError(f"benchmark {benchmark.id!r} inspects a skill's folder, and recorded runs have none; evaluate the skill")
-    everything, _ = benchmark_of(request.model_copy(update={"task_tags": [], "task_ids": [], "complexity": []}))
+    everything, _ = resolve_benchmark(request.model_copy(update={"task_tags": [], "task_ids": [], "complexity": []}))
     recordings = read_recordings(
         Path(str(request.traces)),
         tasks={task.id for task in everything.tasks},
@@ -162,11 +162,11 @@ def _recorded(request: EvaluateRequest, benchmark: Benchmark, folder: Path | Non
         store=Store(request.store),
         skills={skill.key: skill for skill in recordings.skills},
         benchmark=benchmark,
-        scorings=scorings_of(request, benchmark, folder),
+        scorings=build_scorings(request, benchmark, folder),
         digests=digests_of((), benchmark, folder) | recordings.digests,
         items=items,
         benchmark_path=folder,
-        remarks=[*_gaps(items, recordings), *benchmark_doubts(benchmark, request)],
+        remarks=[*_gaps(items, recordings), *benchmark_warnings(benchmark, request)],
         recordings=recordings,
     )
 

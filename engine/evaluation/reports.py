@@ -7,7 +7,7 @@ from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.store import land_reports, mirror_sqlite
 from eval_skills.engine.evaluation.plan import RunPlan
 from eval_skills.engine.judging.outcome import judges_of
-from eval_skills.engine.judging.reports import with_judges
+from eval_skills.engine.judging.reports import add_judge_figures
 from eval_skills.engine.stored_runs.reports import MAX_DETAILED_ITEMS, skill_reports_of
 
 FIGURE_COLUMNS = (
@@ -28,7 +28,7 @@ def landed_reports(plan: RunPlan) -> list[SkillCompletionReport]:
     columns = [*FIGURE_COLUMNS, *(JUDGED_COLUMNS if judged else ())]
     items = plan.store.items(run_id=plan.run_id, columns=None if detailed else columns)
     reports = skill_reports_of(items, plan.benchmark, plan.request.timeout_ms, detailed=detailed)
-    reports = with_judges(reports, items, plan.scorings, plan.store)
+    reports = add_judge_figures(reports, items, plan.scorings, plan.store)
     land_reports(plan.store, plan.run_id, None, reports, origin=plan.request.origin)
     if plan.store.layout.sqlite is not None:
         mirror_sqlite(plan.store, plan.run_id)
@@ -39,4 +39,4 @@ def partial_reports(plan: RunPlan) -> list[SkillCompletionReport]:
     """The figures of what a stopped run has so far; nothing lands, for history must not compare part of a run with a whole."""
     frame = plan.store.item_table(plan.run_id).to_pandas(maps_as_pydicts="strict")
     reports = skill_reports_of(frame, plan.benchmark, plan.request.timeout_ms, detailed=True)
-    return with_judges(reports, frame, plan.scorings, plan.store)
+    return add_judge_figures(reports, frame, plan.scorings, plan.store)

@@ -42,7 +42,7 @@ def delay_s(attempt: int) -> float:
     return attempt * random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311 - spreads load, guards nothing
 
 
-class Slot:
+class ConcurrencySlot:
     """One Prefect task run's claim on the runner's semaphore; taking twice or giving back twice does nothing."""
 
     def __init__(self, semaphore: asyncio.Semaphore) -> None:
@@ -61,7 +61,7 @@ class Slot:
             self._semaphore.release()
 
 
-current_slot: ContextVar[Slot | None] = ContextVar("eval_skills_slot", default=None)
+current_slot: ContextVar[ConcurrencySlot | None] = ContextVar("eval_skills_slot", default=None)
 """The slot of the running Prefect task run; None outside `EventLoopTaskRunner`."""
 
 

@@ -14,7 +14,7 @@ from eval_skills.core.models import Attempt
 from eval_skills.core.redaction import Redaction
 from eval_skills.core.store import Journal
 from eval_skills.engine.evaluation.execution import Outcome
-from eval_skills.engine.evaluation.executor import Here, Workplace
+from eval_skills.engine.evaluation.executor import ItemExecutor, LocalExecutor
 from eval_skills.engine.evaluation.observer import RunObserver
 from eval_skills.engine.evaluation.plan import Item, RunPlan
 
@@ -44,7 +44,7 @@ class RunSession:
         journal: Journal,
         watcher: RunObserver,
         flow_run_id: str | None = None,
-        workplace: Workplace | None = None,
+        workplace: ItemExecutor | None = None,
     ) -> None:
         self.plan = plan
         self.counts: Counter[str] = Counter()
@@ -52,7 +52,7 @@ class RunSession:
         self._stopped = False
         self._secrets = plan.secrets()
         self._redaction = Redaction(self._secrets)
-        self._workplace = workplace or Here(plan)
+        self._workplace = workplace or LocalExecutor(plan)
         self._attempts: dict[Item, list[Attempt]] = defaultdict(list)
         self._not_before: dict[Item, float] = {}
         self._said_to_wait: set[str] = set()

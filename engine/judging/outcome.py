@@ -43,7 +43,7 @@ def check_one_budget(options: JudgeOptions, task_runner: str) -> None:
         raise UsageError(f"--max-judge-cost counts in one process, and --task-runner {task_runner} has several; use one of them")
 
 
-def make_ready(scorings: Scorings) -> list[str]:
+def check_judges_ready(scorings: Scorings) -> list[str]:
     """Ask every judging model of these tasks for one token, before anything else is paid for; remarks on what stops nothing.
 
     With `no_judge_check` they are not asked; a limit of cost needs known prices all the same. May be called inside an event loop.
@@ -63,15 +63,15 @@ async def _ready(asked: Mapping[str | None, Judges]) -> list[str]:
     remarks: list[str] = []
     try:
         for model, judges in asked.items():
-            remarks += await one_ready(judges, model)
+            remarks += await check_judge_ready(judges, model)
     finally:
         for judges in asked.values():
             await judges.close()
     return remarks
 
 
-async def one_ready(judges: Judges, model: str | None, nothing: str = "nothing was run") -> list[str]:
-    """Ask one model for one token; see `make_ready`. `nothing` says what a refusal came before."""
+async def check_judge_ready(judges: Judges, model: str | None, nothing: str = "nothing was run") -> list[str]:
+    """Ask one model for one token; see `check_judges_ready`. `nothing` says what a refusal came before."""
     judge = judges.judge(model)
     try:
         if judges.budget.limit_usd is not None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from eval_skills.core.store import Manifest, Store
 
 
-def with_judges(
+def add_judge_figures(
     reports: Sequence[SkillCompletionReport], items: pd.DataFrame, scorings: Mapping[str, TaskScoring], store: Store
 ) -> list[SkillCompletionReport]:
     """The reports with the figures of `core.judge_report` in their metadata, under ``judge``; as they were where no model judged.

@@ -18,7 +18,7 @@ from eval_skills.core.store import Store, land_samples, new_run_id
 from eval_skills.core.store.files import RunLock
 from eval_skills.engine.definition.benchmark import check_judges
 from eval_skills.engine.definition.paths import check_folder
-from eval_skills.engine.judging.outcome import failed_judging, judges_of, judging_lines, make_ready, refuse_half_judged
+from eval_skills.engine.judging.outcome import check_judges_ready, failed_judging, judges_of, judging_lines, refuse_half_judged
 from eval_skills.engine.monitor.batches import Batch, MonitorCounts, drawn_batches, left_remarks, read_remarks, unjudged_remarks
 from eval_skills.engine.monitor.expectation import MonitorTask
 from eval_skills.engine.monitor.log.files import check_log
@@ -27,12 +27,12 @@ from eval_skills.engine.monitor.log.records import RecordReader
 from eval_skills.engine.monitor.request import MonitorRequest
 from eval_skills.engine.monitor.samples import Sample, SampleJudging
 from eval_skills.engine.monitor.state import (
-    MonitorPosition,
+    MonitorState,
     monitor_id,
-    position_file,
-    read_position,
+    read_state,
+    state_file,
     window_of,
-    write_position,
+    write_state,
 )
 from eval_skills.engine.monitor.summary import MonitorSummary, summary_line
 
@@ -69,21 +69,21 @@ class MonitorSession:
         check_folder(self.store.layout.root, "--store", "samples")
         check_judges(self.task.scorings)
         self.monitor_id, self.run_id = monitor_id(request, self.task), new_run_id()
-        self._file = position_file(self.store, self.monitor_id)
+        self._file = state_file(self.store, self.monitor_id)
         self._records = RecordReader(request.fields, lacking=self.task.lacking)
         self._redaction = Redaction({name: os.environ[name] for name in request.secrets if os.environ.get(name)})
         self._judging = SampleJudging(self.task, self._redaction, request.concurrency)
         self._counts = MonitorCounts()
 
     def __enter__(self) -> Self:
-        self._judge_remarks = make_ready(self.task.scorings)
+        self._judge_remarks = check_judges_ready(self.task.scorings)
         self._lock = RunLock(self._file, what=f"monitor {self.monitor_id} of {self.request.log}")
         try:
-            found = None if self.request.restart else read_position(self._file)
+            found = None if self.request.restart else read_state(self._file)
         except BaseException:
             self._lock.release()
             raise
-        self._saved = found or MonitorPosition(monitor_id=self.monitor_id, log=self.request.log)
+        self._saved = found or MonitorState(monitor_id=self.monitor_id, log=self.request.log)
         self.health = HealthMonitor(self.request.rule, self._saved.samples, self._saved.announced)
         self.reader = LogReader(Path(self.request.log), self._records, self._saved.files)
         return self
@@ -213,17 +213,17 @@ class MonitorSession:
         batch_id = self._saved.pending or new_run_id()
         while batch_id != self._saved.pending and self.store.tables.files("samples", [batch_id]):
             batch_id = new_run_id()
-        write_position(self._file, self._saved.model_copy(update={"pending": batch_id}))
+        write_state(self._file, self._saved.model_copy(update={"pending": batch_id}))
         land_samples(self.store, batch_id, rows)
 
     def _save(self) -> None:
         if self.reader.read == self.reader.bad:
             return  # a wrong key or a wrong file: whoever mends that wants to begin again
-        self._saved = MonitorPosition(
+        self._saved = MonitorState(
             monitor_id=self.monitor_id,
             log=str(Path(self.request.log).resolve()),
             files=self.reader.marks(),
             window=window_of(self.health.samples),
             announced=self.health.announced,
         )
-        write_position(self._file, self._saved)
+        write_state(self._file, self._saved)

@@ -17,7 +17,7 @@ from eval_skills.core.store import Store
 from eval_skills.core.store.files import write_whole
 from eval_skills.engine.judging.outcome import judges_of
 from eval_skills.engine.monitor.expectation import MonitorTask
-from eval_skills.engine.monitor.log.files import FileMark
+from eval_skills.engine.monitor.log.files import FilePosition
 from eval_skills.engine.monitor.request import MonitorRequest
 
 ID_CHARS = 12
@@ -32,12 +32,12 @@ class WindowSample(Model):
     error: bool = False
 
 
-class MonitorPosition(Model):
+class MonitorState(Model):
     """What a later call needs to go on. `pending` is the batch that is about to land, as long as nobody knows whether it has."""
 
     monitor_id: str
     log: str
-    files: list[FileMark] = Field(default_factory=list)
+    files: list[FilePosition] = Field(default_factory=list)
     window: list[WindowSample] = Field(default_factory=list)
     announced: HealthStatus = "insufficient_data"
     pending: str | None = None
@@ -60,12 +60,12 @@ def monitor_id(request: MonitorRequest, task: MonitorTask) -> str:
     return digest_of_json(content).removeprefix("sha256:")[:ID_CHARS]
 
 
-def position_file(store: Store, monitor: str) -> Path:
+def state_file(store: Store, monitor: str) -> Path:
     """Where the position is kept, there or not."""
     return store.layout.root / "monitors" / monitor / "position.json"
 
 
-def read_position(file: Path) -> MonitorPosition | None:
+def read_state(file: Path) -> MonitorState | None:
     """The position that was written there; None where there is none.
 
     Raises:
@@ -74,12 +74,12 @@ def read_position(file: Path) -> MonitorPosition | None:
     if not file.exists():
         return None
     try:
-        return validate(MonitorPosition, read_document(file), source=file)
+        return validate(MonitorState, read_document(file), source=file)
     except InputError as error:
         raise InputError(f"{error}; begin at the start of the log with --restart") from None
 
 
-def write_position(file: Path, position: MonitorPosition) -> None:
+def write_state(file: Path, position: MonitorState) -> None:
     """Write the position, whole or not at all."""
     write_whole(file, to_json(position.to_json()) + b"\n")
 

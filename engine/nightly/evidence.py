@@ -15,7 +15,7 @@ from eval_skills.core.nightly.ruling import judged_together, narrowed
 from eval_skills.core.store import Store, is_run_id
 from eval_skills.core.store.history import TaskOutcome, task_outcomes
 from eval_skills.engine.judging.outcome import failed_judging, unjudged
-from eval_skills.engine.nightly.plan import SuitePast
+from eval_skills.engine.nightly.plan import SuiteHistory
 from eval_skills.engine.nightly.request import Suite
 from eval_skills.engine.stored_runs.reports import read_source
 from eval_skills.reporting.diff.report import DiffDocument
@@ -50,7 +50,7 @@ class SuiteEvidence:
     """A suite's run with its past, its comparisons, and what is known of each skill, in the order of the run's reports."""
 
     run: SuiteRun
-    past: SuitePast
+    past: SuiteHistory
     diffs: list[tuple[Reference, ReportDiff]]
     skills: list[SkillNight] = field(default_factory=list)
 
@@ -86,7 +86,7 @@ def _unknown(report: SkillCompletionReport) -> str:
     return f"{report.skill_key} could not be reached: {results[0].error_message}"
 
 
-def gather(store: Store, runs: Sequence[SuiteRun], pasts: Sequence[SuitePast], baseline: str | None) -> list[SuiteEvidence]:
+def gather(store: Store, runs: Sequence[SuiteRun], pasts: Sequence[SuiteHistory], baseline: str | None) -> list[SuiteEvidence]:
     """The evidence of a night: every suite compared with its last good night and its baseline, all judged together."""
     compared = [_compared(store, run, past, run.suite.baseline or baseline) for run, past in zip(runs, pasts, strict=True)]
     judged = iter(judged_together([diff for evidence in compared for _, diff in evidence.diffs]))
@@ -94,7 +94,7 @@ def gather(store: Store, runs: Sequence[SuiteRun], pasts: Sequence[SuitePast], b
     return [replace(evidence, skills=_skills(store, evidence)) for evidence in together]
 
 
-def _compared(store: Store, run: SuiteRun, past: SuitePast, baseline: str | None) -> SuiteEvidence:
+def _compared(store: Store, run: SuiteRun, past: SuiteHistory, baseline: str | None) -> SuiteEvidence:
     wanted: list[tuple[ReferenceKind, str]] = [("last good", past.last_good)] if past.last_good else []
     wanted += [("baseline", baseline)] if baseline and baseline != past.last_good else []
     diffs: list[tuple[Reference, ReportDiff]] = []

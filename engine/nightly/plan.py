@@ -13,7 +13,7 @@ from typing import Any
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.nightly.evidence import Lost
 from eval_skills.core.store import Store, is_run_id, new_run_id
-from eval_skills.engine.definition.paths import check_places
+from eval_skills.engine.definition.paths import check_writable
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.nightly.request import NightlyRequest, Suite, load_suites
 
@@ -26,7 +26,7 @@ class NightPlan:
     request: NightlyRequest
     store: Store
     suites: list[Suite]
-    pasts: list[SuitePast]
+    pasts: list[SuiteHistory]
 
     @property
     def baseline(self) -> str | None:
@@ -70,7 +70,7 @@ def plan_night(request: NightlyRequest) -> NightPlan:
     """
     suites = load_suites(Path(request.suites))
     store = Store(request.store if "://" in request.store else str(Path(request.store).resolve()))
-    check_places(EvaluateRequest(store=store.path))
+    check_writable(EvaluateRequest(store=store.path))
     return NightPlan(new_run_id(), request, store, suites, [past_of(store, suite.name) for suite in suites])
 
 
@@ -79,7 +79,7 @@ GOOD_NIGHTS = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SuitePast:
+class SuiteHistory:
     """The runs of a suite's good nights, oldest first, at most `GOOD_NIGHTS`, whose items are still there; the last is the last
     good night. `since` are the runs after it, with the fresh runs that were to confirm something. `lost` is by skill.
     `points` are the completion rates of every night by ``id@version``, oldest first.
@@ -100,7 +100,7 @@ class SuitePast:
         return self.lost.get(report.skill_key) or self.lost.get(report.skill_id)
 
 
-def past_of(store: Store, suite: str) -> SuitePast:
+def past_of(store: Store, suite: str) -> SuiteHistory:
     """The suite's past, from the table of nights; a suite that never ran has an empty one."""
     rows = _rows(store, suite)
     there = store.tables.files("items")
@@ -108,7 +108,7 @@ def past_of(store: Store, suite: str) -> SuitePast:
     last = max((row["night_id"] for row in rows if good and row["run_id"] == good[-1]), default="")
     later = [row for row in rows if row["night_id"] > last]
     since = dict.fromkeys(run for row in later for run in (row["run_id"], row["confirm_run_id"]) if run)
-    return SuitePast(good_runs=good[-GOOD_NIGHTS:], since=list(since), lost=_lost(rows), points=_points(rows))
+    return SuiteHistory(good_runs=good[-GOOD_NIGHTS:], since=list(since), lost=_lost(rows), points=_points(rows))
 
 
 def last_good_runs(store: Store) -> set[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from eval_skills.core.config.settings import JudgeOptions
 from eval_skills.core.fingerprint import digest_of_folder, digest_of_json
 from eval_skills.core.models import Benchmark
-from eval_skills.engine.definition.benchmark import benchmark_of, scoring_settings
+from eval_skills.engine.definition.benchmark import resolve_benchmark, scoring_settings
 from eval_skills.engine.definition.digests import benchmark_digests
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.judging.outcome import judges_of
@@ -20,7 +20,7 @@ _SETTINGS = ("evaluator", "weights", "tool_categories", "tool_names")
 
 
 @dataclass(frozen=True, slots=True)
-class Yardstick:
+class ScoringBasis:
     """A benchmark that is ready to judge.
 
     `request` is what an evaluation that judges like this would be asked; `digests` are those of `benchmark` and ``task/<id>``;
@@ -37,7 +37,7 @@ class Yardstick:
     digest: str
 
 
-def yardstick_of(options: ScoringOptions, then: EvaluateRequest) -> Yardstick:
+def scoring_basis(options: ScoringOptions, then: EvaluateRequest) -> ScoringBasis:
     """What answers to the request of `then` are judged by today; `options` that were given replace its own.
 
     Whether custom code may run is asked anew: it was allowed for the files of then.
@@ -46,7 +46,7 @@ def yardstick_of(options: ScoringOptions, then: EvaluateRequest) -> Yardstick:
         UserError: the benchmark is not there (any more), or it or a task in it is malformed.
     """
     request = _request(options, then)
-    benchmark, folder = benchmark_of(request)
+    benchmark, folder = resolve_benchmark(request)
     settings = scoring_settings(request, folder)
     scorings = {task.id: TaskScoring(task, settings) for task in benchmark.tasks}
     digests = benchmark_digests(benchmark, folder)
@@ -59,7 +59,7 @@ def yardstick_of(options: ScoringOptions, then: EvaluateRequest) -> Yardstick:
         content["judge"] = request.llm.deciding
     expectation = digest_of_json(content)
     digest = digest_of_json({"expectation": expectation, "version": version("eval-skills")})
-    return Yardstick(request, benchmark, folder, scorings, digests, expectation, digest)
+    return ScoringBasis(request, benchmark, folder, scorings, digests, expectation, digest)
 
 
 def _request(options: ScoringOptions, then: EvaluateRequest) -> EvaluateRequest:

@@ -19,7 +19,7 @@ ItemKey = tuple[str, str, int]
 def rescoring_diff(plan: Rescoring) -> DiffDocument:
     """The original run beside its scoring, which must have landed."""
     then, now = (read_source(run_id, plan.store.path).reports for run_id in (plan.of, plan.run_id))
-    here = [report.model_copy(update={"benchmark_id": plan.yardstick.benchmark.id}) for report in then]
+    here = [report.model_copy(update={"benchmark_id": plan.basis.benchmark.id}) for report in then]
     diff, remarks = difference_of_scorings(here, now)
     return DiffDocument(
         diff=diff, before=f"{plan.of} as scored then", after=f"{plan.run_id} as scored today", failures=None, remarks=remarks

@@ -14,9 +14,9 @@ from eval_skills.core.text import plural
 from eval_skills.engine.definition.benchmark import check_judges
 from eval_skills.engine.definition.digests import digests_of_the_same
 from eval_skills.engine.definition.request import EvaluateRequest
-from eval_skills.engine.rescoring.basis import Yardstick, yardstick_of
+from eval_skills.engine.rescoring.basis import ScoringBasis, scoring_basis
 from eval_skills.engine.rescoring.request import RescoreRequest
-from eval_skills.engine.stored_runs.reports import named_run, recorded_request
+from eval_skills.engine.stored_runs.reports import recorded_request, resolve_run_id
 
 ItemKey = tuple[str, str, int]
 
@@ -40,7 +40,7 @@ class Rescoring:
     of: str
     run_id: str
     digest: str
-    yardstick: Yardstick
+    basis: ScoringBasis
     results: list[ItemResult]
     manifest: Manifest | None
     before: dict[ItemKey, ItemResult] = field(default_factory=dict)
@@ -69,29 +69,29 @@ def plan_rescoring(request: RescoreRequest) -> Rescoring:
     manifest = store.find_manifest(of)
     table = store.item_table(of)
     results, cut = results_of(table), table["output_truncated"].to_pylist()
-    yardstick = yardstick_of(request, _recorded(manifest, results, request))
+    basis = scoring_basis(request, _recorded(manifest, results, request))
     truncated = {result.key for result, was_cut in zip(results, cut, strict=True) if was_cut and has_answer(result)}
-    left, remarks = _scorable(results, truncated, yardstick, of)
-    check_judges(yardstick.scorings)
-    digest = rescoring_digest(store, of, yardstick)
+    left, remarks = _scorable(results, truncated, basis, of)
+    check_judges(basis.scorings)
+    digest = rescoring_digest(store, of, basis)
     found = None if request.force else find_scored(store, started_at(of), "rescore", digest)
     plan = Rescoring(
         store=store,
         of=of,
         run_id=found or derived_run_id(started_at(of), digest, set(store.run_ids())),
         digest=digest,
-        yardstick=yardstick,
+        basis=basis,
         results=left,
         manifest=manifest,
-        cut=sum(key[1] in yardstick.scorings for key in truncated),
-        remarks=[*_changes(manifest, left, yardstick, of), *remarks],
+        cut=sum(key[1] in basis.scorings for key in truncated),
+        remarks=[*_changes(manifest, left, basis, of), *remarks],
     )
     return plan.as_it_stands()
 
 
-def rescoring_digest(store: Store, of: str, yardstick: Yardstick) -> str:
+def rescoring_digest(store: Store, of: str, basis: ScoringBasis) -> str:
     """What stands for one scoring: the stored items, and everything that judges them."""
-    return digest_of_json({"items": store.tables.digest("items", of), "scoring": yardstick.digest})
+    return digest_of_json({"items": store.tables.digest("items", of), "scoring": basis.digest})
 
 
 def find_scored(store: Store, moment: datetime, mode: str, digest: str) -> str | None:
@@ -105,7 +105,7 @@ def find_scored(store: Store, moment: datetime, mode: str, digest: str) -> str |
 
 
 def _finished_run(store: Store, given: str) -> str:
-    run_id = named_run(store, given, "nothing to score again")
+    run_id = resolve_run_id(store, given, "nothing to score again")
     if run_id not in store.run_ids():
         store.manifest(run_id)
     if run_id in store.unfinished():
@@ -122,11 +122,11 @@ def _recorded(manifest: Manifest | None, results: Sequence[ItemResult], request:
 
 
 def _scorable(
-    results: Sequence[ItemResult], truncated: set[ItemKey], yardstick: Yardstick, of: str
+    results: Sequence[ItemResult], truncated: set[ItemKey], basis: ScoringBasis, of: str
 ) -> tuple[list[ItemResult], list[str]]:
-    benchmark = yardstick.benchmark
-    gone = [result for result in results if result.task_id not in yardstick.scorings]
-    here = [result for result in results if result.task_id in yardstick.scorings]
+    benchmark = basis.benchmark
+    gone = [result for result in results if result.task_id not in basis.scorings]
+    here = [result for result in results if result.task_id in basis.scorings]
     left = [result for result in here if result.key not in truncated]
     unanswered = sum(not has_answer(result) for result in left)
     remarks = []
@@ -139,7 +139,7 @@ def _scorable(
     if unanswered:
         remarks.append(f"{plural(unanswered, 'item')} kept as an error or timeout: there is no answer to judge")
     if unanswered == len(left):
-        raise InputError(f"nothing of run {of} can be scored again: {'; '.join(remarks)}", source=yardstick.request.store)
+        raise InputError(f"nothing of run {of} can be scored again: {'; '.join(remarks)}", source=basis.request.store)
     return left, remarks
 
 
@@ -148,13 +148,13 @@ def has_answer(result: ItemResult) -> bool:
     return result.error_kind in JUDGED_AGAIN or (result.error_kind is None and result.status in {"pass", "fail"})
 
 
-def _changes(manifest: Manifest | None, results: Sequence[ItemResult], yardstick: Yardstick, of: str) -> list[str]:
+def _changes(manifest: Manifest | None, results: Sequence[ItemResult], basis: ScoringBasis, of: str) -> list[str]:
     then = manifest.benchmark if manifest else None
-    now = yardstick.benchmark
+    now = basis.benchmark
     if then is not None and then.id != now.id:
         return [f"run {of} was asked {then.id}@{then.version}; its answers are judged by {now.id}@{now.version}"]
     digests = {result.task_id: result.task_digest for result in results}
-    same = digests_of_the_same(now, yardstick.folder)
+    same = digests_of_the_same(now, basis.folder)
     changed = {name for name, digest in digests.items() if digest not in (None, *same[f"task/{name}"])}
     if not changed:
         return []

@@ -27,16 +27,16 @@ from eval_skills.core.store import (
     write_manifest,
 )
 from eval_skills.core.store.files import RunLock
-from eval_skills.engine.evaluation.execution import without_answer
+from eval_skills.engine.evaluation.execution import result_without_answer
 from eval_skills.engine.judging.outcome import (
+    check_judges_ready,
     failed_judging,
     item_with_cost_before,
     judges_of,
-    make_ready,
     refuse_half_judged,
     unjudged,
 )
-from eval_skills.engine.judging.reports import with_judges
+from eval_skills.engine.judging.reports import add_judge_figures
 from eval_skills.engine.rescoring.plan import Rescoring, has_answer
 from eval_skills.engine.stored_runs.reports import skill_reports_of
 
@@ -78,14 +78,14 @@ def left_unjudged(plan: Rescoring) -> list[ItemResult]:
 def _judge_and_land(plan: Rescoring, concurrency: int) -> None:
     if plan.landed:  # another call was faster
         return
-    make_ready(plan.yardstick.scorings)
+    check_judges_ready(plan.basis.scorings)
     results = asyncio.run(_judged(plan, concurrency))
-    refuse_half_judged(judges_of(plan.yardstick.scorings))
+    refuse_half_judged(judges_of(plan.basis.scorings))
     _refuse_where_all_failed(results)
     frame = table_of(results).to_pandas(maps_as_pydicts="strict")
-    yardstick = plan.yardstick
-    reports = skill_reports_of(frame, yardstick.benchmark, yardstick.request.timeout_ms, detailed=True)
-    reports = with_judges(reports, frame, yardstick.scorings, plan.store)
+    basis = plan.basis
+    reports = skill_reports_of(frame, basis.benchmark, basis.request.timeout_ms, detailed=True)
+    reports = add_judge_figures(reports, frame, basis.scorings, plan.store)
     write_manifest(plan.store.run_folder(plan.run_id), _manifest(plan, results))
     land_reports(plan.store, plan.run_id, None, reports, origin="rescore")
     land_items(plan.store, plan.run_id, results)
@@ -106,10 +106,10 @@ async def _judged(plan: Rescoring, concurrency: int) -> list[ItemResult]:
         async with places:
             return await _judge(result, plan)
 
-    judges = judges_of(plan.yardstick.scorings)
+    judges = judges_of(plan.basis.scorings)
     if judges is None:
         return list(await asyncio.gather(*(judge(result) for result in plan.results)))
-    names = plan.yardstick.request.secrets
+    names = plan.basis.request.secrets
     judges.redaction = Redaction({name: os.environ[name] for name in names if os.environ.get(name)})
     try:
         return list(await asyncio.gather(*(judge(result) for result in plan.results)))
@@ -120,7 +120,7 @@ async def _judged(plan: Rescoring, concurrency: int) -> list[ItemResult]:
 async def _judge(result: ItemResult, plan: Rescoring) -> ItemResult:
     if (known := plan.before.get(result.key)) is not None:
         return known
-    scoring = plan.yardstick.scorings[result.task_id]
+    scoring = plan.basis.scorings[result.task_id]
     changes = _belonging(scoring.task, plan)
     if has_answer(result):
         verdict = await scoring.verdict(_response(result))
@@ -139,7 +139,9 @@ async def _judge(result: ItemResult, plan: Rescoring) -> ItemResult:
             "judge_agreement": verdict.judge_agreement,
         }
     elif result.status == "fail" or scoring.violation(_response(result)) is not None:
-        changes |= without_answer(result.error_kind or "skill", result.error_message or result.status, scoring, _response(result))
+        changes |= result_without_answer(
+            result.error_kind or "skill", result.error_message or result.status, scoring, _response(result)
+        )
     return item_with_cost_before(result.model_copy(update=changes), plan.failed.get(result.key))
 
 
@@ -156,7 +158,7 @@ def _response(result: ItemResult) -> SkillResponse:
 
 
 def _belonging(task: EvalTask, plan: Rescoring) -> dict[str, Any]:
-    benchmark, digests = plan.yardstick.benchmark, plan.yardstick.digests
+    benchmark, digests = plan.basis.benchmark, plan.basis.digests
     return {
         "run_id": plan.run_id,
         "flow_run_id": None,
@@ -173,9 +175,9 @@ def _belonging(task: EvalTask, plan: Rescoring) -> dict[str, Any]:
 
 
 def _manifest(plan: Rescoring, results: Sequence[ItemResult]) -> Manifest:
-    now, yardstick = datetime.now(UTC), plan.yardstick
-    benchmark = yardstick.benchmark
-    request = yardstick.request.model_copy(update={"origin": "rescore", "at": started_at(plan.of)})
+    now, basis = datetime.now(UTC), plan.basis
+    benchmark = basis.benchmark
+    request = basis.request.model_copy(update={"origin": "rescore", "at": started_at(plan.of)})
     known = plan.manifest.skills if plan.manifest else []
     counted = Counter((result.skill_key, result.skill_digest) for result in results)
     return Manifest(
@@ -186,8 +188,8 @@ def _manifest(plan: Rescoring, results: Sequence[ItemResult]) -> Manifest:
         benchmark=ManifestBenchmark(
             id=benchmark.id,
             version=benchmark.version,
-            digest=yardstick.digests["benchmark"],
-            path=str(yardstick.folder) if yardstick.folder else None,
+            digest=basis.digests["benchmark"],
+            path=str(basis.folder) if basis.folder else None,
         ),
         versions={"python": platform.python_version(), "eval-skills": version("eval-skills")},
         git_commit=plan.manifest.git_commit if plan.manifest else None,

@@ -15,10 +15,10 @@ from eval_skills.core.errors import InputError, UsageError, UserError
 from eval_skills.core.models import Benchmark, SkillCompletionReport
 from eval_skills.core.store import Manifest, Store, is_run_id, started_at
 from eval_skills.core.text import plural
-from eval_skills.engine.definition.benchmark import benchmark_of
+from eval_skills.engine.definition.benchmark import resolve_benchmark
 from eval_skills.engine.definition.digests import digests_of_the_same
 from eval_skills.engine.definition.request import EvaluateRequest
-from eval_skills.engine.judging.reports import scorings_at_the_time, with_judges
+from eval_skills.engine.judging.reports import add_judge_figures, scorings_at_the_time
 from eval_skills.reporting import ReportContext, read_reports
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def read_source(given: str, store: str) -> ReportSource:
 
 
 def _of_run(store: Store, given: str) -> ReportSource:
-    run_id = named_run(store, given, "no report to read; evaluate skills first, or name a JSON report")
+    run_id = resolve_run_id(store, given, "no report to read; evaluate skills first, or name a JSON report")
     manifest = _manifest(store, run_id)
     items = store.item_table(run_id).to_pandas(maps_as_pydicts="strict")
     if items.empty:
@@ -89,7 +89,7 @@ def _of_run(store: Store, given: str) -> ReportSource:
         context = replace(context, partial=(len(items), manifest.planned_items))
         remarks.append(f"run {run_id} is unfinished: {len(items):,} of {manifest.planned_items:,} items")
     reports = skill_reports_of(items, benchmark or bare_benchmark(items), timeout_ms, detailed=detailed)
-    reports = with_judges(reports, items, scorings_at_the_time(request, benchmark, manifest), store)
+    reports = add_judge_figures(reports, items, scorings_at_the_time(request, benchmark, manifest), store)
     return ReportSource(run_id, f"eval-result-{run_id}", reports, context, remarks=remarks)
 
 
@@ -143,7 +143,7 @@ def _benchmark(
     if manifest is None or request is None:
         return None, [f"the run's manifest cannot be read; {without}"]
     try:
-        benchmark, folder = benchmark_of(request)
+        benchmark, folder = resolve_benchmark(request)
     except UserError as error:
         return None, [f"benchmark {name} is not there any more ({error}); {without}"]
     if manifest.benchmark.digest not in (None, *digests_of_the_same(benchmark, folder)["benchmark"]):
@@ -164,7 +164,7 @@ def _aware(moment: datetime) -> datetime:
 LATEST = "latest"
 
 
-def named_run(store: Store, given: str, purpose: str) -> str:
+def resolve_run_id(store: Store, given: str, purpose: str) -> str:
     """The id that `given` is, or that of the run which began last; `purpose` begins the message: ``nothing to compare``.
 
     Raises:

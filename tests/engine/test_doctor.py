@@ -9,7 +9,7 @@ import pytest
 from eval_skills.core.config import Config
 from eval_skills.core.environment import Check
 from eval_skills.core.errors import InputError, UsageError
-from eval_skills.engine.doctor import CheckupRequest, checkup
+from eval_skills.engine.doctor import HealthCheckRequest, health_checks
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def of(checks: list[Check], area: str) -> list[Check]:
 
 
 def test_without_skills_none_is_tried_and_nothing_is_written(config: Config, tmp_path: Path) -> None:
-    checks = checkup(CheckupRequest(config))
+    checks = health_checks(HealthCheckRequest(config))
     assert of(checks, "skills") == []
     assert [check.name for check in of(checks, "places")] == ["outputDir", "store", "space", "file clock"]
     assert not list(tmp_path.iterdir())
@@ -41,20 +41,20 @@ def test_a_place_that_cannot_be_written_to_fails(config: Config, tmp_path: Path,
     (tmp_path / "file").write_text("")
     place = tmp_path / "file" / "below"
     broken = config.model_copy(update={key: place if key == "output_dir" else str(place)})
-    failed = [check for check in of(checkup(CheckupRequest(broken)), "places") if check.status == "failed"]
+    failed = [check for check in of(health_checks(HealthCheckRequest(broken)), "places") if check.status == "failed"]
     assert [str(place) in check.found for check in failed] == [True]
 
 
 def test_a_store_that_is_no_store_is_a_finding_and_not_the_end(config: Config, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    checks = checkup(CheckupRequest(config.model_copy(update={"store": str(tmp_path / "file")})))
+    checks = health_checks(HealthCheckRequest(config.model_copy(update={"store": str(tmp_path / "file")})))
     (failed,) = [check for check in checks if check.status == "failed"]
     assert (failed.area, failed.name, failed.remedy) == ("places", "store", "name a folder that may be written to")
     assert "is a file; name a folder" in failed.found
 
 
 def test_a_store_behind_a_url_is_not_asked(config: Config) -> None:
-    checks = of(checkup(CheckupRequest(config.model_copy(update={"store": "s3://bucket/store"}))), "places")
+    checks = of(health_checks(HealthCheckRequest(config.model_copy(update={"store": "s3://bucket/store"}))), "places")
     assert checks[-1].found == "s3://bucket/store, which is not asked here"
 
 
@@ -62,36 +62,40 @@ def test_p47_a_malformed_skill_is_a_finding_and_hides_no_neighbour(config: Confi
     skill_file(tmp_path / "skills" / "good")
     skill_file(tmp_path / "skills" / "bad", version="one")
     for request in (
-        CheckupRequest(config, skills_dir=tmp_path / "skills"),
-        CheckupRequest(config, skills=[str(tmp_path / "skills" / "bad"), str(tmp_path / "skills" / "good")]),
+        HealthCheckRequest(config, skills_dir=tmp_path / "skills"),
+        HealthCheckRequest(config, skills=[str(tmp_path / "skills" / "bad"), str(tmp_path / "skills" / "good")]),
     ):
-        found = {Path(check.name).name: check.status for check in of(checkup(request), "skills")}
+        found = {Path(check.name).name: check.status for check in of(health_checks(request), "skills")}
         assert sorted(found.values()) == ["failed", "ok"]
         assert found["good@1.0.0"] == "ok"
 
 
 def test_a_skill_that_is_named_twice_is_tried_once(config: Config, tmp_path: Path) -> None:
     folder = skill_file(tmp_path / "skills" / "good")
-    checks = checkup(CheckupRequest(config, skills=[str(folder), str(folder / "skill.json")], skills_dir=tmp_path / "skills"))
+    checks = health_checks(
+        HealthCheckRequest(config, skills=[str(folder), str(folder / "skill.json")], skills_dir=tmp_path / "skills")
+    )
     assert [check.name for check in of(checks, "skills")] == ["good@1.0.0"]
 
 
 def test_p40_paths_that_hold_no_skill_are_a_usage_error(config: Config, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such skill file or folder"):
-        checkup(CheckupRequest(config, skills=[str(tmp_path / "missing")]))
+        health_checks(HealthCheckRequest(config, skills=[str(tmp_path / "missing")]))
     with pytest.raises(InputError, match="no such folder of skills"):
-        checkup(CheckupRequest(config, skills_dir=tmp_path / "missing"))
+        health_checks(HealthCheckRequest(config, skills_dir=tmp_path / "missing"))
     with pytest.raises(InputError, match=r"no skill.json in this folder"):
-        checkup(CheckupRequest(config, skills_dir=tmp_path))
+        health_checks(HealthCheckRequest(config, skills_dir=tmp_path))
     for name in ("a", "b"):
         skill_file(tmp_path / "twice" / name, id="same")
     with pytest.raises(UsageError, match="is in two folders"):
-        checkup(CheckupRequest(config, skills_dir=tmp_path / "twice"))
+        health_checks(HealthCheckRequest(config, skills_dir=tmp_path / "twice"))
 
 
 def test_secrets_that_are_not_set_are_named(config: Config, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MISSING_KEY", raising=False)
-    checks = of(checkup(CheckupRequest(config.model_copy(update={"secrets": ["MISSING_KEY", "PATH"]}))), "configuration")
+    checks = of(
+        health_checks(HealthCheckRequest(config.model_copy(update={"secrets": ["MISSING_KEY", "PATH"]}))), "configuration"
+    )
     assert [(check.status, check.found) for check in checks] == [("warning", "named and not set: MISSING_KEY")]
 
 
@@ -101,7 +105,7 @@ def test_p71_what_a_skill_says_is_told_without_its_secret(
     monkeypatch.setenv("PROBE_TOKEN", "canary-4711")
     folder = skill_file(tmp_path / "leaky", adapterConfig={"passEnv": ["PROBE_TOKEN"]})
     (folder / "skill.py").write_text("import os\nraise RuntimeError(os.environ['PROBE_TOKEN'])")
-    (check,) = of(checkup(CheckupRequest(config, skills=[str(folder)])), "skills")
+    (check,) = of(health_checks(HealthCheckRequest(config, skills=[str(folder)])), "skills")
     assert check.status == "failed"
     assert "[redacted:PROBE_TOKEN]" in check.found
     assert "canary" not in check.found

@@ -17,7 +17,7 @@ from eval_skills.engine.evaluation.plan import Item, RunPlan
 from eval_skills.engine.evaluation.session import RunRef, RunSession
 from eval_skills.engine.evaluation.summary import RunSummary
 from eval_skills.flows import evaluate
-from eval_skills.flows.calling import call_flow
+from eval_skills.flows.calling import run_here
 from eval_skills.flows.items import run_items
 from eval_skills.tasks.evaluation import evaluate_item, retry_delays
 from eval_skills.tasks.runner import EventLoopTaskRunner
@@ -84,7 +84,7 @@ def evaluated(request: EvaluateRequest) -> tuple[RunSummary, float]:
         RuntimeError: an item did not pass; the figure would speak of something else.
     """
     began = perf_counter()
-    summary: RunSummary = call_flow(evaluate, request)
+    summary: RunSummary = run_here(evaluate, request)
     duration = perf_counter() - began
     passed = sum(report.summary.counts.passed for report in summary.reports if report.summary.counts is not None)
     return summary, _checked(duration, passed, summary.planned)

@@ -32,7 +32,7 @@ WATCH_PERIOD_S = 2.0
 LOOPBACK = "127.0.0.1"
 
 
-class DaskCluster:
+class DaskExecutor:
     """Gives each attempt at an item to a worker, as one Dask task; its outcome comes back to this process.
 
     A worker that dies loses nothing: the scheduler gives its items to others. An item at which worker after worker dies (four by

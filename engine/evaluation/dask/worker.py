@@ -19,9 +19,9 @@ from eval_skills.core.models import Attempt, ItemResult, Skill
 from eval_skills.core.models.benchmark import Subject
 from eval_skills.core.redaction import Redaction
 from eval_skills.core.store.journal_lines import line_of
-from eval_skills.engine.definition.benchmark import scorings_of
+from eval_skills.engine.definition.benchmark import build_scorings
 from eval_skills.engine.evaluation.execution import Outcome
-from eval_skills.engine.evaluation.executor import Here
+from eval_skills.engine.evaluation.executor import LocalExecutor
 from eval_skills.engine.evaluation.plan import Item, RunPlan
 
 IDLE_S = 300.0
@@ -41,7 +41,7 @@ class RunOnWorker(WorkerPlugin):
         """`private`: the worker lives for this run and shares a terminal with the flow's process, to whom alone Ctrl-C speaks."""
         self.name = worker_plugin(plan.run_id)
         self._plan, self._private, self._version = replace(plan, items=[], scorings={}, remarks=[]), private, version(PACKAGE)
-        self._here: Here | None = None
+        self._here: LocalExecutor | None = None
         self._working: set[asyncio.Task[Outcome]] = set()
         self._idle: asyncio.TimerHandle | None = None
         self._closing: asyncio.Task[None] | None = None
@@ -57,7 +57,7 @@ class RunOnWorker(WorkerPlugin):
         request, benchmark = self._plan.request, self._plan.benchmark
         try:
             self._check_skills(benchmark.subject)
-            scorings = scorings_of(request, benchmark, self._plan.benchmark_path)
+            scorings = build_scorings(request, benchmark, self._plan.benchmark_path)
         except UserError as error:
             raise RunError(f"worker {worker.address} cannot evaluate: {error}") from None
         self._plan = replace(self._plan, scorings=scorings)
@@ -87,7 +87,7 @@ class RunOnWorker(WorkerPlugin):
 
     async def execute(self, item: Item, earlier: Sequence[Attempt]) -> Outcome:
         """Make one attempt at `item` with the adapters that are open on this worker."""
-        self._here = self._here or Here(self._plan)
+        self._here = self._here or LocalExecutor(self._plan)
         work = asyncio.create_task(self._here.execute(item, earlier))
         self._working.add(work)
         try:

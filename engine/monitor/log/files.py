@@ -21,7 +21,7 @@ _NAME = re.compile(r"(?P<stem>.+\.(?:jsonl|ndjson))(?:[.-](?P<turn>[0-9][0-9A-Za
 _PACKED = (".gz", ".zst", ".bz2", ".xz", ".zip", ".lz4")
 
 
-class FileMark(Model):
+class FilePosition(Model):
     """How far a file has been read: bytes and line ends of JSONL, rows of Parquet.
 
     `head` is the digest of its first `head_bytes`; of Parquet, which is written whole, of its last.
@@ -41,7 +41,7 @@ class LogFile:
     """A file of the log, and how far it had been read; None: it is new."""
 
     path: Path
-    mark: FileMark | None
+    mark: FilePosition | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Listing:
     left_out: list[str]
 
 
-def list_files(log: Path, marks: Sequence[FileMark]) -> Listing:
+def list_files(log: Path, marks: Sequence[FilePosition]) -> Listing:
     """The files of `log`: itself and what it was rotated to since, or all of a folder, at any depth.
 
     Known files come first (what was rotated holds older lines than its successor), then new ones by name, rotated ones
@@ -135,7 +135,7 @@ def _age(name: str) -> tuple[str, bool, int, str]:
     return stem, turn is None, -counted, turn or ""
 
 
-def _matched(found: Sequence[Path], marks: Sequence[FileMark]) -> tuple[dict[Path, FileMark], list[str]]:
+def _matched(found: Sequence[Path], marks: Sequence[FilePosition]) -> tuple[dict[Path, FilePosition], list[str]]:
     """The mark of each known file, and the names whose content has gone."""
     by_inode = {(mark.device, mark.inode): mark for mark in marks}
     inodes = {path: (stat.st_dev, stat.st_ino) for path in found if (stat := _stat(path))}
@@ -150,7 +150,7 @@ def _matched(found: Sequence[Path], marks: Sequence[FileMark]) -> tuple[dict[Pat
     return known, [mark.path for mark in rest if mark.offset and mark.path in names]
 
 
-def _begins_as(path: Path, mark: FileMark) -> bool:
+def _begins_as(path: Path, mark: FilePosition) -> bool:
     try:
         longer = is_parquet(path) or path.stat().st_size >= mark.offset
         return mark.offset > 0 and longer and fingerprint(path, mark.head_bytes) == mark.head

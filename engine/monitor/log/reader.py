@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 from eval_skills.core.errors import InputError
 from eval_skills.engine.monitor.log.fields import BadRecord
-from eval_skills.engine.monitor.log.files import HEAD_BYTES, FileMark, LogFile, digest, fingerprint, is_parquet, list_files
+from eval_skills.engine.monitor.log.files import HEAD_BYTES, FilePosition, LogFile, digest, fingerprint, is_parquet, list_files
 from eval_skills.engine.monitor.log.records import Interaction, RecordReader
 
 BAD_SHOWN = 20
@@ -29,7 +29,7 @@ class LogReader:
     `waiting` names files whose last line is not whole yet, or that are no whole Parquet file yet.
     """
 
-    def __init__(self, log: Path, records: RecordReader, marks: list[FileMark] | None = None) -> None:
+    def __init__(self, log: Path, records: RecordReader, marks: list[FilePosition] | None = None) -> None:
         self.read = self.bad = self.record_bytes = 0
         self.bad_lines: list[str] = []
         self.remarks: list[str] = []
@@ -54,7 +54,7 @@ class LogReader:
         for file in listing.files:
             yield from self._interactions(file)
 
-    def marks(self) -> list[FileMark]:
+    def marks(self) -> list[FilePosition]:
         """How far every file has been read by now."""
         if self._cursor is not None:
             self._marks[str(self._cursor.path)] = self._cursor.mark()
@@ -181,10 +181,10 @@ class Cursor:
         self.offset += length
         self.line += line_ends
 
-    def mark(self) -> FileMark:
+    def mark(self) -> FilePosition:
         """What the next reader needs to go on here."""
         head, size = (digest(self.head), len(self.head)) if isinstance(self.head, bytes) else (self.head, 0)
-        return FileMark(
+        return FilePosition(
             path=str(self.path),
             device=self.device,
             inode=self.inode,

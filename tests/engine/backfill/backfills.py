@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from eval_skills.core.store import Store
-from eval_skills.engine.backfill.backfill import Backfilling, Evaluate
+from eval_skills.engine.backfill.backfill import BackfillSession, Evaluate
 from eval_skills.engine.backfill.landing import PeriodOutcome
 from eval_skills.engine.backfill.request import BackfillRequest
 from eval_skills.engine.backfill.summary import BackfillSummary, backfill_summary
@@ -33,10 +33,10 @@ def backfill(
     """The work of the flow, without Prefect around it."""
     request = BackfillRequest.model_validate({"mode": mode, "store": store.path, **options})
     outcomes: dict[str, PeriodOutcome] = {}
-    with Backfilling.begin(request, evaluate) as backfilling:
-        for work in islice(backfilling.pending(), stop_after):
-            outcomes[work.digest] = backfilling.carry_out(work)
-        return backfill_summary(backfilling.plan, outcomes)
+    with BackfillSession.begin(request, evaluate) as session:
+        for work in islice(session.pending(), stop_after):
+            outcomes[work.digest] = session.carry_out(work)
+        return backfill_summary(session.plan, outcomes)
 
 
 def content(folder: Path) -> dict[str, str]:

@@ -10,22 +10,22 @@ import pytest
 
 from eval_skills.core.errors import UsageError
 from eval_skills.core.store import Store
-from eval_skills.engine.backfill.backfill import Backfilling
+from eval_skills.engine.backfill.backfill import BackfillSession
 from eval_skills.engine.backfill.request import BackfillRequest
 from tests.engine.backfill.backfills import RIGHT, WRONG, Days, backfill, nobody, shown
 
 KILLED = """
 import os, sys
-from eval_skills.engine.backfill import backfill as backfilling
+from eval_skills.engine.backfill import backfill as session
 from eval_skills.engine.backfill.request import BackfillRequest
-real, calls = getattr(backfilling, sys.argv[2]), []
+real, calls = getattr(session, sys.argv[2]), []
 def second_time_die(*arguments, **options):
     calls.append(1)
     if len(calls) == 2:
         os.kill(os.getpid(), 9)
     return real(*arguments, **options)
-setattr(backfilling, sys.argv[2], second_time_die)
-with backfilling.Backfilling.begin(BackfillRequest(mode="rescore", store=sys.argv[1]), None) as work:
+setattr(session, sys.argv[2], second_time_die)
+with session.BackfillSession.begin(BackfillRequest(mode="rescore", store=sys.argv[1]), None) as work:
     for period in work.plan.pending:
         work.carry_out(period)
 """
@@ -54,6 +54,6 @@ def test_a_kill_leaves_no_period_half_done(store: Store, days: Days, step: str) 
 def test_two_at_once_are_refused(store: Store, days: Days) -> None:
     days(RIGHT)
     request = BackfillRequest(mode="recompute", store=store.path)
-    with Backfilling.begin(request, nobody), pytest.raises(UsageError, match="is being written by process"):
+    with BackfillSession.begin(request, nobody), pytest.raises(UsageError, match="is being written by process"):
         backfill(store)
     assert backfill(store).done == ["2026-03-01"]

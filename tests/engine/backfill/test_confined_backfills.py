@@ -17,7 +17,7 @@ from eval_skills.core.store import Store
 from eval_skills.engine.backfill.request import BackfillRequest
 from eval_skills.engine.backfill.summary import BackfillSummary
 from eval_skills.engine.definition.request import EvaluateRequest
-from eval_skills.engine.evaluation.in_process import run_plainly
+from eval_skills.engine.evaluation.in_process import evaluate_in_process
 from eval_skills.engine.evaluation.plan import make_plan
 from eval_skills.engine.evaluation.summary import RunSummary
 from tests.engine.backfill.backfills import backfill
@@ -67,7 +67,7 @@ def replay(store: Store, tmp_path: Path, repository: Path) -> Replay:
 
 def plainly(request: EvaluateRequest) -> RunSummary:
     """What the flow `evaluate` does, without Prefect around it."""
-    return run_plainly(make_plan(request))
+    return evaluate_in_process(make_plan(request))
 
 
 def said(store: Store) -> list[Any]:

@@ -20,7 +20,7 @@ from eval_skills.cli.output.ranking import ranking
 from eval_skills.cli.output.run import show_summary
 from eval_skills.core.store import Store
 from eval_skills.engine.definition.request import EvaluateRequest
-from eval_skills.engine.evaluation.in_process import run_plainly
+from eval_skills.engine.evaluation.in_process import evaluate_in_process
 from eval_skills.engine.evaluation.plan import make_plan
 from eval_skills.engine.evaluation.summary import RunSummary
 from eval_skills.reporting import ReportContext, render
@@ -73,7 +73,7 @@ def summary(tmp_path_factory: pytest.TempPathFactory) -> RunSummary:
     request = EvaluateRequest(
         skills=[str(folder)], tasks=str(folder / "tasks.json"), runs=2, store=str(folder / "store"), format=[], timeout_ms=120_000
     )
-    return run_plainly(make_plan(request))
+    return evaluate_in_process(make_plan(request))
 
 
 @pytest.fixture

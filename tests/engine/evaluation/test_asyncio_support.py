@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 import pytest
 
-from eval_skills.engine.evaluation.asyncio_support import Keeper
+from eval_skills.engine.evaluation.asyncio_support import ResourceOwner
 
 
 class Diary:
@@ -32,9 +32,9 @@ async def in_a_task(work: Any) -> Any:
 
 
 async def test_p19_entered_and_left_in_one_task_though_two_others_ask() -> None:
-    diary, keeper = Diary(), Keeper()
-    assert await in_a_task(keeper.hold(diary)) == "open"
-    await in_a_task(keeper.release())
+    diary, owner = Diary(), ResourceOwner()
+    assert await in_a_task(owner.hold(diary)) == "open"
+    await in_a_task(owner.release())
     entered, left = diary.tasks
     assert entered is left
     assert entered is not asyncio.current_task()
@@ -48,9 +48,9 @@ async def test_p19_a_cancel_scope_survives_being_held_and_released_by_different_
             yield "inside"
             group.cancel_scope.cancel()
 
-    keeper = Keeper()
-    assert await in_a_task(keeper.hold(scoped())) == "inside"
-    await in_a_task(keeper.release())
+    owner = ResourceOwner()
+    assert await in_a_task(owner.hold(scoped())) == "inside"
+    await in_a_task(owner.release())
 
 
 async def test_what_entering_raises_is_raised_to_who_holds() -> None:
@@ -60,7 +60,7 @@ async def test_what_entering_raises_is_raised_to_who_holds() -> None:
         yield
 
     with pytest.raises(OSError, match="no such thing"):
-        await Keeper().hold(broken())
+        await ResourceOwner().hold(broken())
 
 
 async def test_what_leaving_raises_is_raised_to_who_releases() -> None:
@@ -69,14 +69,14 @@ async def test_what_leaving_raises_is_raised_to_who_releases() -> None:
         yield
         raise OSError("it does not close")
 
-    keeper = Keeper()
-    await keeper.hold(sticky())
+    owner = ResourceOwner()
+    await owner.hold(sticky())
     with pytest.raises(OSError, match="it does not close"):
-        await keeper.release()
+        await owner.release()
 
 
 async def test_releasing_what_was_never_held_does_nothing() -> None:
-    await Keeper().release()
+    await ResourceOwner().release()
 
 
 async def test_a_resource_that_is_still_being_entered_is_interrupted_and_cleans_up() -> None:
@@ -91,18 +91,18 @@ async def test_a_resource_that_is_still_being_entered_is_interrupted_and_cleans_
         finally:
             seen.append("cleaned up")
 
-    keeper = Keeper()
-    holding = asyncio.create_task(keeper.hold(slow()))
+    owner = ResourceOwner()
+    holding = asyncio.create_task(owner.hold(slow()))
     while not seen:
         await asyncio.sleep(0)
-    await asyncio.wait_for(keeper.release(), timeout=60)
+    await asyncio.wait_for(owner.release(), timeout=60)
     assert seen == ["entering", "cleaned up"]
     with pytest.raises(RuntimeError, match="closed before it was open"):
         await holding
 
 
 async def test_who_is_cancelled_while_holding_leaves_the_resource_to_be_released() -> None:
-    diary, keeper, gate = Diary(), Keeper(), asyncio.Event()
+    diary, owner, gate = Diary(), ResourceOwner(), asyncio.Event()
 
     @asynccontextmanager
     async def gated() -> AsyncIterator[None]:
@@ -110,11 +110,11 @@ async def test_who_is_cancelled_while_holding_leaves_the_resource_to_be_released
             await gate.wait()
             yield
 
-    holding = asyncio.create_task(keeper.hold(gated()))
+    holding = asyncio.create_task(owner.hold(gated()))
     while not diary.tasks:
         await asyncio.sleep(0)
     holding.cancel()
     await asyncio.wait([holding])
     gate.set()
-    await asyncio.wait_for(keeper.release(), timeout=60)
+    await asyncio.wait_for(owner.release(), timeout=60)
     assert len(diary.tasks) == 2

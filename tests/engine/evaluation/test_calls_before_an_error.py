@@ -11,7 +11,7 @@ import pytest
 
 from eval_skills.core.store import results_of, table_of
 from eval_skills.engine.evaluation.execution import Outcome
-from eval_skills.engine.evaluation.executor import Here
+from eval_skills.engine.evaluation.executor import LocalExecutor
 from eval_skills.engine.evaluation.plan import make_plan
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def judged(tmp_path: Path, write_skill: Callable[..., Path], make_request: MakeR
         tasks = [{"id": "t1", "inputData": error, "expected": {"forbiddenTools": ["pay"]}}]
         (tmp_path / "tasks.json").write_text(json.dumps(tasks))
         plan = make_plan(make_request(tasks=str(tmp_path / "tasks.json"), timeout_ms=60_000))
-        async with Here(plan) as here:
+        async with LocalExecutor(plan) as here:
             return await here.execute(plan.items[0], ())
 
     return outcome

@@ -6,12 +6,12 @@ import asyncio
 
 import pytest
 
-from eval_skills.engine.evaluation.retries import Slot, current_slot, give_back_slot, take_slot
+from eval_skills.engine.evaluation.retries import ConcurrencySlot, current_slot, give_back_slot, take_slot
 
 
 async def test_taking_twice_takes_one_place_and_giving_back_twice_frees_one() -> None:
     semaphore = asyncio.Semaphore(2)
-    slot = Slot(semaphore)
+    slot = ConcurrencySlot(semaphore)
     await slot.take()
     await slot.take()
     assert semaphore._value == 1
@@ -22,7 +22,7 @@ async def test_taking_twice_takes_one_place_and_giving_back_twice_frees_one() ->
 
 async def test_a_slot_that_was_given_back_lets_another_in_and_waits_for_its_turn_again() -> None:
     semaphore = asyncio.Semaphore(1)
-    first, second = Slot(semaphore), Slot(semaphore)
+    first, second = ConcurrencySlot(semaphore), ConcurrencySlot(semaphore)
     await first.take()
     first.give_back()
     await asyncio.wait_for(second.take(), timeout=60)
@@ -35,7 +35,7 @@ async def test_a_slot_that_was_given_back_lets_another_in_and_waits_for_its_turn
 
 async def test_a_wait_that_is_cancelled_holds_nothing() -> None:
     semaphore = asyncio.Semaphore(1)
-    first, second = Slot(semaphore), Slot(semaphore)
+    first, second = ConcurrencySlot(semaphore), ConcurrencySlot(semaphore)
     await first.take()
     waiting = asyncio.create_task(second.take())
     await asyncio.sleep(0)
@@ -55,7 +55,7 @@ async def test_outside_the_runner_there_is_no_slot_and_nothing_to_do() -> None:
 @pytest.mark.parametrize("times", [1, 3])
 async def test_the_current_slot_is_the_one_that_is_taken_and_given_back(times: int) -> None:
     semaphore = asyncio.Semaphore(1)
-    token = current_slot.set(Slot(semaphore))
+    token = current_slot.set(ConcurrencySlot(semaphore))
     for _ in range(times):
         await take_slot()
         assert semaphore.locked()

@@ -11,7 +11,7 @@ from eval_skills.adapters.sandbox.bubblewrap import why_no_sandbox
 from eval_skills.core.errors import UsageError
 from eval_skills.engine.definition.request import EvaluateRequest, PipelineRequest
 from eval_skills.engine.evaluation.execution import Outcome
-from eval_skills.engine.evaluation.executor import Here
+from eval_skills.engine.evaluation.executor import LocalExecutor
 from eval_skills.engine.evaluation.plan import RunPlan, make_plan
 
 SKILL = """{"id": "probe", "name": "P", "version": "1.0.0", "adapterType": "subprocess", "entrypoint": "{python} -S skill.py"}"""
@@ -42,7 +42,7 @@ def plan_of(folder: Path, **options: object) -> RunPlan:
 
 
 async def first(plan: RunPlan) -> Outcome:
-    async with Here(plan) as here:
+    async with LocalExecutor(plan) as here:
         return await here.execute(plan.items[0], [])
 
 

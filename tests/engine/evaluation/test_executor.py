@@ -13,7 +13,7 @@ import pytest
 
 from eval_skills.adapters.http.client import HttpClient
 from eval_skills.adapters.http.service import Service
-from eval_skills.engine.evaluation.executor import Here
+from eval_skills.engine.evaluation.executor import LocalExecutor
 
 if TYPE_CHECKING:
     from tests.engine.evaluations import MakePlan
@@ -23,12 +23,12 @@ UNUSED = "http://127.0.0.1:{port}/"
 
 class TestAdapters:
     async def test_p18_one_opening_for_all_callers(self, make_plan_of: MakePlan) -> None:
-        async with Here(make_plan_of()) as here:
+        async with LocalExecutor(make_plan_of()) as here:
             adapters = await asyncio.gather(*(here.adapter("moody@1.0.0") for _ in range(5)))
         assert len({id(adapter) for adapter in adapters}) == 1
 
     async def test_a_caller_that_is_cancelled_does_not_cancel_the_opening_for_others(self, make_plan_of: MakePlan) -> None:
-        async with Here(make_plan_of()) as here:
+        async with LocalExecutor(make_plan_of()) as here:
             first = asyncio.create_task(here.adapter("moody@1.0.0"))
             second = asyncio.create_task(here.adapter("moody@1.0.0"))
             await asyncio.sleep(0)
@@ -48,7 +48,7 @@ class TestAdapters:
         sleeper = {"serve": {"command": f"{sys.executable} -ISs -c 'import time; time.sleep(600)'", "readyTimeoutMs": 300}}
         mute = write_skill("mute", adapterType="http", entrypoint=UNUSED, adapterConfig=sleeper)
         plan = make_plan_of("a", "b", "c", skills=[str(mute)])
-        async with Here(plan) as here:
+        async with LocalExecutor(plan) as here:
             outcomes = [await here.execute(item, []) for item in plan.items]
         assert len(starts) == 1
         assert {outcome.result.error_kind for outcome in outcomes} == {"infra"}
@@ -59,7 +59,7 @@ class TestAdapters:
         sleeper = {"serve": {"command": f"{sys.executable} -ISs -c 'import time; time.sleep(600)'", "readyTimeoutMs": 600_000}}
         mute = write_skill("mute", adapterType="http", entrypoint=UNUSED, adapterConfig=sleeper)
         began = monotonic()
-        async with Here(make_plan_of(skills=[str(mute)])) as here:
+        async with LocalExecutor(make_plan_of(skills=[str(mute)])) as here:
             waiting = asyncio.create_task(here.adapter("mute@1.0.0"))
             await asyncio.wait([waiting], timeout=0.2)
             waiting.cancel()

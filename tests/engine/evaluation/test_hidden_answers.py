@@ -10,7 +10,7 @@ import pytest
 from eval_skills.adapters.sandbox import bubblewrap as sandbox
 from eval_skills.adapters.sandbox.bubblewrap import why_no_sandbox
 from eval_skills.engine.definition.request import EvaluateRequest
-from eval_skills.engine.evaluation.executor import Here, confinement_of
+from eval_skills.engine.evaluation.executor import LocalExecutor, confinement_of
 from eval_skills.engine.evaluation.plan import make_plan
 
 CHEAT = """
@@ -53,7 +53,7 @@ async def test_p73_a_skill_that_looks_its_answers_up_finds_none_in_the_sandbox(
     asked: EvaluateRequest, held: str, output: str
 ) -> None:
     plan = make_plan(asked.model_copy(update={"sandbox": held}))
-    async with Here(plan) as here:
+    async with LocalExecutor(plan) as here:
         result = (await here.execute(plan.items[0], [])).result
     assert (result.output, result.error_message) == (output, None)
 

@@ -14,7 +14,7 @@ import pytest
 
 from eval_skills.core.models import ItemResult
 from eval_skills.core.store import Store, mirror_sqlite
-from eval_skills.engine.evaluation.in_process import run_plainly
+from eval_skills.engine.evaluation.in_process import evaluate_in_process
 from eval_skills.engine.evaluation.observer import NobodyWatches, observed_by
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def test_it_lands_like_any_run(make_plan_of: MakePlan) -> None:
     plan = make_plan_of("ok", "wrong", "refuse", runs=2, concurrency=3, timeout_ms=120_000)
-    summary = run_plainly(plan)
+    summary = evaluate_in_process(plan)
     [report] = summary.reports
     assert (report.summary.counts.passed, report.summary.counts.fail, report.summary.counts.error) == (2, 2, 2)  # type: ignore[union-attr]
     assert summary.line.startswith("1 skill × 3 tasks × 2 runs: 2 passed, 2 failed, 2 errors in ")
@@ -37,14 +37,14 @@ def test_it_lands_like_any_run(make_plan_of: MakePlan) -> None:
 
 def test_transient_trouble_is_tried_again(make_plan_of: MakePlan, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("eval_skills.engine.evaluation.retries.delay_s", lambda attempt: 0.0)
-    [report] = run_plainly(make_plan_of("die", retries=2, timeout_ms=120_000)).reports
+    [report] = evaluate_in_process(make_plan_of("die", retries=2, timeout_ms=120_000)).reports
     [item] = report.task_results
     assert (item.status, item.error_kind, item.attempts) == ("error", "infra", 3)
 
 
 def test_a_running_loop_is_in_nobodys_way(make_plan_of: MakePlan) -> None:
     async def within() -> float:
-        return run_plainly(make_plan_of("ok", timeout_ms=120_000)).reports[0].summary.completion_rate
+        return evaluate_in_process(make_plan_of("ok", timeout_ms=120_000)).reports[0].summary.completion_rate
 
     assert asyncio.run(within()) == 1
 
@@ -61,7 +61,7 @@ def test_stopped_by_hand_it_keeps_what_is_done_and_leaves_no_process(make_plan_o
     plan = make_plan_of("ok", "hang", concurrency=2, timeout_ms=600_000)
     before = set(_children())
     with observed_by(_Interrupts()), pytest.raises(KeyboardInterrupt):
-        run_plainly(plan)
+        evaluate_in_process(plan)
     assert set(_children()) <= before
     assert plan.store.unfinished() == [plan.run_id]
     assert len(plan.store.journal_path(plan.run_id).read_text().splitlines()) == 1
@@ -81,7 +81,7 @@ def test_what_breaks_inside_is_raised_as_it_is(make_plan_of: MakePlan, monkeypat
 
     monkeypatch.setattr(RunSession, "attempt", full)
     with pytest.raises(RunError, match="the disk is full"):
-        run_plainly(make_plan_of("ok", "wrong"))
+        evaluate_in_process(make_plan_of("ok", "wrong"))
 
 
 def test_it_does_not_import_prefect() -> None:

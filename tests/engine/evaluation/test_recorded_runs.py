@@ -16,11 +16,11 @@ from eval_skills.core.store import Store, land, write_manifest
 from eval_skills.core.store.history import past_runs
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.execution import Outcome, execute
-from eval_skills.engine.evaluation.executor import Here
+from eval_skills.engine.evaluation.executor import LocalExecutor
 from eval_skills.engine.evaluation.manifest import manifest_of
 from eval_skills.engine.evaluation.plan import RunPlan, make_plan
 from eval_skills.engine.evaluation.resume import resumed_plan
-from eval_skills.engine.stored_runs.reports import LATEST, named_run
+from eval_skills.engine.stored_runs.reports import LATEST, resolve_run_id
 
 KEY = "runs@0.0.0"
 TASKS: list[dict[str, Any]] = [
@@ -54,7 +54,7 @@ def judged(plan: RunPlan) -> dict[str, ItemResult]:
     """The result of each item of the plan, by task and run."""
 
     async def all_of_them() -> list[Outcome]:
-        async with Here(plan) as here:
+        async with LocalExecutor(plan) as here:
             return [await here.execute(item, ()) for item in plan.items]
 
     outcomes = asyncio.run(all_of_them())
@@ -208,8 +208,8 @@ def test_history_keeps_recorded_runs_apart_from_live_ones(request_of: MakeReques
     [run] = past_runs(store, limit=5, every_origin=True)
     assert (run.run_id, run.origin) == (plan.run_id, "traces")
     with pytest.raises(UsageError, match=r"the store .* holds 1 run of recorded answers or later work, which an id names"):
-        named_run(store, LATEST, "nothing to compare")
-    assert named_run(store, run.run_id, "nothing to compare") == plan.run_id
+        resolve_run_id(store, LATEST, "nothing to compare")
+    assert resolve_run_id(store, run.run_id, "nothing to compare") == plan.run_id
 
 
 def test_execute_needs_no_adapter_for_what_is_recorded(request_of: MakeRequest) -> None:

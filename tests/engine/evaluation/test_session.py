@@ -14,7 +14,7 @@ from eval_skills.core.errors import RunError, SkillUnavailable
 from eval_skills.core.models import Attempt, ItemResult
 from eval_skills.core.store import Journal
 from eval_skills.engine.evaluation.execution import Outcome, no_answer
-from eval_skills.engine.evaluation.executor import Here
+from eval_skills.engine.evaluation.executor import LocalExecutor
 from eval_skills.engine.evaluation.observer import NobodyWatches
 from eval_skills.engine.evaluation.plan import Item, RunPlan
 from eval_skills.engine.evaluation.session import MAX_RETRY_AFTER_S, RunRef, RunSession
@@ -26,7 +26,7 @@ OpenRun = Callable[..., RunSession]
 UNUSED = "http://127.0.0.1:{port}/"
 
 
-class Busy(Here):
+class Busy(LocalExecutor):
     """A place where every skill's service asks for another attempt after `asked_s` seconds."""
 
     def __init__(self, plan: RunPlan, asked_s: float) -> None:

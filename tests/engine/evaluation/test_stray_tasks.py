@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from eval_skills.engine.evaluation.asyncio_support import end_stray_tasks
+from eval_skills.engine.evaluation.asyncio_support import cancel_pending_tasks
 from eval_skills.tasks.runner import EventLoopTaskRunner
 
 SEEN: list[str] = []
@@ -27,7 +27,7 @@ async def leave_a_task() -> None:
 async def test_what_is_left_is_cancelled_and_waited_for() -> None:
     SEEN.clear()
     await leave_a_task()
-    await end_stray_tasks()
+    await cancel_pending_tasks()
     assert SEEN == ["cleaned up"]
     assert asyncio.all_tasks() == {asyncio.current_task()}
 

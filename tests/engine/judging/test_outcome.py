@@ -11,10 +11,10 @@ import pytest
 
 from eval_skills.core.errors import RunError, UsageError
 from eval_skills.core.store import Store
-from eval_skills.engine.evaluation.in_process import run_plainly
+from eval_skills.engine.evaluation.in_process import evaluate_in_process
 from eval_skills.engine.evaluation.plan import RunPlan
 from eval_skills.engine.evaluation.session import RunSession
-from eval_skills.engine.judging.outcome import judges_of, judging_lines, make_ready
+from eval_skills.engine.judging.outcome import check_judges_ready, judges_of, judging_lines
 from eval_skills.engine.monitor.request import MonitorRequest
 from eval_skills.engine.monitor.session import MonitorSession
 from eval_skills.engine.rescoring.plan import plan_rescoring
@@ -50,19 +50,19 @@ def judged_plan(make_plan_of: MakePlan, llm: Callable[..., dict[str, Any]], writ
 
 class TestBeforeTheRun:
     def test_one_token_is_asked_for_and_the_skill_is_not(self, model: ScriptedModel, judged_plan: MakePlan) -> None:
-        assert make_ready(judged_plan("ok", "no").scorings) == []
+        assert check_judges_ready(judged_plan("ok", "no").scorings) == []
         [asked] = model.asked
         assert (asked.body["max_tokens"], asked.body["model"]) == (1, "scripted")
 
     async def test_it_can_be_asked_below_a_running_event_loop(self, model: ScriptedModel, judged_plan: MakePlan) -> None:
-        assert make_ready(judged_plan("ok").scorings) == []
+        assert check_judges_ready(judged_plan("ok").scorings) == []
 
     def test_nothing_is_asked_where_no_model_judges(self, model: ScriptedModel, make_plan_of: MakePlan, llm: Any) -> None:
-        assert make_ready(make_plan_of("ok", **llm()).scorings) == []
+        assert check_judges_ready(make_plan_of("ok", **llm()).scorings) == []
         assert not model.asked
 
     def test_nor_where_nobody_wants_to_know(self, model: ScriptedModel, judged_plan: MakePlan) -> None:
-        make_ready(judged_plan("ok", no_judge_check=True).scorings)
+        check_judges_ready(judged_plan("ok", no_judge_check=True).scorings)
         assert not model.asked
 
     @pytest.mark.parametrize(
@@ -86,18 +86,18 @@ class TestBeforeTheRun:
         monkeypatch.setattr("eval_skills.scorers.judging.requests.FIRST_WAIT_S", 0.01)
         model.otherwise = says
         with pytest.raises(error, match=message):
-            make_ready(judged_plan("ok").scorings)
+            check_judges_ready(judged_plan("ok").scorings)
 
     def test_one_that_refuses_so_short_a_reply_can_be_asked_all_the_same(
         self, model: ScriptedModel, judged_plan: MakePlan
     ) -> None:
         model.otherwise = failure(400, "max_tokens is too small")
-        assert make_ready(judged_plan("ok").scorings) == []
+        assert check_judges_ready(judged_plan("ok").scorings) == []
 
     def test_a_limit_of_cost_needs_a_price(self, model: ScriptedModel, judged_plan: MakePlan) -> None:
         with pytest.raises(UsageError, match=r"--max-judge-cost needs a price, .*openai/scripted.*llm\.inputPrice"):
-            make_ready(judged_plan("ok", max_judge_cost=1.0, no_judge_check=True).scorings)
-        assert make_ready(judged_plan("ok", max_judge_cost=1.0, llm=PRICED).scorings) == []
+            check_judges_ready(judged_plan("ok", max_judge_cost=1.0, no_judge_check=True).scorings)
+        assert check_judges_ready(judged_plan("ok", max_judge_cost=1.0, llm=PRICED).scorings) == []
 
     def test_without_a_model_there_is_no_plan(self, make_plan_of: MakePlan, write_tasks: Callable[..., str]) -> None:
         with pytest.raises(UsageError, match=r"task 'ok' is judged by a model: .*--judge-model PROVIDER/MODEL"):
@@ -161,13 +161,13 @@ class TestBeforeTheRun:
         model.otherwise = failure(401, "bad key")
         plan = judged_plan("ok")
         with pytest.raises(UsageError, match="nothing was run"):
-            run_plainly(plan)
+            evaluate_in_process(plan)
         assert not plan.store.run_folder(plan.run_id).exists()
 
 
 class TestTheRun:
     def test_a_run_without_prefect_tells_what_judging_came_to(self, model: ScriptedModel, judged_plan: MakePlan) -> None:
-        summary = run_plainly(judged_plan("ok", no_judge_check=True))
+        summary = evaluate_in_process(judged_plan("ok", no_judge_check=True))
         assert [line.split(",")[0] for line in summary.judging] == ["judging: 1 request"]
         assert not summary.out_of_budget
 
@@ -177,7 +177,7 @@ class TestTheRun:
     ) -> None:
         bad = failure(422, "out of order")
         model.otherwise = lambda asked: bad if ask == "all" or "dead" in asked.prompt.rpartition("<<<answer")[2] else verdict()
-        summary = run_plainly(judged_plan("ok", "dead", no_judge_check=True, min_completion=0.0))
+        summary = evaluate_in_process(judged_plan("ok", "dead", no_judge_check=True, min_completion=0.0))
         assert (summary.unjudged, summary.gate_passed, summary.out_of_budget) == (unjudged, False, False)
         assert summary.judging[0].startswith(f"judge: {unjudged} of 2 items could not be judged: openai/scripted does not take")
         assert "out of order" in summary.judging[0]

@@ -18,7 +18,7 @@ from pyarrow import parquet
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.store import Store, mirror_sqlite, past_runs
 from eval_skills.core.trend.trend import trend
-from eval_skills.engine.evaluation.in_process import run_plainly
+from eval_skills.engine.evaluation.in_process import evaluate_in_process
 from eval_skills.engine.evaluation.summary import RunSummary
 from eval_skills.engine.stored_runs.reports import read_source
 from eval_skills.reporting import ReportContext, read_reports, render
@@ -47,7 +47,7 @@ def judged(make_plan_of: MakePlan, model: ScriptedModel, tmp_path: Path) -> Judg
         path = tmp_path / "owls.json"
         path.write_text(json.dumps([{"id": name, "inputData": {"what": name}, **task} for name, task in tasks.items()]))
         settings = {"model": "openai/scripted", "apiBase": model.url, **(llm or {})}
-        return run_plainly(make_plan_of(tasks=str(path), llm=settings, no_judge_check=True, **fields))
+        return evaluate_in_process(make_plan_of(tasks=str(path), llm=settings, no_judge_check=True, **fields))
 
     return run
 

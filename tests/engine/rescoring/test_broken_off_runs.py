@@ -15,7 +15,7 @@ from eval_skills.core.redaction import Redaction
 from eval_skills.core.store import Store, results_of, table_of
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.execution import Outcome
-from eval_skills.engine.evaluation.executor import Here
+from eval_skills.engine.evaluation.executor import LocalExecutor
 from eval_skills.engine.evaluation.plan import make_plan
 from eval_skills.engine.monitor.expectation import MonitorTask
 from eval_skills.engine.monitor.log.records import LogFields, RecordReader
@@ -42,7 +42,7 @@ def judged(tmp_path: Path, line: dict[str, Any]) -> tuple[Outcome, SkillCompleti
     plan = make_plan(EvaluateRequest(**files, store=str(tmp_path / "store"), format=[]))
 
     async def one() -> Outcome:
-        async with Here(plan) as here:
+        async with LocalExecutor(plan) as here:
             return await here.execute(plan.items[0], ())
 
     outcome = asyncio.run(one())

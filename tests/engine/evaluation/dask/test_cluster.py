@@ -23,7 +23,7 @@ from distributed import Client, LocalCluster
 from eval_skills.core.errors import RunError
 from eval_skills.engine.evaluation.dask import cluster as cluster_module
 from eval_skills.engine.evaluation.dask import worker as cluster_worker
-from eval_skills.engine.evaluation.dask.cluster import DaskCluster
+from eval_skills.engine.evaluation.dask.cluster import DaskExecutor
 from eval_skills.engine.evaluation.dask.worker import RunOnWorker
 from eval_skills.engine.evaluation.execution import Outcome
 from eval_skills.engine.evaluation.observer import NobodyWatches
@@ -92,7 +92,7 @@ class Scene:
         from eval_skills.core.store import Journal
 
         with Journal(self.plan.store.journal_path(self.plan.run_id)) as journal:
-            async with RunSession(self.plan, journal, NobodyWatches(), "flow-run", DaskCluster(self.plan)) as session:
+            async with RunSession(self.plan, journal, NobodyWatches(), "flow-run", DaskExecutor(self.plan)) as session:
                 yield session
 
     def journal(self) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ import pytest
 from distributed import LocalCluster
 
 from eval_skills.core.errors import RunError
-from eval_skills.engine.evaluation.dask.cluster import DaskCluster
+from eval_skills.engine.evaluation.dask.cluster import DaskExecutor
 from eval_skills.engine.evaluation.dask.worker import RunOnWorker
 from eval_skills.engine.evaluation.plan import RunPlan
 
@@ -56,7 +56,7 @@ async def test_p59_also_on_one_that_is_another_process(plan: Callable[..., RunPl
     options: dict[str, Any] = {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0", "silence_logs": logging.CRITICAL}
     async with LocalCluster(n_workers=1, threads_per_worker=1, asynchronous=True, **options) as cluster:  # type: ignore[no-untyped-call]
         held = plan(open_files=78, task_runner=cluster.scheduler_address.replace("tcp", "dask"))
-        async with DaskCluster(held) as workers:
+        async with DaskExecutor(held) as workers:
             assert (await workers.execute(held.items[0], [])).result.output == 78
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from prefect import flow, task
 
-from eval_skills.tasks.parameters import opaque
+from eval_skills.tasks.runner import unwalked
 
 pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_url")]
 
@@ -39,7 +39,7 @@ def test_prefect_looks_through_a_bare_mapping_and_not_through_an_opaque_one(wrap
 
     @flow(persist_result=False)
     def hand_over() -> bool:
-        return same(opaque(sealed) if wrapped else sealed, opaque(sealed))
+        return same(unwalked(sealed) if wrapped else sealed, unwalked(sealed))
 
     hand_over()
     assert bool(Sealed.looked) is not wrapped
