@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, sleep
+from typing import TYPE_CHECKING
 
 from eval_skills.cli.prefect_server.settings import (
     CLIENT_SETTINGS,
@@ -24,6 +25,9 @@ from eval_skills.cli.prefect_server.settings import (
     started_url,
 )
 from eval_skills.core.errors import RunError
+
+if TYPE_CHECKING:
+    import httpx
 
 START_TIMEOUT_S, DRAIN_TIMEOUT_S = 300.0, 5.0
 _FINAL_STATES = ["COMPLETED", "FAILED", "CANCELLED", "CRASHED"]
@@ -45,12 +49,13 @@ class ApiServer:
             RunError: the server ended, or did not answer within `START_TIMEOUT_S`; the message names its log.
         """
         deadline = monotonic() + START_TIMEOUT_S
-        while not is_alive(self.url):
-            if self.process is None:
-                raise RunError(f"the Prefect API at {self.url} does not answer; start it, or unset PREFECT_API_URL")
-            if self.process.poll() is not None or monotonic() > deadline:
-                raise RunError(f"the private Prefect server did not start; its log is {self.log}: {last_line(self.log)}")
-            sleep(0.05)
+        with _client() as client:
+            while not _answers(client, self.url):
+                if self.process is None:
+                    raise RunError(f"the Prefect API at {self.url} does not answer; start it, or unset PREFECT_API_URL")
+                if self.process.poll() is not None or monotonic() > deadline:
+                    raise RunError(f"the private Prefect server did not start; its log is {self.log}: {last_line(self.log)}")
+                sleep(0.05)
         self.answered = True
 
     def wait_until_recorded(self, flow_runs: Sequence[str], task_runs: int) -> bool:
@@ -58,10 +63,11 @@ class ApiServer:
         if self.process is None:
             return True
         deadline = monotonic() + 10 + task_runs / 50
-        while (recorded := _count_final(self.url, flow_runs)) < task_runs:
-            if monotonic() > deadline or self.process.poll() is not None:
-                return False
-            sleep(0.05 if task_runs - recorded < 100 else 0.2)
+        with _client() as client:
+            while (recorded := _count_final(client, self.url, flow_runs)) < task_runs:
+                if monotonic() > deadline or self.process.poll() is not None:
+                    return False
+                sleep(0.05 if task_runs - recorded < 100 else 0.2)
         return True
 
     def stop(self) -> None:
@@ -103,10 +109,22 @@ def standing_api() -> str | None:
 
 def is_alive(url: str) -> bool:
     """Whether a Prefect API answers at `url`."""
+    with _client() as client:
+        return _answers(client, url)
+
+
+def _client() -> httpx.Client:
+    """A client to ask again and again with: the TLS context that each new one makes costs more than the answer."""
+    import httpx
+
+    return httpx.Client(timeout=2.0, trust_env=False)
+
+
+def _answers(client: httpx.Client, url: str) -> bool:
     import httpx
 
     try:
-        return httpx.get(f"{url}/health", timeout=2.0, trust_env=False).status_code == httpx.codes.OK
+        return client.get(f"{url}/health").status_code == httpx.codes.OK
     except httpx.HTTPError:
         return False
 
@@ -145,7 +163,7 @@ def _free_port() -> int:
         return port
 
 
-def _count_final(url: str, flow_runs: Sequence[str]) -> int:
+def _count_final(client: httpx.Client, url: str, flow_runs: Sequence[str]) -> int:
     import httpx
 
     body = {
@@ -153,7 +171,7 @@ def _count_final(url: str, flow_runs: Sequence[str]) -> int:
         "task_runs": {"state": {"type": {"any_": _FINAL_STATES}}},
     }
     try:
-        answer = httpx.post(f"{url}/task_runs/count", json=body, timeout=10.0, trust_env=False)
+        answer = client.post(f"{url}/task_runs/count", json=body, timeout=10.0)
         return int(answer.raise_for_status().json())
     except httpx.HTTPError:
         return 0  # busy digesting: ask again
