@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 import pytest
 import yaml
 
-from tests.deployments.conftest import ROOT, Site, until
+from tests.end_to_end.deployments.conftest import ROOT, Site, until
 
 pytestmark = [pytest.mark.xdist_group("deployments"), pytest.mark.slow, pytest.mark.timeout(900)]
 

@@ -16,7 +16,7 @@ from eval_skills.benchmarks import load_benchmark
 from eval_skills.core.models import EvalTask, SkillResponse
 from eval_skills.scorers import score_response_sync
 
-SKILLS = Path(__file__).parents[2] / "examples" / "skills"
+SKILLS = Path(__file__).parents[3] / "examples" / "skills"
 
 
 def _load(file: Path) -> ModuleType:

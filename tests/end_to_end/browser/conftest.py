@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.reports import context, three_skills, written
+from tests.end_to_end.browser.reports import context, three_skills, written
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (

@@ -12,7 +12,7 @@ import yaml
 
 from eval_skills.cli.prefect_server.settings import CLIENT_SETTINGS, SERVER_SETTINGS
 from eval_skills.engine.nightly.request import load_suites
-from tests.deployments.conftest import ROOT
+from tests.end_to_end.deployments.conftest import ROOT
 
 FOLDER = ROOT / "deployments"
 COMPOSE: dict[str, Any] = yaml.safe_load((FOLDER / "compose.yaml").read_text(encoding="utf-8"))

@@ -19,7 +19,7 @@ import pytest
 
 pytestmark = [pytest.mark.xdist_group("packaging"), pytest.mark.timeout(1200)]
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 CODE = tuple(sorted(path.name for path in (ROOT / "eval_skills").iterdir() if path.is_symlink()))
 NOT_COPIED = shutil.ignore_patterns(
     ".git", ".venv", ".bench", ".*_cache", ".hypothesis", "__pycache__", "*.egg-info", "build", "dist", "reports",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from tests.faults.conftest import Workplace
+    from tests.end_to_end.faults.conftest import Workplace
 
 pytestmark = [pytest.mark.xdist_group("kills"), pytest.mark.slow, pytest.mark.timeout(900)]
 DAYS, TASKS = 3, 6

@@ -18,7 +18,7 @@ import httpx
 import pytest
 
 T = TypeVar("T")
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PATIENCE_S = 300.0
 """How long anything may take on a busy machine; what hangs takes for ever."""
 

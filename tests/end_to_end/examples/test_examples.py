@@ -22,7 +22,7 @@ from eval_skills.core.selection import SelectStrategy
 from eval_skills.core.skills import discover_skills, load_skill
 from eval_skills.scorers import score_response
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+EXAMPLES = Path(__file__).parents[3] / "examples"
 SKILLS = EXAMPLES / "skills"
 NAMES = sorted(folder.name for folder in SKILLS.iterdir())
 SLOPPY = "sloppy_package"

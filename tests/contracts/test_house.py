@@ -13,7 +13,7 @@ import pytest
 
 from eval_skills.core import errors
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 LINT_IMPORTS = Path(sys.executable).with_name("lint-imports")
 TEXT = {".py", ".md", ".toml", ".json", ".yaml", ".yml", ".jinja", ".txt", ".cfg", ".ini", ".sh", ""}
 BUILT = {".git", ".venv", ".bench", "build", "dist", "reports", "eval-store", "node_modules", "__pycache__"}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from eval_skills.core.models import Benchmark
-from tests.browser.reports import context, item, skill, written
+from tests.end_to_end.browser.reports import context, item, skill, written
 
 pytestmark = pytest.mark.xdist_group("browser")
 

@@ -16,8 +16,8 @@ import pytest
 from eval_skills.core.errors import InputError
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.plan import RunPlan, make_plan
-from tests.faults.below_prefect import Traces, run
-from tests.faults.conftest import none_within, processes_with
+from tests.end_to_end.faults.below_prefect import Traces, run
+from tests.end_to_end.faults.conftest import none_within, processes_with
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self/fd").exists(), reason="looks at processes and files in /proc, which only Linux has"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.reports import context, item, skill, written
+from tests.end_to_end.browser.reports import context, item, skill, written
 
 pytestmark = pytest.mark.xdist_group("browser")
 

@@ -18,7 +18,7 @@ import trustme
 from eval_skills.core.models import ItemResult
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.plan import RunPlan, make_plan
-from tests.faults.below_prefect import Traces, run
+from tests.end_to_end.faults.below_prefect import Traces, run
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self/fd").exists(), reason="looks at processes and files in /proc, which only Linux has"

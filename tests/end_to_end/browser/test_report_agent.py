@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.reports import agent_report
+from tests.end_to_end.browser.reports import agent_report
 
 pytestmark = pytest.mark.xdist_group("browser")
 

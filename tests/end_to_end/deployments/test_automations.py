@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.deployments.conftest import ROOT, Site, until
+from tests.end_to_end.deployments.conftest import ROOT, Site, until
 
 FOLDER = ROOT / "deployments" / "automations"
 FILES = sorted(FOLDER.glob("*.yaml"))

@@ -13,10 +13,10 @@ from uuid import uuid4
 import pytest
 
 from eval_skills.core.store import Store
-from tests.faults.conftest import Workplace
+from tests.end_to_end.faults.conftest import Workplace
 
 if TYPE_CHECKING:
-    from tests.faults.conftest import Process
+    from tests.end_to_end.faults.conftest import Process
 
 pytestmark = [pytest.mark.xdist_group("secrets"), pytest.mark.slow, pytest.mark.timeout(900)]
 

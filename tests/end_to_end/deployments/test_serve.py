@@ -13,7 +13,7 @@ from eval_skills.cli.main import call
 from eval_skills.core.errors import InputError
 from eval_skills.deployments.deployment_file import DeploymentEntry
 from eval_skills.deployments.serving import prepared
-from tests.deployments.conftest import Site, until
+from tests.end_to_end.deployments.conftest import Site, until
 
 pytestmark = pytest.mark.xdist_group("deployments")
 

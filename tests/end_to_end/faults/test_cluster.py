@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from tests.faults.conftest import Process, Workplace
+    from tests.end_to_end.faults.conftest import Process, Workplace
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("faults"), pytest.mark.timeout(900)]
 
