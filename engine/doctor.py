@@ -60,7 +60,7 @@ def _sandbox(confinement: Confinement) -> Check:
 
 
 def _places(config: Config) -> list[Check]:
-    checks = [_writable("outputDir", config.output_dir, "--output-dir", "reports")]
+    checks = [_writable("outputDir", Path(config.output_dir), "--output-dir", "reports")]
     if "://" in config.store:
         return [*checks, Check(PLACES, "store", "ok", f"{config.store}, which is not asked here")]
     try:

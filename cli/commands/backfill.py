@@ -151,7 +151,7 @@ def backfill_command(
 
 def _shared(flags: dict[str, Any]) -> dict[str, Any]:
     """What the configuration's top level says of the options that a backfill shares with an evaluation."""
-    from eval_skills.core.config.settings import JudgeOptions
+    from eval_skills.core.config.options import JudgeOptions
 
     config = current().config(flags)
     names = (

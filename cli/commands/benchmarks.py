@@ -112,7 +112,8 @@ def _matching(benchmarks: list[Benchmark], tags: list[str], complexity: list[str
 def _folder(benchmarks_dir: Path | None) -> Path | None:
     from eval_skills.core.errors import InputError
 
-    folder = current().config({"benchmarks_dir": benchmarks_dir}).benchmarks_dir
+    written = current().config({"benchmarks_dir": benchmarks_dir}).benchmarks_dir
+    folder = Path(written) if written else None
     if folder is not None and not folder.is_dir():
         raise InputError("this is a file; name a folder" if folder.exists() else "no such folder of benchmarks", source=folder)
     return folder

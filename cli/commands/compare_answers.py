@@ -74,7 +74,7 @@ def compare_answers_command(
     from eval_skills.cli.commands.rescore import given
     from eval_skills.cli.context import existing_store
     from eval_skills.cli.output.comparison import show_comparison
-    from eval_skills.core.config.settings import JudgeOptions
+    from eval_skills.core.config.options import JudgeOptions
     from eval_skills.engine.comparison.request import CompareRequest
 
     config = current().config(given(benchmarks_dir=benchmarks_dir, concurrency=concurrency) | flags_of(judging))

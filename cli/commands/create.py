@@ -105,7 +105,7 @@ def output_folder(output_dir: Path | None) -> Path:
     """
     from eval_skills.scaffolding.names import one_line
 
-    folder = current().config({"skills_dir": output_dir}).skills_dir
+    folder = Path(current().config({"skills_dir": output_dir}).skills_dir)
     one_line("--output-dir", str(folder))
     return folder
 

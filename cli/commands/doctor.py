@@ -51,13 +51,14 @@ def doctor_command(
     Example: eval-skills doctor --skills-dir ./examples/skills
     """
     from eval_skills.cli.prefect_server.checks import prefect_checks
-    from eval_skills.engine.definition.request import RunOptions
+    from eval_skills.core.config.options import ProcessLimits
+    from eval_skills.engine.definition.request import confinement_asked
     from eval_skills.engine.doctor import HealthCheckRequest, health_checks
 
     flags = flags_of(held, output_dir=output_dir, store=store, timeout=timeout)
     config, about = _configuration(flags)
     options = {name: getattr(config, name) for name in _HELD}
-    request = HealthCheckRequest(config, skills or [], skills_dir, RunOptions(**options).confinement())
+    request = HealthCheckRequest(config, skills or [], skills_dir, confinement_asked(ProcessLimits(**options)))
     checks = [_placed(check) for check in (*about, *prefect_checks(), *health_checks(request))]
     _show(checks, asked=bool(skills or skills_dir))
     return UNHEALTHY if any(check.status == "failed" for check in checks) else 0

@@ -61,7 +61,7 @@ def calibrate_command(
     from eval_skills.cli.commands.rescore import given
     from eval_skills.cli.judging_options import listed, typed_options
     from eval_skills.cli.output.calibration import show_calibrations
-    from eval_skills.core.config.settings import JudgeOptions
+    from eval_skills.core.config.options import JudgeOptions
     from eval_skills.engine.calibration.calibrate import calibrate_judge
     from eval_skills.engine.calibration.request import CalibrateRequest
     from eval_skills.engine.judging.outcome import going_on

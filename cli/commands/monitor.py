@@ -107,7 +107,7 @@ def monitor_command(
 
 
 def _request(own: dict[str, Any], shared: dict[str, Any], judging: dict[str, Any]) -> MonitorRequest:
-    from eval_skills.core.config.settings import JudgeOptions
+    from eval_skills.core.config.options import JudgeOptions
     from eval_skills.core.documents.loading import validate
     from eval_skills.core.errors import InputError, UsageError
     from eval_skills.engine.monitor.request import MonitorRequest

@@ -83,13 +83,13 @@ def nightly_command(
 def _request(own: dict[str, object], store: str | None) -> NightlyRequest:
     from eval_skills.cli.options import option_of
     from eval_skills.core.config import Config
+    from eval_skills.core.config.options import FlowOptions
     from eval_skills.core.documents.loading import validate
     from eval_skills.core.errors import InputError, UsageError
-    from eval_skills.engine.definition.request import RunOptions
     from eval_skills.engine.nightly.request import NightlyRequest
 
     config = current().config({"store": store})
-    shared = (Config.model_fields.keys() & RunOptions.model_fields.keys()) - OF_THE_SUITE
+    shared = (Config.model_fields.keys() & FlowOptions.model_fields.keys()) - OF_THE_SUITE
     options = {name: getattr(config, name) for name in sorted(shared)}
     options = {name: str(value) if isinstance(value, Path) else value for name, value in options.items()}
     try:

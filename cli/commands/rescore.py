@@ -65,7 +65,7 @@ def rescore_command(
     from eval_skills.cli.commands.evaluate import request_of
     from eval_skills.cli.context import existing_store
     from eval_skills.cli.judging_options import idle_judging
-    from eval_skills.core.config.settings import JudgeOptions
+    from eval_skills.core.config.options import JudgeOptions
     from eval_skills.engine.judging.outcome import going_on, judges_of
     from eval_skills.engine.rescoring.diff import rescoring_diff
     from eval_skills.engine.rescoring.plan import plan_rescoring

@@ -15,8 +15,8 @@ from eval_skills.reporting.judging.figures import judging_line
 from eval_skills.reporting.sections import alarms
 
 if TYPE_CHECKING:
+    from eval_skills.core.config.options import FlowOptions
     from eval_skills.core.selection import SelectStrategy
-    from eval_skills.engine.definition.request import RunOptions
     from eval_skills.engine.evaluation.plan import RunPlan
     from eval_skills.engine.evaluation.summary import RunSummary
 
@@ -36,7 +36,7 @@ def json_text(document: Any) -> str:
     return json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
-def show_plan(plan: RunPlan, request: RunOptions, *, gate: bool, strategy: SelectStrategy | None = None) -> None:
+def show_plan(plan: RunPlan, request: FlowOptions, *, gate: bool, strategy: SelectStrategy | None = None) -> None:
     """What a run of `request` would do."""
     document = {
         "benchmark": f"{plan.benchmark.id}@{plan.benchmark.version}",
@@ -64,7 +64,7 @@ def show_plan(plan: RunPlan, request: RunOptions, *, gate: bool, strategy: Selec
         current().say("gate failed: a dry run evaluates nothing, so --exit-on-fail has nothing to pass", style="red")
 
 
-def _options(plan: RunPlan, request: RunOptions) -> dict[str, Any]:
+def _options(plan: RunPlan, request: FlowOptions) -> dict[str, Any]:
     """What was asked now, and for the rest of a resumed run what was asked when it began."""
     now, then = request.to_json(), plan.request.to_json()
     names = [(name, field.alias or name) for name, field in type(plan.request).model_fields.items() if name not in _COUNTED]

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from eval_skills.core.config.keys import Leaf, flatten, is_list, is_mapping, is_optional, known_leaves, resolve
+from eval_skills.core.config.keys import Leaf, flatten, is_list, is_mapping, is_optional, known_leaves, resolve, without_marks
 from eval_skills.core.config.layer import Layer, Setting, checked
 from eval_skills.core.config.settings import Config
 from eval_skills.core.errors import ConfigError
@@ -36,6 +36,8 @@ def environment_layer(environ: Mapping[str, str], cwd: Path, home: Path, model: 
             leaf, annotation = resolve(tuple(name.removeprefix(PREFIX).lower().split("__")), model)
         except ConfigError:
             unknown.append(name)
+            continue
+        if annotation is Any:
             continue
         for key, value in _leaves(name, leaf, annotation, text, model).items():
             layer[key] = Setting(value, name, name)
@@ -69,7 +71,7 @@ def read_text(annotation: Any, text: str) -> Any:
     if is_list(annotation) or is_mapping(annotation):
         return _json_or_text(text)
     try:
-        return TypeAdapter(annotation).validate_python(text)
+        return TypeAdapter(without_marks(annotation)).validate_python(text)
     except ValidationError:
         return text
 

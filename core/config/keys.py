@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from types import UnionType
-from typing import Any, TypeGuard, Union, get_args, get_origin
+from typing import Annotated, Any, TypeGuard, Union, get_args, get_origin
 
 from eval_skills.core.config.settings import Config
 from eval_skills.core.errors import ConfigError
@@ -13,6 +13,8 @@ from eval_skills.core.text import nearest
 
 Leaf = tuple[str, ...]
 """A key as its camelCase parts: ``("llm", "apiBase")``."""
+
+_ANNOTATED: Any = Annotated
 
 
 def dotted(leaf: Leaf) -> str:
@@ -31,9 +33,10 @@ def known_leaves(model: type[Model] = Config, prefix: Leaf = ()) -> Iterator[tup
 
 
 def resolve(parts: Leaf, model: type[Config] = Config) -> tuple[Leaf, Any]:
-    """The key that `parts` spell, in snake_case or camelCase, and its type.
+    """The key that `parts` spell, in snake_case or camelCase, and its type with its marks.
 
-    `model` is `Config`, or a subclass of it that knows more keys (as the command line's does).
+    `model` is `Config`, or a subclass of it that knows more keys (as the command line's does). The type is ``Any`` for everything
+    in a group that the model names without describing it: the group of another command.
 
     Raises:
         ConfigError: there is no such key; the nearest known one is named.
@@ -41,10 +44,13 @@ def resolve(parts: Leaf, model: type[Config] = Config) -> tuple[Leaf, Any]:
     leaf: Leaf = ()
     annotation: Any = model
     for part in parts:
-        if is_model(annotation):
-            name, annotation = _field(annotation, part, leaf)
-        elif get_origin(annotation) is dict:
-            name, annotation = part, get_args(annotation)[1]
+        bare = without_marks(annotation)
+        if is_model(bare):
+            name, annotation = _field(bare, part, leaf)
+        elif get_origin(bare) is dict:
+            name, annotation = part, get_args(bare)[1]
+        elif bare is Any:
+            name = part
         else:
             raise ConfigError(f"{dotted(leaf)!r} holds one value and has no keys below it; {part!r} is unknown")
         leaf = (*leaf, name)
@@ -64,6 +70,8 @@ def flatten(data: Mapping[Any, Any], prefix: Leaf = (), model: type[Config] = Co
         if leaf in seen:
             raise ConfigError(f"{dotted(leaf)!r} is given twice, in two spellings; keep one")
         seen.add(leaf)
+        if annotation is Any:
+            continue
         if not is_mapping(annotation):
             leaves[leaf] = value
         elif isinstance(value, Mapping):
@@ -84,6 +92,11 @@ def nest(leaves: Mapping[Leaf, Any]) -> dict[str, Any]:
     return data
 
 
+def without_marks(annotation: Any) -> Any:
+    """The type inside ``Annotated``."""
+    return get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
+
+
 def is_model(annotation: Any) -> TypeGuard[type[Model]]:
     """Whether the key holds a group of known keys."""
     return isinstance(annotation, type) and issubclass(annotation, Model)
@@ -91,18 +104,21 @@ def is_model(annotation: Any) -> TypeGuard[type[Model]]:
 
 def is_mapping(annotation: Any) -> bool:
     """Whether the key holds keys of its own, known or free."""
-    return is_model(annotation) or get_origin(annotation) is dict
+    bare = without_marks(annotation)
+    return is_model(bare) or get_origin(bare) is dict
 
 
 def is_optional(annotation: Any) -> bool:
     """Whether the key may hold nothing."""
-    return get_origin(annotation) in (Union, UnionType) and type(None) in get_args(annotation)
+    bare = without_marks(annotation)
+    return get_origin(bare) in (Union, UnionType) and type(None) in get_args(bare)
 
 
 def is_list(annotation: Any) -> bool:
     """Whether the key holds a list, or a list or nothing."""
-    parts = get_args(annotation) if is_optional(annotation) else (annotation,)
-    return any(get_origin(part) is list for part in parts)
+    bare = without_marks(annotation)
+    parts = get_args(bare) if is_optional(bare) else (bare,)
+    return any(get_origin(without_marks(part)) is list for part in parts)
 
 
 def is_known(leaf: Leaf, model: type[Config]) -> bool:
@@ -113,7 +129,8 @@ def is_known(leaf: Leaf, model: type[Config]) -> bool:
 def _field(model: type[Model], spelling: str, parent: Leaf) -> tuple[str, Any]:
     for name, field in model.model_fields.items():
         if spelling in (name, field.alias):
-            return field.alias or name, field.annotation
+            marks = tuple(mark for mark in field.metadata if isinstance(mark, str))
+            return field.alias or name, _ANNOTATED[(field.annotation, *marks)] if marks else field.annotation
     known = [dotted((*parent, field.alias or name)) for name, field in model.model_fields.items()]
     wrong = dotted((*parent, spelling))
     raise ConfigError(f"unknown key {wrong!r}{nearest(wrong, known) or '; known are ' + ', '.join(known)}")

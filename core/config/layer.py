@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, get_args
 
 from eval_skills.core.config.keys import Leaf, dotted, flatten, nest, resolve
-from eval_skills.core.config.settings import ID_OR_PATH, PATH, Config
+from eval_skills.core.config.options import ID_OR_PATH, PATH, STORE, option_of
+from eval_skills.core.config.settings import Config
 from eval_skills.core.documents.loading import read_document, validate
 from eval_skills.core.errors import ConfigError, InputError
 
@@ -36,7 +37,7 @@ def default_layer(cwd: Path, home: Path) -> Layer:
 def flag_layer(flags: Mapping[str, Any], cwd: Path, home: Path) -> Layer:
     """The options of the command line that were given; None means not given, at any depth."""
     leaves = flatten(_given(flags))
-    return checked({leaf: Setting(value, "flag", _option(leaf)) for leaf, value in leaves.items()}, cwd, home)
+    return checked({leaf: Setting(value, "flag", option_of(dotted(leaf))) for leaf, value in leaves.items()}, cwd, home)
 
 
 def file_layer(path: Path, home: Path, model: type[Config] = Config) -> Layer:
@@ -79,7 +80,7 @@ def checked(layer: Layer, base: Path, home: Path, model: type[Config] = Config) 
         validate(model, nest({leaf: setting.value for leaf, setting in layer.items()}))
     except InputError as error:
         place = _place(layer, error)
-        is_named = place == _option(tuple(error.path.partition("[")[0].split(".")))
+        is_named = place == option_of(error.path)
         raise ConfigError(": ".join(filter(None, (place, "" if is_named else error.path, error.message)))) from None
     return located(layer, base, home, model)
 
@@ -92,23 +93,18 @@ def located(layer: Layer, base: Path, home: Path, model: type[Config] = Config) 
 def _located(leaf: Leaf, value: Any, base: Path, home: Path, model: type[Config]) -> Any:
     annotation = resolve(leaf, model)[1]
     if isinstance(value, list):
-        return [_absolute(part, base, home) if _is_place(annotation, part) else part for part in value]
-    return _absolute(value, base, home) if _is_path(leaf[-1], annotation, value) else value
+        return [_absolute(part, base, home) if _is_path(annotation, part) else part for part in value]
+    return _absolute(value, base, home) if isinstance(value, str | Path) and _is_path(annotation, value) else value
 
 
-def _is_path(name: str, annotation: Any, value: Any) -> bool:
-    if not isinstance(value, str | Path):
-        return False
-    if name == "store":
-        return "://" not in str(value)
-    return _is_place(ID_OR_PATH if name == "benchmark" else annotation, value)
-
-
-def _is_place(annotation: Any, value: Any) -> bool:
-    if annotation is ID_OR_PATH:  # an id has neither a slash nor an ending
+def _is_path(annotation: Any, value: Any) -> bool:
+    """Whether a value of this type is a path, by the marks inside the type: see `options.PATH`."""
+    if annotation == ID_OR_PATH:  # an id has neither a slash nor an ending
         return "/" in str(value) or str(value).endswith(_DOCUMENTS)
+    if annotation == STORE:
+        return "://" not in str(value)
     inside = (*get_args(annotation), *getattr(annotation, "__metadata__", ()))
-    return annotation in (Path, PATH) or any(_is_place(part, value) for part in inside)
+    return annotation in (Path, PATH) or any(_is_path(part, value) for part in inside)
 
 
 def _absolute(value: str | Path, base: Path, home: Path) -> str:
@@ -128,13 +124,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_plain(part) for part in value]
     return str(value) if isinstance(value, Path) else value
-
-
-def _option(leaf: Leaf) -> str:
-    renamed = {("timeoutMs",): "--timeout", ("llm", "model"): "--judge-model"}  # options are in ms throughout
-    if leaf in renamed:
-        return renamed[leaf]
-    return "--" + "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in dotted(leaf))
 
 
 def _place(layer: Layer, error: InputError) -> str:

@@ -18,6 +18,7 @@ from eval_skills.engine.backfill.request import BackfillRequest
 from eval_skills.engine.backfill.revisions import Repository, Revision
 from eval_skills.engine.backfill.sources import Source, StoredRuns
 from eval_skills.engine.definition.paths import check_writable
+from eval_skills.engine.definition.request import confinement_asked
 from eval_skills.engine.rescoring.basis import scoring_basis
 from eval_skills.scorers import TaskScoring
 
@@ -81,7 +82,7 @@ def _stored_plan(request: BackfillRequest, store: Store) -> BackfillPlan:
 def _replay_plan(request: BackfillRequest, store: Store) -> BackfillPlan:
     base = request.evaluation()
     check_writable(base)
-    base.confinement().check()
+    confinement_asked(base).check()
     basis = scoring_basis(request.scoring(), base)
     repository = Repository(Path(request.skills_repo or ""))
     found = repository.tags(request.since, request.until) if request.every == "tag" else _last_of_each(repository, request)
@@ -91,8 +92,8 @@ def _replay_plan(request: BackfillRequest, store: Store) -> BackfillPlan:
     if not any(repository.holds(each.commit, request.skills_path) for each in found):
         raise UsageError(f"--skills-path {request.skills_path}: no revision of {repository.path} in this time has it")
     options = {"runs": base.runs, "timeoutMs": base.timeout_ms, "expectation": basis.expectation, "path": request.skills_path}
-    if base.confinement() != Confinement():  # without one the digest is that of earlier versions
-        held = asdict(base.confinement())
+    if confinement_asked(base) != Confinement():  # without one the digest is that of earlier versions
+        held = asdict(confinement_asked(base))
         options["confinement"] = {name: held[name] for name in held if name != "hidden"}
     sources = [Source(each.commit, each.moment, digest_of_json({"commit": each.commit, **options})) for each in found]
     grouped = [(period_at(request.every, source.moment, each.tag), [source]) for source, each in zip(sources, found, strict=True)]

@@ -9,17 +9,18 @@ from typing import Any, Literal, Self
 from pydantic import AwareDatetime, Field, field_validator, model_validator
 
 from eval_skills.core.config import LlmSettings
+from eval_skills.core.config.options import FlowOptions
 from eval_skills.core.models import Weights
 from eval_skills.core.models.base import Text
 from eval_skills.engine.backfill.calendar import Every
-from eval_skills.engine.definition.request import EvaluateRequest, RunOptions
+from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.rescoring.request import RescoreRequest, ScoringOptions
 
 Mode = Literal["recompute", "rescore", "replay"]
 _NOT_OF_A_REPLAY = frozenset({"format", "fail_fast", "min_completion", "resume", "retry_errors"})
 
 
-class BackfillRequest(RunOptions):
+class BackfillRequest(FlowOptions):
     """Rebuild what is known of a past time, period by period, and compare each with the one before.
 
     *recompute* makes the reports anew from the stored items; *rescore* judges the stored answers again; *replay* evaluates past
@@ -87,7 +88,7 @@ class BackfillRequest(RunOptions):
 
     def evaluation(self, **fields: Any) -> EvaluateRequest:
         """The request to evaluate a revision; `fields` are those that are not options of the backfill."""
-        said = {name: getattr(self, name) for name in RunOptions.model_fields.keys() & self.model_fields_set - _NOT_OF_A_REPLAY}
+        said = {name: getattr(self, name) for name in FlowOptions.model_fields.keys() & self.model_fields_set - _NOT_OF_A_REPLAY}
         return EvaluateRequest(**{**{name: value for name, value in said.items() if value is not None}, "format": [], **fields})
 
     def _said(self, model: type[ScoringOptions]) -> dict[str, Any]:

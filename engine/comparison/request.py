@@ -6,11 +6,11 @@ from typing import Any, Protocol
 
 from pydantic import Field
 
-from eval_skills.core.config.settings import JudgeOptions
+from eval_skills.core.config.options import JudgeOptions, WorkOptions
 from eval_skills.core.models.base import Text
 
 
-class CompareRequest(JudgeOptions):
+class CompareRequest(JudgeOptions, WorkOptions):
     """Let a model say, task by task, which of two stored runs answered better."""
 
     run_a: Text = Field(description="A run id, or latest")
@@ -22,10 +22,6 @@ class CompareRequest(JudgeOptions):
     votes: int = Field(default=1, description="How often each model is asked about a pair, in both orders")
     benchmark: Text | None = Field(default=None, description="A built-in id, or the path of a benchmark [default: the run's own]")
     tasks: Text | None = Field(default=None, description="A JSON or YAML file with tasks or a benchmark; replaces the benchmark")
-    benchmarks_dir: str | None = Field(default=None, description="A folder of benchmarks, searched before the built-in ones")
-    concurrency: int = Field(default=4, ge=1, le=1024, description="How many pairs are compared at a time")
-    store: Text = Field(default="./eval-store", description="Where results are kept")
-    secrets: list[str] = Field(default_factory=list, description="Environment variables whose values are shown to nobody")
 
 
 class NamesBenchmark(Protocol):

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from eval_skills.benchmarks import benchmark_folder, filter_tasks, load_benchmark, load_tasks
-from eval_skills.core.config.settings import JudgeOptions
+from eval_skills.core.config.options import JudgeOptions, ScoringOptions
 from eval_skills.core.errors import ConfigError, InputError, UsageError
 from eval_skills.core.models import Benchmark
 from eval_skills.core.text import nearest
-from eval_skills.engine.definition.request import EvaluateRequest, ScoringOptions
+from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.scorers import ScoringSettings, TaskScoring
 from eval_skills.scorers.judging.preflight import check_name
 from eval_skills.scorers.registry import find_scorer

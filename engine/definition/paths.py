@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from tempfile import TemporaryFile
 
+from eval_skills.core.config.options import FlowOptions
 from eval_skills.core.errors import UsageError
 from eval_skills.core.store import Store
-from eval_skills.engine.definition.request import RunOptions
 
 
-def check_writable(request: RunOptions) -> None:
+def check_writable(request: FlowOptions) -> None:
     """Refuse an output folder or a store that cannot be written to. Nothing is left behind; missing folders are not made.
 
     Raises:

@@ -18,6 +18,7 @@ from eval_skills.benchmarks.locations import locate
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import Attempt
 from eval_skills.core.redaction import Redaction
+from eval_skills.engine.definition.request import confinement_asked
 from eval_skills.engine.evaluation.asyncio_support import ResourceOwner
 from eval_skills.engine.evaluation.execution import Outcome, execute
 from eval_skills.engine.evaluation.plan import Item, RunPlan
@@ -92,7 +93,7 @@ class LocalExecutor:
 def confinement_of(plan: RunPlan) -> Confinement:
     """What the run holds every skill to, with all that its sandboxes hide: the folders of its benchmark, tasks and traces, its
     `benchmarks_dir`, the store, the reports, and Prefect's state."""
-    held = plan.request.confinement()
+    held = confinement_asked(plan.request)
     return replace(held, hidden=tuple(dict.fromkeys(str(path.resolve()) for path in _places(plan))))
 
 

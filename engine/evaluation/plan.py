@@ -19,7 +19,7 @@ from eval_skills.core.store import Store, new_run_id
 from eval_skills.engine.definition.benchmark import benchmark_warnings, build_scorings, resolve_benchmark
 from eval_skills.engine.definition.digests import benchmark_digests
 from eval_skills.engine.definition.paths import check_writable
-from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.definition.request import EvaluateRequest, confinement_asked
 from eval_skills.engine.evaluation.preflight import check_subject, check_task_runner, usable_skills
 from eval_skills.engine.evaluation.recordings import Recordings, read_recordings
 from eval_skills.engine.judging.outcome import check_one_budget
@@ -102,7 +102,7 @@ def make_plan(request: EvaluateRequest, *, run_id: str | None = None) -> RunPlan
     check_writable(request)
     check_task_runner(request.task_runner)
     check_one_budget(request, request.task_runner)
-    confinement = request.confinement()
+    confinement = confinement_asked(request)
     confinement.check()
     found = Discovery() if request.traces else load_skills(request.skills)
     benchmark, folder = resolve_benchmark(request)

@@ -12,7 +12,7 @@ from shlex import quote
 from typing import Any, TypeVar
 
 from eval_skills.core.config.limits import LOCAL
-from eval_skills.core.config.settings import JudgeOptions
+from eval_skills.core.config.options import JudgeOptions
 from eval_skills.core.errors import ConfigError, RunError, UsageError
 from eval_skills.core.judging.rows import PERHAPS_PAID
 from eval_skills.core.models import ItemResult, TaskResult

@@ -6,14 +6,14 @@ from typing import Any, Self
 
 from pydantic import Field, model_validator
 
+from eval_skills.core.config.options import ScoringOptions, WorkOptions
 from eval_skills.core.models import ExpectedOutput
 from eval_skills.core.models.base import Rate, Text
 from eval_skills.core.monitoring import HealthRule
-from eval_skills.engine.definition.request import ScoringOptions
 from eval_skills.engine.monitor.log.records import LogFields
 
 
-class MonitorRequest(ScoringOptions):
+class MonitorRequest(ScoringOptions, WorkOptions):
     """Watch this log: sample its interactions, score them, and keep a status.
 
     Relative paths are read from the working directory of the process that runs the flow.
@@ -29,7 +29,6 @@ class MonitorRequest(ScoringOptions):
     task: Text | None = Field(
         default=None, description="What is expected of every answer: a JSON or YAML file with a task, or BENCHMARK:TASK"
     )
-    benchmarks_dir: str | None = Field(default=None, description="A folder of benchmarks, searched before the built-in ones")
     fields: LogFields = Field(default_factory=LogFields, description="Where the log keeps what")
     window: int = Field(default=200, ge=1, le=100_000, description="How many samples the status looks back on")
     min_sample: int = Field(default=30, ge=1, le=100_000, description="Fewer samples than this are insufficient_data")
@@ -42,9 +41,6 @@ class MonitorRequest(ScoringOptions):
         default=None, gt=0, description="With follow: stop after so many seconds without a new line [default: never]"
     )
     restart: bool = Field(default=False, description="Begin at the start of the log, whatever was read before")
-    concurrency: int = Field(default=4, ge=1, le=1024, description="How many answers are judged at a time")
-    store: Text = Field(default="./eval-store", description="Where samples and the place in the log are kept")
-    secrets: list[str] = Field(default_factory=list, description="Environment variables whose values are never written down")
 
     @model_validator(mode="after")
     def _makes_sense(self) -> Self:

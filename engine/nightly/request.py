@@ -11,11 +11,12 @@ from typing import Any, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from eval_skills.core.config.options import FlowOptions
 from eval_skills.core.documents.loading import read_document, validate
 from eval_skills.core.models import Model
 from eval_skills.core.models.base import Identifier, Text
 from eval_skills.core.store import is_run_id
-from eval_skills.engine.definition.request import EvaluateRequest, RunOptions
+from eval_skills.engine.definition.request import EvaluateRequest
 
 
 class NightlyRequest(Model):
@@ -34,8 +35,8 @@ class NightlyRequest(Model):
     via_timeout_minutes: int = Field(
         default=360, ge=1, le=10_080, description="How long a deployment may take for a suite before its run counts as failed"
     )
-    options: RunOptions = Field(
-        default_factory=lambda: RunOptions(), description="What holds for suites that say nothing else in their options"
+    options: FlowOptions = Field(
+        default_factory=lambda: FlowOptions(), description="What holds for suites that say nothing else in their options"
     )
 
 
@@ -54,7 +55,7 @@ class Suite(Model):
     via: Text | None = Field(
         default=None, description="The deployment that evaluates it, as flow/deployment [default: this process]"
     )
-    options: RunOptions = Field(default_factory=lambda: RunOptions(), description="Options of the runs, as of eval-skills eval")
+    options: FlowOptions = Field(default_factory=lambda: FlowOptions(), description="Options of the runs, as of eval-skills eval")
 
     @field_validator("via")
     @classmethod
@@ -72,13 +73,13 @@ class Suite(Model):
 
     @field_validator("options")
     @classmethod
-    def _leaves_the_night_its_own(cls, options: RunOptions) -> RunOptions:
+    def _leaves_the_night_its_own(cls, options: FlowOptions) -> FlowOptions:
         for name in sorted(options.model_fields_set & OF_THE_NIGHT):
-            alias = RunOptions.model_fields[name].alias
+            alias = FlowOptions.model_fields[name].alias
             raise ValueError(f"{alias} is no option of a suite; {_ELSEWHERE.get(name, 'a night evaluates all of it')}")
         return options
 
-    def request(self, defaults: RunOptions, **own: Any) -> EvaluateRequest:
+    def request(self, defaults: FlowOptions, **own: Any) -> EvaluateRequest:
         """The evaluation of the suite: its own options, over those of the night, with nothing written but to the store.
 
         Groups (`llm`, `weights`, `tool_categories`) are merged key by key, as layers of the configuration are; a list is replaced

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING, TypeVar
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
-from eval_skills.core.config.settings import JudgeOptions
+from eval_skills.core.config.options import JudgeOptions
 from eval_skills.core.errors import ConfigError
 from eval_skills.core.redaction import Redaction
 from eval_skills.scorers.judging.budget import Budget, Spending

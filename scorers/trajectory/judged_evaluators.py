@@ -15,7 +15,7 @@ from functools import cache, wraps
 from inspect import signature
 from typing import Any, ParamSpec, Protocol, TypeVar
 
-from eval_skills.core.config.settings import JudgeOptions
+from eval_skills.core.config.options import JudgeOptions
 from eval_skills.core.documents.loading import validate
 from eval_skills.core.errors import InputError
 from eval_skills.scorers.judging.judge import Judge, Ruling

@@ -14,7 +14,7 @@ from eval_skills.engine.doctor import HealthCheckRequest, health_checks
 
 @pytest.fixture
 def config(tmp_path: Path) -> Config:
-    return Config(output_dir=tmp_path / "reports", store=str(tmp_path / "store"), timeout_ms=60_000)
+    return Config(output_dir=str(tmp_path / "reports"), store=str(tmp_path / "store"), timeout_ms=60_000)
 
 
 def skill_file(folder: Path, **more: Any) -> Path:

@@ -126,7 +126,7 @@ def test_a_persons_own_settings_lead_no_project_elsewhere(folder: Path) -> None:
     own.write_text("skillsDir: ~/all-skills\nstore: ~/results\nbenchmark: coding-easy\n")
     assert project(folder)["skills/word-facts/skill.json"] == "written"
     config = load_config({}, environ={}, cwd=folder, home=folder.parent / "home").config
-    assert (config.skills_dir, config.store, config.benchmark) == (folder / "skills", f"{folder}/eval-store", "words")
+    assert (config.skills_dir, config.store, config.benchmark) == (f"{folder}/skills", f"{folder}/eval-store", "words")
     assert content(folder.parent / "home").keys() == {".eval-skills/config.yaml"}
 
 

@@ -20,6 +20,7 @@ from eval_skills.core.models.benchmark import Subject
 from eval_skills.core.redaction import Redaction
 from eval_skills.core.store.journal_lines import line_of
 from eval_skills.engine.definition.benchmark import build_scorings
+from eval_skills.engine.definition.request import confinement_asked
 from eval_skills.engine.evaluation.execution import Outcome
 from eval_skills.engine.evaluation.executor import LocalExecutor
 from eval_skills.engine.evaluation.plan import Item, RunPlan
@@ -68,7 +69,7 @@ class RunOnWorker(WorkerPlugin):
         if self._plan.recordings is not None:
             self._plan.recordings.check()
             return
-        confinement = self._plan.request.confinement()
+        confinement = confinement_asked(self._plan.request)
         confinement.check()
         for skill in self._plan.skills.values():
             _check_folder(skill, subject)

@@ -30,7 +30,7 @@ def refusal(tmp_path: Path, text: str = "", *, flags: dict[str, Any] | None = No
         pytest.param(
             "llm: {apiKey: sk-secret}", "FILE: unknown key 'llm.apiKey' (did you mean 'llm.apiKeyEnv'?)", id="key-itself"
         ),
-        pytest.param("7: 5", "FILE: unknown key '7'; known are concurrency, timeoutMs", id="number-as-key"),
+        pytest.param("7: 5", "FILE: unknown key '7'; known are concurrency, benchmarksDir", id="number-as-key"),
         pytest.param("concurrency.a: 1", "FILE: unknown key 'concurrency.a' (did you mean 'concurrency'?)", id="dotted"),
     ],
 )

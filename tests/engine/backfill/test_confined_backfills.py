@@ -16,7 +16,7 @@ from eval_skills.core.errors import UsageError
 from eval_skills.core.store import Store
 from eval_skills.engine.backfill.request import BackfillRequest
 from eval_skills.engine.backfill.summary import BackfillSummary
-from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.definition.request import EvaluateRequest, confinement_asked
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
 from eval_skills.engine.evaluation.plan import make_plan
 from eval_skills.engine.evaluation.summary import RunSummary
@@ -116,4 +116,4 @@ def test_the_request_of_a_revision_is_held_to_what_the_backfill_is_held_to() -> 
     limits: dict[str, Any] = {"memory_mb": 64, "cpu_seconds": 2, "open_files": 65, "max_output_bytes": 66}
     sandbox: dict[str, Any] = {"sandbox": "bwrap", "sandbox_network": "none"}
     request = BackfillRequest(mode="replay", skills_repo=".", **limits, **sandbox)
-    assert request.evaluation().confinement() == EvaluateRequest(**limits, **sandbox).confinement()
+    assert confinement_asked(request.evaluation()) == confinement_asked(EvaluateRequest(**limits, **sandbox))

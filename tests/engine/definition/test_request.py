@@ -11,8 +11,9 @@ from prefect.utilities.callables import parameter_schema
 from pydantic import ValidationError
 
 from eval_skills import flows
+from eval_skills.core.config.options import FlowOptions
 from eval_skills.core.models import Weights
-from eval_skills.engine.definition.request import EvaluateRequest, PipelineRequest, RunOptions
+from eval_skills.engine.definition.request import EvaluateRequest, PipelineRequest
 
 REQUESTS = [
     pytest.param(EvaluateRequest(), id="evaluate-defaults"),
@@ -40,13 +41,13 @@ REQUESTS = [
 
 @pytest.mark.parametrize("request_", REQUESTS)
 @pytest.mark.parametrize("by_alias", [True, False], ids=["camelCase", "snake_case"])
-def test_json_and_back_is_the_same_request(request_: RunOptions, by_alias: bool) -> None:
+def test_json_and_back_is_the_same_request(request_: FlowOptions, by_alias: bool) -> None:
     text = json.dumps(request_.model_dump(mode="json", by_alias=by_alias))
     assert type(request_).model_validate(json.loads(text)) == request_
 
 
 @pytest.mark.parametrize("request_", REQUESTS)
-def test_prefect_sends_and_reads_the_parameters(request_: RunOptions) -> None:
+def test_prefect_sends_and_reads_the_parameters(request_: FlowOptions) -> None:
     flow: Any = flows.pipeline if isinstance(request_, PipelineRequest) else flows.evaluate
     sent = json.loads(json.dumps(flow.serialize_parameters({"request": request_})))
     assert flow.validate_parameters(sent)["request"] == request_

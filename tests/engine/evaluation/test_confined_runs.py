@@ -9,7 +9,7 @@ import pytest
 from eval_skills.adapters import Confinement
 from eval_skills.adapters.sandbox.bubblewrap import why_no_sandbox
 from eval_skills.core.errors import UsageError
-from eval_skills.engine.definition.request import EvaluateRequest, PipelineRequest
+from eval_skills.engine.definition.request import EvaluateRequest, PipelineRequest, confinement_asked
 from eval_skills.engine.evaluation.execution import Outcome
 from eval_skills.engine.evaluation.executor import LocalExecutor
 from eval_skills.engine.evaluation.plan import RunPlan, make_plan
@@ -81,4 +81,4 @@ def test_without_a_sandbox_nothing_begins(folder: Path, monkeypatch: pytest.Monk
 def test_the_pipeline_says_the_same_as_its_evaluation() -> None:
     request = PipelineRequest(sandbox="bwrap", sandbox_network="none", memory_mb=9)
     expected = Confinement(sandbox="bwrap", sandbox_network="none", memory_mb=9)
-    assert request.confinement() == request.evaluation(["s"]).confinement() == expected
+    assert confinement_asked(request) == confinement_asked(request.evaluation(["s"])) == expected

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from eval_skills.core.config.options import FlowOptions
 from eval_skills.core.errors import InputError
-from eval_skills.engine.definition.request import RunOptions
 from eval_skills.engine.nightly.request import Suite, load_suites
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "suites" / "suites.yaml"
@@ -73,15 +73,15 @@ def test_relative_paths_start_at_the_files_folder(tmp_path: Path) -> None:
 
 
 def test_a_suites_own_options_win_over_those_of_the_night() -> None:
-    suite = Suite(name="a", skills=["s"], benchmark="b", options=RunOptions(runs=3))
-    request = suite.request(RunOptions(runs=5, concurrency=2), store="here", provenance={"night": "n"})
+    suite = Suite(name="a", skills=["s"], benchmark="b", options=FlowOptions(runs=3))
+    request = suite.request(FlowOptions(runs=5, concurrency=2), store="here", provenance={"night": "n"})
     assert (request.runs, request.concurrency, request.benchmark, request.skills) == (3, 2, "b", ["s"])
     assert (request.store, request.provenance, request.format, request.origin) == ("here", {"night": "n"}, [], "run")
-    assert suite.request(RunOptions(), store="x").to_json()["failFast"] is False
+    assert suite.request(FlowOptions(), store="x").to_json()["failFast"] is False
 
 
 def test_p58_a_suites_judging_model_keeps_the_address_and_the_key_of_the_night(tmp_path: Path) -> None:
-    night = RunOptions.model_validate(
+    night = FlowOptions.model_validate(
         {
             "llm": {"model": "openai/good", "apiBase": "http://127.0.0.1:1/v1", "apiKeyEnv": "JUDGE_KEY"},
             "weights": {"toolAccuracy": 0.9},
@@ -98,15 +98,15 @@ def test_p58_a_suites_judging_model_keeps_the_address_and_the_key_of_the_night(t
 
 
 def test_a_suite_can_take_an_address_back(tmp_path: Path) -> None:
-    night = RunOptions.model_validate({"llm": {"model": "openai/good", "apiBase": "http://127.0.0.1:1/v1"}})
+    night = FlowOptions.model_validate({"llm": {"model": "openai/good", "apiBase": "http://127.0.0.1:1/v1"}})
     [found] = load_suites(write(tmp_path, "suites:\n" + suite("    options: {llm: {apiBase: null}}\n")))
     assert (found.request(night).llm.model, found.request(night).llm.api_base) == ("openai/good", None)
 
 
 def test_p59_formats_of_a_suite_reach_its_run() -> None:
-    suite = Suite(name="a", skills=["s"], benchmark="b", options=RunOptions(format=["html"]))
-    assert suite.request(RunOptions()).format == ["html"]
-    assert suite.request(RunOptions(), format=[]).format == []
+    suite = Suite(name="a", skills=["s"], benchmark="b", options=FlowOptions(format=["html"]))
+    assert suite.request(FlowOptions()).format == ["html"]
+    assert suite.request(FlowOptions(), format=[]).format == []
 
 
 def test_p99_the_example_names_skills_that_are_there() -> None:

@@ -161,7 +161,7 @@ async def test_a_key_that_is_refused_is_not_tried_again_by_the_next_question(mod
 FIRST = """
 import asyncio, sys
 from eval_skills.core.config import LlmSettings
-from eval_skills.core.config.settings import JudgeOptions
+from eval_skills.core.config.options import JudgeOptions
 from eval_skills.scorers.judging import Judges, requests
 from eval_skills.scorers.judging.preflight import one_token
 complete = requests.complete

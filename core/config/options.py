@@ -1,0 +1,252 @@
+"""The options of a run: each is declared here once, with its type, default, bounds and help text.
+
+The configuration (`settings.Config`), the requests of the flows and the flags of the command line all take them from here.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from eval_skills.core.config.limits import (
+    LOCAL,
+    CpuSeconds,
+    MemoryMb,
+    OpenFiles,
+    OutputBytes,
+    SandboxName,
+    SandboxNetwork,
+    TaskRunnerName,
+    VariableName,
+)
+from eval_skills.core.models.base import Model, Rate, Text
+from eval_skills.core.models.task import Complexity, Weights
+
+PATH, ID_OR_PATH, STORE = "path", "id or path", "store"
+"""Marks in the type of a text that is a path; of one that is a path where it has a slash or an ending such as ``.json``; of one
+that is a path unless it is a URL."""
+
+
+def _not_blank(value: Any) -> Any:
+    if not isinstance(value, str | Path) or not str(value).strip():
+        raise ValueError("give a path, as text that is not blank")
+    return value
+
+
+WrittenPath = Annotated[Path, BeforeValidator(lambda value: Path(_not_blank(value)))]
+"""A path, written as text."""
+
+PathText = Annotated[str, BeforeValidator(lambda value: str(_not_blank(value))), PATH]
+"""A path that stays text: requests are sent as JSON."""
+
+
+class LlmSettings(Model):
+    """The model that judges. `api_key_env` names the variable that holds its key; None: the provider's usual one."""
+
+    model: Text | None = Field(default=None, description="The model that judges", examples=["gpt-4o"])
+    api_base: Text | None = Field(
+        default=None,
+        description="Address of the model's API, if it is not the provider's own",
+        examples=["http://127.0.0.1:8000/v1"],
+    )
+    api_key_env: VariableName | None = Field(
+        default=None,
+        description="Name of the environment variable that holds the key, never the key; else the provider's usual one",
+        examples=["OPENAI_API_KEY"],
+    )
+    temperature: float | None = Field(
+        default=None, ge=0, le=2, description="How freely the model words its answer; 0 unless set", examples=[0.0]
+    )
+    timeout_ms: int = Field(
+        default=120_000, gt=0, le=86_400_000, description="Time limit of one verdict in ms, further attempts included"
+    )
+    input_price: float | None = Field(
+        default=None,
+        ge=0,
+        le=1e6,
+        description="USD for a million tokens that the model reads, where its price is not known or not right",
+        examples=[0.15],
+    )
+    output_price: float | None = Field(
+        default=None, ge=0, le=1e6, description="USD for a million tokens that the model writes", examples=[0.6]
+    )
+    cache_dir: WrittenPath | None = Field(
+        default=None,
+        description="Folder where verdicts are kept, so that the same question is asked once",
+        examples=["./judge-cache"],
+    )
+
+    def with_said(self, other: LlmSettings | None) -> LlmSettings:
+        """These settings, with what `other` says instead; what is at its default there says nothing."""
+        said = {} if other is None else other.model_dump(exclude_defaults=True)
+        return self.model_copy(update=said)
+
+    @property
+    def deciding(self) -> dict[str, Any]:
+        """What of these settings a verdict depends on, as JSON data."""
+        return self.model_dump(mode="json", by_alias=True, include={"model", "api_base", "temperature"})
+
+
+class JudgeOptions(Model):
+    """The model that judges, and how much of it. The limits hold for one run in one process."""
+
+    llm: LlmSettings = Field(default_factory=LlmSettings, description="The model that judges, where a task asks for one")
+    judge_concurrency: int = Field(default=4, ge=1, le=1024, description="Questions to judging models at a time")
+    max_judge_cost: float | None = Field(
+        default=None,
+        ge=0,
+        le=1e9,
+        description="USD that judging may cost in a run; the remaining items are then not judged",
+        examples=[5.0],
+    )
+    no_judge_cache: bool = Field(
+        default=False, description="Ask judging models again, even what they have answered before, and keep nothing"
+    )
+    no_judge_check: bool = Field(default=False, description="Do not test judging models with one token before a run begins")
+
+    def judge_options(self) -> dict[str, object]:
+        """These options alone, by field name."""
+        return {name: getattr(self, name) for name in JudgeOptions.model_fields}
+
+
+class ScoringOptions(JudgeOptions):
+    """How answers are scored, no matter where they come from; shared by every request that scores."""
+
+    evaluator: Text = Field(default="exact", description="Scorer of tasks that name none")
+    allow_custom_code: bool = Field(default=False, description="Let a benchmark run its own scorer code")
+    weights: Weights = Field(
+        default_factory=Weights, description="Weights of the dimensions of agent runs; one that is left out keeps its default"
+    )
+    tool_categories: dict[str, list[Text]] = Field(
+        default_factory=dict,
+        description="Categories of tools beside the built-in ones: a name, and the tools that satisfy it",
+        examples=[{"payment": ["pay", "refund"]}],
+    )
+    tool_names: Literal["exact", "normalised"] = Field(
+        default="exact", description="How names of tools are compared; normalised ignores case, -, _, dots and spaces"
+    )
+
+
+class ProcessLimits(Model):
+    """What every process of a skill is held to; a skill's own limits may be lower."""
+
+    memory_mb: MemoryMb | None = Field(default=None, description="Limit of each skill process in MiB of data", examples=[512])
+    cpu_seconds: CpuSeconds | None = Field(
+        default=None, description="Limit of each skill process in seconds of computing", examples=[60]
+    )
+    open_files: OpenFiles | None = Field(
+        default=None, description="Limit of each skill process in files open at a time", examples=[256]
+    )
+    max_output_bytes: OutputBytes | None = Field(
+        default=None,
+        description="Limit of one answer in bytes; 5,000,000 where neither this nor the skill sets one",
+        examples=[1_000_000],
+    )
+    sandbox: SandboxName = Field(default="none", description="Where skill processes run: none, or bwrap (bubblewrap)")
+    sandbox_network: SandboxNetwork = Field(
+        default="declared", description="Who has the network in the sandbox: skills whose adapterConfig declares it, none, or all"
+    )
+
+
+class WorkOptions(Model):
+    """Where a flow looks and keeps its results, and how much it does at a time."""
+
+    concurrency: int = Field(default=4, ge=1, le=1024, description="Items at a time")
+    benchmarks_dir: PathText | None = Field(
+        default=None, description="Folder of benchmarks, searched before the built-in ones", examples=["./benchmarks"]
+    )
+    store: Annotated[Text, STORE] = Field(
+        default="./eval-store",
+        description="Where all results are kept: a folder, a .db or .sqlite file, or a URL such as s3://…",
+    )
+    secrets: list[VariableName] = Field(
+        default_factory=list,
+        description="Names of environment variables whose values are replaced wherever something is written",
+        examples=[["OPENAI_API_KEY"]],
+    )
+
+
+class _Execution(WorkOptions):
+    timeout_ms: int = Field(
+        default=30_000, gt=0, le=86_400_000, description="Time limit of one call in ms; a task's own timeoutMs wins"
+    )
+    retries: int = Field(default=0, ge=0, le=20, description="Further attempts after a transient error")
+    runs: int = Field(default=1, ge=1, le=1000, description="How often each task is run")
+    format: list[Text] = Field(
+        default=["json", "markdown"], description="Report formats: json, markdown, html, csv, junit, parquet"
+    )
+    output_dir: PathText = Field(default="./reports", description="Folder of report files")
+    min_completion: Rate = Field(default=0.7, description="Lowest completion rate to select, and for exitOnFail")
+    fail_fast: bool = Field(default=False, description="Stop at the first item that does not pass")
+    benchmark: Annotated[Text, ID_OR_PATH] = Field(
+        default="coding-easy", description="Benchmark: the id of a built-in one, or a path"
+    )
+    items_per_task: int = Field(
+        default=1, ge=1, le=100_000, description="Items in one Prefect task run; raise it for 10,000 items and more"
+    )
+    task_runner: TaskRunnerName = Field(
+        default=LOCAL,
+        description="Where items are executed: local (this process), dask (worker processes) or dask://HOST:PORT (a cluster)",
+    )
+
+
+class RunOptions(ScoringOptions, ProcessLimits, _Execution):
+    """How items are executed, judged, stored and reported; shared by the configuration and every flow that evaluates.
+
+    Times are in ms, rates in [0, 1]. `store` is a folder, a ``.db``/``.sqlite`` file, or an fsspec URL. `secrets` are names of
+    environment variables whose values are redacted wherever something is written. `tool_categories` adds to the built-in table.
+    In a request, relative paths are read from the working directory of the process that runs the flow.
+    """
+
+
+class FlowOptions(RunOptions):
+    """What a flow may be given beside the options of every run; the configuration's top level has no such keys."""
+
+    tasks: PathText | None = Field(
+        default=None, description="JSON or YAML file with tasks or a benchmark; replaces the benchmark"
+    )
+    resume: str | None = Field(default=None, description="Continue a run: its id, or latest; finished items do not run again")
+    retry_errors: bool = Field(default=False, description="With resume: run items that ended in an error or timeout again")
+
+    @model_validator(mode="after")
+    def _errors_of_an_earlier_run(self) -> Self:
+        if self.retry_errors and not self.resume:
+            raise ValueError("--retry-errors is about an earlier run; name it with --resume RUN_ID or --resume latest")
+        return self
+
+
+class CallOptions(FlowOptions):
+    """What one call may narrow or replace, beside the options that hold for suites and the past as well."""
+
+    complexity: list[Complexity] = Field(
+        default_factory=list, description="Only tasks of one of these complexities: simple medium complex very_complex"
+    )
+    traces: PathText | None = Field(
+        default=None, description="JSON Lines file of recorded runs: they are judged, and no skill is called"
+    )
+    trace_skill: Text | None = Field(
+        default=None, description="Skill (id or id@version) of recorded runs that name none [default: the file's name]"
+    )
+
+    @model_validator(mode="after")
+    def _recorded_runs_are_there(self) -> Self:
+        if self.trace_skill and not self.traces and not self.resume:
+            raise ValueError("--trace-skill is about recorded runs; name their file with --traces")
+        return self
+
+
+_RENAMED = {
+    "timeout-ms": "timeout", "task-tags": "tag", "tags": "tag", "llm": "judge-model", "llm.model": "judge-model",
+    "fields": "field", "expected-output": "expect", "interval-s": "interval", "idle-stop-s": "idle-stop",
+}  # fmt: skip
+
+
+def option_of(key: str) -> str:
+    """The option of the command line behind a key, in either spelling: ``--timeout`` for ``timeoutMs``; "" for "".
+
+    `key` may be a place inside a value: ``--format`` for ``format[1]``.
+    """
+    kebab = "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in key.partition("[")[0]).replace("_", "-")
+    return kebab and f"--{_RENAMED.get(kebab, kebab)}"
