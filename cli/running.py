@@ -87,11 +87,11 @@ def _flow(request: EvaluateRequest | PipelineRequest) -> Callable[[Any], RunSumm
 def _observed(flow: Callable[[Any], RunSummary], request: EvaluateRequest | PipelineRequest) -> RunSummary:
     from eval_skills.cli.output.progress import LiveDisplay
     from eval_skills.engine.definition.request import PipelineRequest
-    from eval_skills.engine.evaluation.observer import observed_by
-    from eval_skills.flows.calling import run_here
+    from eval_skills.engine.evaluation.observer import observed_runs
+    from eval_skills.flows import run_here
 
     command = "run" if isinstance(request, PipelineRequest) else "eval"
-    with LiveDisplay(current().err()) as display, observed_by(display):
+    with LiveDisplay(current().err()) as display, observed_runs.by(display):
         try:
             return run_here(flow, request)
         except KeyboardInterrupt as interrupt:

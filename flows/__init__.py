@@ -5,9 +5,11 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from eval_skills.flows.backfill import backfill
     from eval_skills.flows.compare_answers import compare_answers
     from eval_skills.flows.evaluate import evaluate
@@ -18,8 +20,23 @@ if TYPE_CHECKING:
 __all__ = ["backfill", "compare_answers", "evaluate", "monitor", "nightly", "pipeline"]
 
 
+T = TypeVar("T")
+
+
+def run_here(flow: Callable[[Any], T], request: Any) -> T:
+    """Run `flow` now, in this process, for a caller who waits for it.
+
+    Prefect's heartbeat is off: it shows automations that a flow run elsewhere is still alive, its thread sleeps in whole seconds,
+    and the end of every flow (and subflow) would wait for it.
+    """
+    from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
+
+    with temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}):
+        return flow(request)
+
+
 class _Flows(ModuleType):
-    """This package: a flow and its module share a name, and the name stands for the flow, whatever was imported before."""
+    """This package: a flow and its module share a name, and the name is the flow, whatever was imported before."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in __all__ and isinstance(value, ModuleType):

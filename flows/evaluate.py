@@ -1,7 +1,4 @@
-"""Evaluate: every skill × task × run, landed and summed up. The core of all other flows.
-
-The last stage of a flow: report files and artifacts.
-"""
+"""Evaluate: every skill × task × run, landed, aggregated and reported. The core of all other flows."""
 
 from __future__ import annotations
 
@@ -21,13 +18,12 @@ from eval_skills.engine.evaluation.reports import partial_reports
 from eval_skills.engine.evaluation.summary import RunSummary, context_of, summary_of
 from eval_skills.flows.items import run_items, task_run_count
 from eval_skills.reporting import write_rendered
-from eval_skills.tasks.evaluation import plan_items
+from eval_skills.tasks.evaluation import aggregate, land_results, plan_items
 from eval_skills.tasks.report import publish_artifacts, render_report
-from eval_skills.tasks.results import aggregate, land_results
 from eval_skills.tasks.runner import EventLoopTaskRunner, unwalked
 
 STAGES = 3
-"""Task runs besides the mapped ones: plan_items, land_results, aggregate."""
+"""Prefect task runs besides the mapped ones: plan_items, land_results, aggregate."""
 
 
 @flow(task_runner=EventLoopTaskRunner(), persist_result=False)
@@ -36,7 +32,7 @@ def evaluate(request: EvaluateRequest) -> RunSummary:
 
     Raises:
         UserError: the request cannot be run.
-        RunError: items are missing at the end; `resume` goes on.
+        RunError: items are missing at the end; `resume` continues the run.
     """
     began = monotonic()
     plan = plan_items(request)
@@ -54,18 +50,18 @@ def evaluate(request: EvaluateRequest) -> RunSummary:
     )
     if plan.request.format:
         summary = write_reports(summary, plan.request.format, Path(plan.request.output_dir))
-    # Prefect hands its caller the data of a returned state, and shows the message in its UI.
+    # Prefect returns the data of this state to the caller, and shows its message in the UI.
     return cast("RunSummary", Completed(message=summary.line, data=summary))
 
 
 def name_flow_run(name: str) -> None:
-    """Give the current flow run a name that a person can read; it is known only after planning."""
+    """Give the current flow run a readable name; it is known only after planning."""
     with get_client(sync_client=True) as client:
         client.set_flow_run_name(UUID(flow_run.id), name)
 
 
 def write_reports(summary: RunSummary, formats: list[str], folder: Path) -> RunSummary:
-    """Render each format in a mapped task run, write the files under one stem, publish artifacts; the summary with the files."""
+    """Render each format in a mapped Prefect task run, write the files, publish artifacts; returns the summary with the files."""
     context = context_of(summary)
     distinct = list(dict.fromkeys(formats))
     rendered = render_report.map(distinct, reports=unmapped(summary.reports), context=unmapped(context)).result()

@@ -12,18 +12,18 @@ from uuid import UUID
 import httpx
 from prefect import unmapped
 from prefect.artifacts import create_progress_artifact, update_progress_artifact
-from prefect.context import FlowRunContext
+from prefect.runtime import flow_run
 
 from eval_skills.core.config.limits import LOCAL
 from eval_skills.core.errors import RunError
 from eval_skills.core.store import Journal
 from eval_skills.engine.evaluation.executor import ItemExecutor, LocalExecutor
-from eval_skills.engine.evaluation.observer import observer
+from eval_skills.engine.evaluation.observer import observed_runs
 from eval_skills.engine.evaluation.plan import RunPlan
 from eval_skills.engine.evaluation.resume import rest_of
 from eval_skills.engine.evaluation.session import RunRef, RunSession
 from eval_skills.tasks.evaluation import ItemBatch, evaluate_batch, evaluate_item, retry_delays
-from eval_skills.tasks.rate_limits import keep_rate_limits
+from eval_skills.tasks.rate_limits import apply_rate_limits
 from eval_skills.tasks.runner import EventLoopTaskRunner, LoopFuture
 
 PROGRESS_PERIOD_S = 1.0
@@ -36,8 +36,7 @@ def run_items(plan: RunPlan) -> int:
     Raises:
         RunError: an item has no result although nothing stopped the run; what is done is kept.
     """
-    watcher = observer()
-    watcher.planned(plan)
+    observed_runs.observer.planned(plan)
     if not plan.items:
         return 0
     with open_session(plan) as session:
@@ -52,20 +51,17 @@ def run_items(plan: RunPlan) -> int:
 
 @contextmanager
 def open_session(plan: RunPlan) -> Iterator[RunSession]:
-    """The run's journal and adapters, open on the flow's event loop."""
-    context = FlowRunContext.get()
-    if context is None or not isinstance(context.task_runner, EventLoopTaskRunner):
-        raise RunError("items are evaluated inside a flow that has the EventLoopTaskRunner")
-    flow_run_id = str(context.flow_run.id) if context.flow_run else None
-    context.task_runner.limit(plan.request.concurrency)
-    keep_rate_limits(plan.scorings)
+    """The session of the run, open on the flow's event loop."""
+    runner = EventLoopTaskRunner.current()
+    runner.limit(plan.request.concurrency)
+    apply_rate_limits(plan.scorings)
     with Journal(plan.store.journal_path(plan.run_id), secrets=plan.secrets()) as journal:
-        session = RunSession(plan, journal, observer(), flow_run_id, _workplace(plan))
-        with context.task_runner.holding(session):
+        session = RunSession(plan, journal, observed_runs.observer, flow_run.id, _executor(plan))
+        with runner.holding(session):
             yield session
 
 
-def _workplace(plan: RunPlan) -> ItemExecutor:
+def _executor(plan: RunPlan) -> ItemExecutor:
     if plan.request.task_runner == LOCAL:
         return LocalExecutor(plan)
     from eval_skills.engine.evaluation.dask.cluster import DaskExecutor  # an extra, and a second to import
@@ -74,7 +70,7 @@ def _workplace(plan: RunPlan) -> ItemExecutor:
 
 
 def task_run_count(plan: RunPlan) -> int:
-    """How many mapped task runs the plan's items make."""
+    """How many mapped Prefect task runs the plan's items make."""
     return -(-len(plan.items) // plan.request.items_per_task)
 
 
@@ -113,7 +109,7 @@ class _Progress:
         try:
             self._write(percent)
             self._shown_at = monotonic()
-        except httpx.HTTPError:  # a courtesy: a server that is busy or gone must not end the run
+        except httpx.HTTPError:  # a server that is busy or gone must not end the run: no artifact, then
             self._shown_at = math.inf
 
     def _write(self, percent: float) -> None:

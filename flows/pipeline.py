@@ -13,23 +13,22 @@ from eval_skills.engine.discovery import FoundSkills
 from eval_skills.engine.evaluation.summary import RunSummary
 from eval_skills.engine.stored_runs.candidates import DEFAULT_MIN_COMPLETION, chosen_strategy
 from eval_skills.flows.evaluate import evaluate, name_flow_run, write_reports
-from eval_skills.tasks.discovery import find_skills, load_benchmark
-from eval_skills.tasks.results import select_skills
+from eval_skills.tasks.pipeline import find_skills, load_benchmark, select_skills
 from eval_skills.tasks.runner import EventLoopTaskRunner, unwalked
 
 STAGES = 3
-"""Task runs of the pipeline itself: find_skills, load_benchmark, select_skills."""
+"""Prefect task runs of the pipeline itself: find_skills, load_benchmark, select_skills."""
 
 
 @flow(task_runner=EventLoopTaskRunner(), persist_result=False)
 def pipeline(request: PipelineRequest) -> RunSummary:
     """Find the skills that match, evaluate them, select the best, and write the reports.
 
-    With `resume` the skills are those of the run that goes on, with `traces` those that were recorded: nothing is searched.
+    With `resume` the skills are those of the run that is resumed, with `traces` those that were recorded: nothing is searched.
 
     Raises:
         UserError: the request cannot be run, or nothing matches it.
-        RunError: items are missing at the end; `resume` goes on.
+        RunError: items are missing at the end; `resume` continues the run.
     """
     strategy = chosen_strategy(
         request.strategy, min_completion=request.min_completion, top_k=request.top_k, floor=DEFAULT_MIN_COMPLETION

@@ -1,7 +1,4 @@
-"""The first write of a run: its manifest. From then on the run can be resumed.
-
-The mapped Prefect task: one task run per item, or per batch of items in a large sweep.
-"""
+"""The Prefect tasks of an evaluation: plan it, evaluate each item (or batch of items), land the results, aggregate them."""
 
 from __future__ import annotations
 
@@ -16,12 +13,13 @@ from prefect.context import TaskRunContext
 from prefect.states import Cancelled, Completed, Failed
 from prefect.tasks import Task
 
-from eval_skills.core.models import ItemResult
-from eval_skills.core.store import write_manifest
+from eval_skills.core.models import ItemResult, SkillCompletionReport
+from eval_skills.core.store import land, write_manifest
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.execution import Outcome
 from eval_skills.engine.evaluation.manifest import manifest_of
 from eval_skills.engine.evaluation.plan import Item, RunPlan, make_plan
+from eval_skills.engine.evaluation.reports import landed_reports
 from eval_skills.engine.evaluation.resume import resumed_plan
 from eval_skills.engine.evaluation.retries import JITTER, final_result, give_back_slot, take_slot
 from eval_skills.engine.evaluation.session import RunRef, RunSession
@@ -30,7 +28,7 @@ from eval_skills.engine.judging.outcome import check_judges_ready
 
 @task(persist_result=False, cache_policy=NO_CACHE)
 def plan_items(request: EvaluateRequest) -> RunPlan:
-    """Skills × tasks × runs, minus what the journal already holds; a new run gets its manifest here."""
+    """Plan skills × tasks × runs, minus what the journal holds. A new run gets its manifest, and can be resumed from then on."""
     if request.resume:
         resumed = resumed_plan(request)
         resumed.remarks.extend(check_judges_ready(resumed.scorings) if resumed.items else ())
@@ -41,12 +39,12 @@ def plan_items(request: EvaluateRequest) -> RunPlan:
     return plan
 
 
-NOT_STARTED = "left for a resume: the run stopped at the first item that did not pass"
+NOT_STARTED = "left for --resume: the run stopped at the first item that did not pass"
 
 
 @dataclass(frozen=True, slots=True)
 class ItemBatch:
-    """Consecutive items that share one task run; each keeps its own time limit, retries and journal line."""
+    """Consecutive items that share one Prefect task run; each keeps its own time limit, retries and journal line."""
 
     items: tuple[Item, ...]
 
@@ -55,7 +53,7 @@ class ItemBatch:
 
 
 async def is_transient(task: Task[..., Any], run: TaskRun, state: State[Any]) -> bool:
-    """Prefect's retry condition: only trouble that another attempt can mend. The wait must not hold a place of the runner."""
+    """Prefect's retry condition: only errors that another attempt may not have. The wait must not hold a place of the runner."""
     transient = isinstance(state.data, Outcome) and state.data.transient
     if transient:
         give_back_slot()
@@ -84,8 +82,20 @@ async def evaluate_batch(batch: ItemBatch, run: RunRef, retries: int = 0) -> Sta
             return Cancelled(message=NOT_STARTED)
         counts[(await final_result(session, item, retries, task_run_id)).status] += 1
     message = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
-    broken = counts["error"] + counts["timeout"]
-    return Failed(name="Some errors", message=message) if broken else Completed(name="Finished", message=message)
+    failed = counts["error"] + counts["timeout"]
+    return Failed(name="Some errors", message=message) if failed else Completed(name="Finished", message=message)
+
+
+@task(persist_result=False, cache_policy=NO_CACHE)
+def land_results(plan: RunPlan) -> str:
+    """Move a finished run's items into the store's `items` table; the journal goes only after the table reads back whole."""
+    return land(plan.store, plan.run_id)
+
+
+@task(persist_result=False, cache_policy=NO_CACHE)
+def aggregate(plan: RunPlan) -> list[SkillCompletionReport]:
+    """Aggregate a landed run into one report per skill; see `landed_reports`."""
+    return landed_reports(plan)
 
 
 def retry_delays(retries: int) -> dict[str, Any]:
@@ -94,7 +104,7 @@ def retry_delays(retries: int) -> dict[str, Any]:
 
 
 def state_of(outcome: Outcome) -> State[Any]:
-    """What the Prefect UI shows of an attempt: a wrong answer is a completed task run, an error a failed one."""
+    """The state that the Prefect UI shows of an attempt: a wrong answer is a completed task run, an error a failed one."""
     result = outcome.result
     message = _message(result)
     if result.status == "pass":
@@ -107,7 +117,7 @@ def state_of(outcome: Outcome) -> State[Any]:
 def _current_task_run() -> TaskRun:
     context = TaskRunContext.get()
     if context is None:
-        raise RuntimeError("items are evaluated inside Prefect task runs; outside of them use execution.execute")
+        raise RuntimeError("items are evaluated inside Prefect task runs; outside them use execution.execute")
     return context.task_run
 
 

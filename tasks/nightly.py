@@ -25,13 +25,13 @@ from eval_skills.tasks.report import MAX_ARTIFACT_CHARACTERS, artifact_key
 
 @task(persist_result=False, cache_policy=NO_CACHE)
 def open_night(request: NightlyRequest) -> NightPlan:
-    """The suites of the file, each with what the store knows of it."""
+    """Plan the night: the suites of the file, each with its history in the store."""
     return plan_night(request)
 
 
 @task(persist_result=False, cache_policy=NO_CACHE)
 def compare_suites(night: NightPlan, runs: Sequence[SuiteRun]) -> list[SuiteEvidence]:
-    """Every suite against its last good night and its baseline, judged together."""
+    """Compare every suite with its last good night and its baseline; the tests are corrected together."""
     return gather(night.store, runs, night.pasts, night.baseline)
 
 
@@ -42,7 +42,7 @@ def conclude(
     fresh: Mapping[int, Fresh],
     recorded: tuple[tuple[str, ...], int],
 ) -> NightSummary:
-    """The verdicts of the night, recorded in the store; from then on it is what later nights compare with."""
+    """Classify every skill and record the night in the store; later nights compare with it."""
     rulings = rule(night.night_id, [skill for each in evidence for skill in each.skills], fresh)
     numbered = iter(enumerate(rulings))
     suites = [_outcome(each, [next(numbered) for _ in each.skills], fresh, night.baseline) for each in evidence]
@@ -55,7 +55,7 @@ def conclude(
 
 @task(persist_result=False, cache_policy=NO_CACHE)
 def publish_suite(suite: SuiteOutcome, past: SuiteHistory, night_id: str) -> None:
-    """The suite's ranking, comparisons and trend as artifacts, under keys that stay the same every night."""
+    """Publish the suite's ranking, comparisons and trend as artifacts, under keys that stay the same every night."""
     skills = [RuledSkill(skill.report, skill.ruling) for skill in suite.skills]
     texts = {"ranking": ranking_markdown(skills, suite.failures, flow_run.ui_url)}
     if suite.run_id is not None:
@@ -73,7 +73,7 @@ def publish_suite(suite: SuiteOutcome, past: SuiteHistory, night_id: str) -> Non
 
 @task(persist_result=False, cache_policy=NO_CACHE)
 def announce(summary: NightSummary) -> list[NightEvent]:
-    """Emit an event for whatever somebody may want to be told of; automations listen for them."""
+    """Emit the events of the night; automations send notifications for them."""
     events = events_of(summary)
     for event in events:
         emit_event(event=event.name, resource=event.resource, payload=event.payload)
@@ -82,7 +82,7 @@ def announce(summary: NightSummary) -> list[NightEvent]:
 
 @task(persist_result=False, cache_policy=NO_CACHE)
 def prune(night: NightPlan, summary: NightSummary, keep_days: int) -> NightSummary:
-    """Delete old items; the summary says of which runs."""
+    """Delete old items; the returned summary names their runs."""
     return replace(summary, pruned=prune_old_items(night.store, keep_days, night.pinned()))
 
 

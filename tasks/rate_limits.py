@@ -16,39 +16,37 @@ PREFIX = "eval-skills-judge-"
 
 
 def limit_of(model: str) -> str:
-    """The name of a model's limit: ``eval-skills-judge-openai-gpt-4o`` for ``openai/gpt-4o``."""
+    """The name of a model's limit in Prefect: ``eval-skills-judge-openai-gpt-4o`` for ``openai/gpt-4o``."""
     return PREFIX + re.sub(r"[^\w.-]+", "-", model)
 
 
-def keep_rate_limits(scorings: Scorings) -> None:
+def apply_rate_limits(scorings: Scorings) -> None:
     """Let every request to a model that has a limit on the server wait for its turn there.
 
-    A limit is made with ``prefect gcl create eval-skills-judge-openai-gpt-4o --limit 60 --slot-decay-per-second 1``: a minute's
-    worth at once, then one request a second, over all runs that this server knows. It is looked for when a run begins.
+    A limit is made with ``prefect gcl create eval-skills-judge-openai-gpt-4o --limit 60 --slot-decay-per-second 1``: sixty
+    requests at once, then one a second, over all runs of this server. It is looked up when a run starts.
     """
     if (judges := judges_of(scorings)) is not None:
-        keep_rate_limits_of(judges, {model for scoring in scorings.values() for model in scoring.models})
+        limit_judges(judges, {model for scoring in scorings.values() for model in scoring.models})
 
 
-def keep_rate_limits_of(judges: Judges, models: Iterable[str | None]) -> None:
+def limit_judges(judges: Judges, models: Iterable[str | None]) -> None:
     """The same for these models of `judges`; None is the run's."""
     names = {model or judges.options.llm.model for model in models}
-    if limited := _limited(name for name in names if name is not None):
-        _hold(judges, limited)
+    limited = _limited(name for name in names if name is not None)
 
-
-def _hold(judges: Judges, limited: set[str]) -> None:
     async def wait_for_turn(model: str) -> None:
         from prefect.concurrency.asyncio import rate_limit
 
         if model in limited:
             await rate_limit(limit_of(model))
 
-    judges.before_request = wait_for_turn
+    if limited:
+        judges.before_request = wait_for_turn
 
 
 def _limited(models: Iterable[str]) -> set[str]:
-    """Those of the models that the server has a limit for; a server that cannot tell has none."""
+    """Those of the models that the server has a limit for; a server that does not answer has none."""
     found: set[str] = set()
     with get_client(sync_client=True) as client:
         for model in models:

@@ -1,4 +1,4 @@
-"""Report: every format asked for, and what people see in the Prefect UI."""
+"""The Prefect tasks that render reports and publish them as artifacts in the Prefect UI."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def render_report(
     reports: Sequence[SkillCompletionReport],
     context: ReportContext,
 ) -> str | bytes:
-    """One report in one format."""
+    """Render the reports in one format."""
     return render(format, reports, context)
 
 
 @task(persist_result=False, cache_policy=NO_CACHE)
 def publish_artifacts(reports: Sequence[SkillCompletionReport], context: ReportContext, benchmark_id: str) -> None:
-    """The ranking and the report as Prefect artifacts, under keys that stay the same from run to run of a benchmark."""
+    """Publish the ranking and the report as Prefect artifacts, under keys that stay the same for every run of a benchmark."""
     create_table_artifact(
         key=artifact_key("ranking", benchmark_id),
         table=ranking_rows(reports, context),
@@ -61,5 +61,5 @@ def ranking_rows(reports: Sequence[SkillCompletionReport], context: ReportContex
 
 
 def artifact_key(name: str, benchmark_id: str) -> str:
-    """A key of lower-case letters, digits and dashes, as Prefect asks for."""
+    """A key of lower-case letters, digits and dashes, as Prefect requires."""
     return f"eval-skills-{name}-{benchmark_id}".replace("_", "-")

@@ -17,7 +17,7 @@ from typing import Any, Self, TypeVar, cast
 from uuid import uuid4
 
 from prefect.client.schemas.objects import RunInput, State
-from prefect.context import AsyncClientContext
+from prefect.context import AsyncClientContext, FlowRunContext
 from prefect.futures import PrefectConcurrentFuture, PrefectFuture
 from prefect.states import exception_to_crashed_state
 from prefect.task_engine import run_task_async, run_task_sync
@@ -25,6 +25,7 @@ from prefect.task_runners import TaskRunner
 from prefect.tasks import Task
 from prefect.utilities.annotations import quote
 
+from eval_skills.core.errors import RunError
 from eval_skills.engine.evaluation.asyncio_support import ResourceOwner, cancel_pending_tasks
 from eval_skills.engine.evaluation.retries import ConcurrencySlot, current_slot
 
@@ -42,7 +43,7 @@ class LoopFuture(PrefectConcurrentFuture[Any]):
 
 
 class EventLoopTaskRunner(TaskRunner[PrefectFuture[Any]]):
-    """Runs a flow's tasks on one event loop; at most `concurrency` at a time, waiting ones aside.
+    """Runs a flow's tasks on one event loop; at most `concurrency` at a time, not counting those that wait.
 
     Async tasks run on the loop itself; sync tasks run in threads, as Prefect cannot interrupt those. `holding` keeps a
     resource open on the loop.
@@ -59,8 +60,20 @@ class EventLoopTaskRunner(TaskRunner[PrefectFuture[Any]]):
         self._runs: set[asyncio.Task[Any]] = set()
         self._owner = ResourceOwner()
 
+    @classmethod
+    def current(cls) -> Self:
+        """The runner of the current flow run.
+
+        Raises:
+            RunError: there is no flow run here, or it has another task runner.
+        """
+        context = FlowRunContext.get()
+        if context is None or not isinstance(context.task_runner, cls):
+            raise RunError(f"this works inside a flow with the {cls.__name__} only")
+        return context.task_runner
+
     def duplicate(self) -> Self:
-        """A fresh runner with the same settings, as Prefect asks for at every flow run."""
+        """A fresh runner with the same settings; Prefect takes one per flow run."""
         return type(self)(self.concurrency)
 
     def __reduce__(self) -> tuple[type[Self], tuple[int]]:
@@ -90,7 +103,7 @@ class EventLoopTaskRunner(TaskRunner[PrefectFuture[Any]]):
             super().__exit__(*exc_info)
 
     def limit(self, concurrency: int) -> None:
-        """Let `concurrency` task runs work at a time from now on; to be called before anything is submitted."""
+        """Let `concurrency` task runs work at a time from now on; call it before anything is submitted."""
         self.concurrency, self._semaphore = concurrency, None
 
     @contextmanager
@@ -147,7 +160,7 @@ class EventLoopTaskRunner(TaskRunner[PrefectFuture[Any]]):
             await slot.take()
             state: State[Any] = await (call() if is_async else asyncio.to_thread(call))
             return state
-        except (SystemExit, KeyboardInterrupt) as error:  # one task run's wish to leave is its own end, not everybody's
+        except (SystemExit, KeyboardInterrupt) as error:  # it ends this task run, not the others
             return await exception_to_crashed_state(error)
         finally:
             slot.give_back()
@@ -172,8 +185,8 @@ class EventLoopTaskRunner(TaskRunner[PrefectFuture[Any]]):
 
 
 def _serve(loop: asyncio.AbstractEventLoop) -> None:
-    """Run the loop until it is stopped. A SystemExit or KeyboardInterrupt stays with the task that raised it: a loop that died of
-    one would leave every other task run, and the flow that waits for them, hanging for ever.
+    """Run the loop until it is stopped. A SystemExit or KeyboardInterrupt stays with the task that raised it: a loop that ended
+    with it would leave every other task run, and the flow that waits for them, hanging for ever.
     """
     while True:
         try:

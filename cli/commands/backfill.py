@@ -30,11 +30,9 @@ from eval_skills.cli.options import (
 
 if TYPE_CHECKING:
     from eval_skills.cli.options import JudgeFlags
-    from eval_skills.core.models import ItemResult
     from eval_skills.engine.backfill.plan import BackfillPlan
     from eval_skills.engine.backfill.request import BackfillRequest
     from eval_skills.engine.backfill.summary import BackfillSummary
-    from eval_skills.engine.evaluation.plan import RunPlan
 
 UNFINISHED = 3
 
@@ -238,33 +236,13 @@ def _announced(periods: int, pending: int) -> str:
 
 
 def _called(flow: Any, request: BackfillRequest) -> BackfillSummary:
-    from eval_skills.engine.evaluation.observer import observed_by
-    from eval_skills.flows.calling import run_here
+    from eval_skills.cli.output.progress import RunsAnnounced
+    from eval_skills.engine.evaluation.observer import observed_runs
+    from eval_skills.flows import run_here
 
     try:
-        with observed_by(_RunsAnnounced()):
+        with observed_runs.by(RunsAnnounced()):
             summary: BackfillSummary = run_here(flow, request)
     except KeyboardInterrupt as interrupt:
         raise type(interrupt)("interrupted; what is done is kept: make the same call again to go on") from None
     return summary
-
-
-class _RunsAnnounced:
-    """Tells of every evaluation of a replay when it begins."""
-
-    def planned(self, plan: RunPlan) -> None:
-        """A revision is evaluated, or goes on."""
-        commit = str(plan.request.provenance.get("commit", ""))[:12]
-        current().remark(f"run {plan.run_id}: {plan.planned} items of commit {commit}, {plan.finished} of them done", style="")
-
-    def retrying(self, item: str, reason: str) -> None:
-        """Nothing to show."""
-
-    def waiting(self, skill: str, waited_s: float, asked_s: float) -> None:
-        """A skill's service asked us to wait."""
-        from eval_skills.cli.output.progress import waiting_text
-
-        current().remark(waiting_text(skill, waited_s, asked_s), style="")
-
-    def finished(self, result: ItemResult) -> None:
-        """Nothing to show."""

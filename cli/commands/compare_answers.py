@@ -129,7 +129,7 @@ def _compared(request: CompareRequest) -> ComparisonSummary:
 def _called(request: CompareRequest) -> ComparisonSummary:
     from eval_skills import flows
     from eval_skills.engine.judging.outcome import going_on
-    from eval_skills.flows.calling import run_here
+    from eval_skills.flows import run_here
 
     try:
         return run_here(flows.compare_answers, request)

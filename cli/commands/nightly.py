@@ -100,11 +100,11 @@ def _request(own: dict[str, object], store: str | None) -> NightlyRequest:
 
 def _run(flow: Callable[[NightlyRequest], NightSummary], request: NightlyRequest) -> NightSummary:
     from eval_skills.cli.output.progress import LiveDisplay
-    from eval_skills.engine.evaluation.observer import observed_by
+    from eval_skills.engine.evaluation.observer import observed_runs
     from eval_skills.engine.nightly.summary import NoSuiteRan
-    from eval_skills.flows.calling import run_here
+    from eval_skills.flows import run_here
 
-    with LiveDisplay(current().err()) as display, observed_by(display):
+    with LiveDisplay(current().err()) as display, observed_runs.by(display):
         try:
             return run_here(flow, request)
         except NoSuiteRan as failed:

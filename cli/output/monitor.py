@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from eval_skills.cli.context import current
 from eval_skills.core.text import plural
+from eval_skills.engine.monitor.summary import NullObserver, observed_monitors
 
 if TYPE_CHECKING:
     from eval_skills.cli.options import JudgeFlags
@@ -17,7 +18,7 @@ GATE_FAILED, UNFINISHED = 1, 3
 STYLES = {"healthy": "green", "warning": "yellow", "critical": "red", "insufficient_data": "dim"}
 
 
-class _Watcher:
+class _Announcements(NullObserver):
     """Prints every change on stderr, and remembers the last."""
 
     last: HealthStatus | None = None
@@ -52,11 +53,10 @@ def run_monitor(request: MonitorRequest, fail_on: str | None, judging: JudgeFlag
 
 def _watched(request: MonitorRequest) -> MonitorSummary:
     from eval_skills import flows
-    from eval_skills.engine.monitor.summary import monitor_watched_by
-    from eval_skills.flows.calling import run_here
+    from eval_skills.flows import run_here
 
-    watcher = _Watcher()
-    with monitor_watched_by(watcher):
+    watcher = _Announcements()
+    with observed_monitors.by(watcher):
         try:
             return run_here(flows.monitor, request)
         except KeyboardInterrupt as interrupt:

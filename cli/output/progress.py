@@ -20,9 +20,10 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from eval_skills.cli.context import printable
+from eval_skills.cli.context import current, printable
 from eval_skills.core.models import ItemResult
 from eval_skills.core.text import plural
+from eval_skills.engine.evaluation.observer import NullObserver
 from eval_skills.engine.evaluation.plan import RunPlan
 
 PLAIN_PERIOD_S = 5.0
@@ -34,8 +35,21 @@ def waiting_text(skill: str, waited_s: float, asked_s: float) -> str:
     return f"{skill} waits {waited_s:,.0f} s: its service asked for {asked_s:,.0f} s{capped}"
 
 
-class LiveDisplay:
-    """Shows done, passed, failed, errors and the time left. Told of results from the flow's thread and from its event loop."""
+class RunsAnnounced(NullObserver):
+    """Prints a line for every evaluation of a replay when it starts."""
+
+    def planned(self, plan: RunPlan) -> None:
+        """A revision is evaluated, or its evaluation is resumed."""
+        commit = str(plan.request.provenance.get("commit", ""))[:12]
+        current().remark(f"run {plan.run_id}: {plan.planned} items of commit {commit}, {plan.finished} of them done", style="")
+
+    def waiting(self, skill: str, waited_s: float, asked_s: float) -> None:
+        """A skill's service asked us to wait."""
+        current().remark(waiting_text(skill, waited_s, asked_s), style="")
+
+
+class LiveDisplay(NullObserver):
+    """Shows done, passed, failed, errors and the time left; called from the flow's thread and from its event loop."""
 
     def __init__(self, console: Console) -> None:
         self._console, self._lock = console, Lock()

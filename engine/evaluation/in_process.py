@@ -14,7 +14,7 @@ from typing import Any
 from eval_skills.core.store import Journal, land, write_manifest
 from eval_skills.engine.evaluation.asyncio_support import cancel_pending_tasks
 from eval_skills.engine.evaluation.manifest import manifest_of
-from eval_skills.engine.evaluation.observer import observer
+from eval_skills.engine.evaluation.observer import observed_runs
 from eval_skills.engine.evaluation.plan import Item, RunPlan
 from eval_skills.engine.evaluation.reports import landed_reports
 from eval_skills.engine.evaluation.retries import ConcurrencySlot, current_slot, final_result
@@ -44,7 +44,7 @@ def evaluate_in_process(plan: RunPlan) -> RunSummary:
 
 async def _evaluate(plan: RunPlan, journal: Journal) -> None:
     places = asyncio.Semaphore(plan.request.concurrency)
-    async with RunSession(plan, journal, observer()) as session:
+    async with RunSession(plan, journal, observed_runs.observer) as session:
         items = [asyncio.ensure_future(_evaluate_item(session, item, places)) for item in plan.items]
         try:
             await asyncio.gather(*items)

@@ -1,4 +1,4 @@
-"""A run while it works: where it does so, its journal, and the attempts of items that are not done yet."""
+"""An open run: its executor, its journal, and the attempts of items that are not done yet."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from eval_skills.core.redaction import Redaction
 from eval_skills.core.store import Journal
 from eval_skills.engine.evaluation.execution import Outcome
 from eval_skills.engine.evaluation.executor import ItemExecutor, LocalExecutor
-from eval_skills.engine.evaluation.observer import RunObserver
+from eval_skills.engine.evaluation.observer import NullObserver
 from eval_skills.engine.evaluation.plan import Item, RunPlan
 
 MAX_RETRY_AFTER_S = 120.0
-"""The longest wait that a skill may ask for with ``Retry-After``: nobody should be able to stall a run for ever."""
+"""The longest wait that a skill may ask for with ``Retry-After``: no service may stall a run for ever."""
 
-WORTH_SAYING_S = 5.0
-"""A wait from which on whoever watches the run is told why nothing happens."""
+REPORTED_WAIT_S = 5.0
+"""Waits of at least this long are reported to the run's observer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,27 +35,27 @@ class RunRef:
 class RunSession:
     """One run's live resources, on the event loop of its task runner.
 
-    Items are executed at `workplace`, which is this process unless another one is given; the journal is written here.
+    Items are executed by `executor`, else in this process; the journal is written here.
     """
 
     def __init__(
         self,
         plan: RunPlan,
         journal: Journal,
-        watcher: RunObserver,
+        observer: NullObserver,
         flow_run_id: str | None = None,
-        workplace: ItemExecutor | None = None,
+        executor: ItemExecutor | None = None,
     ) -> None:
         self.plan = plan
         self.counts: Counter[str] = Counter()
-        self._journal, self._watcher, self._flow_run_id = journal, watcher, flow_run_id
+        self._journal, self._observer, self._flow_run_id = journal, observer, flow_run_id
         self._stopped = False
         self._secrets = plan.secrets()
         self._redaction = Redaction(self._secrets)
-        self._workplace = workplace or LocalExecutor(plan)
+        self._executor = executor or LocalExecutor(plan)
         self._attempts: dict[Item, list[Attempt]] = defaultdict(list)
         self._not_before: dict[Item, float] = {}
-        self._said_to_wait: set[str] = set()
+        self._reported_waits: set[str] = set()
 
     @classmethod
     def of(cls, run: RunRef) -> RunSession:
@@ -75,13 +75,13 @@ class RunSession:
         return self._stopped
 
     async def __aenter__(self) -> Self:
-        await self._workplace.__aenter__()
+        await self._executor.__aenter__()
         _open_sessions[self.plan.run_id] = self
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         del _open_sessions[self.plan.run_id]
-        await self._workplace.__aexit__(kind, error, trace)
+        await self._executor.__aexit__(kind, error, trace)
 
     async def not_before(self, item: Item) -> None:
         """Wait as long as the skill asked for after the item's last attempt."""
@@ -89,20 +89,20 @@ class RunSession:
 
     async def attempt(self, item: Item, *, last: bool, task_run_id: str | None = None) -> Outcome:
         """Make one attempt; a final one is in the journal when this returns. `last` says that no other will follow."""
-        outcome = self._without_secrets(await self._workplace.execute(item, self._attempts[item]))
+        outcome = self._without_secrets(await self._executor.execute(item, self._attempts[item]))
         if outcome.transient and not last:
             self._attempts[item] = outcome.result.attempts
             self._not_before[item] = monotonic() + self._wait_s(item.skill, outcome.retry_after_s)
-            self._watcher.retrying(str(item), outcome.result.error_message or "")
+            self._observer.retrying(str(item), outcome.result.error_message or "")
             return outcome
         self._finish(item, outcome, task_run_id)
         return outcome
 
     def _wait_s(self, skill: str, asked_s: float) -> float:
         wait_s = min(asked_s, MAX_RETRY_AFTER_S)
-        if wait_s >= WORTH_SAYING_S and skill not in self._said_to_wait:
-            self._said_to_wait.add(skill)
-            self._watcher.waiting(skill, wait_s, asked_s)
+        if wait_s >= REPORTED_WAIT_S and skill not in self._reported_waits:
+            self._reported_waits.add(skill)
+            self._observer.waiting(skill, wait_s, asked_s)
         return wait_s
 
     def _without_secrets(self, outcome: Outcome) -> Outcome:
@@ -121,7 +121,7 @@ class RunSession:
         self.counts[result.status] += 1
         if self.plan.request.fail_fast and not result.passed:
             self._stopped = True
-        self._watcher.finished(result)
+        self._observer.finished(result)
 
 
 _open_sessions: dict[str, RunSession] = {}

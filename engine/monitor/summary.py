@@ -1,17 +1,11 @@
-"""What a call of a monitor came to.
-
-Who watches a monitor: the command line, or nobody.
-"""
+"""The result of one call of a monitor, and what an observer is notified of while it runs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Protocol
 
 from eval_skills.core.monitoring import HealthStatus, StatusChange, WindowFigures
+from eval_skills.engine.observer import Observed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,33 +50,11 @@ def summary_line(status: HealthStatus, figures: WindowFigures, read: int, sample
     return f"{status}: {window}; {read:,} records read, {sampled:,} sampled, {bad:,} bad"
 
 
-class MonitorWatcher(Protocol):
-    """Told of changes while they happen; must return quickly and never raise."""
+class NullObserver:
+    """Notified of changes as they happen, and shows nothing: observers derive from it and return quickly, without raising."""
 
     def changed(self, change: StatusChange) -> None:
-        """The announced status is another one now."""
+        """The announced status has changed."""
 
 
-class NobodyLooks:
-    """The watcher of a monitor that nobody watches."""
-
-    def changed(self, change: StatusChange) -> None:
-        """Nothing to show."""
-
-
-_watcher: ContextVar[MonitorWatcher] = ContextVar("eval_skills_monitor_watcher", default=NobodyLooks())  # noqa: B039 - no state
-
-
-def monitor_watcher() -> MonitorWatcher:
-    """Whoever watches the current monitor."""
-    return _watcher.get()
-
-
-@contextmanager
-def monitor_watched_by(watcher: MonitorWatcher) -> Iterator[None]:
-    """Let `watcher` see every change inside."""
-    token = _watcher.set(watcher)
-    try:
-        yield
-    finally:
-        _watcher.reset(token)
+observed_monitors = Observed("monitor_observer", NullObserver())

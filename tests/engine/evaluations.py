@@ -16,7 +16,7 @@ from eval_skills.core.models import Attempt, ItemResult
 from eval_skills.core.store import Journal, Store, land, land_reports, started_at, write_manifest
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.manifest import manifest_of
-from eval_skills.engine.evaluation.observer import NobodyWatches
+from eval_skills.engine.evaluation.observer import NullObserver
 from eval_skills.engine.evaluation.plan import RunPlan, make_plan
 from eval_skills.engine.evaluation.session import RunSession
 from tests.engine.backfill.backfills import DAY, START, Days
@@ -111,7 +111,7 @@ def open_run() -> Callable[..., RunSession]:
     """An open journal's session of a plan, to be entered; whoever watches may be given."""
 
     def make(plan: RunPlan, watcher: Any = None) -> RunSession:
-        return RunSession(plan, Journal(plan.store.journal_path(plan.run_id)), watcher or NobodyWatches(), "flow-run")
+        return RunSession(plan, Journal(plan.store.journal_path(plan.run_id)), watcher or NullObserver(), "flow-run")
 
     return make
 

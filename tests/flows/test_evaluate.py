@@ -13,7 +13,7 @@ import pytest
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.store import Store
 from eval_skills.engine.definition.request import EvaluateRequest
-from eval_skills.engine.evaluation.observer import NobodyWatches, observed_by
+from eval_skills.engine.evaluation.observer import NullObserver, observed_runs
 from eval_skills.engine.evaluation.summary import RunSummary
 from eval_skills.flows import evaluate
 
@@ -233,7 +233,7 @@ class TestRefusals:
 
 @pytest.mark.usefixtures("prefect_url")
 def test_whoever_watches_sees_every_result_after_the_journal_has_it(tmp_path: Path, skill: Path) -> None:
-    class Watcher(NobodyWatches):
+    class Watcher(NullObserver):
         def __init__(self) -> None:
             self.seen: list[tuple[str, bool]] = []
 
@@ -242,6 +242,6 @@ def test_whoever_watches_sees_every_result_after_the_journal_has_it(tmp_path: Pa
             self.seen.append((result.task_id, f'"{result.task_id}"' in journal))
 
     watcher = Watcher()
-    with observed_by(watcher):
+    with observed_runs.by(watcher):
         run(tmp_path, skill, tasks=tasks_file(tmp_path, "ok", "wrong"))
     assert sorted(watcher.seen) == [("ok", True), ("wrong", True)]

@@ -15,7 +15,7 @@ from eval_skills.core.errors import InputError
 from eval_skills.core.monitoring import StatusChange
 from eval_skills.core.store import Store
 from eval_skills.engine.monitor.request import MonitorRequest
-from eval_skills.engine.monitor.summary import NobodyLooks, monitor_watched_by
+from eval_skills.engine.monitor.summary import NullObserver, observed_monitors
 from eval_skills.flows import monitor
 
 pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_url")]
@@ -33,7 +33,7 @@ def test_a_flow_run_with_a_task_run_per_batch_and_an_event_per_change(
 ) -> None:
     seen: list[StatusChange] = []
 
-    class Watcher(NobodyLooks):
+    class Watcher(NullObserver):
         def changed(self, change: StatusChange) -> None:
             seen.append(change)
 
@@ -41,7 +41,7 @@ def test_a_flow_run_with_a_task_run_per_batch_and_an_event_per_change(
     AssertingEventsClient.reset()
     worker = EventsWorker.instance(AssertingEventsClient)
     monkeypatch.setattr(EventsWorker, "instance", classmethod(lambda cls, *_, **__: worker))
-    with monitor_watched_by(Watcher()):
+    with observed_monitors.by(Watcher()):
         summary = monitor(MonitorRequest(log=str(log), rate=1.0, store=str(tmp_path / "store")))
     worker.drain()
     events = [each for client in AssertingEventsClient.all for each in client.events if each.event.startswith("eval-skills")]

@@ -12,12 +12,11 @@ from prefect.runtime import flow_run
 
 from eval_skills.core.store import Journal
 from eval_skills.engine.definition.request import EvaluateRequest
-from eval_skills.engine.evaluation.observer import NobodyWatches
+from eval_skills.engine.evaluation.observer import NullObserver
 from eval_skills.engine.evaluation.plan import Item, RunPlan
 from eval_skills.engine.evaluation.session import RunRef, RunSession
 from eval_skills.engine.evaluation.summary import RunSummary
-from eval_skills.flows import evaluate
-from eval_skills.flows.calling import run_here
+from eval_skills.flows import evaluate, run_here
 from eval_skills.flows.items import run_items
 from eval_skills.tasks.evaluation import evaluate_item, retry_delays
 from eval_skills.tasks.runner import EventLoopTaskRunner
@@ -50,7 +49,7 @@ def awaited(plan: RunPlan) -> Timed:
     async def through_gather() -> Timed:
         began = perf_counter()
         with Journal(plan.store.journal_path(plan.run_id)) as journal:
-            async with RunSession(plan, journal, NobodyWatches()) as session:
+            async with RunSession(plan, journal, NullObserver()) as session:
                 await _gather(plan)
                 finished = session.counts["pass"]
         return Timed(_checked(perf_counter() - began, finished, len(plan.items)), str(flow_run.id))

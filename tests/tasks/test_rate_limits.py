@@ -9,7 +9,7 @@ import pytest
 
 from eval_skills.engine.judging.outcome import judges_of
 from eval_skills.scorers.judging.judges import no_rate_limit
-from eval_skills.tasks.rate_limits import keep_rate_limits, limit_of
+from eval_skills.tasks.rate_limits import apply_rate_limits, limit_of
 
 if TYPE_CHECKING:
     from tests.engine.evaluations import MakePlan
@@ -38,12 +38,12 @@ async def test_a_request_waits_for_the_limit_that_is_there_and_for_no_other(
     plan = make_plan_of(tasks=tasks, llm={"model": "openai/limited", "apiBase": "http://127.0.0.1:9/v1"})
     judges = judges_of(plan.scorings)
     assert judges is not None
-    keep_rate_limits(plan.scorings)
+    apply_rate_limits(plan.scorings)
     assert judges.before_request is no_rate_limit
     async with get_client() as client:
         made = GlobalConcurrencyLimitCreate(name=limit_of("openai/limited"), limit=5, slot_decay_per_second=0.001)
         await client.create_global_concurrency_limit(made)
-        keep_rate_limits(plan.scorings)
+        apply_rate_limits(plan.scorings)
         for _ in range(2):
             await judges.before_request("openai/limited")
         await judges.before_request("openai/other")

@@ -14,7 +14,7 @@ from time import monotonic, sleep
 from eval_skills.core.models import ItemResult
 from eval_skills.core.store import Journal
 from eval_skills.core.store.journal_lines import read_journal
-from eval_skills.engine.evaluation.observer import NobodyWatches
+from eval_skills.engine.evaluation.observer import NullObserver
 from eval_skills.engine.evaluation.plan import Item, RunPlan
 from eval_skills.engine.evaluation.session import RunSession
 
@@ -71,7 +71,7 @@ def run(plan: RunPlan, retries: int = 1) -> tuple[dict[tuple[str, str], ItemResu
     async def work() -> list[str]:
         places = asyncio.Semaphore(CONCURRENCY)
         with Journal(plan.store.journal_path(plan.run_id)) as journal:
-            async with RunSession(plan, journal, NobodyWatches(), None) as session:
+            async with RunSession(plan, journal, NullObserver(), None) as session:
                 await asyncio.gather(*(attempts(session, item, places) for item in plan.items))
         return [str(task) for task in asyncio.all_tasks() if task is not asyncio.current_task()]
 

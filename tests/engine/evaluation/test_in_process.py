@@ -15,7 +15,7 @@ import pytest
 from eval_skills.core.models import ItemResult
 from eval_skills.core.store import Store, mirror_sqlite
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
-from eval_skills.engine.evaluation.observer import NobodyWatches, observed_by
+from eval_skills.engine.evaluation.observer import NullObserver, observed_runs
 
 if TYPE_CHECKING:
     from tests.engine.evaluations import MakePlan
@@ -49,7 +49,7 @@ def test_a_running_loop_is_in_nobodys_way(make_plan_of: MakePlan) -> None:
     assert asyncio.run(within()) == 1
 
 
-class _Interrupts(NobodyWatches):
+class _Interrupts(NullObserver):
     """Presses Ctrl-C when the first item has ended."""
 
     def finished(self, result: ItemResult) -> None:
@@ -60,7 +60,7 @@ def test_stopped_by_hand_it_keeps_what_is_done_and_leaves_no_process(make_plan_o
     assert threading.current_thread() is threading.main_thread()
     plan = make_plan_of("ok", "hang", concurrency=2, timeout_ms=600_000)
     before = set(_children())
-    with observed_by(_Interrupts()), pytest.raises(KeyboardInterrupt):
+    with observed_runs.by(_Interrupts()), pytest.raises(KeyboardInterrupt):
         evaluate_in_process(plan)
     assert set(_children()) <= before
     assert plan.store.unfinished() == [plan.run_id]

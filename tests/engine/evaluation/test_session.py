@@ -15,7 +15,7 @@ from eval_skills.core.models import Attempt, ItemResult
 from eval_skills.core.store import Journal
 from eval_skills.engine.evaluation.execution import Outcome, no_answer
 from eval_skills.engine.evaluation.executor import LocalExecutor
-from eval_skills.engine.evaluation.observer import NobodyWatches
+from eval_skills.engine.evaluation.observer import NullObserver
 from eval_skills.engine.evaluation.plan import Item, RunPlan
 from eval_skills.engine.evaluation.session import MAX_RETRY_AFTER_S, RunRef, RunSession
 
@@ -38,7 +38,7 @@ class Busy(LocalExecutor):
         return no_answer(item, self.plan, trouble, datetime.now(UTC), 1.0, earlier)
 
 
-class Watcher(NobodyWatches):
+class Watcher(NullObserver):
     def __init__(self) -> None:
         self.retried: list[str] = []
         self.results: list[ItemResult] = []

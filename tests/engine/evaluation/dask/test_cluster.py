@@ -26,7 +26,7 @@ from eval_skills.engine.evaluation.dask import worker as cluster_worker
 from eval_skills.engine.evaluation.dask.cluster import DaskExecutor
 from eval_skills.engine.evaluation.dask.worker import RunOnWorker
 from eval_skills.engine.evaluation.execution import Outcome
-from eval_skills.engine.evaluation.observer import NobodyWatches
+from eval_skills.engine.evaluation.observer import NullObserver
 from eval_skills.engine.evaluation.plan import Item, RunPlan
 from eval_skills.engine.evaluation.session import RunSession
 
@@ -92,7 +92,7 @@ class Scene:
         from eval_skills.core.store import Journal
 
         with Journal(self.plan.store.journal_path(self.plan.run_id)) as journal:
-            async with RunSession(self.plan, journal, NobodyWatches(), "flow-run", DaskExecutor(self.plan)) as session:
+            async with RunSession(self.plan, journal, NullObserver(), "flow-run", DaskExecutor(self.plan)) as session:
                 yield session
 
     def journal(self) -> list[dict[str, Any]]:

@@ -1,17 +1,16 @@
-"""Find: the skills of a folder that match.
-
-Load: the benchmark that a pipeline asks.
-"""
+"""The Prefect tasks of the pipeline besides the evaluation: find the skills, load the benchmark, select the best."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 
 from eval_skills import benchmarks
-from eval_skills.core.models import Benchmark
+from eval_skills.core.models import Benchmark, Skill, SkillCompletionReport
+from eval_skills.core.selection import RankedSkill, SelectStrategy, select
 from eval_skills.engine.definition.request import PipelineRequest
 from eval_skills.engine.discovery import FoundSkills, matching_skills
 
@@ -24,7 +23,15 @@ def find_skills(request: PipelineRequest) -> FoundSkills:
 
 @task(persist_result=False, cache_policy=NO_CACHE)
 def load_benchmark(benchmark: str, benchmarks_dir: str | None = None, tasks: str | None = None) -> Benchmark:
-    """The benchmark by id or path, or the file of tasks that replaces it."""
+    """Load the benchmark by id or path, or the file of tasks that replaces it."""
     if tasks:
         return benchmarks.load_tasks(Path(tasks))
     return benchmarks.load_benchmark(benchmark, benchmarks_dir=Path(benchmarks_dir) if benchmarks_dir else None)
+
+
+@task(persist_result=False, cache_policy=NO_CACHE)
+def select_skills(
+    skills: Sequence[Skill], reports: Sequence[SkillCompletionReport], strategy: SelectStrategy
+) -> list[RankedSkill]:
+    """Rank the skills that pass the strategy's filters."""
+    return select(skills, reports, strategy)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY
 
-from eval_skills.flows.calling import run_here
+from eval_skills.flows import run_here
 
 
 def test_the_heartbeat_is_off_inside_and_as_before_outside() -> None:
