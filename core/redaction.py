@@ -24,7 +24,7 @@ CUT = "…"
 """How messages that quote a foreign text mark where they cut it."""
 
 
-def left_readable(secrets: Mapping[str, str]) -> list[str]:
+def short_secrets(secrets: Mapping[str, str]) -> list[str]:
     """A remark for each secret that is too short to be looked for; it names the secret, never its value."""
     short = (name for name, value in secrets.items() if 0 < len(value.strip()) < MIN_SECRET_CHARS)
     few = f"fewer than {MIN_SECRET_CHARS} characters"

@@ -9,7 +9,7 @@ from prefect import flow
 from prefect.runtime import flow_run
 from prefect.states import Completed, Failed
 
-from eval_skills.core.nightly.evidence import Fresh
+from eval_skills.core.nightly.evidence import FreshRuns
 from eval_skills.engine.nightly.evidence import SuiteEvidence, SuiteRun, suite_run
 from eval_skills.engine.nightly.plan import NightPlan
 from eval_skills.engine.nightly.request import NightlyRequest
@@ -64,7 +64,7 @@ def _runs(night: NightPlan, evaluated: Sequence[Evaluated]) -> list[SuiteRun]:
     ]
 
 
-def _confirmed(night: NightPlan, evidence: Sequence[SuiteEvidence]) -> tuple[dict[int, Fresh], list[Evaluated]]:
+def _confirmed(night: NightPlan, evidence: Sequence[SuiteEvidence]) -> tuple[dict[int, FreshRuns], list[Evaluated]]:
     """Fresh runs of every skill with tasks that moved, by the skill's position in the night."""
     skills = [(each, skill) for each in evidence for skill in each.skills]
     moved = {index: tasks for index, (_, skill) in enumerate(skills) if (tasks := skill.moved())}
@@ -79,11 +79,11 @@ def _confirmed(night: NightPlan, evidence: Sequence[SuiteEvidence]) -> tuple[dic
     }, done
 
 
-def _fresh(of: SuiteEvidence, skill_key: str, done: Evaluated) -> Fresh:
+def _fresh(of: SuiteEvidence, skill_key: str, done: Evaluated) -> FreshRuns:
     run = suite_run(of.run.suite, done.run_id or "", [report for report in done.reports if report.skill_key == skill_key])
     if run.reports:
-        return Fresh(report=run.reports[0], run_id=done.run_id)
-    return Fresh(
+        return FreshRuns(report=run.reports[0], run_id=done.run_id)
+    return FreshRuns(
         report=None, run_id=done.run_id, problem="; ".join([*done.problems, *run.failures]) or f"{skill_key} did not run"
     )
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eval_skills.core.metrics.dimensions import in_order
 from eval_skills.core.models import DimensionSummary, SkillCompletionReport
+from eval_skills.core.models.report import in_order
 from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
 

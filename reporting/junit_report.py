@@ -91,7 +91,7 @@ def _add_case(suite: ElementTree.Element, benchmark_id: str, item: TaskResult) -
 
 
 def _trouble(item: TaskResult) -> tuple[str, str]:
-    """The code and the message of the first reason; all of them where forbidden tools were called, after an alarm."""
+    """The code and the message of the first reason; all of them where forbidden tools were called, after an alert."""
     if calls := forbidden_calls(item):
         return FORBIDDEN_TOOL_CALLED, "FORBIDDEN TOOL CALLED: " + "; ".join(call.message for call in calls)
     if item.reasons:

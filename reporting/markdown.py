@@ -27,11 +27,11 @@ from eval_skills.reporting.sections import (
     ErrorKindCount,
     FlakyTask,
     TaskFailures,
-    alarms,
     calls_line,
     errors_by_kind,
     failures_by_task,
     flaky_tasks,
+    forbidden_tool_alerts,
     reasons,
 )
 
@@ -59,7 +59,7 @@ def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> 
     return template("report.md.jinja").render(
         context=context,
         sections=sections,
-        alarms=alarms([section.report for section in sections]),
+        forbidden_tool_alerts=forbidden_tool_alerts([section.report for section in sections]),
         skills_shown=SKILLS_SHOWN,
         first_token=any(report.latency.time_to_first_token_p50_ms is not None for report in reports),
         dimensions=shown_dimensions(reports),
@@ -105,7 +105,7 @@ def _environment() -> Environment:
     environment.filters |= {"plural": plural, "times": lambda values: numbers.times(*values)}
     plain = (excerpt, reasons, calls_line, dimension_title, mean_of, judging_of, judging_figures, judging_notes, judges_table)
     environment.filters |= {function.__name__: function for function in plain}
-    environment.filters |= {"ours": _literal(str), "corrected_rate": _literal(corrected_rate)}
+    environment.filters |= {"trusted": _literal(str), "corrected_rate": _literal(corrected_rate)}
     return environment
 
 

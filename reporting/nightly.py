@@ -1,4 +1,4 @@
-"""A suite of a night as Markdown: its ranking with the verdicts, and the course of its nights."""
+"""A suite of a night as Markdown: its ranking with the verdicts, and the trend over its nights."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from eval_skills.core.models import SkillCompletionReport
-from eval_skills.core.nightly.evidence import NightVerdict, Ruling
+from eval_skills.core.nightly.evidence import Classification, NightVerdict
 from eval_skills.reporting import numbers
 from eval_skills.reporting.context import ranked
 from eval_skills.reporting.escape import markdown
 from eval_skills.reporting.numbers import sparkline
-from eval_skills.reporting.sections import alarms
+from eval_skills.reporting.sections import forbidden_tool_alerts
 
 SIGNS: dict[NightVerdict, str] = {
     "regressed": "🔴",
@@ -25,24 +25,26 @@ NIGHTS_SHOWN = 60
 
 
 @dataclass(frozen=True, slots=True)
-class RuledSkill:
-    """A skill's report of tonight, and the night's ruling on it."""
+class ClassifiedSkill:
+    """A skill's report of tonight, and how the night classified it."""
 
     report: SkillCompletionReport
-    ruling: Ruling
+    classification: Classification
 
 
-def ranking_markdown(skills: Sequence[RuledSkill], failures: Iterable[str], link: str | None) -> str:
+def ranking_markdown(skills: Sequence[ClassifiedSkill], failures: Iterable[str], link: str | None) -> str:
     """What failed to run and which forbidden tools were called, then the skills, best first, with their verdicts; `link` leads to
     the flow run.
     """
-    rulings = {skill.report.skill_key: skill.ruling for skill in skills}
+    classifications = {skill.report.skill_key: skill.classification for skill in skills}
     lines = [f"- ⚫ **did not run**: {markdown(failure)}" for failure in failures]
-    lines += [f"- 🚨 **forbidden tools**: {markdown(alarm.line)}" for alarm in alarms([skill.report for skill in skills])]
+    lines += [
+        f"- 🚨 **forbidden tools**: {markdown(alert.line)}" for alert in forbidden_tool_alerts([skill.report for skill in skills])
+    ]
     if skills:
         lines += ["", "| # | skill | completion | 95 % interval | errors | P95 | verdict |", "|--:|---|--:|--:|--:|--:|---|"]
     for place, report in enumerate(ranked(skill.report for skill in skills), start=1):
-        summary, ruling = report.summary, rulings[report.skill_key]
+        summary, classification = report.summary, classifications[report.skill_key]
         cells = [
             str(place),
             markdown(report.skill_key),
@@ -50,7 +52,7 @@ def ranking_markdown(skills: Sequence[RuledSkill], failures: Iterable[str], link
             numbers.interval(summary.confidence_interval),
             numbers.rate(summary.error_rate),
             numbers.milliseconds(report.latency.p95_ms),
-            f"{SIGNS.get(ruling.verdict, '')} {ruling.verdict}: {markdown(ruling.explanation)}".strip(),
+            f"{SIGNS.get(classification.verdict, '')} {classification.verdict}: {markdown(classification.explanation)}".strip(),
         ]
         lines.append(f"| {' | '.join(cells)} |")
     if link:

@@ -1,7 +1,4 @@
-"""What a report shows of one skill beside its figures: failures by task, errors by kind, flaky tasks.
-
-Forbidden tools that were called: what every report says first and loudest.
-"""
+"""What a report shows of a skill beside its figures: forbidden tools it called, failures by task, errors by kind, flaky tasks."""
 
 from __future__ import annotations
 
@@ -15,7 +12,8 @@ from eval_skills.core.text import plural
 from eval_skills.core.tool_names import FORBIDDEN_TOOL_CALLED
 from eval_skills.reporting.escape import excerpt
 
-CALLS_SHOWN, CALL_LENGTH = 10, 80
+CALLS_OF_ITEM, CALL_LENGTH = 10, 80
+CALLS_OF_ALERT, SKILLS_SHOWN = 5, 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +82,7 @@ def calls_line(item: TaskResult) -> str | None:
     """The first tool calls of an item, by the index that reasons name them with: ``[0] search {"q": "Bern"}; [1] book``."""
     if not item.tool_calls:
         return None
-    shown = [_call(index, call) for index, call in enumerate(item.tool_calls[:CALLS_SHOWN])]
+    shown = [_call(index, call) for index, call in enumerate(item.tool_calls[:CALLS_OF_ITEM])]
     more = len(item.tool_calls) - len(shown)
     return "; ".join([*shown, f"and {more:,} more"] if more else shown)
 
@@ -108,9 +106,6 @@ def _first_message(items: list[TaskResult]) -> str | None:
     return next((message for message in said if message), None)
 
 
-CALLS_SHOWN, SKILLS_SHOWN = 5, 20
-
-
 @dataclass(frozen=True, slots=True)
 class ForbiddenCall:
     """One forbidden tool that an item called: which item (runs count from 0), and what was said of the call."""
@@ -121,7 +116,7 @@ class ForbiddenCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Alarm:
+class ForbiddenToolAlert:
     """A skill that called forbidden tools in `items` items; the first `calls`, and how many `more` there are.
 
     A report that holds figures only has no calls to show.
@@ -140,16 +135,18 @@ class Alarm:
     @property
     def line(self) -> str:
         """The title and the calls that are shown, on one line; runs count from 1 there."""
-        told = "; ".join(f"{call.task_id}#{call.run_index + 1}: {call.message}" for call in self.calls)
+        calls = "; ".join(f"{call.task_id}#{call.run_index + 1}: {call.message}" for call in self.calls)
         more = f"; and {self.more:,} more" if self.more else ""
-        return f"{self.title}{': ' if told else ''}{told}{more}".replace("\n", " ")
+        return f"{self.title}{': ' if calls else ''}{calls}{more}".replace("\n", " ")
 
 
-def alarms(reports: Sequence[SkillCompletionReport], names: Sequence[str] | None = None) -> list[Alarm]:
-    """An alarm for each of the reports whose skill called a forbidden tool, in their order; `names` stand for the skills."""
+def forbidden_tool_alerts(
+    reports: Sequence[SkillCompletionReport], names: Sequence[str] | None = None
+) -> list[ForbiddenToolAlert]:
+    """An alert for each of the reports whose skill called a forbidden tool, in their order; `names` stand for the skills."""
     named = zip(names or [report.skill_key for report in reports], reports, strict=True)
-    found = [_alarm(name, report) for name, report in named]
-    return [alarm for alarm in found if alarm.items]
+    found = [_alert(name, report) for name, report in named]
+    return [alert for alert in found if alert.items]
 
 
 def forbidden_calls(item: TaskResult) -> list[ForbiddenCall]:
@@ -158,8 +155,8 @@ def forbidden_calls(item: TaskResult) -> list[ForbiddenCall]:
     return [ForbiddenCall(item.task_id, item.run_index, message) for message in said]
 
 
-def _alarm(name: str, report: SkillCompletionReport) -> Alarm:
+def _alert(name: str, report: SkillCompletionReport) -> ForbiddenToolAlert:
     by_item = [calls for item in report.task_results if (calls := forbidden_calls(item))]
     calls = [call for each in by_item for call in each]
     items = len(by_item) or report.summary.forbidden_items or 0
-    return Alarm(name, items, calls[:CALLS_SHOWN], max(0, len(calls) - CALLS_SHOWN))
+    return ForbiddenToolAlert(name, items, calls[:CALLS_OF_ALERT], max(0, len(calls) - CALLS_OF_ALERT))

@@ -16,8 +16,8 @@ from eval_skills.reporting.dimensions import shown_dimensions
 from eval_skills.reporting.escape import encodable, excerpt
 from eval_skills.reporting.judging.table import skills_table
 from eval_skills.reporting.numbers import duration
-from eval_skills.reporting.sections import SKILLS_SHOWN as ALARMS_SHOWN
-from eval_skills.reporting.sections import alarms
+from eval_skills.reporting.sections import SKILLS_SHOWN as ALERTS_SHOWN
+from eval_skills.reporting.sections import forbidden_tool_alerts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,12 +108,12 @@ def _content(
         line=line,
         gate_passed=gate_passed,
         below=[report for report in order if context.completes(report) is False][:SKILLS_SHOWN],
-        rogue=[report for report in order if report.summary.forbidden_items][:SKILLS_SHOWN],
+        called_forbidden=[report for report in order if report.summary.forbidden_items][:SKILLS_SHOWN],
         reports=order[:SKILLS_SHOWN],
         more_reports=max(0, len(order) - SKILLS_SHOWN),
         failures=[(report.skill_key, _item_name(item), item) for report, item in failed[:failures]],
-        alarms=alarms(order),
-        skills_shown=ALARMS_SHOWN,
+        forbidden_tool_alerts=forbidden_tool_alerts(order),
+        skills_shown=ALERTS_SHOWN,
         dimensions=shown_dimensions(order),
         judging=skills_table([(excerpt(report.skill_key, _EXCERPT_LENGTH), report) for report in order[:SKILLS_SHOWN]]),
         more_failures=max(0, len(failed) - failures),

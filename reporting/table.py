@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from eval_skills.core.metrics.dimensions import DIMENSIONS
 from eval_skills.core.models import SkillCompletionReport
+from eval_skills.core.models.report import DIMENSIONS
 from eval_skills.reporting.context import ReportContext, ranked
 from eval_skills.reporting.dimensions import mean_of
 from eval_skills.reporting.escape import csv_cell, encodable, json_text

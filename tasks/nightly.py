@@ -11,15 +11,15 @@ from prefect.cache_policies import NO_CACHE
 from prefect.events import emit_event
 from prefect.runtime import flow_run
 
-from eval_skills.core.nightly.evidence import Fresh, Ruling
-from eval_skills.core.nightly.ruling import rule
+from eval_skills.core.nightly.classification import classify
+from eval_skills.core.nightly.evidence import Classification, FreshRuns
 from eval_skills.engine.nightly.events import NightEvent, events_of, prune_old_items, record_night
 from eval_skills.engine.nightly.evidence import SuiteEvidence, SuiteRun, gather
 from eval_skills.engine.nightly.plan import NightPlan, SuiteHistory, plan_night
 from eval_skills.engine.nightly.request import NightlyRequest
 from eval_skills.engine.nightly.summary import NightSummary, SkillOutcome, SuiteOutcome
 from eval_skills.reporting.diff.report import render_markdown
-from eval_skills.reporting.nightly import RuledSkill, ranking_markdown, trend_markdown
+from eval_skills.reporting.nightly import ClassifiedSkill, ranking_markdown, trend_markdown
 from eval_skills.tasks.report import MAX_ARTIFACT_CHARACTERS, artifact_key
 
 
@@ -39,12 +39,12 @@ def compare_suites(night: NightPlan, runs: Sequence[SuiteRun]) -> list[SuiteEvid
 def conclude(
     night: NightPlan,
     evidence: Sequence[SuiteEvidence],
-    fresh: Mapping[int, Fresh],
+    fresh: Mapping[int, FreshRuns],
     recorded: tuple[tuple[str, ...], int],
 ) -> NightSummary:
     """Classify every skill and record the night in the store; later nights compare with it."""
-    rulings = rule(night.night_id, [skill for each in evidence for skill in each.skills], fresh)
-    numbered = iter(enumerate(rulings))
+    classifications = classify(night.night_id, [skill for each in evidence for skill in each.skills], fresh)
+    numbered = iter(enumerate(classifications))
     suites = [_outcome(each, [next(numbered) for _ in each.skills], fresh, night.baseline) for each in evidence]
     summary = NightSummary(
         night_id=night.night_id, store=night.store.path, suites=suites, flow_runs=recorded[0], task_runs=recorded[1]
@@ -56,7 +56,7 @@ def conclude(
 @task(persist_result=False, cache_policy=NO_CACHE)
 def publish_suite(suite: SuiteOutcome, past: SuiteHistory, night_id: str) -> None:
     """Publish the suite's ranking, comparisons and trend as artifacts, under keys that stay the same every night."""
-    skills = [RuledSkill(skill.report, skill.ruling) for skill in suite.skills]
+    skills = [ClassifiedSkill(skill.report, skill.classification) for skill in suite.skills]
     texts = {"ranking": ranking_markdown(skills, suite.failures, flow_run.ui_url)}
     if suite.run_id is not None:
         parts = [render_markdown(document) for document in suite.diffs]
@@ -87,24 +87,24 @@ def prune(night: NightPlan, summary: NightSummary, keep_days: int) -> NightSumma
 
 
 def _outcome(
-    evidence: SuiteEvidence, numbered: Sequence[tuple[int, Ruling]], fresh: Mapping[int, Fresh], baseline: str | None
+    evidence: SuiteEvidence, numbered: Sequence[tuple[int, Classification]], fresh: Mapping[int, FreshRuns], baseline: str | None
 ) -> SuiteOutcome:
     run = evidence.run
     skills = [
         SkillOutcome(
             report=skill.report,
-            ruling=ruling,
+            classification=classification,
             against=skill.against,
             confirm_run_id=fresh[index].run_id if index in fresh else None,
         )
-        for skill, (index, ruling) in zip(evidence.skills, numbered, strict=True)
+        for skill, (index, classification) in zip(evidence.skills, numbered, strict=True)
     ]
-    down = Ruling(verdict="failed", explanation="it could not be reached or not be judged, so nothing is known of it")
+    down = Classification(verdict="failed", explanation="it could not be reached or not be judged, so nothing is known of it")
     return SuiteOutcome(
         name=run.suite.name,
         run_id=run.run_id,
         benchmark_id=next((report.benchmark_id for report in [*run.reports, *run.unreachable]), None),
-        skills=[*skills, *(SkillOutcome(report=report, ruling=down) for report in run.unreachable)],
+        skills=[*skills, *(SkillOutcome(report=report, classification=down) for report in run.unreachable)],
         failures=[*run.failures, *(fresh[index].problem for index, _ in numbered if index in fresh and fresh[index].problem)],
         diffs=evidence.documents(),
         last_good=evidence.past.last_good,
@@ -117,5 +117,5 @@ def _points(suite: SuiteOutcome, past: SuiteHistory, night_id: str) -> dict[str,
     return {
         key: [*past.points.get(key, []), (night_id, skill.report.summary.completion_rate)]
         for skill in suite.skills
-        if skill.ruling.verdict != "failed" and (key := skill.report.skill_key)
+        if skill.classification.verdict != "failed" and (key := skill.report.skill_key)
     }

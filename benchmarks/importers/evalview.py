@@ -1,7 +1,4 @@
-"""A folder of EvalView test cases, or one of them, as a benchmark.
-
-The line of a YAML file that a complaint is about.
-"""
+"""A folder of EvalView test cases, or one of them, as a benchmark; errors name the line of the file."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eval_skills.benchmarks.importers.evalview_case import Case
-from eval_skills.benchmarks.importers.evalview_task import doubts, task_of
+from eval_skills.benchmarks.importers.evalview_task import task_of, unsupported
 from eval_skills.core.documents.loading import read_document, validate
 from eval_skills.core.errors import InputError
 from eval_skills.core.fingerprint import IGNORED_FOLDERS, digest_of_json
@@ -65,7 +62,7 @@ def read_suite(path: Path) -> ImportedSuite:
 
     Read are ``*.yaml``, ``*.yml`` and ``*.toml``, except hidden ones and ``config.*``; a file with a key `skill` is EvalView's
     test of something else and is skipped. The benchmark's id is the folder's name; its version is ``0.0.N``, where N changes with
-    whatever a case says (but for comments); `metadata` says what was read, skipped and will not be heeded.
+    whatever a case says (but for comments); `metadata` says what was read, what was skipped and what is not supported.
 
     Raises:
         InputError: a file cannot be read, a key is unknown, a value is invalid, something cannot be done here, two cases have
@@ -89,7 +86,9 @@ def _benchmark(path: Path, read: list[_Read], skipped: list[Path]) -> Benchmark:
         "digest": digest,
         "imported": len(read),
         "skipped": [_relative(file, folder) for file in skipped],
-        "warnings": [f"{_relative(each.file, folder)}: {doubt}" for each in read for doubt in doubts(each.case, each.document)],
+        "warnings": [
+            f"{_relative(each.file, folder)}: {doubt}" for each in read for doubt in unsupported(each.case, each.document)
+        ],
     }
     return Benchmark(
         id=re.sub(r"[^a-z0-9_-]+", "-", name.lower()).strip("-") or "evalview",
@@ -103,17 +102,17 @@ def _benchmark(path: Path, read: list[_Read], skipped: list[Path]) -> Benchmark:
 
 def _read(file: Path, document: Any) -> _Read:
     if not isinstance(document, dict):
-        raise InputError("this is no EvalView test case: its top is not a mapping with name and input", source=file)
+        raise InputError("not an EvalView test case: the file must be a mapping with name and input", source=file)
     try:
-        _refuse_circles(document)
+        _refuse_cycles(document)
         case = validate(Case, document)
         return _Read(file, document, case, validate(EvalTask, task_of(case)))
     except InputError as error:
         raise with_line(error, file) from None
 
 
-def _refuse_circles(document: dict[str, Any]) -> None:
-    """YAML lets a part hold itself, which no test case means, and which nothing that walks through it gets out of."""
+def _refuse_cycles(document: dict[str, Any]) -> None:
+    """YAML lets a part contain itself; no test case means that, and walking through it would never end."""
     above: dict[int, None] = {}
     rest: list[tuple[Any, str, bool]] = [(document, "", False)]
     done: set[int] = set()
@@ -123,7 +122,7 @@ def _refuse_circles(document: dict[str, Any]) -> None:
             above.pop(id(part))
             done.add(id(part))
         elif id(part) in above:
-            raise InputError("this part holds itself (an anchor that is used inside of what it names); write it out", path=path)
+            raise InputError("this part contains itself (a YAML anchor used inside its own value); write it out", path=path)
         elif isinstance(part, dict | list) and id(part) not in done:
             above[id(part)] = None
             rest.append((part, path, True))
@@ -175,7 +174,7 @@ def with_line(error: InputError, file: Path) -> InputError:
     """The error with the line of `file` that its path stands for: ``case.yaml:12: thresholds: …``.
 
     A path that the file does not hold stands for the innermost part that it does; camelCase finds snake_case too. A file that is
-    no YAML has no lines here: the error names the file alone.
+    not YAML has no lines here: the error names the file alone.
     """
     line = _line_of(file, error.path, error.message)
     return InputError(error.message, source=f"{file}:{line}" if line else file, path=error.path)

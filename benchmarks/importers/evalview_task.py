@@ -53,10 +53,10 @@ def task_id(name: str) -> str:
     return re.sub(r"[^a-z0-9_-]+", "-", name.lower()).strip("-") or "case"
 
 
-def doubts(case: Case, raw: dict[str, Any]) -> list[str]:
-    """What the case says and nobody heeds here, one sentence each; `raw` is the case as written."""
+def unsupported(case: Case, raw: dict[str, Any]) -> list[str]:
+    """What the case says that has no effect here, one sentence each; `raw` is the case as written."""
     expected, output = case.expected, case.expected.output
-    unheeded = {
+    given = {
         "checks.safety": bool(case.checks and case.checks.safety),
         "checks.pii": bool(case.checks and case.checks.pii),
         "expected.safety": bool(expected.safety),
@@ -70,9 +70,10 @@ def doubts(case: Case, raw: dict[str, Any]) -> list[str]:
         "model": case.model is not None,
         "tools": bool(case.tools),
     }
-    said = [f"{name} is not checked here" for name, is_set in unheeded.items() if is_set and name.startswith(("checks", "exp"))]
-    said += [f"{name} has no effect here: the skill under test is what --skills names" for name in _target(unheeded)]
-    said += [f"{name} has no effect here; it is kept in the task's metadata" for name in ("gate", "mocks") if unheeded[name]]
+    said = [f"{name} is not checked here" for name, is_set in given.items() if is_set and name.startswith(("checks", "exp"))]
+    target = [name for name in ("adapter", "endpoint", "model", "tools") if given[name]]
+    said += [f"{name} has no effect here: the skill under test is what --skills names" for name in target]
+    said += [f"{name} has no effect here; it is kept in the task's metadata" for name in ("gate", "mocks") if given[name]]
     if case.thresholds.variance:
         said.append("thresholds.variance has no effect here: --runs repeats a task, and reports show how its runs differ")
     if expected.categories:
@@ -80,10 +81,6 @@ def doubts(case: Case, raw: dict[str, Any]) -> list[str]:
     if case.weights:
         said.append("weights is read as thresholds.weights, which is what EvalView itself reads")
     return said + [f"expected.output.{name} is one text and read as a list of it" for name in _single_texts(raw)]
-
-
-def _target(unheeded: dict[str, bool]) -> list[str]:
-    return [name for name in ("adapter", "endpoint", "model", "tools") if unheeded[name]]
 
 
 def _single_texts(raw: dict[str, Any]) -> list[str]:

@@ -138,7 +138,7 @@ def _show(summary: NightSummary, *, gate: bool) -> None:
 def _show_suite(suite: SuiteOutcome) -> None:
     from eval_skills.reporting import numbers
     from eval_skills.reporting.judging.figures import judging_line
-    from eval_skills.reporting.sections import alarms
+    from eval_skills.reporting.sections import forbidden_tool_alerts
 
     head = f"{suite.name}: {suite.benchmark_id or 'did not run'}"
     current().say(f"{head}, run {suite.run_id}" if suite.run_id else head, style="bold")
@@ -147,9 +147,9 @@ def _show_suite(suite: SuiteOutcome) -> None:
     for skill in suite.skills:
         rate = numbers.rate(skill.report.summary.completion_rate)
         style = {"regressed": "red", "suspect": "yellow", "flaky": "yellow", "failed": "red", "recovered": "green"}
-        line = f"  {skill.report.skill_key}  {rate}  {skill.ruling.verdict}: {skill.ruling.explanation}"
-        current().say(line, style=style.get(skill.ruling.verdict, ""))
+        line = f"  {skill.report.skill_key}  {rate}  {skill.classification.verdict}: {skill.classification.explanation}"
+        current().say(line, style=style.get(skill.classification.verdict, ""))
         if (judging := judging_line(skill.report)) is not None:
             current().say(f"  {judging}")
-    for alarm in alarms([skill.report for skill in suite.skills]):
-        current().say(f"  FORBIDDEN TOOL: {alarm.line}", style="bold red")
+    for alert in forbidden_tool_alerts([skill.report for skill in suite.skills]):
+        current().say(f"  FORBIDDEN TOOL: {alert.line}", style="bold red")

@@ -16,8 +16,8 @@ from rich.table import Table
 from rich.text import Text
 
 from eval_skills.cli.context import current, printable
-from eval_skills.core.metrics.dimensions import DIMENSIONS
 from eval_skills.core.models import SkillCompletionReport, TaskResult
+from eval_skills.core.models.report import DIMENSIONS
 from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
 from eval_skills.reporting.context import ranked

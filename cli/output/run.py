@@ -12,7 +12,7 @@ from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
 from eval_skills.reporting.context import ranked
 from eval_skills.reporting.judging.figures import judging_line
-from eval_skills.reporting.sections import alarms
+from eval_skills.reporting.sections import forbidden_tool_alerts
 
 if TYPE_CHECKING:
     from eval_skills.core.config.options import FlowOptions
@@ -79,7 +79,7 @@ def show_summary(summary: RunSummary, *, gate: bool) -> None:
     session, out = current(), current().out(pipe_width=NO_LIMIT)
     session.say(f"{summary.benchmark.id}@{summary.benchmark.version}")
     out.print(ranking(summary, out.width))
-    _show_alarms(summary)
+    _show_alerts(summary)
     for line in trouble_lines(summary.reports):
         session.say(line)
     session.say(summary.line)
@@ -113,10 +113,10 @@ def _is_trouble(line: str, summary: RunSummary) -> bool:
     return line.startswith("judge: ") or (summary.out_of_budget and line == summary.judging[-1])
 
 
-def _show_alarms(summary: RunSummary) -> None:
+def _show_alerts(summary: RunSummary) -> None:
     """In red, and in words where there is no red."""
-    for alarm in alarms(ranked(summary.reports)):
-        current().say(f"FORBIDDEN TOOL: {alarm.line}", style="bold red")
+    for alert in forbidden_tool_alerts(ranked(summary.reports)):
+        current().say(f"FORBIDDEN TOOL: {alert.line}", style="bold red")
 
 
 def _show_gate(summary: RunSummary) -> None:

@@ -16,7 +16,7 @@ from eval_skills.cli.context import current
 from eval_skills.core.store import Store
 from eval_skills.core.text import plural
 from eval_skills.core.trend.attribution import Change, summary
-from eval_skills.core.trend.changes import TrendChange, trend_changes, why_none
+from eval_skills.core.trend.changes import TrendChange, trend_changes, untested_reason
 from eval_skills.core.trend.trend import TrendPoint, lines
 from eval_skills.reporting import numbers
 from eval_skills.reporting.trend.series import Annotation, shown
@@ -38,7 +38,7 @@ class Steps:
         """Those of each line of the trend; it is untested where no line of it is tested."""
         parts = lines(points)
         found = [change for line in parts for change in trend_changes(store, skill, line, metric)]
-        reasons = [why_none(line) for line in parts]
+        reasons = [untested_reason(line) for line in parts]
         untested = None if None in reasons else next(iter(reasons), None)
         return cls(sorted(found, key=lambda change: change.point.timestamp), untested)
 

@@ -44,8 +44,8 @@ class Preference:
     @property
     def is_split(self) -> bool:
         """Whether it is a tie for want of a majority: not more than half say tie, either."""
-        voices = voices_of(self.votes)
-        return self.outcome == "tie" and bool(voices) and 2 * voices.count("tie") <= len(voices)
+        counted = counted_votes(self.votes)
+        return self.outcome == "tie" and bool(counted) and 2 * counted.count("tie") <= len(counted)
 
     @property
     def orders_disagree(self) -> bool:
@@ -77,7 +77,7 @@ def members_of(votes: Iterable[Vote]) -> dict[str, Choice | None]:
     return {model: _member(outcomes) for model, outcomes in asked.items()}
 
 
-def voices_of(votes: Sequence[Vote]) -> list[Choice]:
+def counted_votes(votes: Sequence[Vote]) -> list[Choice]:
     """Those that count as one each: the models that are not missing; of a single model the votes that it gave."""
     members = members_of(votes)
     if len(members) == 1:
@@ -86,10 +86,10 @@ def voices_of(votes: Sequence[Vote]) -> list[Choice]:
 
 
 def agreement_of(votes: Sequence[Vote], outcome: Outcome) -> float | None:
-    """The share of the voices that say so; see `Preference.agreement`."""
-    if len(votes) == 1 or outcome == "error" or not (voices := voices_of(votes)):
+    """The share of the counted that say so; see `Preference.agreement`."""
+    if len(votes) == 1 or outcome == "error" or not (counted := counted_votes(votes)):
         return None
-    return voices.count(outcome) / len(voices)
+    return counted.count(outcome) / len(counted)
 
 
 def _member(outcomes: Sequence[Outcome]) -> Choice | None:

@@ -1,6 +1,6 @@
 """From items to one report per skill: completion, consistency, latency percentiles, composite score.
 
-`skill_reports` is found here on first use: it takes pandas, and the names of dimensions, which live here too, do not.
+`skill_reports` is loaded on first use, since it needs pandas.
 """
 
 from __future__ import annotations

@@ -1,11 +1,7 @@
-"""The dimensions of a skill's answers: the mean of each, and how many answers called what they must not call.
-
-The names of the dimensions, and their order.
-"""
+"""The dimensions of a skill's answers: the mean of each, and how many answers called a forbidden tool."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +11,7 @@ from eval_skills.core.errors import InputError
 from eval_skills.core.metrics.item_table import ItemTable
 from eval_skills.core.metrics.task_results import known_list, known_mapping
 from eval_skills.core.models import DimensionSummary
+from eval_skills.core.models.report import DIMENSIONS, in_order
 from eval_skills.core.statistics.rates import FloatArray
 from eval_skills.core.tool_names import FORBIDDEN_TOOL_CALLED
 
@@ -34,7 +31,7 @@ class DimensionScores:
         """What the columns `dimensions` and `reasons` say; without these, the columns that each hold one dimension, or a count.
 
         Raises:
-            InputError: a score is no number in [0, 1].
+            InputError: a score is not a number in [0, 1].
         """
         if "dimensions" in table.frame:
             scores = _spread(table)
@@ -74,24 +71,14 @@ def _number(name: str, value: object) -> float:
 def _forbidden(table: ItemTable) -> FloatArray | None:
     if "reasons" not in table.frame:
         return table.amounts("forbidden_tools_called")
-    counts = [sum(_is_violation(each) for each in known_list(cell) or ()) for cell in table.frame["reasons"].tolist()]
+    counts = [sum(_is_forbidden_call(each) for each in known_list(cell) or ()) for cell in table.frame["reasons"].tolist()]
     return np.array(counts, dtype=np.float64)[table.order]
 
 
-def _is_violation(reason: Any) -> bool:
+def _is_forbidden_call(reason: Any) -> bool:
     return isinstance(reason, dict) and reason.get("code") == FORBIDDEN_TOOL_CALLED
 
 
 def _summary(values: FloatArray) -> DimensionSummary | None:
     known = values[~np.isnan(values)]
     return DimensionSummary(mean=min(float(known.mean()), 1.0), items=len(known)) if len(known) else None
-
-
-DIMENSIONS = ("tool_accuracy", "sequence_correctness", "output_quality", "hallucination")
-"""Those of an agent's run, each with a column of its own in the store. An evaluator may add others (a rubric's, a plug-in's)."""
-
-
-def in_order(names: Iterable[str]) -> list[str]:
-    """Each name once: those of an agent's run first, as `DIMENSIONS` has them, then the others as they come."""
-    given = dict.fromkeys(names)
-    return [*(name for name in DIMENSIONS if name in given), *(name for name in given if name not in DIMENSIONS)]

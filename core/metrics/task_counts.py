@@ -152,7 +152,7 @@ class Tally:
         return self.passed > 0 and self.failed > 0
 
 
-def tallies_of(results: Iterable[TaskResult]) -> dict[str, Tally]:
+def count_tallies(results: Iterable[TaskResult]) -> dict[str, Tally]:
     """The tallies of a report's items; those without a verdict are not counted."""
     found: dict[str, Tally] = {}
     for result in results:
@@ -161,7 +161,7 @@ def tallies_of(results: Iterable[TaskResult]) -> dict[str, Tally]:
     return found
 
 
-def together(*several: Tallies) -> dict[str, Tally]:
+def merge_tallies(*several: Tallies) -> dict[str, Tally]:
     """The sums by task."""
     found: dict[str, Tally] = {}
     for tallies in several:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -11,6 +12,15 @@ from pydantic.alias_generators import to_camel
 from eval_skills.core.models.base import Model, Rate
 from eval_skills.core.models.response import ToolCall
 from eval_skills.core.models.result import ErrorKind, Reason, Status
+
+DIMENSIONS = ("tool_accuracy", "sequence_correctness", "output_quality", "hallucination")
+"""The dimensions of an agent's run, each with a column of its own in the store. Evaluators may add others (a rubric, a plug-in)."""
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    """Each name once: those of an agent's run first, as `DIMENSIONS` has them, then the others as they come."""
+    given = dict.fromkeys(names)
+    return [*(name for name in DIMENSIONS if name in given), *(name for name in given if name not in DIMENSIONS)]
 
 
 class ConfidenceInterval(Model):
@@ -146,7 +156,7 @@ class TaskResult(Model):
 
 
 class SkillCompletionReport(Model):
-    """What one skill came to on one benchmark. The JSON report of a run is an array of these."""
+    """The result of one skill on one benchmark. The JSON report of a run is an array of these."""
 
     skill_id: str
     skill_version: str

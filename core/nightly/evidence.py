@@ -1,6 +1,6 @@
-"""What is known of a skill in one night, before and after its fresh runs, and the ruling on it (see `night_ruling`).
+"""What is known of a skill in one night, before and after its fresh runs, and how it was classified (see `classification`).
 
-Tasks that always passed and now always fail: the evidence of small samples, where no test over tasks can decide.
+*Newly failing* tasks always passed and now always fail: the evidence of small samples, where no test over tasks can decide.
 
 A task that is merely flaky, with the chance p to pass, passes h times and then fails a times with the probability
 p^h·(1 − p)^a. That is the highest at p = h/(h + a), where it is h^h·a^a/(h + a)^(h + a), and no flakiness gives more: it is the
@@ -8,8 +8,8 @@ p value of Barnard's unconditional test for this outcome. Passed once and failed
 
 Several such tasks of a skill must all be flaky: of F tasks that are seen to flip and k that may be flaky unseen, C(F + k, k)
 choices of k could be the ones. The expected number of choices that look like this by chance is at most C(F + k, k)·Π of their
-probabilities. F is counted, not bounded: a suite whose flaky tasks have not yet flipped is taken for a steady one, which the
-tasks' growing history mends.
+probabilities. F is counted, not bounded: a suite whose flaky tasks have not yet flipped is taken for a steady one; the tasks'
+growing history corrects that.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from eval_skills.core.diff.model import SkillDiff
-from eval_skills.core.metrics.task_counts import Tallies, tallies_of
+from eval_skills.core.metrics.task_counts import Tallies, count_tallies
 from eval_skills.core.models import SkillCompletionReport
 
 NightVerdict = Literal["regressed", "recovered", "flaky", "suspect", "better", "steady", "new", "failed"]
 ReferenceKind = Literal["last good", "baseline"]
 BAD = frozenset({"regressed", "suspect", "failed"})
-"""Verdicts after which a night is no reference for later ones."""
+"""Verdicts after which later nights are not compared with this one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,8 +44,8 @@ class Against:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lost:
-    """What an earlier night found lost and no later one back: the tasks, their completion rate before, and when it was lost."""
+class LostEvidence:
+    """What an earlier night found lost and no later one recovered: the tasks, their rate before, and when it was lost."""
 
     tasks: list[str]
     expected_rate: float
@@ -71,20 +71,20 @@ class SkillNight:
     against: list[Against] = field(default_factory=list)
     before: Tallies = field(default_factory=dict)
     after: Tallies = field(default_factory=dict)
-    lost: Lost | None = None
+    lost: LostEvidence | None = None
 
     def newly_failing(self) -> list[str]:
-        """See `newly_failing.newly_failing`; of the tasks that were asked tonight."""
-        asked = tallies_of(self.report.task_results)
+        """See the function `newly_failing`; of the tasks that were run tonight."""
+        asked = count_tallies(self.report.task_results)
         return [task for task in newly_failing(self.before, self.after) if task in asked and asked[task].always_failed]
 
     def moved(self) -> list[str]:
-        """The tasks that speak against the skill, which fresh runs are to confirm; sorted."""
+        """The tasks that are evidence against the skill, which fresh runs are to confirm; sorted."""
         return sorted({*self.newly_failing(), *(task for against in self.against for task in against.worse_tasks())})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fresh:
+class FreshRuns:
     """The fresh runs of the tasks that moved; `report` is None where they could not be made, and `problem` says why."""
 
     report: SkillCompletionReport | None
@@ -93,17 +93,17 @@ class Fresh:
 
     def tallies(self) -> Tallies:
         """How the tasks did in the fresh runs."""
-        return tallies_of(self.report.task_results) if self.report else {}
+        return count_tallies(self.report.task_results) if self.report else {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ruling:
-    """The verdict on a skill and its explanation; `lost` is what is lost after this night."""
+class Classification:
+    """The verdict on a skill and its explanation; `lost` is what counts as lost after this night."""
 
     verdict: NightVerdict
     explanation: str
     tasks: list[str] = field(default_factory=list)
-    lost: Lost | None = None
+    lost: LostEvidence | None = None
 
 
 FALSE_ALARM_CHANCE = 0.05

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from eval_skills.core.diff.tasks import MISSING_KINDS
 from eval_skills.core.errors import RunError, UsageError
 from eval_skills.core.metrics.task_counts import Tally
-from eval_skills.core.store.store import is_of_the_course
+from eval_skills.core.store.store import is_primary
 
 if TYPE_CHECKING:
     from eval_skills.core.store.store import Store
@@ -101,7 +101,7 @@ def is_meant(name: str | None, keys: Iterable[str | None]) -> bool:
 
 
 def _is_wanted(row: _Row, skill: str | None, benchmark: str | None, *, every_origin: bool) -> bool:
-    in_course = every_origin or is_of_the_course(row["origin"])
+    in_course = every_origin or is_primary(row["origin"])
     return in_course and is_meant(skill, row["skills"]) and is_meant(benchmark, [row["benchmark"]])
 
 

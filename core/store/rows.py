@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from pydantic_core import from_json, to_json
 
-from eval_skills.core.metrics.dimensions import DIMENSIONS
 from eval_skills.core.models import (
     Attempt,
     DimensionSummary,
@@ -21,6 +20,7 @@ from eval_skills.core.models import (
     TokenCost,
     ToolCall,
 )
+from eval_skills.core.models.report import DIMENSIONS
 from eval_skills.core.store.schema import ITEM_SCHEMA, REPORT_SCHEMA
 from eval_skills.core.tool_names import FORBIDDEN_TOOL_CALLED
 

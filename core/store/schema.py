@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from eval_skills.core.metrics.dimensions import DIMENSIONS
+from eval_skills.core.models.report import DIMENSIONS
 
 SCHEMA_VERSION = "3"
 VERSION_KEY = b"eval_skills.schema_version"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from eval_skills.core.store.tables import Tables
 
 
-COURSE = frozenset({"run", "replay"})
+PRIMARY_ORIGINS = frozenset({"run", "replay"})
 """The origins that speak of a skill's course over time; other rows are later work on these, and never its last result."""
 
 
@@ -124,9 +124,9 @@ class Store:
     def latest_run(self) -> str | None:
         """The id of the run that began last, finished or not; None in an empty store.
 
-        A run that is later work on another one (see `COURSE`) is never it.
+        A run that is later work on another one (see `PRIMARY_ORIGINS`) is never it.
         """
-        return next((run_id for run_id in reversed(self.run_ids()) if self._origin(run_id) in COURSE), None)
+        return next((run_id for run_id in reversed(self.run_ids()) if self._origin(run_id) in PRIMARY_ORIGINS), None)
 
     def unfinished(self) -> list[str]:
         """The ids of the runs that still have a journal or have not landed, oldest first: what can be resumed."""
@@ -213,7 +213,7 @@ class Store:
         """The row of the last report of every skill in its course, with these columns, its moment, run and identity."""
         wanted = {*columns, "timestamp", "run_id", "skill_id", "skill_version", "origin"}
         rows = sorted(self.tables.rows("reports", sorted(wanted)), key=lambda row: (row["timestamp"], row["run_id"]))
-        return {f"{row['skill_id']}@{row['skill_version']}": row for row in rows if is_of_the_course(row["origin"])}
+        return {f"{row['skill_id']}@{row['skill_version']}": row for row in rows if is_primary(row["origin"])}
 
     def _frame(
         self, name: TableName, run_id: str | Iterable[str] | None, equal: dict[str, str | None], columns: list[str] | None
@@ -232,9 +232,9 @@ class Store:
         return _to_pandas(dataset.to_table(columns=columns or SCHEMAS[name].names, filter=condition))
 
 
-def is_of_the_course(origin: str | None) -> bool:
-    """Whether rows of this origin are in `COURSE`; those that name none are."""
-    return origin is None or origin in COURSE
+def is_primary(origin: str | None) -> bool:
+    """Whether rows of this origin are in `PRIMARY_ORIGINS`; those that name none are."""
+    return origin is None or origin in PRIMARY_ORIGINS
 
 
 def _to_pandas(table: pa.Table) -> pd.DataFrame:

@@ -13,7 +13,7 @@ from functools import cache
 from itertools import groupby, takewhile
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from eval_skills.core.store.store import is_of_the_course
+from eval_skills.core.store.store import is_primary
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -192,7 +192,7 @@ def _before(after: Manifest, earlier: Sequence[str], manifest: Callable[[str], M
 
 def _is_comparable(before: Manifest, after: Manifest) -> bool:
     same = before.benchmark.id == after.benchmark.id and not _keys(before).keys().isdisjoint(_keys(after))
-    return same and is_of_the_course(before.origin)
+    return same and is_primary(before.origin)
 
 
 def _keys(manifest: Manifest) -> dict[str, str]:

@@ -76,7 +76,7 @@ def trend_changes(store: Store, skill: str, line: Sequence[TrendPoint], metric: 
     return [_explained(line, each, recorded) for each in found]
 
 
-def why_none(line: Sequence[TrendPoint]) -> str | None:
+def untested_reason(line: Sequence[TrendPoint]) -> str | None:
     """Why a line cannot have a change point, whatever it shows; None where it is tested."""
     return untested([point.value for point in line])
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from eval_skills.core.errors import UsageError
 from eval_skills.core.models import ConfidenceInterval
-from eval_skills.core.store.store import is_of_the_course
+from eval_skills.core.store.store import is_primary
 from eval_skills.core.text import nearest
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def lines(points: Sequence[TrendPoint]) -> list[list[TrendPoint]]:
 def _reports(store: Store, metric: str) -> list[dict[str, Any]]:
     names = ["run_id", "timestamp", "skill_id", "skill_version", "benchmark_id", "benchmark_version", METRICS[metric], "tasks"]
     rows = store.tables.rows("reports", [*names, *_INTERVAL, "origin"])
-    in_course = [row for row in rows if is_of_the_course(row["origin"])]
+    in_course = [row for row in rows if is_primary(row["origin"])]
     return sorted(in_course, key=lambda row: (row["timestamp"], row["run_id"], row["skill_version"]))
 
 

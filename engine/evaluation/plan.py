@@ -13,7 +13,7 @@ from eval_skills.adapters.sandbox.limits import networked
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.fingerprint import digest_of_folder, digest_of_json
 from eval_skills.core.models import Benchmark, EvalTask, Skill
-from eval_skills.core.redaction import left_readable
+from eval_skills.core.redaction import short_secrets
 from eval_skills.core.skills import Discovery, load_skills
 from eval_skills.core.store import Store, new_run_id
 from eval_skills.engine.definition.benchmark import benchmark_warnings, build_scorings, resolve_benchmark
@@ -135,7 +135,7 @@ def make_plan(request: EvaluateRequest, *, run_id: str | None = None) -> RunPlan
         ],
         skipped=len(found.invalid) + len(unusable),
     )
-    return replace(plan, remarks=[*plan.remarks, *left_readable(plan.secrets())])
+    return replace(plan, remarks=[*plan.remarks, *short_secrets(plan.secrets())])
 
 
 def _recorded(request: EvaluateRequest, benchmark: Benchmark, folder: Path | None, run_id: str | None) -> RunPlan:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from eval_skills.core.metrics.dimensions import DIMENSIONS
 from eval_skills.core.models import SkillCompletionReport
+from eval_skills.core.models.report import DIMENSIONS
 from eval_skills.core.store import land_reports, mirror_sqlite
 from eval_skills.engine.evaluation.plan import RunPlan
 from eval_skills.engine.judging.outcome import judges_of

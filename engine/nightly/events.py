@@ -14,7 +14,7 @@ from typing import Any
 from eval_skills.core.store import Pruned, Store, land_night, prune_items
 from eval_skills.engine.nightly.plan import last_good_runs
 from eval_skills.engine.nightly.summary import NightSummary, SkillOutcome, SuiteOutcome
-from eval_skills.reporting.sections import alarms
+from eval_skills.reporting.sections import forbidden_tool_alerts
 
 EVENTS = {"regressed": "eval-skills.regression", "recovered": "eval-skills.recovered", "flaky": "eval-skills.flaky"}
 RUN_FAILED = "eval-skills.run-failed"
@@ -41,10 +41,10 @@ def _events(summary: NightSummary, suite: SuiteOutcome) -> Iterator[NightEvent]:
         resource = {"prefect.resource.id": f"eval-skills.suite.{suite.name}", "prefect.resource.name": suite.name}
         yield NightEvent(RUN_FAILED, resource, {**shared, "failures": suite.failures})
     for skill in suite.skills:
-        if (name := EVENTS.get(skill.ruling.verdict)) is not None:
+        if (name := EVENTS.get(skill.classification.verdict)) is not None:
             yield NightEvent(name, _resource(suite, skill), {**shared, **_payload(summary, skill)})
-        if alarm := alarms([skill.report]):
-            told = {"skill": skill.report.skill_key, "items": alarm[0].items, "explanation": alarm[0].line}
+        if alert := forbidden_tool_alerts([skill.report]):
+            told = {"skill": skill.report.skill_key, "items": alert[0].items, "explanation": alert[0].line}
             yield NightEvent(FORBIDDEN_TOOL, _resource(suite, skill), {**shared, **told})
 
 
@@ -58,12 +58,12 @@ def _resource(suite: SuiteOutcome, skill: SkillOutcome) -> dict[str, str]:
 
 
 def _payload(summary: NightSummary, skill: SkillOutcome) -> dict[str, Any]:
-    since = skill.ruling.lost.since if skill.ruling.lost else summary.night_id
+    since = skill.classification.lost.since if skill.classification.lost else summary.night_id
     return {
         "skill": skill.report.skill_key,
         "completionRate": skill.report.summary.completion_rate,
-        "explanation": skill.ruling.explanation,
-        "tasks": skill.ruling.tasks,
+        "explanation": skill.classification.explanation,
+        "tasks": skill.classification.tasks,
         "since": since,
         "isNew": since == summary.night_id,
         "confirmRun": skill.confirm_run_id,
@@ -98,19 +98,19 @@ def _rows(suite: SuiteOutcome) -> list[dict[str, Any]]:
 
 
 def _row(skill: SkillOutcome) -> dict[str, Any]:
-    report, ruling, lost = skill.report, skill.ruling, skill.ruling.lost
+    report, classification, lost = skill.report, skill.classification, skill.classification.lost
     last = next((each.diff.statistics for each in skill.against if each.kind == "last good"), None)
     return {
         "skill_id": report.skill_id,
         "skill_version": report.skill_version,
-        "verdict": ruling.verdict,
+        "verdict": classification.verdict,
         "completion_rate": report.summary.completion_rate,
         "mean_difference": last.mean_difference if last else None,
         "adjusted_p": last.adjusted_p if last else None,
-        "moved_tasks": ruling.tasks,
+        "moved_tasks": classification.tasks,
         "expected_rate": lost.expected_rate if lost else None,
         "observed_rate": lost.observed_rate if lost else None,
         "since_night_id": lost.since if lost else None,
         "confirm_run_id": skill.confirm_run_id,
-        "explanation": ruling.explanation,
+        "explanation": classification.explanation,
     }

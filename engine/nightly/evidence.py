@@ -10,8 +10,8 @@ from eval_skills.core.diff.model import ReportDiff
 from eval_skills.core.errors import UserError
 from eval_skills.core.metrics.task_counts import Tally
 from eval_skills.core.models import SkillCompletionReport
+from eval_skills.core.nightly.classification import adjust_verdicts, narrowed
 from eval_skills.core.nightly.evidence import Against, ReferenceKind, SkillNight
-from eval_skills.core.nightly.ruling import judged_together, narrowed
 from eval_skills.core.store import Store, is_run_id
 from eval_skills.core.store.history import TaskOutcome, task_outcomes
 from eval_skills.engine.judging.outcome import failed_judging, unjudged
@@ -89,7 +89,7 @@ def _unknown(report: SkillCompletionReport) -> str:
 def gather(store: Store, runs: Sequence[SuiteRun], pasts: Sequence[SuiteHistory], baseline: str | None) -> list[SuiteEvidence]:
     """The evidence of a night: every suite compared with its last good night and its baseline, all judged together."""
     compared = [_compared(store, run, past, run.suite.baseline or baseline) for run, past in zip(runs, pasts, strict=True)]
-    judged = iter(judged_together([diff for evidence in compared for _, diff in evidence.diffs]))
+    judged = iter(adjust_verdicts([diff for evidence in compared for _, diff in evidence.diffs]))
     together = [replace(evidence, diffs=[(of, next(judged)) for of, _ in evidence.diffs]) for evidence in compared]
     return [replace(evidence, skills=_skills(store, evidence)) for evidence in together]
 

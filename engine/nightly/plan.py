@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from eval_skills.core.models import SkillCompletionReport
-from eval_skills.core.nightly.evidence import Lost
+from eval_skills.core.nightly.evidence import LostEvidence
 from eval_skills.core.store import Store, is_run_id, new_run_id
 from eval_skills.engine.definition.paths import check_writable
 from eval_skills.engine.definition.request import EvaluateRequest
@@ -87,7 +87,7 @@ class SuiteHistory:
 
     good_runs: list[str] = field(default_factory=list)
     since: list[str] = field(default_factory=list)
-    lost: dict[str, Lost] = field(default_factory=dict)
+    lost: dict[str, LostEvidence] = field(default_factory=dict)
     points: dict[str, list[tuple[str, float]]] = field(default_factory=dict)
 
     @property
@@ -95,7 +95,7 @@ class SuiteHistory:
         """The run of the last good night."""
         return self.good_runs[-1] if self.good_runs else None
 
-    def lost_by(self, report: SkillCompletionReport) -> Lost | None:
+    def lost_by(self, report: SkillCompletionReport) -> LostEvidence | None:
         """What the skill lost in an earlier night, also if its version is another now."""
         return self.lost.get(report.skill_key) or self.lost.get(report.skill_id)
 
@@ -129,15 +129,15 @@ def _rows(store: Store, suite: str | None) -> list[dict[str, Any]]:
     return list(store.tables.dataset("nights").to_table(filter=condition).sort_by("night_id").to_pylist())
 
 
-def _lost(rows: Iterable[dict[str, Any]]) -> dict[str, Lost]:
-    lost: dict[str, Lost] = {}
+def _lost(rows: Iterable[dict[str, Any]]) -> dict[str, LostEvidence]:
+    lost: dict[str, LostEvidence] = {}
     for row in rows:
         if row["skill_id"] is None or row["verdict"] == "failed":
             continue
         for name in (f"{row['skill_id']}@{row['skill_version']}", row["skill_id"]):
             lost.pop(name, None)
             if row["verdict"] == "regressed":
-                lost[name] = Lost(
+                lost[name] = LostEvidence(
                     tasks=row["moved_tasks"],
                     expected_rate=row["expected_rate"],
                     observed_rate=row["observed_rate"],

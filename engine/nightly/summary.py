@@ -9,7 +9,7 @@ from typing import Any
 
 from eval_skills.core.errors import RunError
 from eval_skills.core.models import SkillCompletionReport
-from eval_skills.core.nightly.evidence import BAD, Against, NightVerdict, Ruling
+from eval_skills.core.nightly.evidence import BAD, Against, Classification, NightVerdict
 from eval_skills.core.store import Pruned
 from eval_skills.core.text import plural
 from eval_skills.reporting.diff.report import DiffDocument
@@ -23,7 +23,7 @@ class SkillOutcome:
     """A skill of a suite after the night: its report, the verdict, what it was compared with, and the run that confirmed it."""
 
     report: SkillCompletionReport
-    ruling: Ruling
+    classification: Classification
     against: list[Against] = field(default_factory=list)
     confirm_run_id: str | None = None
 
@@ -49,7 +49,7 @@ class SuiteOutcome:
     @property
     def good(self) -> bool:
         """Whether later nights may be compared with this one."""
-        return bool(self.run_id) and not self.failures and not any(skill.ruling.verdict in BAD for skill in self.skills)
+        return bool(self.run_id) and not self.failures and not any(skill.classification.verdict in BAD for skill in self.skills)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +71,7 @@ class NightSummary:
     @property
     def counts(self) -> Counter[NightVerdict]:
         """How many skills got each verdict."""
-        return Counter(skill.ruling.verdict for suite in self.suites for skill in suite.skills)
+        return Counter(skill.classification.verdict for suite in self.suites for skill in suite.skills)
 
     @property
     def nothing_ran(self) -> bool:
@@ -122,7 +122,7 @@ class NoSuiteRan(RunError):
 
 
 def _ran(suite: SuiteOutcome) -> bool:
-    return any(skill.ruling.verdict != "failed" for skill in suite.skills)
+    return any(skill.classification.verdict != "failed" for skill in suite.skills)
 
 
 def _names(suites: Sequence[SuiteOutcome]) -> str:
@@ -143,14 +143,14 @@ def _suite_json(suite: SuiteOutcome) -> dict[str, Any]:
 
 
 def _skill_json(skill: SkillOutcome) -> dict[str, Any]:
-    lost = skill.ruling.lost
+    lost = skill.classification.lost
     return {
         "skill": skill.report.skill_key,
         "completionRate": skill.report.summary.completion_rate,
         "forbiddenItems": skill.forbidden_items,
-        "verdict": skill.ruling.verdict,
-        "explanation": skill.ruling.explanation,
-        "tasks": skill.ruling.tasks,
+        "verdict": skill.classification.verdict,
+        "explanation": skill.classification.explanation,
+        "tasks": skill.classification.tasks,
         "since": lost.since if lost else None,
         "confirmRunId": skill.confirm_run_id,
     }

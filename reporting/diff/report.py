@@ -1,7 +1,4 @@
-"""A comparison of two evaluations as a document: Markdown and HTML for people, JSON for programs.
-
-A comparison as one HTML file that opens without a network: verdicts first, then each skill's figures and flipped tasks.
-"""
+"""A comparison of two evaluations as a document: Markdown and one self-contained HTML file for people, JSON for programs."""
 
 from __future__ import annotations
 
@@ -17,7 +14,6 @@ from eval_skills.core.errors import UsageError
 from eval_skills.core.text import nearest
 from eval_skills.reporting import numbers
 from eval_skills.reporting.diff import figures as diff_figures
-from eval_skills.reporting.diff import report as diff_page
 from eval_skills.reporting.diff.figures import flips_shown
 from eval_skills.reporting.escape import encodable, script_json, visible
 from eval_skills.reporting.html.report import html_template, page_assets
@@ -25,7 +21,12 @@ from eval_skills.reporting.html.texts import TextTable
 from eval_skills.reporting.markdown import template
 from eval_skills.reporting.sections import reason_text
 
-FLIPS_SHOWN, NAMES_SHOWN, EXCERPT_LENGTH = 20, 10, 300
+FLIPS_SHOWN, EXCERPT_LENGTH = 20, 300
+NAMES_IN_MARKDOWN, NAMES_IN_HTML = 10, 50
+
+SCRIPTS = ("elements", "theme", "sorting", "arrows", "diff_bars", "diff_flips", "diff_page")
+STYLES = ("style", "diff")
+SHOWN = ("shown_row", "points", "verdict_text", "lineage", "statistics_lines", "sensitivity", "names_shown")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,13 +66,36 @@ def render_markdown(document: DiffDocument) -> str:
     """Verdicts first, then each skill's figures, statistics and flipped tasks; lists are cut, and say by how much."""
     names = ("shown_row", "points", "verdict_text", "lineage", "statistics_lines", "flips_shown", "side_text", "names_shown")
     functions = {name: getattr(diff_figures, name) for name in names}
-    limits = {"flips_limit": FLIPS_SHOWN, "names_limit": NAMES_SHOWN, "excerpt_length": EXCERPT_LENGTH}
+    limits = {"flips_limit": FLIPS_SHOWN, "names_limit": NAMES_IN_MARKDOWN, "excerpt_length": EXCERPT_LENGTH}
     return encodable(template("diff.md.jinja").render(document=document, **functions, **limits))
 
 
+@dataclass(frozen=True, slots=True)
+class NamedSkill:
+    """A skill of the comparison under a name that no other has, and its figures by metric."""
+
+    name: str
+    diff: SkillDiff
+    rows: dict[str, DiffRow]
+
+
 def render_html(document: DiffDocument) -> str:
-    """One page with all flipped tasks, to filter and search; see `diff_page.render`."""
-    return diff_page.render(document)
+    """The whole page as text: it loads nothing, sends nothing, and shows every name, answer and reason as plain text.
+
+    All flipped tasks are in it. Of a long answer about 2,000 characters are shown, or fewer where there are very many; the page
+    says how much is missing, and the JSON form has all of it.
+    """
+    skills = _named(document.diff.skills)
+    return html_template("diff.html.jinja").render(
+        document=document,
+        skills=skills,
+        verdicts=Counter(diff_figures.verdict_text(each) for each in document.diff.skills),
+        scale=_scale(document.diff.skills, document.diff.equivalence_margin),
+        names_limit=NAMES_IN_HTML,
+        data=script_json(payload(skills)),
+        assets=page_assets(SCRIPTS, STYLES, charts=False),
+        **{name: getattr(diff_figures, name) for name in SHOWN},
+    )
 
 
 DIFF_FORMATS: dict[str, DiffFormat] = {
@@ -96,40 +120,6 @@ def check_diff_formats(names: Iterable[str]) -> None:
         if name not in DIFF_FORMATS:
             hint = nearest(name, DIFF_FORMATS)
             raise UsageError(f"unknown format {name!r} of a comparison{hint}; valid are {', '.join(DIFF_FORMATS)}")
-
-
-SCRIPTS = ("elements", "theme", "sorting", "arrows", "diff_bars", "diff_flips", "diff_page")
-STYLES = ("style", "diff")
-NAMES_SHOWN = 50
-SHOWN = ("shown_row", "points", "verdict_text", "lineage", "statistics_lines", "sensitivity", "names_shown")
-
-
-@dataclass(frozen=True, slots=True)
-class NamedSkill:
-    """A skill of the comparison under a name that no other has, and its figures by metric."""
-
-    name: str
-    diff: SkillDiff
-    rows: dict[str, DiffRow]
-
-
-def render(document: DiffDocument) -> str:
-    """The whole page as text: it loads nothing, sends nothing, and shows every name, answer and reason as plain text.
-
-    All flipped tasks are in it. Of a long answer about 2,000 characters are shown, or fewer where there are very many; the page
-    says how much is missing, and the JSON form has all of it.
-    """
-    skills = _named(document.diff.skills)
-    return html_template("diff.html.jinja").render(
-        document=document,
-        skills=skills,
-        verdicts=Counter(diff_figures.verdict_text(each) for each in document.diff.skills),
-        scale=_scale(document.diff.skills, document.diff.equivalence_margin),
-        names_limit=NAMES_SHOWN,
-        data=script_json(payload(skills)),
-        assets=page_assets(SCRIPTS, STYLES, charts=False),
-        **{name: getattr(diff_figures, name) for name in SHOWN},
-    )
 
 
 def payload(skills: Sequence[NamedSkill]) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from eval_skills.reporting.dimensions import dimension_title, mean_of, shown_dim
 from eval_skills.reporting.escape import script_json, visible
 from eval_skills.reporting.html.payload import payload, skill_names
 from eval_skills.reporting.judging.table import skills_table
-from eval_skills.reporting.sections import SKILLS_SHOWN, alarms
+from eval_skills.reporting.sections import SKILLS_SHOWN, forbidden_tool_alerts
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> 
         rows=_rows(best_first, context),
         benchmarks=list(dict.fromkeys(report.benchmark_id for report in best_first)),
         methods=_methods(best_first),
-        alarms=alarms(best_first, skill_names(best_first)),
+        forbidden_tool_alerts=forbidden_tool_alerts(best_first, skill_names(best_first)),
         skills_shown=SKILLS_SHOWN,
         dimensions=shown_dimensions(best_first),
         judging=skills_table(list(zip(skill_names(best_first), best_first, strict=True))),

@@ -8,7 +8,7 @@ import pytest
 
 from eval_skills.cli.commands.nightly import _show_suite
 from eval_skills.core.models import SkillCompletionReport
-from eval_skills.core.nightly.evidence import Ruling
+from eval_skills.core.nightly.evidence import Classification
 from eval_skills.engine.nightly.summary import SkillOutcome, SuiteOutcome
 
 
@@ -30,7 +30,7 @@ def report(**more: Any) -> SkillCompletionReport:
 
 
 def shown(found: SkillCompletionReport, capsys: pytest.CaptureFixture[str]) -> list[str]:
-    skill = SkillOutcome(report=found, ruling=Ruling(verdict="steady", explanation="no news", tasks=[]))
+    skill = SkillOutcome(report=found, classification=Classification(verdict="steady", explanation="no news", tasks=[]))
     _show_suite(SuiteOutcome(name="trips", run_id="r", benchmark_id="trips", skills=[skill]))
     return capsys.readouterr().out.splitlines()
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from eval_skills.core.redaction import Redaction, left_readable
+from eval_skills.core.redaction import Redaction, short_secrets
 
 NESTED = json.dumps(json.dumps({"k": "[redacted:A]"}))
 LINE = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC"
@@ -57,6 +57,6 @@ def test_what_may_hold_a_secret_is_looked_at(text: str, touched: bool) -> None:
 
 
 def test_a_secret_that_is_too_short_is_named_and_not_shown() -> None:
-    assert left_readable({"A": "long", "B": "", "C": "xyz\n", "D": " "}) == [
+    assert short_secrets({"A": "long", "B": "", "C": "xyz\n", "D": " "}) == [
         "the secret C has fewer than 4 characters, so it is not replaced where something is written"
     ]

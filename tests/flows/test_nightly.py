@@ -80,7 +80,11 @@ def project(tmp_path: Path) -> Project:
 
 
 def verdicts(summary: NightSummary) -> dict[str, str]:
-    return {f"{suite.name}/{skill.report.skill_id}": skill.ruling.verdict for suite in summary.suites for skill in suite.skills}
+    return {
+        f"{suite.name}/{skill.report.skill_id}": skill.classification.verdict
+        for suite in summary.suites
+        for skill in suite.skills
+    }
 
 
 def state_of(ask: Ask, summary: NightSummary) -> dict[str, Any]:

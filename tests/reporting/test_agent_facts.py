@@ -9,7 +9,7 @@ from typing import Any
 
 from eval_skills.core.models import SkillCompletionReport, TaskResult
 from eval_skills.reporting import ReportContext, render
-from eval_skills.reporting.sections import CALLS_SHOWN, calls_line
+from eval_skills.reporting.sections import calls_line
 from eval_skills.reporting.summary import VARIABLE, append_job_summary
 
 MakeReport = Callable[..., SkillCompletionReport]
@@ -27,8 +27,9 @@ def test_the_calls_of_an_item_are_one_line_by_the_index_that_reasons_use(make_it
 
 
 def test_the_line_is_bounded(make_item: MakeItem) -> None:
-    line = line_of(make_item(toolCalls=[{"name": "n" * 999, "arguments": "x" * 9_999}] * (CALLS_SHOWN + 3)))
+    line = line_of(make_item(toolCalls=[{"name": "n" * 999, "arguments": "x" * 9_999}] * 13))
     assert line is not None
+    assert line.count("] n") == 10
     assert line.endswith("; and 3 more")
     assert len(line) < 3_000
 

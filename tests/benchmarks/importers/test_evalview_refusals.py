@@ -94,7 +94,7 @@ def test_two_names_that_become_one_id_are_refused(suite: Path) -> None:
 @pytest.mark.parametrize("content", ["", "- 1\n", "text\n", "null\n"])
 def test_a_file_that_is_no_case_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "a.yaml").write_text(content)
-    assert "no EvalView test case" in refused(tmp_path)
+    assert "not an EvalView test case" in refused(tmp_path)
 
 
 def test_p40_a_suite_without_a_case_is_refused(tmp_path: Path) -> None:
@@ -119,5 +119,5 @@ def _empty(folder: Path) -> Path:
 def test_a_part_that_holds_itself_is_refused_with_its_line(tmp_path: Path, text: str) -> None:
     file = tmp_path / "a.yaml"
     file.write_text(text, encoding="utf-8")
-    with pytest.raises(InputError, match=r"a\.yaml:[23]: input.*: this part holds itself"):
+    with pytest.raises(InputError, match=r"a\.yaml:[23]: input.*: this part contains itself"):
         load_benchmark(file)

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 from eval_skills.core.errors import InputError
-from eval_skills.core.metrics.dimensions import in_order
 from eval_skills.core.metrics.reports import skill_reports
 from eval_skills.core.models import Benchmark, SkillCompletionReport
+from eval_skills.core.models.report import in_order
 
 BENCHMARK = Benchmark.model_validate({"id": "b", "name": "B", "version": "1.0.0", "tasks": []})
 

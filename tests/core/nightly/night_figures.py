@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from eval_skills.core.diff.diff import diff_reports
-from eval_skills.core.metrics.task_counts import tallies_of
+from eval_skills.core.metrics.task_counts import count_tallies
 from eval_skills.core.models import ConfidenceInterval, Latency, SkillCompletionReport, Summary, TaskResult, TokenCost
+from eval_skills.core.nightly.classification import adjust_verdicts
 from eval_skills.core.nightly.evidence import Against, ReferenceKind, SkillNight
-from eval_skills.core.nightly.ruling import judged_together
 
 Outcome = Mapping[str, str]
 STATUS: dict[str, dict[str, Any]] = {
@@ -69,8 +69,8 @@ def skill_night(
     against: list[Against] = []
     if before is not None:
         then = report(before)
-        (diff,) = judged_together([diff_reports([then], [after])])
+        (diff,) = adjust_verdicts([diff_reports([then], [after])])
         against = [Against(kind=kind, name="reference", before=then, diff=diff.skills[0])]
     known = history if history is not None else before or {}
-    tallies = {"before": tallies_of(report(known).task_results), "after": tallies_of(after.task_results)}
+    tallies = {"before": count_tallies(report(known).task_results), "after": count_tallies(after.task_results)}
     return SkillNight(**{"suite": "arithmetic", "report": after, "against": against, **tallies, **fields})

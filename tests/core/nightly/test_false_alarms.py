@@ -8,9 +8,9 @@ from collections.abc import Callable
 import pytest
 
 from eval_skills.core.diff.diff import diff_reports
-from eval_skills.core.metrics.task_counts import Tally, tallies_of, together
-from eval_skills.core.nightly.evidence import BAD, Against, Fresh, Lost, Ruling, SkillNight
-from eval_skills.core.nightly.ruling import judged_together, rule
+from eval_skills.core.metrics.task_counts import Tally, count_tallies, merge_tallies
+from eval_skills.core.nightly.classification import adjust_verdicts, classify
+from eval_skills.core.nightly.evidence import BAD, Against, Classification, FreshRuns, LostEvidence, SkillNight
 from tests.core.nightly.night_figures import report
 
 TASKS, NIGHTS, FRESH_RUNS = 20, 30, 6
@@ -24,41 +24,43 @@ class Subject:
         self.chances, self.runs, self.draw = chances, runs, draw
         self.good: list[dict[str, str]] = []
         self.since: dict[str, Tally] = {}
-        self.lost: Lost | None = None
+        self.lost: LostEvidence | None = None
 
     def asked(self, tasks: list[str], runs: int) -> dict[str, str]:
         return {task: "".join("fp"[self.draw.random() < self.chances[int(task[1:])]] for _ in range(runs)) for task in tasks}
 
-    def remember(self, tonight: dict[str, str], fresh: dict[str, str], ruling: Ruling) -> None:
-        if ruling.verdict in BAD:
-            self.since = together(self.since, tallies_of(report(tonight).task_results), tallies_of(report(fresh).task_results))
+    def remember(self, tonight: dict[str, str], fresh: dict[str, str], classification: Classification) -> None:
+        if classification.verdict in BAD:
+            self.since = merge_tallies(
+                self.since, count_tallies(report(tonight).task_results), count_tallies(report(fresh).task_results)
+            )
         else:
             self.good, self.since = [*self.good, tonight][-30:], {}
-        self.lost = ruling.lost
+        self.lost = classification.lost
 
 
-def night(number: int, subjects: list[Subject]) -> list[Ruling]:
+def night(number: int, subjects: list[Subject]) -> list[Classification]:
     tonight = [subject.asked([f"t{index}" for index in range(TASKS)], subject.runs) for subject in subjects]
     reports = [report(outcome) for outcome in tonight]
     diffs = [
         diff_reports([report(subject.good[-1])], [now]) if subject.good else None
         for subject, now in zip(subjects, reports, strict=True)
     ]
-    judged = iter(judged_together([diff for diff in diffs if diff is not None]))
+    judged = iter(adjust_verdicts([diff for diff in diffs if diff is not None]))
     skills = []
     for subject, now, diff in zip(subjects, reports, diffs, strict=True):
         against = (
             [Against(kind="last good", name="", before=report(subject.good[-1]), diff=next(judged).skills[0])] if diff else []
         )
-        before = together(*(tallies_of(report(outcome).task_results) for outcome in subject.good))
-        after = together(subject.since, tallies_of(now.task_results))
+        before = merge_tallies(*(count_tallies(report(outcome).task_results) for outcome in subject.good))
+        after = merge_tallies(subject.since, count_tallies(now.task_results))
         skills.append(SkillNight(suite="", report=now, against=against, before=before, after=after, lost=subject.lost))
     again = [subject.asked(skill.moved(), FRESH_RUNS) for subject, skill in zip(subjects, skills, strict=True)]
-    fresh = {index: Fresh(report=report(outcome)) for index, outcome in enumerate(again) if outcome}
-    rulings = rule(f"night {number}", skills, fresh)
-    for subject, outcome, fresh_outcome, ruling in zip(subjects, tonight, again, rulings, strict=True):
-        subject.remember(outcome, fresh_outcome, ruling)
-    return rulings
+    fresh = {index: FreshRuns(report=report(outcome)) for index, outcome in enumerate(again) if outcome}
+    classifications = classify(f"night {number}", skills, fresh)
+    for subject, outcome, fresh_outcome, classification in zip(subjects, tonight, again, classifications, strict=True):
+        subject.remember(outcome, fresh_outcome, classification)
+    return classifications
 
 
 def false_alarms(chances: Callable[[random.Random], Chances], runs: int, skills: int, months: int) -> float:

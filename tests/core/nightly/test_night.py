@@ -5,17 +5,17 @@ from __future__ import annotations
 import pytest
 
 from eval_skills.core.diff.diff import diff_reports
-from eval_skills.core.metrics.task_counts import tallies_of
-from eval_skills.core.nightly.evidence import Fresh, Lost, Ruling, SkillNight
-from eval_skills.core.nightly.ruling import judged_together, rule
+from eval_skills.core.metrics.task_counts import count_tallies
+from eval_skills.core.nightly.classification import adjust_verdicts, classify
+from eval_skills.core.nightly.evidence import Classification, FreshRuns, LostEvidence, SkillNight
 from tests.core.nightly.night_figures import Outcome, each, report, skill_night
 
 NIGHT = "20260102T000000Z-0002"
 
 
-def ruled(skill: SkillNight, fresh: Outcome | None = None, *others: SkillNight) -> Ruling:
-    runs = {} if fresh is None else {0: Fresh(report=report(fresh), run_id="20260102T000100Z-0003")}
-    return rule(NIGHT, [skill, *others], runs)[0]
+def ruled(skill: SkillNight, fresh: Outcome | None = None, *others: SkillNight) -> Classification:
+    runs = {} if fresh is None else {0: FreshRuns(report=report(fresh), run_id="20260102T000100Z-0003")}
+    return classify(NIGHT, [skill, *others], runs)[0]
 
 
 ONE_BROKEN = each(20, "p", t3="f")
@@ -58,8 +58,8 @@ def test_only_what_holds_is_a_regression(before: Outcome, tonight: Outcome, fres
 
 def test_the_explanation_names_the_tasks_and_the_chance() -> None:
     found = ruled(skill_night(ONE_BROKEN, each(20, "p")), {"t3": "ffffff"})
-    assert found.explanation.startswith("t3 passed always before and failed every run since (chance of a flaky task: 0.049")
-    assert found.lost == Lost(tasks=["t3"], expected_rate=1.0, observed_rate=0.0, since=NIGHT)
+    assert found.explanation.startswith("t3 always passed before and failed every run since (chance of a flaky task: 0.049")
+    assert found.lost == LostEvidence(tasks=["t3"], expected_rate=1.0, observed_rate=0.0, since=NIGHT)
 
 
 def test_where_tasks_flip_one_more_is_no_alarm_until_its_history_has_grown() -> None:
@@ -80,18 +80,18 @@ def test_a_suspect_is_decided_by_the_runs_of_later_nights() -> None:
     skill = skill_night(ONE_BROKEN | flipping, each(20, "p") | flipping)
     assert ruled(skill, {"t3": "ffffff"}).verdict == "suspect"
     later = skill_night(ONE_BROKEN | flipping, each(20, "p") | flipping)
-    since = tallies_of(report({"t3": "f" * 21} | each(3, "p") | flipping).task_results)
+    since = count_tallies(report({"t3": "f" * 21} | each(3, "p") | flipping).task_results)
     grown = SkillNight(suite=later.suite, report=later.report, against=later.against, before=later.before, after=since)
     assert ruled(grown, {"t3": "ffffff"}).verdict == "regressed"
 
 
 def test_what_could_not_be_confirmed_is_suspect_and_says_why() -> None:
     skill = skill_night(ONE_BROKEN, each(20, "p"))
-    (found,) = rule(NIGHT, [skill], {0: Fresh(report=None, problem="the service is down")})
+    (found,) = classify(NIGHT, [skill], {0: FreshRuns(report=None, problem="the service is down")})
     assert (found.verdict, found.explanation) == ("suspect", "not confirmed: the service is down")
 
 
-LOST = Lost(tasks=["t1", "t2"], expected_rate=1.0, observed_rate=0.0, since="20260101T000000Z-0001")
+LOST = LostEvidence(tasks=["t1", "t2"], expected_rate=1.0, observed_rate=0.0, since="20260101T000000Z-0001")
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_p42_every_comparison_of_the_night_is_adjusted_for_all_others() -> None:
     alone = diff_reports([report(each(6, "p"))], [report(each(6, "f"))])
     assert [skill.verdict for skill in alone.skills] == ["worse"]
     assert alone.skills[0].statistics is not None
-    together = judged_together([alone, diff_reports([report(each(6, "p"))], [report(each(6, "p"))])])
+    together = adjust_verdicts([alone, diff_reports([report(each(6, "p"))], [report(each(6, "p"))])])
     assert [skill.verdict for diff in together for skill in diff.skills] == ["inconclusive", "inconclusive"]
     statistics = together[0].skills[0].statistics
     assert statistics is not None

@@ -10,11 +10,11 @@ import pytest
 
 from eval_skills.core.metrics.reports import skill_reports
 from eval_skills.core.models import Benchmark, ItemResult, Reason, SkillCompletionReport
-from eval_skills.core.nightly.evidence import NightVerdict, Ruling
+from eval_skills.core.nightly.evidence import Classification, NightVerdict
 from eval_skills.core.store import table_of
 from eval_skills.engine.nightly.events import FORBIDDEN_TOOL, events_of
 from eval_skills.engine.nightly.summary import NightSummary, SkillOutcome, SuiteOutcome
-from eval_skills.reporting.nightly import RuledSkill, ranking_markdown
+from eval_skills.reporting.nightly import ClassifiedSkill, ranking_markdown
 
 CALLED = Reason(code="FORBIDDEN_TOOL_CALLED", message="called delete_all, which is forbidden", where="toolCalls[0]")
 BENCHMARK = Benchmark.model_validate({"id": "sums", "name": "Sums", "version": "1.0.0", "tasks": []})
@@ -42,7 +42,9 @@ def report(name: str, forbidden: int) -> SkillCompletionReport:
 
 
 def outcome(name: str, forbidden: int, verdict: NightVerdict = "steady") -> SkillOutcome:
-    return SkillOutcome(report=report(name, forbidden), ruling=Ruling(verdict=verdict, explanation="no news", tasks=[]))
+    return SkillOutcome(
+        report=report(name, forbidden), classification=Classification(verdict=verdict, explanation="no news", tasks=[])
+    )
 
 
 def night(*skills: SkillOutcome) -> NightSummary:
@@ -68,6 +70,6 @@ def test_an_event_says_who_called_what() -> None:
 
 def test_the_ranking_of_the_suite_begins_with_it() -> None:
     skills = [outcome("adder", 0), outcome("rogue", 1)]
-    text = ranking_markdown([RuledSkill(each.report, each.ruling) for each in skills], [], None)
+    text = ranking_markdown([ClassifiedSkill(each.report, each.classification) for each in skills], [], None)
     assert text.startswith("- 🚨 **forbidden tools**: rogue@1.0.0 called forbidden tools in 1 item")
-    assert "🚨" not in ranking_markdown([RuledSkill(skills[0].report, skills[0].ruling)], [], None)
+    assert "🚨" not in ranking_markdown([ClassifiedSkill(skills[0].report, skills[0].classification)], [], None)

@@ -13,8 +13,8 @@ import pytest
 
 from eval_skills.core.metrics.reports import skill_reports
 from eval_skills.core.models import Benchmark, ItemResult
-from eval_skills.core.nightly.evidence import Fresh
-from eval_skills.core.nightly.ruling import rule
+from eval_skills.core.nightly.classification import classify
+from eval_skills.core.nightly.evidence import FreshRuns
 from eval_skills.core.store import Store, land_items, land_reports, table_of
 from eval_skills.engine.nightly.events import prune_old_items, record_night
 from eval_skills.engine.nightly.evidence import SuiteEvidence, SuiteRun, gather, suite_run
@@ -71,14 +71,17 @@ class Nights:
         day = next(self.days)
         (evidence,) = self.evidence(self.run(outcome, day, **more))
         again = self.run(fresh, day, number=2, **more) if fresh else None
-        found = {0: Fresh(report=again.reports[0], run_id=again.run_id)} if again else {}
+        found = {0: FreshRuns(report=again.reports[0], run_id=again.run_id)} if again else {}
         night_id = f"202601{day:02}T000000Z-9999"
-        rulings = rule(night_id, evidence.skills, found)
+        classifications = classify(night_id, evidence.skills, found)
         skills = [
             SkillOutcome(
-                report=skill.report, ruling=ruling, against=skill.against, confirm_run_id=again.run_id if again else None
+                report=skill.report,
+                classification=classification,
+                against=skill.against,
+                confirm_run_id=again.run_id if again else None,
             )
-            for skill, ruling in zip(evidence.skills, rulings, strict=True)
+            for skill, classification in zip(evidence.skills, classifications, strict=True)
         ]
         past = evidence.past.last_good
         suite = SuiteOutcome(
@@ -94,7 +97,7 @@ def nights(tmp_path: Path) -> Nights:
 
 
 def verdicts(*suites: SuiteOutcome) -> list[str]:
-    return [skill.ruling.verdict for suite in suites for skill in suite.skills]
+    return [skill.classification.verdict for suite in suites for skill in suite.skills]
 
 
 def test_a_week_of_nights(nights: Nights) -> None:
@@ -107,7 +110,7 @@ def test_a_week_of_nights(nights: Nights) -> None:
     ]  # fmt: skip
     assert [suite.last_good for suite in (third, fourth, fifth)] == [second.run_id] * 3
     assert sixth.last_good == fifth.run_id
-    since = {skill.ruling.lost.since for suite in (third, fourth) for skill in suite.skills if skill.ruling.lost}
+    since = {skill.classification.lost.since for suite in (third, fourth) for skill in suite.skills if skill.classification.lost}
     assert since == {"20260103T000000Z-9999"}
 
 

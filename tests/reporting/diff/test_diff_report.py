@@ -18,6 +18,7 @@ from eval_skills.reporting.diff.report import (
     FLIPS_SHOWN,
     DiffDocument,
     check_diff_formats,
+    render_html,
     render_json,
     render_markdown,
 )
@@ -49,6 +50,13 @@ def test_p48_markdown_shows_verdicts_marks_and_labels(document: Callable[..., Di
     assert "| completion | 100.0 % | 0.0 % | -100.0 pp | ↓ | ✘ bad |" in text
     assert "| t3 | ✘ worse | pass (100.0 % of runs passed) | yes | fail (0.0 % of runs passed) | no |" in text
     assert "- Tasks before only: only" in text
+
+
+def test_markdown_names_ten_tasks_of_one_side_and_html_fifty(make_report: MakeReport, make_item: MakeItem) -> None:
+    before = make_report(taskResults=[make_item("both"), *(make_item(f"t{number:02}") for number in range(60))])
+    document = DiffDocument(diff=diff_reports([before], [make_report(taskResults=[make_item("both")])]), before="a", after="b")
+    assert "- Tasks before only: t00, t01, t02, t03, t04, t05, t06, t07, t08, t09 and 50 more\n" in render_markdown(document)
+    assert "t48, t49 and 10 more" in render_html(document)
 
 
 def test_p49_markdown_explains_the_verdict(document: Callable[..., DiffDocument]) -> None:

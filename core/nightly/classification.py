@@ -1,20 +1,19 @@
-"""One night's verdict on each skill: regressed, recovered, flaky, suspect, or none of these.
+"""The verdict of a night on each skill: regressed, recovered, flaky, suspect, or none of these.
 
-What speaks against a skill is one of two things:
+The evidence against a skill is one of two things:
 
 - it is *worse* than in the last good night or than the pinned baseline, by the paired test over tasks, adjusted by Holm's
-  procedure over the whole night (`night_diff`);
+  procedure over the whole night (`adjust_verdicts`);
 - tasks are *newly failing* (`newly_failing`): passed whenever they were asked up to the last good night, and failed whenever
   since. That is for samples too small for a test over tasks, which needs six tasks that differ.
 
-The tasks that moved are then asked again, in fresh runs. The skill has *regressed* only if that holds: the fresh runs are worse
+The tasks that moved are then run again (fresh runs). The skill has *regressed* only if that holds: the fresh runs are worse
 than the same reference on the same tasks (the same test, one-sided at 5 %), or the newly failing tasks fail every fresh run and
 would do so by being flaky with a chance of at most 5 %. If they fail all fresh runs and that chance is higher, the history
-being young, the skill is *suspect*: no alarm, but the night is no reference for the next, whose runs add to the evidence. Else
+being short, the skill is *suspect*: no alarm, but later nights are not compared with this one, and their runs add to the
+evidence. Else
 it is *flaky*. A skill that regressed stays so until a night finds at least half of what was lost back on those tasks: then it
 has *recovered*.
-
-The comparisons of one night, judged together.
 """
 
 from __future__ import annotations
@@ -25,49 +24,51 @@ from statistics import fmean
 from eval_skills.core.diff.diff import SIGNIFICANCE, diff_reports
 from eval_skills.core.diff.model import ReportDiff, SkillDiff
 from eval_skills.core.diff.verdict import judge
-from eval_skills.core.metrics.task_counts import together
+from eval_skills.core.metrics.task_counts import merge_tallies
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.nightly.evidence import (
     FALSE_ALARM_CHANCE,
-    Fresh,
-    Lost,
+    Classification,
+    FreshRuns,
+    LostEvidence,
     NightVerdict,
-    Ruling,
     SkillNight,
     chance_of_flaky_tasks,
 )
 from eval_skills.core.statistics.paired import holm
 
 
-def rule(night_id: str, skills: Sequence[SkillNight], fresh: Mapping[int, Fresh]) -> list[Ruling]:
-    """The ruling on every skill of a night, in their order; `fresh` holds the fresh runs by the position of the skill."""
+def classify(night_id: str, skills: Sequence[SkillNight], fresh: Mapping[int, FreshRuns]) -> list[Classification]:
+    """The classification of every skill of a night, in their order; `fresh` holds the fresh runs by the position of the skill."""
     failing = {index: _still_failing(skill, fresh[index]) for index, skill in enumerate(skills) if index in fresh}
     flaky = sum(_flipping(skill, fresh.get(index), failing.get(index, ())) for index, skill in enumerate(skills))
-    return [_ruling(night_id, skill, fresh.get(index), failing.get(index, []), flaky) for index, skill in enumerate(skills)]
+    return [_classify(night_id, skill, fresh.get(index), failing.get(index, []), flaky) for index, skill in enumerate(skills)]
 
 
-def _still_failing(skill: SkillNight, fresh: Fresh) -> list[str]:
+def _still_failing(skill: SkillNight, fresh: FreshRuns) -> list[str]:
     again = fresh.tallies()
     return [task for task in skill.newly_failing() if task in again and again[task].always_failed]
 
 
-def _flipping(skill: SkillNight, fresh: Fresh | None, failing: Iterable[str]) -> int:
-    seen = together(skill.before, skill.after, fresh.tallies() if fresh else {})
+def _flipping(skill: SkillNight, fresh: FreshRuns | None, failing: Iterable[str]) -> int:
+    seen = merge_tallies(skill.before, skill.after, fresh.tallies() if fresh else {})
     return sum(tally.mixed for task, tally in seen.items() if task not in set(failing))
 
 
-def _ruling(night_id: str, skill: SkillNight, fresh: Fresh | None, failing: list[str], flaky: int) -> Ruling:
+def _classify(night_id: str, skill: SkillNight, fresh: FreshRuns | None, failing: list[str], flaky: int) -> Classification:
     worse, words = _confirmed_worse(skill, fresh) if fresh else ([], [])
     chance = _chance(skill, fresh, failing, flaky) if fresh and failing else 1.0
     if failing and chance <= FALSE_ALARM_CHANCE:
-        words.append(f"{_named(failing)} passed always before and failed every run since (chance of a flaky task: {chance:.2g})")
+        words.append(f"{_named(failing)} always passed before and failed every run since (chance of a flaky task: {chance:.2g})")
     elif not worse:
         return _without_regression(skill, fresh, failing, chance)
     tasks = sorted({*worse, *(failing if chance <= FALSE_ALARM_CHANCE else ())})
-    return Ruling(verdict="regressed", explanation="; ".join(words), tasks=tasks, lost=_lost(night_id, skill, fresh, tasks))
+    return Classification(
+        verdict="regressed", explanation="; ".join(words), tasks=tasks, lost=_lost(night_id, skill, fresh, tasks)
+    )
 
 
-def _confirmed_worse(skill: SkillNight, fresh: Fresh) -> tuple[list[str], list[str]]:
+def _confirmed_worse(skill: SkillNight, fresh: FreshRuns) -> tuple[list[str], list[str]]:
     """The tasks of every comparison that is worse in the fresh runs, too, and a sentence for each."""
     tasks: list[str] = []
     words: list[str] = []
@@ -83,39 +84,41 @@ def _confirmed_worse(skill: SkillNight, fresh: Fresh) -> tuple[list[str], list[s
     return tasks, words
 
 
-def _chance(skill: SkillNight, fresh: Fresh, failing: list[str], flaky: int) -> float:
-    after = together(skill.after, fresh.tallies())
+def _chance(skill: SkillNight, fresh: FreshRuns, failing: list[str], flaky: int) -> float:
+    after = merge_tallies(skill.after, fresh.tallies())
     return chance_of_flaky_tasks([(skill.before[task].passed, after[task].failed) for task in failing], flaky)
 
 
-def _without_regression(skill: SkillNight, fresh: Fresh | None, failing: list[str], chance: float) -> Ruling:
+def _without_regression(skill: SkillNight, fresh: FreshRuns | None, failing: list[str], chance: float) -> Classification:
     since = _still_lost(skill, skill.lost) if skill.lost else None
     if since is not None and since.verdict == "regressed":
         return since
     if fresh is not None and fresh.report is None:
-        return Ruling(verdict="suspect", explanation=f"not confirmed: {fresh.problem}", tasks=skill.moved())
+        return Classification(verdict="suspect", explanation=f"not confirmed: {fresh.problem}", tasks=skill.moved())
     if failing:
         words = (
             f"{_named(failing)} failed every run since the last good night, and a flaky task could have done so ({chance:.2g})"
         )
-        return Ruling(verdict="suspect", explanation=words, tasks=failing)
+        return Classification(verdict="suspect", explanation=words, tasks=failing)
     if since is not None:
         return since
     if fresh is not None:
         moved = skill.moved()
-        return Ruling(verdict="flaky", explanation=f"{_named(moved)} moved, and fresh runs did not confirm it", tasks=moved)
-    return _quiet(skill)
+        return Classification(
+            verdict="flaky", explanation=f"{_named(moved)} moved, and fresh runs did not confirm it", tasks=moved
+        )
+    return _unchanged(skill)
 
 
-def _quiet(skill: SkillNight) -> Ruling:
+def _unchanged(skill: SkillNight) -> Classification:
     if not skill.against:
-        return Ruling(verdict="new", explanation="nothing to compare with yet")
+        return Classification(verdict="new", explanation="nothing to compare with yet")
     shown = skill.against[0]
     verdict: NightVerdict = "better" if shown.diff.verdict == "better" else "steady"
-    return Ruling(verdict=verdict, explanation=f"against the {shown.kind} ({shown.name}): {shown.diff.explanation}")
+    return Classification(verdict=verdict, explanation=f"against the {shown.kind} ({shown.name}): {shown.diff.explanation}")
 
 
-def _still_lost(skill: SkillNight, lost: Lost) -> Ruling | None:
+def _still_lost(skill: SkillNight, lost: LostEvidence) -> Classification | None:
     """Whether what was lost is back; None where none of its tasks was asked tonight."""
     rates = completion_by_task(skill.report, lost.tasks)
     if not rates:
@@ -123,16 +126,16 @@ def _still_lost(skill: SkillNight, lost: Lost) -> Ruling | None:
     rate = fmean(rates.values())
     words = f"{_named(lost.tasks)}: {rate:.0%} tonight, {lost.expected_rate:.0%} before, {lost.observed_rate:.0%} when lost"
     if rate >= lost.halfway:
-        return Ruling(verdict="recovered", explanation=f"back: {words}", tasks=lost.tasks)
-    return Ruling(verdict="regressed", explanation=f"not back yet: {words}", tasks=lost.tasks, lost=lost)
+        return Classification(verdict="recovered", explanation=f"back: {words}", tasks=lost.tasks)
+    return Classification(verdict="regressed", explanation=f"not back yet: {words}", tasks=lost.tasks, lost=lost)
 
 
-def _lost(night_id: str, skill: SkillNight, fresh: Fresh | None, tasks: list[str]) -> Lost:
+def _lost(night_id: str, skill: SkillNight, fresh: FreshRuns | None, tasks: list[str]) -> LostEvidence:
     expected = dict.fromkeys(skill.newly_failing(), 1.0)
     for against in reversed(skill.against):
         expected |= completion_by_task(against.before, tasks)
     observed = completion_by_task(fresh.report, tasks) if fresh and fresh.report else {}
-    return Lost(
+    return LostEvidence(
         tasks=tasks,
         expected_rate=fmean(expected[task] for task in tasks),
         observed_rate=fmean(observed.values()) if observed else 0.0,
@@ -159,7 +162,7 @@ def _named(tasks: Sequence[str], most: int = 5) -> str:
     return ", ".join(tasks[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
-def judged_together(diffs: Sequence[ReportDiff]) -> list[ReportDiff]:
+def adjust_verdicts(diffs: Sequence[ReportDiff]) -> list[ReportDiff]:
     """The same comparisons with Holm's adjustment over every skill of all of them, and the verdicts that follow from it.
 
     So the chance that any skill of the night is called worse (or better) where nothing changed stays below the significance,
