@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from eval_skills.core.errors import InputError
 from eval_skills.core.statistics.rates import FloatArray, IntArray
 from eval_skills.core.text import nearest
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 REQUIRED = ("skill_id", "skill_version", "task_id", "run_index", "status", "score", "latency_ms")
 STATUSES = ("pass", "fail", "error", "timeout")
@@ -58,6 +60,8 @@ def item_table(items: pd.DataFrame, task_order: Sequence[str]) -> ItemTable:
         InputError: a column is missing; an id, status or run index is missing or malformed; an item is given twice; the score of
             a pass or fail is missing; a score is outside [0, 1] or a latency below 0.
     """
+    import pandas as pd  # here and below: the columns' names are wanted where pandas is not
+
     _refuse_missing_columns(items)
     position = {task: index for index, task in enumerate(task_order)}
     ids, id_names = _coded(items["skill_id"], "skill_id", key=lambda name: name)
@@ -89,6 +93,8 @@ def _refuse_missing_columns(items: pd.DataFrame) -> None:
 
 
 def _coded(column: pd.Series[Any], name: str, *, key: Callable[[str], Any]) -> tuple[IntArray, list[str]]:
+    import pandas as pd
+
     codes, found = pd.factorize(column)
     if (codes < 0).any():
         raise InputError(f"{name} is missing in {int((codes < 0).sum())} of {len(column)} items; every item needs one")
@@ -125,7 +131,8 @@ def _order(keys: IntArray, items: pd.DataFrame) -> IntArray:
     else:
         order = np.unique(keys, return_index=True)[1].astype(np.int64, copy=False)
     if len(order) < len(keys):
-        twice = items.iloc[int(np.flatnonzero(pd.Series(keys).duplicated())[0])]
+        repeated = np.setdiff1d(np.arange(len(keys)), np.unique(keys, return_index=True)[1])
+        twice = items.iloc[int(repeated[0])]
         raise InputError(
             f"item {twice['skill_id']}@{twice['skill_version']}/{twice['task_id']}#{int(twice['run_index']) + 1} is given twice; "
             f"{len(keys) - len(order)} rows repeat an item: keep one row of each"
@@ -134,6 +141,8 @@ def _order(keys: IntArray, items: pd.DataFrame) -> IntArray:
 
 
 def _statuses(column: pd.Series[Any]) -> IntArray:
+    import pandas as pd
+
     codes, found = pd.factorize(column)
     unknown = [value for value in found if value not in STATUSES]
     if unknown or (codes < 0).any():

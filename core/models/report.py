@@ -14,7 +14,7 @@ from eval_skills.core.models.response import ToolCall
 from eval_skills.core.models.result import ErrorKind, Reason, Status
 
 DIMENSIONS = ("tool_accuracy", "sequence_correctness", "output_quality", "hallucination")
-"""The dimensions of an agent's run, each with a column of its own in the store. Evaluators may add others (a rubric, a plug-in)."""
+"""The dimensions of an agent's run, each with a column of its own in the store. An evaluator may add others."""
 
 
 def in_order(names: Iterable[str]) -> list[str]:
