@@ -26,6 +26,8 @@ _ADAPTERS: dict[str, str | type[Adapter]] = {
     "custom": "eval_skills.adapters.python.adapter:CustomAdapter",
     "http": "eval_skills.adapters.http.adapter:HttpAdapter",
     "mcp": "eval_skills.adapters.mcp.adapter:McpAdapter",
+    "function": "eval_skills.adapters.python.in_process:FunctionAdapter",
+    "runnable": "eval_skills.adapters.python.in_process:RunnableAdapter",
     "langchain": "eval_skills.adapters.python.langchain:LangchainAdapter",
     "subprocess": "eval_skills.adapters.process.adapter:SubprocessAdapter",
 }
@@ -72,7 +74,7 @@ def _confined(skill: Skill, subject: Subject, confinement: Confinement) -> Skill
     if subject == "package":  # its files are read, and nothing is started
         return skill
     if confinement.sandbox != "none" and not issubclass(_adapter_class(skill, subject).config_model, ProcessConfig):
-        message = f"adapter type {skill.adapter_type!r} is a plug-in that runs inside eval-skills, where no sandbox holds it"
+        message = f"adapter type {skill.adapter_type!r} runs inside this process, where no sandbox holds it"
         raise InputError(message, source=source_of(skill), path="adapterType")
     return confinement.of(skill)
 

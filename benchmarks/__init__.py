@@ -1,11 +1,19 @@
 """What is asked of skills: built-in benchmarks, and the loader of these and of one's own."""
 
-from eval_skills.benchmarks.loader import count_complexity, count_tags, filter_tasks, load_benchmark, load_tasks
+from eval_skills.benchmarks.loader import (
+    checked_benchmark,
+    count_complexity,
+    count_tags,
+    filter_tasks,
+    load_benchmark,
+    load_tasks,
+)
 from eval_skills.benchmarks.locations import benchmark_folder, builtin_ids, known_ids
 
 __all__ = [
     "benchmark_folder",
     "builtin_ids",
+    "checked_benchmark",
     "count_complexity",
     "count_tags",
     "filter_tasks",

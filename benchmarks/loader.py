@@ -59,6 +59,18 @@ def load_tasks(path: str | Path, *, settings: ScoringSettings | Mapping[str, Any
     return _ready({"id": name, "name": file.stem, "version": "0.0.0", "tasks": data}, file, settings)
 
 
+def checked_benchmark(benchmark: Benchmark, settings: ScoringSettings | Mapping[str, Any] | None = None) -> Benchmark:
+    """A benchmark that was made in memory, if it is ready to run; it has no folder that files could be named in.
+
+    Raises:
+        InputError: it has no tasks, or a task's scorer is unknown or cannot be built; the message names the place.
+    """
+    if not benchmark.tasks:
+        raise InputError("a benchmark needs at least one task; this list is empty", path="tasks")
+    _check_tasks(benchmark, None, settings)
+    return benchmark
+
+
 def filter_tasks(benchmark: Benchmark, tags: Sequence[str], complexity: Sequence[str] = ()) -> Benchmark:
     """The benchmark with only the tasks that have all of `tags` and one of the complexities, in their order.
 
@@ -116,7 +128,7 @@ def _ready(data: Any, file: Path, settings: ScoringSettings | Mapping[str, Any] 
 
 def _check_tasks(
     benchmark: Benchmark,
-    file: Path,
+    file: Path | None,
     settings: ScoringSettings | Mapping[str, Any] | None,
     refusal: Callable[[InputError, int], InputError] | None = None,
 ) -> None:
@@ -124,7 +136,7 @@ def _check_tasks(
     # The scorers bring jsonschema and more along, which a mere listing of ids should not pay for.
     from eval_skills.scorers import check_task
 
-    checked_with = _settings_in(folder_of(file), settings)
+    checked_with = _settings_in(folder_of(file) if file else None, settings)
     for index, task in enumerate(benchmark.tasks):
         try:
             check_task(task, checked_with)
@@ -136,7 +148,7 @@ def _check_tasks(
             raise InputError(f"{error.message} (task {task.id!r})", source=file, path=place) from None
 
 
-def _settings_in(folder: Path, settings: ScoringSettings | Mapping[str, Any] | None) -> ScoringSettings:
+def _settings_in(folder: Path | None, settings: ScoringSettings | Mapping[str, Any] | None) -> ScoringSettings:
     from eval_skills.scorers import ScoringSettings
 
     if settings is None:

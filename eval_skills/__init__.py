@@ -1,1 +1,64 @@
-"""Unit-test, compare and watch AI-agent skills."""
+"""Unit-test, compare and watch AI-agent skills.
+
+``import eval_skills as es`` gives the Python API, each name loaded on first use: `evaluate` and `aevaluate` let skills answer
+tasks, `compare` compares two evaluations, `score` judges one answer; `load_skill`, `load_benchmark` and `Store` read what lies on
+disk.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from eval_skills.api.comparison import Comparison, compare
+    from eval_skills.api.evaluate import aevaluate, evaluate
+    from eval_skills.api.result import EvaluatedItem, EvaluationResult
+    from eval_skills.api.score import score
+    from eval_skills.benchmarks import load_benchmark
+    from eval_skills.core.skills import load_skill
+    from eval_skills.core.store import Store
+
+    __version__: str
+
+__all__ = [
+    "Comparison",
+    "EvaluatedItem",
+    "EvaluationResult",
+    "Store",
+    "__version__",
+    "aevaluate",
+    "compare",
+    "evaluate",
+    "load_benchmark",
+    "load_skill",
+    "score",
+]
+
+_HOMES = {
+    "Comparison": "api.comparison",
+    "EvaluatedItem": "api.result",
+    "EvaluationResult": "api.result",
+    "Store": "core.store",
+    "aevaluate": "api.evaluate",
+    "compare": "api.comparison",
+    "evaluate": "api.evaluate",
+    "load_benchmark": "benchmarks",
+    "load_skill": "core.skills",
+    "score": "api.score",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        found: Any = version("eval-skills")
+    elif name in _HOMES:
+        found = getattr(import_module(f"eval_skills.{_HOMES[name]}"), name)
+    else:
+        raise AttributeError(f"module 'eval_skills' has no attribute {name!r}")
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -14,11 +14,14 @@ from eval_skills.reporting.escape import encodable
 
 
 def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> str:
-    """The array as text, the best skill first. It is the same for every `context`: the run's own facts are in its manifest."""
-    return (
-        encodable(json.dumps([report.to_json() for report in ranked(reports)], ensure_ascii=False, allow_nan=False, indent=2))
-        + "\n"
-    )
+    """`render_reports`, for every `context`: the run's own facts are in its manifest."""
+    return render_reports(reports)
+
+
+def render_reports(reports: Sequence[SkillCompletionReport]) -> str:
+    """The array as text, the best skill first."""
+    data = [report.to_json() for report in ranked(reports)]
+    return encodable(json.dumps(data, ensure_ascii=False, allow_nan=False, indent=2)) + "\n"
 
 
 def read_reports(path: Path) -> list[SkillCompletionReport]:

@@ -1,1 +1,1 @@
-"""Skills that are Python code or LangChain runnables, called in a host process of their own."""
+"""Skills that are Python code or LangChain runnables, called in a host process of their own or in this one."""

@@ -38,17 +38,22 @@ class LangchainAdapter(HostedAdapter[LangchainConfig]):
         return known and in_openai_s_words(known)
 
     def _read(self, answer: Any) -> SkillResponse:
-        usage = usage_of(answer["usages"])
-        if answer.get(MESSAGES) is None:
-            response = read_answer(answer["value"])
-            return response if response.usage is not None else response.model_copy(update={"usage": usage})
-        messages = answer[MESSAGES]
-        return SkillResponse(
-            output=answer["value"] if "value" in answer else final_text(messages[answer["given"] :]),
-            messages=[openai_message(message) for message in messages],
-            tool_calls=calls_of(messages),
-            usage=usage or usage_of([message.get("usage_metadata") for message in messages]),
-        )
+        return response_of(answer)
+
+
+def response_of(answer: dict[str, Any]) -> SkillResponse:
+    """The response in what `host.langchain.told` says of a call, with its `usages` and how many of its messages were `given`."""
+    usage = usage_of(answer["usages"])
+    if answer.get(MESSAGES) is None:
+        response = read_answer(answer["value"])
+        return response if response.usage is not None else response.model_copy(update={"usage": usage})
+    messages = answer[MESSAGES]
+    return SkillResponse(
+        output=answer["value"] if "value" in answer else final_text(messages[answer["given"] :]),
+        messages=[openai_message(message) for message in messages],
+        tool_calls=calls_of(messages),
+        usage=usage or usage_of([message.get("usage_metadata") for message in messages]),
+    )
 
 
 def graph_input(value: Any, key: str | None, channels: list[str]) -> Any:

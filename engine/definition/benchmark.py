@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from eval_skills.benchmarks import benchmark_folder, filter_tasks, load_benchmark, load_tasks
+from eval_skills.benchmarks import benchmark_folder, checked_benchmark, filter_tasks, load_benchmark, load_tasks
 from eval_skills.core.config.options import JudgeOptions, ScoringOptions
 from eval_skills.core.errors import ConfigError, InputError, UsageError
 from eval_skills.core.models import Benchmark
@@ -29,8 +29,10 @@ def scoring_settings(request: ScoringOptions, folder: Path | None) -> ScoringSet
     )
 
 
-def resolve_benchmark(request: EvaluateRequest) -> tuple[Benchmark, Path | None]:
+def resolve_benchmark(request: EvaluateRequest, held: Benchmark | None = None) -> tuple[Benchmark, Path | None]:
     """The tasks that the request asks, ready to run, and the folder that their own files are resolved in.
+
+    A benchmark that the caller has `held` in memory stands for the one that the request names, and has no folder.
 
     Raises:
         UserError: there is no such benchmark, it or a task in it is malformed, or no task has the tags and complexity.
@@ -41,7 +43,10 @@ def resolve_benchmark(request: EvaluateRequest) -> tuple[Benchmark, Path | None]
         raise InputError(
             "this is a file; name a folder" if directory.exists() else "no such folder of benchmarks", source=directory
         )
-    if request.tasks:
+    folder: Path | None = None
+    if held is not None:
+        benchmark = checked_benchmark(held, settings)
+    elif request.tasks:
         benchmark, folder = load_tasks(Path(request.tasks), settings=settings), Path(request.tasks).resolve().parent
     else:
         benchmark = load_benchmark(request.benchmark, benchmarks_dir=directory, settings=settings)

@@ -1,15 +1,17 @@
-"""Holds one async resource in one asyncio task: cancel scopes must be left by the task that entered them.
-
-What libraries leave running on an event loop of ours.
-"""
+"""Work on an event loop of its own, resources that one task enters and leaves, and the tasks that are left at the end."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+
+CLEANING_UP_S = 10.0
+"""How long cancelled tasks may take to end: one that refuses to must not keep its caller for ever."""
 
 
 class ResourceOwner:
@@ -59,4 +61,31 @@ async def cancel_pending_tasks() -> None:
     stray = asyncio.all_tasks() - {asyncio.current_task()}
     for task in stray:
         task.cancel()
-    await asyncio.gather(*stray, return_exceptions=True)
+    if stray:
+        await asyncio.wait(stray, timeout=CLEANING_UP_S)
+
+
+def run_on_own_loop(work: Coroutine[Any, Any, T]) -> T:
+    """Do `work` on a loop of its own thread; whatever interrupts the wait cancels it, and waits until it has cleaned up."""
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(work)
+    with ThreadPoolExecutor(1, thread_name_prefix="eval-skills-loop") as thread:
+        done = thread.submit(_complete, loop, task)
+        try:
+            return done.result()
+        except BaseException:
+            if not done.done():
+                loop.call_soon_threadsafe(task.cancel)
+            raise
+
+
+def _complete(loop: asyncio.AbstractEventLoop, task: asyncio.Task[T]) -> T:
+    asyncio.set_event_loop(loop)
+    try:
+        return loop.run_until_complete(task)
+    finally:
+        loop.run_until_complete(cancel_pending_tasks())
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.run_until_complete(loop.shutdown_default_executor())
+        asyncio.set_event_loop(None)
+        loop.close()

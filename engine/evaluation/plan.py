@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -93,6 +95,27 @@ class RunPlan:
         return (task.timeout_ms or self.request.timeout_ms) / 1000
 
 
+@dataclass(frozen=True, slots=True)
+class HeldInMemory:
+    """What a caller in this process holds as objects: the skills, and the benchmark unless the request names one by its path."""
+
+    skills: Discovery
+    benchmark: Benchmark | None
+
+
+_held: ContextVar[HeldInMemory | None] = ContextVar("eval_skills_held_in_memory", default=None)
+
+
+@contextmanager
+def holding(held: HeldInMemory) -> Iterator[None]:
+    """Let `make_plan` take `held` for what its request names: a flow's request is JSON, and functions are not."""
+    token = _held.set(held)
+    try:
+        yield
+    finally:
+        _held.reset(token)
+
+
 def make_plan(request: EvaluateRequest, *, run_id: str | None = None) -> RunPlan:
     """A checked plan for a new run.
 
@@ -104,8 +127,9 @@ def make_plan(request: EvaluateRequest, *, run_id: str | None = None) -> RunPlan
     check_one_budget(request, request.task_runner)
     confinement = confinement_asked(request)
     confinement.check()
-    found = Discovery() if request.traces else load_skills(request.skills)
-    benchmark, folder = resolve_benchmark(request)
+    held = _held.get()
+    found = held.skills if held else Discovery() if request.traces else load_skills(request.skills)
+    benchmark, folder = resolve_benchmark(request, held.benchmark if held else None)
     if request.traces:
         return _recorded(request, benchmark, folder, run_id)
     named = {str(Path(path).resolve()) for path in request.skills}

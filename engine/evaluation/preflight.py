@@ -20,14 +20,14 @@ from eval_skills.core.skills import InvalidSkill
 def usable_skills(
     skills: list[Skill], *, named: set[str], subject: Subject, confinement: Confinement
 ) -> tuple[list[Skill], list[InvalidSkill]]:
-    """Those that can be called. One that was named must be; one found in a folder of skills is passed over with a remark."""
+    """Those that can be called. One that was named or made in memory must be; one found in a folder of skills is skipped."""
     usable, unusable = [], []
     for skill in skills:
         try:
             check_skill(skill, subject, confinement)
             usable.append(skill)
         except UserError as error:
-            if named & {str(skill.folder), f"{skill.folder}/skill.json"}:
+            if skill.folder is None or named & {str(skill.folder), f"{skill.folder}/skill.json"}:
                 raise
             unusable.append(InvalidSkill(skill.folder or Path(skill.id), str(error)))
     return usable, unusable

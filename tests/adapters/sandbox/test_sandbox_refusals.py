@@ -39,7 +39,7 @@ def test_p73_a_plug_in_that_no_sandbox_could_hold_is_refused(monkeypatch: pytest
     register_adapter("inside", Constant)
     skill = program_skill("").model_copy(update={"adapter_type": "inside"})
     check_skill(skill)
-    with pytest.raises(InputError, match="'inside' is a plug-in that runs inside eval-skills"):
+    with pytest.raises(InputError, match="'inside' runs inside this process"):
         check_skill(skill, confinement=HELD)
 
 

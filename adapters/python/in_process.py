@@ -1,0 +1,345 @@
+"""Skills that are objects of this process: functions, coroutine functions and runnables, called where the run is."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import copy
+import functools
+import inspect
+import re
+import threading
+from collections.abc import Callable
+from contextvars import copy_context
+from typing import Any, ClassVar, Literal, Self, TypeVar, cast
+
+from pydantic import PrivateAttr
+
+from eval_skills.adapters.answer.envelope import read_answer
+from eval_skills.adapters.answer.errors import told_in, unread_calls
+from eval_skills.adapters.answer.json_text import parse_json, write_json
+from eval_skills.adapters.base import Adapter
+from eval_skills.adapters.call import Call
+from eval_skills.adapters.config import MAX_OUTPUT_BYTES, AdapterConfig, read_config
+from eval_skills.adapters.limits import too_long
+from eval_skills.adapters.probing import Probed
+from eval_skills.adapters.python.host.answer import plain, told_by
+from eval_skills.adapters.python.host.errors import NotJson, NotLoaded, Unfinished, a_type, described
+from eval_skills.adapters.python.host.langchain import (
+    config_of_call,
+    given_first,
+    method_of,
+    refuse_waiting,
+    state_of,
+    takes_config,
+    told,
+)
+from eval_skills.adapters.python.host.target import callable_of
+from eval_skills.adapters.python.langchain import graph_input, response_of
+from eval_skills.adapters.python.langchain_messages import in_openai_s_words
+from eval_skills.core.config.limits import OutputBytes
+from eval_skills.core.errors import ContractError, InputError, ItemError, SkillError, SkillTimeout
+from eval_skills.core.fingerprint import digest_of_json
+from eval_skills.core.models import Skill, SkillResponse
+from eval_skills.core.text import one_line
+
+T = TypeVar("T")
+
+UNVERSIONED = "0.0.0"
+"""The version of a skill that is known by its name alone."""
+
+GRACE_S = 1.0
+"""How long a coroutine may tidy up at its time limit; one that goes on is left behind."""
+
+
+class ObjectSkill(Skill):
+    """A skill that is an object of this process; it cannot be written to a file, or called anywhere else."""
+
+    adapter_type: Literal["function", "runnable"]  # type: ignore[assignment] # no skill.json can name these
+
+    _target: Any = PrivateAttr(default=None)
+
+    @property
+    def target(self) -> Any:
+        """The object itself."""
+        return self._target
+
+    @classmethod
+    def of(cls, target: Any, name: str | None = None) -> Self:
+        """The skill that calls `target`, known by `name`, else by the name of the object or of its type.
+
+        Raises:
+            InputError: it is a class, or nothing that can be called with an input; the message says what would be valid.
+        """
+        shown = name or name_of(target)
+        skill = cls(
+            id=re.sub(r"[^a-z0-9_-]+", "-", shown.lower()).strip("-") or "function",
+            name=shown,
+            version=UNVERSIONED,
+            description=(inspect.getdoc(target) or "").partition("\n")[0] if inspect.isroutine(target) else "",
+            adapter_type="runnable" if is_runnable(target) else "function",
+            entrypoint=f"{getattr(target, '__module__', None) or '__main__'}:{getattr(target, '__qualname__', shown)}",
+            metadata={"source": _digest_of_source(target)},
+        )
+        skill._target = target
+        return skill
+
+
+def is_runnable(target: Any) -> bool:
+    """Whether `target` is called by `ainvoke` or `invoke`, as LangChain's runnables, tools and compiled graphs are.
+
+    So is, to be refused as such, a graph that has not been compiled.
+    """
+    methods = ("ainvoke", "invoke", *(() if callable(target) else ("compile",)))
+    return not isinstance(target, type) and any(callable(getattr(target, each, None)) for each in methods)
+
+
+def name_of(target: Any) -> str:
+    """What a person calls the object: its own name, or that of its type."""
+    while isinstance(target, functools.partial):
+        target = target.func
+    names = (getattr(target, each, None) for each in ("__name__", "name"))
+    return next((name for name in names if isinstance(name, str) and name.strip()), type(target).__name__)
+
+
+def _digest_of_source(target: Any) -> str | None:
+    """What tells two functions of one name apart in the store; None where Python does not know the code."""
+    try:
+        return digest_of_json(inspect.getsource(target if inspect.isroutine(target) else type(target)))
+    except (OSError, TypeError):
+        return None
+
+
+class InProcessConfig(AdapterConfig):
+    """`max_output_bytes` bounds one answer, as JSON."""
+
+    max_output_bytes: OutputBytes = MAX_OUTPUT_BYTES
+
+
+class FunctionAdapter(Adapter):
+    """Calls a function of this process with the task's input, or with the input's keys as keyword arguments.
+
+    A coroutine function is called on the event loop of the run and cancelled at its time limit. Any other one is called in a
+    thread of its own, which nothing can stop: at its time limit it is left behind, and ends with the process at the latest. Each
+    call gets a copy of the input, and the answer crosses the same border as that of a process: it is what JSON can say of it.
+    """
+
+    config_model: ClassVar[type[AdapterConfig]] = InProcessConfig
+
+    def __init__(self, skill: Skill) -> None:
+        super().__init__(skill)
+        if not isinstance(skill, ObjectSkill):
+            raise InputError(f"adapter type {skill.adapter_type!r} is for objects of a Python program", source=skill.key)
+        if "limits" in skill.adapter_config:
+            message = "limits of memory, CPU time and open files hold a process, and this skill is called in that of the run"
+            raise InputError(f"{message}; leave them out, or describe the skill with a skill.json", source=skill.key)
+        self._max_bytes = cast(InProcessConfig, read_config(self.config_model, skill)).max_output_bytes
+        try:
+            self._function, self._is_async = self._callable(skill.name, skill.target)
+        except NotLoaded as error:
+            raise InputError(str(error), source=skill.key) from None
+
+    @classmethod
+    def check(cls, skill: Skill) -> None:
+        """The object can be called with an input, as far as it tells; it is not called."""
+        cls(skill)
+
+    def _callable(self, name: str, target: Any) -> tuple[Callable[[Any], Any], bool]:
+        """What a call calls with the input alone, and whether that only makes a coroutine or the like."""
+        if isinstance(target, type):
+            raise NotLoaded(f"{name} is a class; give an instance of it, or a function")
+        function = callable_of(name, target, {})
+        return _with_keywords(function) if _wants_keywords(name, function) else function, _is_async(function)
+
+    def _input(self, input_data: Any) -> Any:
+        """The task's input as the object takes it."""
+        return input_data
+
+    def _read(self, answer: Any) -> SkillResponse:
+        """What was answered, as a response."""
+        return read_answer(answer)
+
+    def _known(self, error: dict[str, Any]) -> SkillResponse | None:
+        """What an error tells of the run before it."""
+        return told_in(error)
+
+    async def _probe(self, call: Call) -> Probed:
+        """It is here; it is not called."""
+        return Probed(f"{self.skill.entrypoint} can be called")
+
+    async def _invoke(self, input_data: Any, call: Call) -> SkillResponse:
+        call.seen = "" if self._is_async else "a thread cannot be stopped, so the function goes on in it"
+        work = asyncio.create_task(self._answered(self._input(copy.deepcopy(input_data))))
+        try:
+            await asyncio.wait([work])
+        except asyncio.CancelledError:
+            work.cancel()
+            await asyncio.wait([work], timeout=GRACE_S)
+            raise
+        call.stop()
+        answer = work.result()
+        if isinstance(answer, ItemError):
+            raise answer
+        if call.latency_ms > call.timeout_s * 1000:  # the event loop was blocked, and no deadline could be seen
+            late = f"it answered after {call.latency_ms / 1000:.1f} s, and until then blocked the event loop of the run"
+            raise SkillTimeout(f"no answer within {call.timeout_s:g} s; {late}")
+        return self._read(self._json(answer))
+
+    async def _answered(self, value: Any) -> bytes | ItemError:
+        """The answer as JSON text, or what went wrong: whatever the object raises, even SystemExit, is its answer."""
+        try:
+            result = self._function(value) if self._is_async else await _in_thread(lambda: _collected(self._function(value)))
+            if inspect.isawaitable(result):
+                result = await result
+            if inspect.isasyncgen(result):
+                result = [piece async for piece in result]
+            return await _in_thread(lambda: write_json(plain(_collected(result))))
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            return self._failure(error)
+        except _Raised as raised:
+            return self._failure(raised.error)
+        except (KeyboardInterrupt, GeneratorExit):
+            raise
+        except BaseException as error:  # noqa: BLE001 - anybody's code may raise anything
+            return self._failure(error)
+
+    def _failure(self, error: BaseException) -> ItemError:
+        if isinstance(error, NotJson):
+            return ContractError(one_line(str(error)))
+        content = told_by(error, self._max_bytes)
+        known = self._known(content)
+        message = str(error) if isinstance(error, Unfinished) else described(error)
+        return SkillError(f"{one_line(message)}{unread_calls(content, known)}", known=known)
+
+    def _json(self, answer: bytes) -> Any:
+        if len(answer) > self._max_bytes:
+            raise too_long("the answer", self._max_bytes)
+        try:
+            return parse_json(answer)
+        except ValueError as error:
+            raise ContractError(f"the answer is {error}") from None
+
+
+class RunnableAdapter(FunctionAdapter):
+    """Calls `ainvoke`, or `invoke` where there is no other, as `LangchainAdapter` does in a process of its own."""
+
+    def _callable(self, name: str, target: Any) -> tuple[Callable[[Any], Any], bool]:
+        method = method_of(name, target, None)
+        configurable = takes_config(method)
+
+        def options(usages: list[Any]) -> dict[str, Any]:
+            return {"config": config_of_call(target, {}, usages)} if configurable else {}
+
+        def said(value: Any, answer: Any, state: Any, usages: list[Any]) -> dict[str, Any]:
+            refuse_waiting(answer, state)
+            run = told(answer, None)
+            return {**run, "usages": plain(usages), "given": given_first(value, run.get("messages"))}
+
+        def called(value: Any) -> dict[str, Any]:
+            usages: list[Any] = []
+            chosen = options(usages)
+            answer = method(value, **chosen)
+            return said(value, answer, state_of(target, method, chosen), usages)
+
+        async def awaited(value: Any) -> dict[str, Any]:
+            usages: list[Any] = []
+            chosen = options(usages)
+            answer = await method(value, **chosen)
+            state = state_of(target, method, chosen)
+            return said(value, answer, await state if inspect.isawaitable(state) else state, usages)
+
+        is_async = method.__name__ == "ainvoke"
+        return awaited if is_async else called, is_async
+
+    def _input(self, input_data: Any) -> Any:
+        target = cast(ObjectSkill, self.skill).target
+        return graph_input(input_data, None, sorted(map(str, getattr(target, "channels", None) or ())))
+
+    def _read(self, answer: Any) -> SkillResponse:
+        return response_of(answer)
+
+    def _known(self, error: dict[str, Any]) -> SkillResponse | None:
+        known = super()._known(error)
+        return known and in_openai_s_words(known)
+
+
+def _wants_keywords(name: str, function: Callable[..., Any]) -> bool:
+    """Whether the input's keys are the arguments of `function`: it cannot be called with the input alone.
+
+    Raises:
+        NotLoaded: it takes no argument at all.
+    """
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # some written in C do not tell
+        return False
+    if not signature.parameters:
+        raise NotLoaded(f"{name}() takes no argument; a skill is called with the task's input")
+    try:
+        signature.bind(None)
+    except TypeError:
+        return True
+    return False
+
+
+def _with_keywords(function: Callable[..., Any]) -> Callable[[Any], Any]:
+    @functools.wraps(function)
+    def called(value: Any) -> Any:
+        if not isinstance(value, dict):
+            raise TypeError(
+                f"the input is {a_type(value)}; a function of several parameters needs a dict with their names as keys"
+            )
+        return function(**value)
+
+    return called
+
+
+def _is_async(function: Callable[..., Any]) -> bool:
+    """Whether a call only makes a coroutine or an asynchronous generator, and does no work yet."""
+    candidates = (function, inspect.getattr_static(type(function), "__call__", None))
+    return any(inspect.iscoroutinefunction(each) or inspect.isasyncgenfunction(each) for each in candidates)
+
+
+def _collected(result: Any) -> Any:
+    """`result`, or the list of what a generator gives."""
+    return list(result) if inspect.isgenerator(result) else result
+
+
+class _Raised(Exception):
+    """What was raised in a thread: some exceptions (StopIteration, SystemExit) cannot be passed through a future."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__()
+        self.error = error
+
+
+async def _in_thread(work: Callable[[], T]) -> T:
+    """What `work` returns in a thread of its own, which keeps nobody waiting: neither the loop at its end, nor Python.
+
+    Raises:
+        _Raised: `work` raised; whatever it was.
+    """
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[tuple[T | None, BaseException | None]] = loop.create_future()
+
+    def settle(outcome: tuple[T | None, BaseException | None]) -> None:
+        if not done.done():
+            done.set_result(outcome)
+
+    def run() -> None:
+        outcome: tuple[T | None, BaseException | None]
+        try:
+            outcome = (work(), None)
+        except BaseException as error:  # noqa: BLE001 - it is raised where the result is awaited
+            outcome = (None, error)
+        with contextlib.suppress(RuntimeError):  # the run is over, and its loop closed
+            loop.call_soon_threadsafe(settle, outcome)
+
+    threading.Thread(target=copy_context().run, args=(run,), daemon=True, name="eval-skills-call").start()
+    result, error = await done
+    if error is not None:
+        raise _Raised(error)
+    return cast(T, result)

@@ -1,0 +1,77 @@
+"""Two evaluations compared, from Python."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import TypeAlias
+
+from eval_skills.adapters.python.host.errors import a_type
+from eval_skills.api.result import EvaluationResult
+from eval_skills.core.diff.diff import EQUIVALENCE_MARGIN, SIGNIFICANCE, diff_reports
+from eval_skills.core.diff.model import ReportDiff
+from eval_skills.core.errors import UsageError
+from eval_skills.core.models import SkillCompletionReport
+from eval_skills.core.store.layout import DEFAULT_ROOT
+
+Side: TypeAlias = EvaluationResult | SkillCompletionReport | Iterable[SkillCompletionReport] | str | os.PathLike[str]
+"""A result, a report or several, the path of a JSON report, a run id, or ``latest``."""
+
+
+class Comparison(ReportDiff):
+    """The comparison, skill by skill; see `ReportDiff`. It shows itself as a table in a notebook."""
+
+    def __str__(self) -> str:
+        from eval_skills.reporting.diff.figures import lineage, verdict_text
+
+        lines = ((f"{lineage(skill)}: {verdict_text(skill)}", skill.explanation) for skill in self.skills)
+        return "\n".join("; ".join(filter(None, line)) for line in lines)
+
+    def _repr_html_(self) -> str:
+        from eval_skills.reporting.notebook import comparison_table
+
+        return comparison_table(self)
+
+
+def compare(
+    result: Side,
+    baseline: Side,
+    *,
+    mapping: Mapping[str, str] | None = None,
+    min_effect: float = 0.0,
+    significance: float = SIGNIFICANCE,
+    equivalence_margin: float = EQUIVALENCE_MARGIN,
+    store: str | os.PathLike[str] = DEFAULT_ROOT,
+) -> Comparison:
+    """What changed from `baseline` to `result`, with the verdicts of ``eval-skills report diff``.
+
+    Skills are paired by id; `mapping` leads from a skill of the baseline to the one that took its place. `min_effect` in [0, 1]
+    is the smallest mean difference of completion that counts as better or worse. Run ids are looked up in `store`.
+
+    Raises:
+        UsageError: a side is nothing that can be compared, or an argument is out of bounds.
+        InputError: a report cannot be read, or a side holds one twice.
+    """
+    before, after = _reports(baseline, "baseline", store), _reports(result, "result", store)
+    found = diff_reports(
+        before, after, mapping=mapping, significance=significance, equivalence_margin=equivalence_margin, min_effect=min_effect
+    )
+    return Comparison.model_construct(**{name: getattr(found, name) for name in ReportDiff.model_fields})
+
+
+def _reports(side: Side, name: str, store: str | os.PathLike[str]) -> list[SkillCompletionReport]:
+    if isinstance(side, EvaluationResult):
+        return side.reports
+    if isinstance(side, SkillCompletionReport):
+        return [side]
+    if isinstance(side, str | os.PathLike):
+        from eval_skills.engine.stored_runs.reports import read_source
+
+        return read_source(str(side), str(store)).reports
+    reports = list(side) if isinstance(side, Iterable) else [side]
+    if strange := next((each for each in reports if not isinstance(each, SkillCompletionReport)), None):
+        valid = "give a result of evaluate, reports, the path of a JSON report, or a run id"
+        raise UsageError(f"{name} holds {a_type(strange)}; {valid}")
+    if not reports:
+        raise UsageError(f"{name} holds no report; evaluate skills first")
+    return reports

@@ -1,0 +1,145 @@
+"""Evaluating skills from Python: in this process, or with Prefect."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from tempfile import TemporaryDirectory
+from types import TracebackType
+from typing import Any, Self, Unpack
+
+from eval_skills.adapters.python.in_process import ObjectSkill
+from eval_skills.api.inputs import SkillLike, TasksLike, read_skills, read_tasks
+from eval_skills.api.options import NEEDS_PREFECT, EvaluateOptions, evaluate_request
+from eval_skills.api.result import EvaluationResult
+from eval_skills.core.config.limits import LOCAL
+from eval_skills.core.errors import UsageError
+from eval_skills.core.store import Store
+from eval_skills.core.text import plural
+from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.evaluation.asyncio_support import run_on_own_loop
+from eval_skills.engine.evaluation.in_process import evaluate_here
+from eval_skills.engine.evaluation.plan import HeldInMemory, RunPlan, holding, make_plan
+from eval_skills.engine.evaluation.summary import RunSummary
+
+
+def evaluate(
+    skills: SkillLike | Iterable[SkillLike] | Mapping[str, SkillLike],
+    tasks: TasksLike,
+    *,
+    store: str | os.PathLike[str] | Store | None = None,
+    prefect: bool = False,
+    verbose: bool = False,
+    **options: Unpack[EvaluateOptions],
+) -> EvaluationResult:
+    """Let every skill answer every task, and score the answers; what a skill does wrong is in the result, and never raised.
+
+    `skills` are functions, coroutine functions, LangChain runnables, `Skill`s and paths: one, several, or by name in a dict.
+    `tasks` are dicts, `EvalTask`s, a DataFrame, a `Benchmark`, its id, or a path. With `store` the run is kept there; without one
+    nothing is kept on disk. `prefect` runs it as a Prefect flow, silently unless `verbose`.
+
+    It works where an event loop runs, too, as in a notebook: coroutine functions are called on a loop of another thread. To have
+    them called on your own loop, await `aevaluate`.
+
+    Raises:
+        UserError: a skill, a task, an option or their combination cannot be used; nothing has been called.
+        RunError: the run could not finish.
+    """
+    if prefect and not _loop_runs():  # in the caller's thread, where Ctrl-C reaches the flow
+        with _asked(skills, tasks, store, options, prefect=True) as asked:
+            return asked.result(_with_prefect(asked, verbose=verbose))
+    return run_on_own_loop(aevaluate(skills, tasks, store=store, prefect=prefect, verbose=verbose, **options))
+
+
+async def aevaluate(
+    skills: SkillLike | Iterable[SkillLike] | Mapping[str, SkillLike],
+    tasks: TasksLike,
+    *,
+    store: str | os.PathLike[str] | Store | None = None,
+    prefect: bool = False,
+    verbose: bool = False,
+    **options: Unpack[EvaluateOptions],
+) -> EvaluationResult:
+    """`evaluate` on the running event loop, where it calls coroutine functions, too; other functions are called in threads."""
+    with await asyncio.to_thread(_asked, skills, tasks, store, options, prefect=prefect) as asked:
+        if prefect:
+            return asked.result(await asyncio.to_thread(_with_prefect, asked, verbose=verbose))
+        return asked.result(await evaluate_here(await asyncio.to_thread(asked.plan)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A call, checked as far as that goes without its skills; entered, its store is there until it is left."""
+
+    request: EvaluateRequest
+    held: HeldInMemory
+    folder: TemporaryDirectory[str] | None
+
+    def plan(self) -> RunPlan:
+        """The checked plan of its run."""
+        with holding(self.held):
+            return make_plan(self.request)
+
+    def result(self, summary: RunSummary) -> EvaluationResult:
+        """What a caller gets of the run, with its reports in the order of its skills."""
+        order = [skill.key for skill in summary.skills]
+        remarks = [*summary.remarks, *summary.judging]
+        if summary.is_partial:
+            remarks.append(f"the run stopped early: {summary.finished:,} of {plural(summary.planned, 'item')}")
+        return EvaluationResult(
+            reports=sorted(summary.reports, key=lambda report: order.index(report.skill_key)),
+            run_id=summary.run_id,
+            store=None if self.folder else self.request.store,
+            remarks=remarks,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self.folder is not None:
+            self.folder.cleanup()
+
+
+def _asked(skills: Any, tasks: Any, store: Any, options: Mapping[str, Any], *, prefect: bool) -> _Asked:
+    unfit = next((name for name in NEEDS_PREFECT if name in options), None)
+    if unfit and not prefect:
+        raise UsageError(f"{unfit} is about the Prefect task runs of an evaluation; add prefect=True, or leave it out")
+    request = evaluate_request(options, format=[])
+    found, named = read_skills(skills)
+    asked = read_tasks(tasks, request.evaluator)
+    here = next((skill for skill in found.skills if isinstance(skill, ObjectSkill)), None)
+    if here is not None and request.task_runner != LOCAL:
+        raise UsageError(f"{here.id} is an object of this process, and task_runner {request.task_runner} calls skills in others")
+    held = HeldInMemory(found, asked.benchmark)
+    places = {"benchmark": asked.benchmark.id} if asked.benchmark else asked.fields
+    folder = TemporaryDirectory(prefix="eval-skills-") if store is None else None
+    placed = evaluate_request(options, format=[], skills=named, store=folder.name if folder else _path_of(store), **places)
+    unused = {"output_dir": str(Store(placed.store).layout.root)}  # of reports: none are written, and it must be writable
+    return _Asked(placed.model_copy(update=unused), held, folder)
+
+
+def _path_of(store: str | os.PathLike[str] | Store) -> str:
+    if not isinstance(store, Store):
+        return str(store)
+    if store.layout != Store(store.path).layout:
+        raise UsageError(f"the store {store.path} has a local folder of its own, which a run cannot be given; give its path")
+    return store.path
+
+
+def _loop_runs() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+def _with_prefect(asked: _Asked, *, verbose: bool) -> RunSummary:
+    asked.plan()  # what is wrong with the call is said before a server is started for it
+    from eval_skills.api.prefect_run import run_with_prefect
+
+    with holding(asked.held):
+        return run_with_prefect(asked.request, verbose=verbose)

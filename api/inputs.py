@@ -1,0 +1,221 @@
+"""What a Python caller gives: functions, runnables, skills and paths to evaluate; dicts, models, tables and paths of tasks."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from eval_skills.adapters.python.host.answer import plain
+from eval_skills.adapters.python.host.errors import NotJson, a_type
+from eval_skills.adapters.python.in_process import UNVERSIONED, ObjectSkill, is_runnable
+from eval_skills.core.documents.loading import read_document, validate
+from eval_skills.core.errors import InputError, UsageError
+from eval_skills.core.models import Benchmark, EvalTask, Expected, ExpectedOutput, Skill
+from eval_skills.core.models.base import known_keys
+from eval_skills.core.skills import Discovery, load_skills, refuse_duplicates
+from eval_skills.core.text import nearest
+from eval_skills.scorers.options import EXPECTATIONS
+from eval_skills.scorers.registry import find_scorer
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SkillLike: TypeAlias = Skill | str | os.PathLike[str] | Callable[..., Any] | Any
+"""A skill, the path of one (or of a folder of them), a function, or a runnable: anything with `invoke` or `ainvoke`."""
+
+TaskLike: TypeAlias = EvalTask | Mapping[str, Any]
+"""A task, or a dict with its keys, where `input` and `expected` are shorter."""
+
+TasksLike: TypeAlias = "Sequence[TaskLike] | Iterable[TaskLike] | TaskLike | Benchmark | pd.DataFrame | str | os.PathLike[str]"
+"""Tasks; or a benchmark: itself, its id or its path, or that of a file with tasks."""
+
+IN_MEMORY = "tasks"
+"""The id of the benchmark that tasks from memory make."""
+
+_LISTED = frozenset({"keywords", "patterns"})
+
+
+def read_skills(given: Any) -> tuple[Discovery, list[str]]:
+    """The skills that a caller gave, in their order and each once; and the paths among what was given.
+
+    Raises:
+        UsageError: none was given, one is of a type that cannot be called, or two have the same name.
+        InputError: a path holds no skill, or an object cannot be called with an input.
+    """
+    found, named = Discovery(), []
+    for place, name, each in _listed_skills(given):
+        there = _skills_of(each, name, place)
+        found.skills.extend(there.skills)
+        found.invalid.extend(there.invalid)
+        named += (
+            [str(each)] if isinstance(each, str | os.PathLike) else [str(skill.folder) for skill in there.skills if skill.folder]
+        )
+    if not found.skills:
+        raise UsageError("no skill to evaluate; give at least one function, runnable, Skill, or path of a skill")
+    return Discovery(_each_once(found.skills), found.invalid), named
+
+
+def _listed_skills(given: Any) -> list[tuple[str, str | None, Any]]:
+    """Each skill with the place that messages name, and the name that it was given."""
+    if isinstance(given, Mapping):
+        for name in given:
+            if not isinstance(name, str) or not name.strip():
+                raise UsageError(f"skills: the keys of a dict are names; got {name!r}")
+        return [(f"skills[{name!r}]", name, each) for name, each in given.items()]
+    if isinstance(given, str | os.PathLike | Skill) or callable(given) or is_runnable(given) or not isinstance(given, Iterable):
+        return [("skills", None, given)]
+    return [(f"skills[{index}]", None, each) for index, each in enumerate(given)]
+
+
+def _skills_of(given: Any, name: str | None, place: str) -> Discovery:
+    if isinstance(given, str | os.PathLike):
+        if not str(given).strip():
+            raise UsageError(
+                f"{place}: the path is blank; give the path of a skill.json, of its folder, or of a folder of skills"
+            )
+        return load_skills([Path(given)])
+    if isinstance(given, Skill):
+        return Discovery([given])
+    if isinstance(given, type):
+        raise UsageError(f"{place} is the class {given.__name__}; give an instance of it, or a function")
+    if not (callable(given) or is_runnable(given) or callable(getattr(given, "call", None))):
+        valid = "give a function, an object with invoke, ainvoke or call, a Skill, or the path of a skill"
+        raise UsageError(f"{place} is {a_type(given)}, which cannot be called; {valid}")
+    return Discovery([ObjectSkill.of(given, name)])
+
+
+def _each_once(skills: list[Skill]) -> list[Skill]:
+    kept = list({_identity(skill): skill for skill in reversed(skills)}.values())[::-1]
+    by_key: dict[str, Skill] = {}
+    for skill in kept:
+        other = by_key.setdefault(skill.key, skill)
+        if other is not skill and (skill.folder is None or other.folder is None):
+            names = f'skills={{"{skill.id}-1": …, "{skill.id}-2": …}}'
+            raise UsageError(f"two skills are called {skill.id!r}; give each a name of its own with a dict: {names}")
+    refuse_duplicates(kept)
+    return kept
+
+
+def _identity(skill: Skill) -> object:
+    return (id(skill.target), skill.id) if isinstance(skill, ObjectSkill) else skill.folder or id(skill)
+
+
+@dataclass(frozen=True, slots=True)
+class GivenTasks:
+    """Where the tasks are: in `benchmark`, or at the place of which the request's `fields` tell."""
+
+    benchmark: Benchmark | None = None
+    fields: dict[str, str] = field(default_factory=dict)
+
+
+def read_tasks(given: Any, evaluator: str) -> GivenTasks:
+    """The tasks that a caller gave; `evaluator` is the scorer of those that name none.
+
+    Raises:
+        UsageError: none was given, or one is of a type that is not a task.
+        InputError: a task is malformed; the message names its place and key.
+    """
+    if isinstance(given, Benchmark):
+        return GivenTasks(given)
+    if isinstance(given, str | os.PathLike):
+        return GivenTasks(fields={"tasks" if _holds_a_list(Path(given)) else "benchmark": str(given)})
+    if isinstance(given, Mapping) and "tasks" in given:
+        return GivenTasks(validate(Benchmark, {**given, "tasks": _tasks(given["tasks"], evaluator)}))
+    listed = [given] if isinstance(given, Mapping | EvalTask) else given
+    return GivenTasks(
+        validate(Benchmark, {"id": IN_MEMORY, "name": IN_MEMORY, "version": UNVERSIONED, "tasks": _tasks(listed, evaluator)})
+    )
+
+
+def read_task(given: TaskLike, evaluator: str, place: str = "task") -> EvalTask:
+    """One task; raises as `read_tasks`."""
+    if isinstance(given, EvalTask):
+        return given
+    if not isinstance(given, Mapping):
+        raise UsageError(f"{place} is {a_type(given)}; give a dict with the keys of a task, or an EvalTask")
+    try:
+        return validate(EvalTask, _written_out(given, evaluator, place), source=place)
+    except NotJson as error:
+        raise InputError(str(error), source=place) from None
+
+
+def _holds_a_list(path: Path) -> bool:
+    is_document = path.is_file() and path.suffix.lower() in {".json", ".yaml", ".yml"}
+    return is_document and isinstance(read_document(path), list)
+
+
+def _tasks(given: Any, evaluator: str) -> list[EvalTask]:
+    if hasattr(given, "columns") and callable(getattr(given, "to_dict", None)):
+        given = _rows(given)
+    if given is None or isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        what = "no tasks were given" if given is None else f"tasks is {a_type(given)}"
+        valid = "give a list of dicts or EvalTasks, a DataFrame, a Benchmark, its id, or the path of a benchmark or tasks file"
+        raise UsageError(f"{what}; {valid}")
+    tasks = [
+        read_task({"id": f"task-{number}", **each} if isinstance(each, Mapping) else each, evaluator, f"tasks[{number - 1}]")
+        for number, each in enumerate(given, start=1)
+    ]
+    if not tasks:
+        raise UsageError("no tasks were given: the list is empty; give at least one, as {'input': …, 'expected': …}")
+    return tasks
+
+
+def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows as tasks: an empty cell is a key that is not there."""
+    return [
+        {str(name): value for name, cell in row.items() if not _is_empty(value := _python_value(cell))}
+        for row in frame.to_dict(orient="records")
+    ]
+
+
+def _python_value(cell: Any) -> Any:
+    """A cell of NumPy's types as Python's."""
+    return cell.tolist() if type(cell).__module__ == "numpy" and hasattr(cell, "tolist") else cell
+
+
+def _is_empty(value: Any) -> bool:
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value)
+
+
+def _written_out(given: Mapping[str, Any], evaluator: str, place: str) -> dict[str, Any]:
+    """The task with the keys of a benchmark file."""
+    known = {*known_keys(EvalTask), "input"}
+    for key in given:
+        if key not in known:
+            aliases = sorted({"input", *(item.alias or name for name, item in EvalTask.model_fields.items())})
+            hint = nearest(str(key), aliases) or f"; known are {', '.join(aliases)}"
+            raise InputError(f"unknown key {key!r}{hint}", source=place)
+    task = {key: value for key, value in given.items() if value is not None}
+    if "input" in given:
+        if twice := next((key for key in ("inputData", "input_data") if key in given), None):
+            raise InputError(f"input and {twice} are the same key; leave one of them out", source=place)
+        task["inputData"] = task.pop("input", None)
+    for key in ("inputData", "input_data", "metadata"):
+        if key in task:
+            task[key] = plain(task[key], key.replace("inputData", "input"))
+    if "expected" in task and not _is_expected(task["expected"]):
+        if twice := next((key for key in ("expectedOutput", "expected_output") if key in task), None):
+            raise InputError(
+                f"expected and {twice} both say what the answer is compared with; leave one of them out", source=place
+            )
+        task["expectedOutput"] = _expected_output(task.pop("expected"), task.get("evaluator"), evaluator)
+    return task
+
+
+def _is_expected(value: Any) -> bool:
+    """Whether `value` says what an agent should do; anything else is an expected answer."""
+    return isinstance(value, Expected) or (isinstance(value, Mapping) and bool(value) and value.keys() <= known_keys(Expected))
+
+
+def _expected_output(value: Any, own: Any, default: str) -> Any:
+    """The expected answer under the name that its evaluator has for it: a value, keywords, patterns, a schema, criteria."""
+    if isinstance(value, ExpectedOutput):
+        return value
+    named = own.get("type") if isinstance(own, Mapping) else getattr(own, "type", own)
+    taken = find_scorer(str(named or default)).options
+    option = next((name for name in EXPECTATIONS if name in taken), "value")
+    written = plain(value, "expected")
+    return {option: [written] if option in _LISTED and not isinstance(written, list) else written}

@@ -1,0 +1,115 @@
+"""The options of `evaluate`: those of the command line's evaluation, as far as a call in this process has a use for them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypedDict, TypeVar
+
+from eval_skills.core.config.options import ScoringOptions
+from eval_skills.core.documents.loading import validate
+from eval_skills.core.errors import InputError, UsageError
+from eval_skills.core.models import Weights
+from eval_skills.core.models.task import Complexity
+from eval_skills.core.text import nearest
+from eval_skills.engine.definition.request import EvaluateRequest
+
+M = TypeVar("M", bound=ScoringOptions)
+
+
+class ScoreOptions(TypedDict, total=False):
+    """How answers are scored. The values, their bounds and defaults are those of `eval-skills eval`.
+
+    `evaluator` scores the tasks that name no scorer. `llm` is the judging model: ``{"model": "gpt-4o"}``. The limits
+    `judge_concurrency` and `max_judge_cost` (USD) are about what it is asked.
+    """
+
+    evaluator: str
+    allow_custom_code: bool
+    weights: Mapping[str, float] | Weights
+    tool_categories: Mapping[str, Sequence[str]]
+    tool_names: Literal["exact", "normalised"]
+    llm: Mapping[str, Any]
+    judge_concurrency: int
+    max_judge_cost: float | None
+    no_judge_cache: bool
+    no_judge_check: bool
+
+
+class EvaluateOptions(ScoreOptions, total=False):
+    """How items are executed and chosen. `timeout_ms` is in ms, `memory_mb` in MiB, `cpu_seconds` in s.
+
+    `task_tags`, `task_ids` and `complexity` narrow the tasks; `benchmarks_dir` is searched for the id of a benchmark. The limits
+    and the sandbox hold processes: a function of this program is refused with them. `items_per_task`, `task_runner` and
+    `fail_fast` need ``prefect=True``.
+    """
+
+    runs: int
+    concurrency: int
+    timeout_ms: int
+    retries: int
+    task_tags: Sequence[str]
+    task_ids: Sequence[str]
+    complexity: Sequence[Complexity]
+    benchmarks_dir: str | None
+    memory_mb: int | None
+    cpu_seconds: int | None
+    open_files: int | None
+    max_output_bytes: int | None
+    sandbox: Literal["none", "bwrap"]
+    sandbox_network: Literal["declared", "none", "all"]
+    secrets: Sequence[str]
+    items_per_task: int
+    task_runner: str
+    fail_fast: bool
+
+
+NEEDS_PREFECT = ("items_per_task", "task_runner", "fail_fast")
+INSTEAD = {
+    "benchmark": "give the benchmark's id, path or object as tasks",
+    "traces": "evaluate recorded runs with: eval-skills eval --traces FILE",
+    "resume": "go on with a run with: eval-skills eval --resume RUN_ID",
+    "format": "write the result with result.save(PATH), or with: eval-skills report convert",
+    "output_dir": "write the result with result.save(PATH), or with: eval-skills report convert",
+    "min_completion": "assert on result.completion",
+}
+"""Options of the command line that a Python caller has something else for."""
+
+
+def evaluate_request(options: Mapping[str, Any], **own: Any) -> EvaluateRequest:
+    """The request with these options and the caller's `own` fields.
+
+    Raises:
+        UsageError: an option does not exist, or its value is not valid; the message names it and what is valid.
+    """
+    known = EvaluateOptions.__optional_keys__
+    for name in options:
+        if name in INSTEAD:
+            raise UsageError(f"{name} is not an option of evaluate; {INSTEAD[name]}")
+        _check_known(name, sorted(known))
+    return _validated(EvaluateRequest, {**options, **own})
+
+
+def scoring_options(options: Mapping[str, Any]) -> ScoringOptions:
+    """The options of scoring alone; raises as `evaluate_request`."""
+    for name in options:
+        _check_known(name, sorted(ScoreOptions.__optional_keys__))
+    return _validated(ScoringOptions, options)
+
+
+def _check_known(name: str, known: Sequence[str]) -> None:
+    if name not in known:
+        raise UsageError(f"unknown option {name!r}{nearest(name, known)}; known are {', '.join(known)}")
+
+
+def _validated(model: type[M], options: Mapping[str, Any]) -> M:
+    listed = {name: list(value) if isinstance(value, tuple | set | frozenset) else value for name, value in options.items()}
+    try:
+        return validate(model, listed)
+    except InputError as error:
+        place, _, inside = error.path.partition(".")
+        raise UsageError(f"{_snake(place)}{'.' if inside else ''}{inside}: {error.message}") from None
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"[A-Z]", lambda letter: f"_{letter[0].lower()}", name)

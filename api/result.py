@@ -1,0 +1,124 @@
+"""What an evaluation came to, as a Python program and a notebook see it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from eval_skills.core.errors import UsageError
+from eval_skills.core.models import SkillCompletionReport, TaskResult
+from eval_skills.core.text import plural
+from eval_skills.reporting import numbers
+from eval_skills.reporting.lines import explanation, headline
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FAILURES_IN_TEXT = 20
+
+
+class EvaluatedItem(TaskResult):
+    """One item: the answer of `skill` (``id@version``) to one task in one run, counted from 0, with its verdict and reasons."""
+
+    skill: str
+
+
+@dataclass(frozen=True)
+class EvaluationResult:
+    """The result of one evaluation. In a notebook it shows itself as a table; as text it gives the reasons of failures.
+
+    `reports` holds a report per skill, in the order of the skills. `remarks` are warnings that stopped nothing. `run_id` names
+    the run in `store`, which is None where nothing was kept.
+    """
+
+    reports: list[SkillCompletionReport]
+    run_id: str
+    store: str | None = None
+    remarks: list[str] = field(default_factory=list)
+
+    @property
+    def completion(self) -> float:
+        """The share of all items that passed, in [0, 1]; with several skills, of the items of all of them."""
+        passed = sum(report.summary.completion_rate * (report.summary.items or 0) for report in self.reports)
+        return passed / max(1, self._count)
+
+    @cached_property
+    def items(self) -> list[EvaluatedItem]:
+        """Every item, skill by skill.
+
+        Raises:
+            UsageError: there are more items than reports list one by one.
+        """
+        items = [
+            EvaluatedItem.model_construct(
+                skill=report.skill_key, **{name: getattr(each, name) for name in TaskResult.model_fields}
+            )
+            for report in self.reports
+            for each in report.task_results
+        ]
+        if len(items) < self._count:
+            place = (
+                f"es.Store({self.store!r}).items(run_id={self.run_id!r})" if self.store else "a store: evaluate with store=PATH"
+            )
+            raise UsageError(f"the result of {self._count:,} items holds their figures only; read the items from {place}")
+        return items
+
+    @property
+    def failures(self) -> list[EvaluatedItem]:
+        """The items that did not pass: failed ones, errors and timeouts. Raises as `items`."""
+        return [item for item in self.items if not item.passed]
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The items, one row each: `skill` and the fields of a `TaskResult`; `reasons` as one text, tool calls as dicts.
+
+        Raises:
+            UsageError: as `items`.
+        """
+        import pandas as pd
+
+        columns = ["skill", *TaskResult.model_fields]
+        rows = []
+        for item in self.items:
+            row = {name: getattr(item, name) for name in columns}
+            row["reasons"] = "; ".join(f"{reason.code}: {reason.message}" for reason in item.reasons)
+            row["tool_calls"] = None if item.tool_calls is None else [call.to_json() for call in item.tool_calls]
+            rows.append(row)
+        return pd.DataFrame(rows, columns=columns)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the reports as a JSON report, which `compare` and ``eval-skills report`` read; missing folders are made.
+
+        Raises:
+            UsageError: the file cannot be written.
+        """
+        from eval_skills.reporting.json_report import render_reports
+
+        file = Path(path)
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(render_reports(self.reports), encoding="utf-8")
+        except OSError as error:
+            raise UsageError(f"{file}: the report cannot be written: {error.strerror}; name another file") from None
+        return file
+
+    @property
+    def _count(self) -> int:
+        return sum(report.summary.items or 0 for report in self.reports)
+
+    def __str__(self) -> str:
+        return "\n".join([*(explanation(report, FAILURES_IN_TEXT) for report in self.reports), *self.remarks])
+
+    def __repr__(self) -> str:
+        if len(self.reports) == 1:
+            return f"<{headline(self.reports[0])}>"
+        benchmark = self.reports[0].benchmark_id if self.reports else "nothing"
+        counted = f"completion {numbers.rate(self.completion)} of {plural(self._count, 'item')}"
+        return f"<{plural(len(self.reports), 'skill')} on {benchmark}: {counted}>"
+
+    def _repr_html_(self) -> str:
+        from eval_skills.reporting.notebook import result_table
+
+        return result_table(self.reports, self.remarks)

@@ -1,0 +1,42 @@
+"""One answer judged, from Python."""
+
+from __future__ import annotations
+
+from typing import Any, Unpack
+
+from eval_skills.adapters.answer.envelope import read_answer
+from eval_skills.adapters.python.host.answer import plain
+from eval_skills.adapters.python.host.errors import NotJson
+from eval_skills.api.inputs import TaskLike, read_task
+from eval_skills.api.options import ScoreOptions, scoring_options
+from eval_skills.core.errors import ContractError, InputError
+from eval_skills.core.models import SkillResponse, Verdict
+
+
+def score(answer: Any, task: TaskLike, **options: Unpack[ScoreOptions]) -> Verdict:
+    """The verdict on one `answer` to `task`, which needs no input and no id.
+
+    The answer is a value that JSON can say, an envelope (``{"output": …, "toolCalls": […]}``), or a `SkillResponse`. Where an
+    event loop runs already, as in a notebook, it is blocked meanwhile.
+
+    Raises:
+        UsageError: an option or the task cannot be used.
+        InputError: something in the task or the answer cannot be used. What a scorer does wrong is in the verdict.
+    """
+    from eval_skills.engine.definition.benchmark import check_judges, scoring_settings
+    from eval_skills.scorers import TaskScoring, score_response_sync
+
+    asked = scoring_options(options)
+    read = read_task({"id": "task", **task} if isinstance(task, dict) else task, asked.evaluator)
+    settings = scoring_settings(asked, None)
+    check_judges({read.id: TaskScoring(read, settings)})
+    return score_response_sync(read, _response(answer), settings)
+
+
+def _response(answer: Any) -> SkillResponse:
+    if isinstance(answer, SkillResponse):
+        return answer
+    try:
+        return read_answer(plain(answer))
+    except (NotJson, ContractError) as error:
+        raise InputError(str(error)) from None
