@@ -12,88 +12,36 @@ if TYPE_CHECKING:
     from eval_skills.core.store.history import PastRun, past_runs
     from eval_skills.core.store.journal import Journal
     from eval_skills.core.store.journal_lines import latest, read_journal
-    from eval_skills.core.store.judging_schema import SAMPLE_SCHEMA
-    from eval_skills.core.store.landing import land, land_items
+    from eval_skills.core.store.landing import land, land_items, land_recomputed, land_reports, land_rows
     from eval_skills.core.store.layout import check_run_id, derived_run_id, is_run_id, new_run_id, start_date, started_at
     from eval_skills.core.store.manifest import Manifest, ManifestBenchmark, ManifestSkill, read_manifest, write_manifest
     from eval_skills.core.store.retention import Pruned, prune_items
     from eval_skills.core.store.rows import results_of, table_of
-    from eval_skills.core.store.schema import COMPARISON_SCHEMA, ITEM_SCHEMA, REPORT_SCHEMA, RUN_SCHEMA
-    from eval_skills.core.store.side_tables import (
-        land_calibration,
-        land_comparisons,
-        land_night,
-        land_preferences,
-        land_recomputed,
-        land_reports,
-        land_samples,
-    )
+    from eval_skills.core.store.schema import COMPARISON_SCHEMA
     from eval_skills.core.store.sqlite_mirror import mirror_sqlite
     from eval_skills.core.store.store import Store
 
 __all__ = [
-    "COMPARISON_SCHEMA",
-    "ITEM_SCHEMA",
-    "REPORT_SCHEMA",
-    "RUN_SCHEMA",
-    "SAMPLE_SCHEMA",
-    "Journal",
-    "Manifest",
-    "ManifestBenchmark",
-    "ManifestSkill",
-    "PastRun",
-    "Pruned",
-    "Store",
-    "check_run_id",
-    "derived_run_id",
-    "is_run_id",
-    "land",
-    "land_calibration",
-    "land_comparisons",
-    "land_items",
-    "land_night",
-    "land_preferences",
-    "land_recomputed",
-    "land_reports",
-    "land_samples",
-    "latest",
-    "mirror_sqlite",
-    "new_run_id",
-    "past_runs",
-    "prune_items",
-    "read_journal",
-    "read_manifest",
-    "results_of",
-    "start_date",
-    "started_at",
-    "table_of",
-    "write_manifest",
-]
+    "COMPARISON_SCHEMA", "Journal", "Manifest", "ManifestBenchmark", "ManifestSkill", "PastRun", "Pruned", "Store",
+    "check_run_id", "derived_run_id", "is_run_id", "land", "land_items", "land_recomputed", "land_reports", "land_rows",
+    "latest", "mirror_sqlite", "new_run_id", "past_runs", "prune_items", "read_journal", "read_manifest", "results_of",
+    "start_date", "started_at", "table_of", "write_manifest",
+]  # fmt: skip
 
-_MODULES: dict[str, tuple[str, ...]] = {
-    "journal": ("Journal",),
-    "landing": ("land", "land_items"),
-    "journal_lines": ("latest", "read_journal"),
-    "manifest": ("Manifest", "ManifestBenchmark", "ManifestSkill", "read_manifest", "write_manifest"),
-    "history": ("PastRun", "past_runs"),
-    "retention": ("Pruned", "prune_items"),
-    "rows": ("results_of", "table_of"),
-    "layout": ("check_run_id", "derived_run_id", "is_run_id", "new_run_id", "start_date", "started_at"),
-    "judging_schema": ("SAMPLE_SCHEMA",),
-    "schema": ("COMPARISON_SCHEMA", "ITEM_SCHEMA", "REPORT_SCHEMA", "RUN_SCHEMA"),
-    "side_tables": (
-        "land_calibration",
-        "land_comparisons",
-        "land_night",
-        "land_preferences",
-        "land_recomputed",
-        "land_reports",
-        "land_samples",
-    ),
-    "sqlite_mirror": ("mirror_sqlite",),
-    "store": ("Store",),
+_MODULES = {
+    "history": "PastRun past_runs",
+    "journal": "Journal",
+    "journal_lines": "latest read_journal",
+    "landing": "land land_items land_recomputed land_reports land_rows",
+    "layout": "check_run_id derived_run_id is_run_id new_run_id start_date started_at",
+    "manifest": "Manifest ManifestBenchmark ManifestSkill read_manifest write_manifest",
+    "retention": "Pruned prune_items",
+    "rows": "results_of table_of",
+    "schema": "COMPARISON_SCHEMA",
+    "sqlite_mirror": "mirror_sqlite",
+    "store": "Store",
 }
-_HOMES = {name: module for module, names in _MODULES.items() for name in names}
+_HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:

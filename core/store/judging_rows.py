@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from eval_skills.core.judging.calibration import Calibration
 from eval_skills.core.judging.pairs import Choice, Outcome, Preference, Vote
-from eval_skills.core.store.judging_schema import ESTIMATES
+from eval_skills.core.store.schema import ESTIMATES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,7 +35,7 @@ def calibration_of(row: Mapping[str, Any]) -> Calibration:
 
 def last_calibrations(store: Store, benchmark_id: str) -> dict[tuple[str, str], Calibration]:
     """The last calibration of every judge of a benchmark, by model and prompt."""
-    from eval_skills.core.store.judging_schema import CALIBRATION_SCHEMA
+    from eval_skills.core.store.schema import CALIBRATION_SCHEMA
 
     rows = store.tables.rows("calibrations", CALIBRATION_SCHEMA.names)
     ordered = sorted(rows, key=lambda row: (row["calibrated_at"], row["calibration_id"]))

@@ -1,12 +1,13 @@
-"""Journal → Parquet: the one moment when a run's results change their place.
+"""Landing: the items of a journal, reports and the rows of every other table as Parquet files.
 
 The order makes it safe to be killed anywhere: a scratch file is written, synced and read back; it is renamed; it is read back
-again; only then is the journal deleted. Whatever was cut off, calling `land` again ends in the same state.
+again; only then is the journal deleted. Whatever was cut off, calling `land` again ends in the same state. The other tables get
+a few rows at once, which are replaced as a whole.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,15 +17,15 @@ from eval_skills.core.errors import RunError
 from eval_skills.core.store.files import RunLock, sync_file, sync_folder
 from eval_skills.core.store.journal_lines import complete_lines, key_of, result_of
 from eval_skills.core.store.layout import Layout, check_run_id, start_date
-from eval_skills.core.store.rows import table_of
-from eval_skills.core.store.schema import ITEM_SCHEMA
+from eval_skills.core.store.rows import report_row, table_of
+from eval_skills.core.store.schema import ITEM_SCHEMA, SCHEMAS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import date
     from pathlib import Path
 
-    from eval_skills.core.models import ItemResult
+    from eval_skills.core.models import ItemResult, SkillCompletionReport
     from eval_skills.core.store.journal_lines import ItemKey
     from eval_skills.core.store.layout import TableName
     from eval_skills.core.store.store import Store
@@ -46,7 +47,7 @@ def land(store: Store, run_id: str, date: date | None = None) -> str:
     Raises:
         RunError: there is nothing to land, a line of the journal is corrupt, or the file does not read back with
             exactly the items that went into it; the journal is kept.
-        UsageError: the run is still being written, or `run_id` is none.
+        UsageError: the run is still being written, or `run_id` is not a run id.
     """
     journal = store.journal_path(run_id)
     if not journal.exists():
@@ -77,6 +78,49 @@ def land_items(store: Store, run_id: str, results: Sequence[ItemResult]) -> str:
         sync_file(scratch)
         _verify(scratch, fs.LocalFileSystem(), len(results))
         return store.tables.location(store.tables.publish(scratch, relative))
+
+
+def land_reports(
+    store: Store,
+    run_id: str,
+    date: date | None,
+    reports: Iterable[SkillCompletionReport],
+    *,
+    benchmark_version: str | None = None,
+    origin: str = "run",
+) -> str:
+    """Write one row per report into ``reports/date=…/<run id>.parquet``, replacing what was there; return where that is.
+
+    `benchmark_version` comes from the run's manifest, if there is one and it is not given.
+    """
+    if benchmark_version is None and (manifest := store.find_manifest(run_id)) is not None:
+        benchmark_version = manifest.benchmark.version
+    rows = [report_row(report, run_id=run_id, benchmark_version=benchmark_version, origin=origin) for report in reports]
+    return land_rows(store, "reports", run_id, rows, date)
+
+
+def land_recomputed(
+    store: Store, file_id: str, run_id: str, reports: Iterable[SkillCompletionReport], *, benchmark_version: str
+) -> str:
+    """Write the reports of a run, made anew, beside those that it has: ``reports/date=…/<file id>.parquet``.
+
+    Their rows carry the id of the run and the origin ``recompute``; `file_id` has the shape of a run id. Returns where it is.
+    """
+    rows = [report_row(report, run_id=run_id, benchmark_version=benchmark_version, origin="recompute") for report in reports]
+    return land_rows(store, "reports", file_id, rows)
+
+
+def land_rows(store: Store, name: TableName, file_id: str, rows: Sequence[Mapping[str, Any]], day: date | None = None) -> str:
+    """Write rows, under the names of the table's schema, into ``<name>/date=…/<file id>.parquet``; return where that is.
+
+    The id has the shape of a run id, and its day is the partition unless `day` is given. What was there under it is replaced as
+    a whole.
+    """
+    relative = relative_of(store, name, file_id, day)
+    scratch = store.tables.scratch(relative, file_id)
+    pq.write_table(pa.Table.from_pylist([dict(row) for row in rows], schema=SCHEMAS[name]), scratch, compression="zstd")
+    sync_file(scratch)
+    return store.tables.location(store.tables.publish(scratch, relative))
 
 
 def relative_of(store: Store, name: TableName, run_id: str, day: date | None) -> str:

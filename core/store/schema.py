@@ -1,74 +1,78 @@
-"""The columns of the landed tables, as explicit Arrow schemas.
+"""The columns of every table of the store, as explicit Arrow schemas.
 
-What stands in `ITEM_SCHEMA` after ``origin`` joined when the order of the others was fixed: a column is only ever added at the
-end. The version rises whenever a column is added or changes its meaning; files of older versions stay
-readable, with nulls in the columns they lack.
+A column is only ever added at the end. The version rises whenever a column is added or changes its meaning; files of older
+versions stay readable, with nulls in the columns they lack.
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from eval_skills.core.models.report import DIMENSIONS
 
+if TYPE_CHECKING:
+    from eval_skills.core.store.layout import TableName
+
 SCHEMA_VERSION = "3"
 VERSION_KEY = b"eval_skills.schema_version"
+ESTIMATES = ("accuracy", "kappa", "weighted_kappa", "spearman", "sensitivity", "specificity")
+"""The figures of a calibration that have an interval."""
 
 _TEXT, _FLOAT, _COUNT = pa.string(), pa.float64(), pa.int64()
 _MOMENT = pa.timestamp("us", tz="UTC")
-_METADATA = {VERSION_KEY: SCHEMA_VERSION.encode()}
+_DIMENSIONS = " ".join(DIMENSIONS)
 
-REASON = pa.struct({"code": _TEXT, "message": _TEXT, "where": _TEXT})
-ATTEMPT = pa.struct({"started_at": _MOMENT, "latency_ms": _FLOAT, "error_kind": _TEXT})
-DIMENSION = pa.struct({"mean": _FLOAT, "items": _COUNT})
-TOOL_CALL = pa.struct({"name": _TEXT, "arguments": _TEXT, "id": _TEXT, "result": _TEXT, "error": _TEXT})
+
+def _schema(*columns: tuple[pa.DataType, str]) -> pa.Schema:
+    """The columns in this order, each run of columns of one type with their names."""
+    fields = {name: kind for kind, names in columns for name in names.split()}
+    return pa.schema(fields, metadata={VERSION_KEY: SCHEMA_VERSION.encode()})
+
+
+REASON = pa.struct(_schema((_TEXT, "code message where")))
+ATTEMPT = pa.struct(_schema((_MOMENT, "started_at"), (_FLOAT, "latency_ms"), (_TEXT, "error_kind")))
+DIMENSION = pa.struct(_schema((_FLOAT, "mean"), (_COUNT, "items")))
+TOOL_CALL = pa.struct(_schema((_TEXT, "name arguments id result error")))
 """`arguments` and `result` are JSON text."""
 
-ITEM_SCHEMA = pa.schema(
-    {
-        "run_id": _TEXT,
-        "flow_run_id": _TEXT,
-        "task_run_id": _TEXT,
-        "started_at": _MOMENT,
-        "skill_id": _TEXT,
-        "skill_version": _TEXT,
-        "skill_digest": _TEXT,
-        "benchmark_id": _TEXT,
-        "benchmark_version": _TEXT,
-        "benchmark_digest": _TEXT,
-        "task_id": _TEXT,
-        "task_digest": _TEXT,
-        "tags": pa.list_(_TEXT),
-        "complexity": _TEXT,
-        "weight": _FLOAT,
-        "run_index": pa.int32(),
-        "status": _TEXT,
-        "score": _FLOAT,
-        "passed": pa.bool_(),
-        "scorer": _TEXT,
-        "dimensions": pa.map_(_TEXT, _FLOAT),
-        "reasons": pa.list_(REASON),
-        "latency_ms": _FLOAT,
-        "attempts": pa.list_(ATTEMPT),
-        "error_kind": _TEXT,
-        "error_message": _TEXT,
-        "output": _TEXT,
-        "output_truncated": pa.bool_(),
-        "messages": _TEXT,
-        "tool_calls": pa.list_(TOOL_CALL),
-        "prompt_tokens": _COUNT,
-        "completion_tokens": _COUNT,
-        "cost_usd": _FLOAT,
-        "judge_tokens": _COUNT,
-        "judge_cost_usd": _FLOAT,
-        "origin": _TEXT,
-        "timeout_ms": _FLOAT,
-        **dict.fromkeys(DIMENSIONS, _FLOAT),
-        "forbidden_tools_called": _COUNT,
-        "time_to_first_token_ms": _FLOAT,
-        "judge_agreement": _FLOAT,
-    },
-    metadata=_METADATA,
+_VOTE = pa.struct(
+    _schema(
+        (_TEXT, "model"),
+        (pa.int32(), "number"),
+        (_TEXT, "outcome a_first b_first reasoning_a_first reasoning_b_first error_message"),
+    )
+)
+
+ITEM_SCHEMA = _schema(
+    (_TEXT, "run_id flow_run_id task_run_id"),
+    (_MOMENT, "started_at"),
+    (_TEXT, "skill_id skill_version skill_digest benchmark_id benchmark_version benchmark_digest task_id task_digest"),
+    (pa.list_(_TEXT), "tags"),
+    (_TEXT, "complexity"),
+    (_FLOAT, "weight"),
+    (pa.int32(), "run_index"),
+    (_TEXT, "status"),
+    (_FLOAT, "score"),
+    (pa.bool_(), "passed"),
+    (_TEXT, "scorer"),
+    (pa.map_(_TEXT, _FLOAT), "dimensions"),
+    (pa.list_(REASON), "reasons"),
+    (_FLOAT, "latency_ms"),
+    (pa.list_(ATTEMPT), "attempts"),
+    (_TEXT, "error_kind error_message output"),
+    (pa.bool_(), "output_truncated"),
+    (_TEXT, "messages"),
+    (pa.list_(TOOL_CALL), "tool_calls"),
+    (_COUNT, "prompt_tokens completion_tokens"),
+    (_FLOAT, "cost_usd"),
+    (_COUNT, "judge_tokens"),
+    (_FLOAT, "judge_cost_usd"),
+    (_TEXT, "origin"),
+    (_FLOAT, f"timeout_ms {_DIMENSIONS}"),
+    (_COUNT, "forbidden_tools_called"),
+    (_FLOAT, "time_to_first_token_ms judge_agreement"),
 )
 """One row per item. Rates in [0, 1], times in ms, moments in UTC; `output` and `messages` are JSON text, null where absent.
 
@@ -76,51 +80,23 @@ The dimensions that have a column of their own stand in `dimensions` too; null i
 `judge_agreement`, in [0, 1], is the share of a panel's members that decided as the panel did; null where no panel judged.
 """
 
-REPORT_SCHEMA = pa.schema(
-    {
-        "run_id": _TEXT,
-        "timestamp": _MOMENT,
-        "skill_id": _TEXT,
-        "skill_version": _TEXT,
-        "benchmark_id": _TEXT,
-        "benchmark_version": _TEXT,
-        "completion_rate": _FLOAT,
-        "partial_score": _FLOAT,
-        "error_rate": _FLOAT,
-        "consistency_score": _FLOAT,
-        "composite_score": _FLOAT,
-        "ci_lower": _FLOAT,
-        "ci_upper": _FLOAT,
-        "ci_level": _FLOAT,
-        "ci_method": _TEXT,
-        "pass_at_k": _FLOAT,
-        "pass_hat_k": _FLOAT,
-        "flake_rate": _FLOAT,
-        "p50_ms": _FLOAT,
-        "p95_ms": _FLOAT,
-        "p99_ms": _FLOAT,
-        "mean_ms": _FLOAT,
-        "prompt_tokens": _COUNT,
-        "completion_tokens": _COUNT,
-        "estimated_usd": _FLOAT,
-        "items": _COUNT,
-        "tasks": _COUNT,
-        "runs": _COUNT,
-        "origin": _TEXT,
-        "total_tokens": _COUNT,
-        "passed_items": _COUNT,
-        "failed_items": _COUNT,
-        "error_items": _COUNT,
-        "timeout_items": _COUNT,
-        "throughput": _FLOAT,
-        **dict.fromkeys(DIMENSIONS, _FLOAT),
-        "dimensions": pa.map_(_TEXT, DIMENSION),
-        "forbidden_items": _COUNT,
-        "judge_tokens": _COUNT,
-        "judge_cost_usd": _FLOAT,
-        "unjudged_items": _COUNT,
-    },
-    metadata=_METADATA,
+REPORT_SCHEMA = _schema(
+    (_TEXT, "run_id"),
+    (_MOMENT, "timestamp"),
+    (_TEXT, "skill_id skill_version benchmark_id benchmark_version"),
+    (_FLOAT, "completion_rate partial_score error_rate consistency_score composite_score ci_lower ci_upper ci_level"),
+    (_TEXT, "ci_method"),
+    (_FLOAT, "pass_at_k pass_hat_k flake_rate p50_ms p95_ms p99_ms mean_ms"),
+    (_COUNT, "prompt_tokens completion_tokens"),
+    (_FLOAT, "estimated_usd"),
+    (_COUNT, "items tasks runs"),
+    (_TEXT, "origin"),
+    (_COUNT, "total_tokens passed_items failed_items error_items timeout_items"),
+    (_FLOAT, f"throughput {_DIMENSIONS}"),
+    (pa.map_(_TEXT, DIMENSION), "dimensions"),
+    (_COUNT, "forbidden_items judge_tokens"),
+    (_FLOAT, "judge_cost_usd"),
+    (_COUNT, "unjudged_items"),
 )
 """One row per skill of a run. The interval is that of the completion rate; `throughput` is items per second.
 
@@ -130,65 +106,33 @@ are apart from the skill's own; null is unknown, or no model was asked. `unjudge
 model was asked.
 """
 
-RUN_SCHEMA = pa.schema(
-    {
-        "run_id": _TEXT,
-        "started_at": _MOMENT,
-        "state": _TEXT,
-        "benchmark": _TEXT,
-        "skills": pa.list_(_TEXT),
-        "planned_items": _COUNT,
-        "landed_items": _COUNT,
-        "git_commit": _TEXT,
-        "flow_run_id": _TEXT,
-    },
-    metadata=_METADATA,
+RUN_SCHEMA = _schema(
+    (_TEXT, "run_id"),
+    (_MOMENT, "started_at"),
+    (_TEXT, "state benchmark"),
+    (pa.list_(_TEXT), "skills"),
+    (_COUNT, "planned_items landed_items"),
+    (_TEXT, "git_commit flow_run_id"),
 )
-"""One row per run; `state` is `finished` or `unfinished`. It is put together from manifests and landed files, never stored."""
+"""One row per run; `state` is `finished` or `unfinished`. It is built from manifests and landed files, never stored."""
 
-COMPARISON_SCHEMA = pa.schema(
-    {
-        "comparison_id": _TEXT,
-        "mode": _TEXT,
-        "period": _TEXT,
-        "period_start": _MOMENT,
-        "period_end": _MOMENT,
-        "skill_id": _TEXT,
-        "skill_version": _TEXT,
-        "before_version": _TEXT,
-        "benchmark_id": _TEXT,
-        "benchmark_version": _TEXT,
-        "run_id": _TEXT,
-        "before_run_id": _TEXT,
-        "revision": _TEXT,
-        "completion_rate": _FLOAT,
-        "ci_lower": _FLOAT,
-        "ci_upper": _FLOAT,
-        "ci_level": _FLOAT,
-        "ci_method": _TEXT,
-        "before_completion_rate": _FLOAT,
-        "completion_delta": _FLOAT,
-        "error_rate": _FLOAT,
-        "before_error_rate": _FLOAT,
-        "p95_ms": _FLOAT,
-        "before_p95_ms": _FLOAT,
-        "composite_score": _FLOAT,
-        "before_composite_score": _FLOAT,
-        "tasks": _COUNT,
-        "mean_difference": _FLOAT,
-        "difference_lower": _FLOAT,
-        "difference_upper": _FLOAT,
-        "p_value": _FLOAT,
-        "adjusted_p": _FLOAT,
-        "verdict": _TEXT,
-        "explanation": _TEXT,
-        "backfilled_at": _MOMENT,
-        "digest": _TEXT,
-        "unjudged_items": _COUNT,
-    },
-    metadata=_METADATA,
+COMPARISON_SCHEMA = _schema(
+    (_TEXT, "comparison_id mode period"),
+    (_MOMENT, "period_start period_end"),
+    (_TEXT, "skill_id skill_version before_version benchmark_id benchmark_version run_id before_run_id revision"),
+    (_FLOAT, "completion_rate ci_lower ci_upper ci_level"),
+    (_TEXT, "ci_method"),
+    (_FLOAT, "before_completion_rate completion_delta error_rate before_error_rate"),
+    (_FLOAT, "p95_ms before_p95_ms composite_score before_composite_score"),
+    (_COUNT, "tasks"),
+    (_FLOAT, "mean_difference difference_lower difference_upper p_value adjusted_p"),
+    (_TEXT, "verdict explanation"),
+    (_MOMENT, "backfilled_at"),
+    (_TEXT, "digest"),
+    (_COUNT, "unjudged_items"),
 )
-"""One row per skill and benchmark of a backfilled period: how it stood then, and against the period before in which it ran.
+"""One row per skill and benchmark of a backfilled period: its figures then, and compared with the last
+period in which it ran.
 
 `mode` is that of the backfill. `tasks` are the tasks that both sides ran, paired; `mean_difference`, its interval and p are
 about these alone, where `completion_delta` is the difference of the two completion rates. `revision` is the commit of a replay.
@@ -197,38 +141,85 @@ that went into the period. `unjudged_items`, the same in all rows of a period, a
 failed; as long as there are some the next backfill asks about them again.
 """
 
-NIGHT_SCHEMA = pa.schema(
-    {
-        "night_id": _TEXT,
-        "finished_at": _MOMENT,
-        "suite": _TEXT,
-        "run_id": _TEXT,
-        "benchmark_id": _TEXT,
-        "skill_id": _TEXT,
-        "skill_version": _TEXT,
-        "verdict": _TEXT,
-        "good": pa.bool_(),
-        "completion_rate": _FLOAT,
-        "last_good_run_id": _TEXT,
-        "baseline": _TEXT,
-        "mean_difference": _FLOAT,
-        "adjusted_p": _FLOAT,
-        "moved_tasks": pa.list_(_TEXT),
-        "expected_rate": _FLOAT,
-        "observed_rate": _FLOAT,
-        "since_night_id": _TEXT,
-        "confirm_run_id": _TEXT,
-        "explanation": _TEXT,
-    },
-    metadata=_METADATA,
+NIGHT_SCHEMA = _schema(
+    (_TEXT, "night_id"),
+    (_MOMENT, "finished_at"),
+    (_TEXT, "suite run_id benchmark_id skill_id skill_version verdict"),
+    (pa.bool_(), "good"),
+    (_FLOAT, "completion_rate"),
+    (_TEXT, "last_good_run_id baseline"),
+    (_FLOAT, "mean_difference adjusted_p"),
+    (pa.list_(_TEXT), "moved_tasks"),
+    (_FLOAT, "expected_rate observed_rate"),
+    (_TEXT, "since_night_id confirm_run_id explanation"),
 )
 """One row per suite and skill of a night; a suite that could not run has one row without a skill, verdict ``failed``.
 
 `good` is the suite's: no run failed in it, and no skill of it regressed or is suspect. `baseline` is the pinned one as it was
-given. `mean_difference` and `adjusted_p` compare with the run of the last good night. `moved_tasks` are the tasks that speak
-against the skill; `expected_rate` is their completion rate before, `observed_rate` that of their fresh runs, and
+given. `mean_difference` and `adjusted_p` compare with the run of the last good night. `moved_tasks` are the tasks that are
+evidence against the skill; `expected_rate` is their completion rate before, `observed_rate` that of their fresh runs, and
 `since_night_id` the night in which they first did. `explanation` is the verdict in a sentence.
 """
+
+PREFERENCE_SCHEMA = _schema(
+    (_TEXT, "comparison_id"),
+    (_MOMENT, "compared_at"),
+    (_TEXT, "run_a run_b skill_a version_a skill_b version_b benchmark_id benchmark_version task_id"),
+    (pa.int32(), "run_index"),
+    (_TEXT, "outcome a_first b_first reasoning_a_first reasoning_b_first error_kind error_message judge_model judge_prompt"),
+    (_COUNT, "judge_tokens"),
+    (_FLOAT, "judge_cost_usd"),
+    (_TEXT, "digest"),
+    (_FLOAT, "judge_agreement"),
+    (pa.list_(_VOTE), "votes"),
+)
+"""One row per pair of answers. `outcome` is ``a``, ``b``, ``tie`` or ``error``; `a_first` and `b_first` are the choices (``a``,
+``b``, ``tie``) with that answer in the first place, null where no model was asked. `digest` stands for all that was compared.
+
+Where several votes made the verdict, `votes` has each of them (``error`` is one that was not given), `a_first` and `b_first` are
+null, and the reasoning is that of the first vote for the outcome. `judge_agreement` is the share of the models, or of a single
+one's votes, that say what the outcome does."""
+
+CALIBRATION_SCHEMA = _schema(
+    (_TEXT, "calibration_id"),
+    (_MOMENT, "calibrated_at"),
+    (_TEXT, "benchmark_id benchmark_version benchmark_digest model prompt run_id"),
+    (_COUNT, "labels tasks unjudged"),
+    (pa.list_(pa.list_(_COUNT)), "table"),
+    (_FLOAT, " ".join(f"{name} {name}_lower {name}_upper" for name in ESTIMATES)),
+    (_TEXT, " ".join(f"{name}_method" for name in ESTIMATES)),
+    (_FLOAT, "level positive_size negative_size human_pass_rate judge_pass_rate"),
+)
+"""One row per calibration; see `core.judging.calibration.Calibration`. The last one of a judge and benchmark is in force."""
+
+SAMPLE_SCHEMA = _schema(
+    (_TEXT, "monitor_id monitor_run_id interaction_id"),
+    (_MOMENT, "timestamp sampled_at"),
+    (_TEXT, "skill_id query_preview output_preview status"),
+    (_FLOAT, "score"),
+    (pa.bool_(), "passed"),
+    (_TEXT, "scorer"),
+    (pa.map_(_TEXT, _FLOAT), "dimensions"),
+    (pa.list_(REASON), "reasons"),
+    (_FLOAT, "latency_ms cost_usd"),
+    (_TEXT, "source"),
+    (_FLOAT, "rate"),
+    (_COUNT, "seed"),
+    (_TEXT, "origin"),
+)
+"""One row per sampled interaction. The previews are at most 200 characters, redacted; `timestamp` is the interaction's own, null
+where its log has none; `source` is file:line (of Parquet file:row); `status` is ``pass``, ``fail`` or ``error``."""
+
+SCHEMAS: dict[TableName, pa.Schema] = {
+    "items": ITEM_SCHEMA,
+    "reports": REPORT_SCHEMA,
+    "comparisons": COMPARISON_SCHEMA,
+    "samples": SAMPLE_SCHEMA,
+    "nights": NIGHT_SCHEMA,
+    "preferences": PREFERENCE_SCHEMA,
+    "calibrations": CALIBRATION_SCHEMA,
+}
+"""The tables that are stored as files, by name; `RUN_SCHEMA` is that of a view."""
 
 DATE_FIELD = pa.field("date", pa.date32())
 """The partition: the UTC day on which the run began."""

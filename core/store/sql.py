@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from eval_skills.core.errors import UsageError
-from eval_skills.core.store.schema import RUN_SCHEMA
-from eval_skills.core.store.tables import SCHEMAS, empty_table
+from eval_skills.core.store.schema import RUN_SCHEMA, SCHEMAS
+from eval_skills.core.store.tables import empty_table
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -220,7 +220,7 @@ class Store:
     ) -> pd.DataFrame:
         import pyarrow.dataset as ds
 
-        from eval_skills.core.store.tables import SCHEMAS
+        from eval_skills.core.store.schema import SCHEMAS
 
         if unknown := set(columns or ()) - set(SCHEMAS[name].names):
             raise UsageError(f"{name} has no column {min(unknown)!r}; it has {', '.join(SCHEMAS[name].names)}")

@@ -1,8 +1,7 @@
 """The landed Parquet files of a store, in a local folder or behind an fsspec URL.
 
-A few columns of many small Parquet files, which is what a table of a store is after a year of nights.
-
-It is a dataset without what that costs: importing it brings pandas along, and it is built for few large files.
+After a year of nights a table is many small files, of which mostly a few columns are wanted: `rows_of` reads these without
+pyarrow's dataset, whose import loads pandas and which is built for few large files.
 """
 
 from __future__ import annotations
@@ -22,9 +21,8 @@ from pyarrow import fs
 
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.store.files import replace_durably
-from eval_skills.core.store.judging_schema import CALIBRATION_SCHEMA, PREFERENCE_SCHEMA, SAMPLE_SCHEMA
 from eval_skills.core.store.layout import is_run_id
-from eval_skills.core.store.schema import COMPARISON_SCHEMA, DATE_FIELD, ITEM_SCHEMA, NIGHT_SCHEMA, REPORT_SCHEMA
+from eval_skills.core.store.schema import DATE_FIELD, SCHEMAS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -32,16 +30,6 @@ if TYPE_CHECKING:
     import pyarrow.dataset as ds
 
     from eval_skills.core.store.layout import Layout, TableName
-
-SCHEMAS: dict[TableName, pa.Schema] = {
-    "items": ITEM_SCHEMA,
-    "reports": REPORT_SCHEMA,
-    "comparisons": COMPARISON_SCHEMA,
-    "samples": SAMPLE_SCHEMA,
-    "nights": NIGHT_SCHEMA,
-    "preferences": PREFERENCE_SCHEMA,
-    "calibrations": CALIBRATION_SCHEMA,
-}
 
 _CHUNK_BYTES = 1024 * 1024
 
@@ -82,7 +70,7 @@ class Tables:
         )
 
     def _format(self) -> ds.ParquetFileFormat:
-        """Reading ahead pays where a read is a request; in small local files it is but more work."""
+        """Reading ahead pays where a read is a request; in small local files it only costs time."""
         import pyarrow.dataset as ds
 
         return ds.ParquetFileFormat(default_fragment_scan_options=ds.ParquetFragmentScanOptions(pre_buffer=not self.is_local))
@@ -121,7 +109,7 @@ class Tables:
         """Where to write a file before it is published; its folder exists. No reader takes it for a landed file."""
         target = Path(self._root, relative)
         run_folder = self._layout.run_folder(run_id)
-        # a folder below runs/ is a run: what is none is prepared beside them
+        # every folder below runs/ is a run: anything else is prepared beside them
         folder = target.parent if self.is_local else run_folder if run_folder.is_dir() else self._layout.root / "scratch"
         folder.mkdir(parents=True, exist_ok=True)
         return folder / f".{relative.replace('/', '.')}.tmp"
@@ -219,7 +207,7 @@ def _places(columns: pq.ParquetSchema, names: frozenset[str]) -> list[int]:
 
 
 def _values(column: pa.ChunkedArray) -> list[Any]:
-    """A moment converted by pyarrow itself costs the import of pandas, and a cast that of all its functions."""
+    """The values as Python objects. Pyarrow's own conversion of moments imports pandas, and a cast all of its functions."""
     if not pa.types.is_timestamp(column.type):
         values: list[Any] = column.to_pylist()
         return values

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from eval_skills.core.store import COMPARISON_SCHEMA, Store, derived_run_id, land_comparisons
+from eval_skills.core.store import COMPARISON_SCHEMA, Store, derived_run_id, land_rows
 from eval_skills.engine.backfill.periods import PeriodWork
 from eval_skills.engine.evaluation.summary import RunSummary
 
@@ -47,7 +47,7 @@ def land_period(
     complete = [row | common for row in rows]
     if work.is_repeated and _said(complete) == _said(before := landed_rows(store, {work.digest})[work.digest]):
         return before, False
-    land_comparisons(store, comparison_id, complete)
+    land_rows(store, "comparisons", comparison_id, complete)
     return complete, True
 
 

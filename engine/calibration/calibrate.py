@@ -14,7 +14,7 @@ from pathlib import Path
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.judging.calibration import ENOUGH_LABELS, Calibration, LabelledItem, calibrate
 from eval_skills.core.judging.labels import Label, read_labels
-from eval_skills.core.store import Store, land_calibration, new_run_id
+from eval_skills.core.store import Store, land_rows, new_run_id
 from eval_skills.core.store.judging_rows import calibration_row, last_calibrations
 from eval_skills.core.text import plural
 from eval_skills.engine.calibration.labels import JudgedLabel
@@ -101,7 +101,7 @@ def land_calibrations(store: Store, found: Mapping[str, Calibration], *, force: 
         if held is not None and held.labels > found[name].labels and not force:
             raise UsageError(f"nothing was kept: {_named(held)}, and now there are {found[name].labels}; replace it with --force")
     for name, calibration in found.items():
-        land_calibration(store, name, calibration_row(calibration, name))
+        land_rows(store, "calibrations", name, [calibration_row(calibration, name)])
     return [remark for name, calibration in found.items() for remark in _remarks(calibration, holding[name])]
 
 

@@ -10,10 +10,10 @@ from typing import Self
 
 from eval_skills.core.errors import JudgeError, RunError
 from eval_skills.core.judging.preferences import member_rates, win_rates
-from eval_skills.core.store import land_preferences
+from eval_skills.core.store import land_rows
 from eval_skills.core.store.files import RunLock
 from eval_skills.core.store.judging_rows import preferences_of
-from eval_skills.core.store.judging_schema import PREFERENCE_SCHEMA
+from eval_skills.core.store.schema import PREFERENCE_SCHEMA
 from eval_skills.core.text import plural
 from eval_skills.engine.comparison.pairs import AnswerPair, ComparisonPlan
 from eval_skills.engine.comparison.summary import ComparisonSummary, Row
@@ -113,7 +113,7 @@ class AnswerComparison:
             return rows
         if all(row["outcome"] == "error" for row in rows):
             raise RunError(f"no pair could be judged: {rows[0]['error_message']}")
-        land_preferences(plan.store, plan.comparison_id, rows)
+        land_rows(plan.store, "preferences", plan.comparison_id, rows)
         return rows
 
     def summary(self, rows: list[Row], flow_runs: tuple[str, ...] = (), task_runs: int = 0) -> ComparisonSummary:

@@ -14,7 +14,7 @@ from eval_skills.core.errors import InputError, RunError
 from eval_skills.core.models import Verdict
 from eval_skills.core.monitoring import HealthMonitor, StatusChange
 from eval_skills.core.redaction import Redaction
-from eval_skills.core.store import Store, land_samples, new_run_id
+from eval_skills.core.store import Store, land_rows, new_run_id
 from eval_skills.core.store.files import RunLock
 from eval_skills.engine.definition.benchmark import check_judges
 from eval_skills.engine.definition.paths import check_folder
@@ -214,7 +214,7 @@ class MonitorSession:
         while batch_id != self._saved.pending and self.store.tables.files("samples", [batch_id]):
             batch_id = new_run_id()
         write_state(self._file, self._saved.model_copy(update={"pending": batch_id}))
-        land_samples(self.store, batch_id, rows)
+        land_rows(self.store, "samples", batch_id, rows)
 
     def _save(self) -> None:
         if self.reader.read == self.reader.bad:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from eval_skills.core.store import Pruned, Store, land_night, prune_items
+from eval_skills.core.store import Pruned, Store, land_rows, prune_items
 from eval_skills.engine.nightly.plan import last_good_runs
 from eval_skills.engine.nightly.summary import NightSummary, SkillOutcome, SuiteOutcome
 from eval_skills.reporting.sections import forbidden_tool_alerts
@@ -74,7 +74,7 @@ def record_night(store: Store, summary: NightSummary) -> str:
     """Write the night's rows, all at once; where they are. Until then no other night knows of this one."""
     rows = [row for suite in summary.suites for row in _rows(suite)]
     finished = {"night_id": summary.night_id, "finished_at": datetime.now(UTC)}
-    return land_night(store, summary.night_id, [row | finished for row in rows])
+    return land_rows(store, "nights", summary.night_id, [row | finished for row in rows])
 
 
 def prune_old_items(store: Store, keep_days: int, pinned: set[str]) -> Pruned:

@@ -15,10 +15,10 @@ from eval_skills.core.store import (
     Journal,
     Store,
     derived_run_id,
-    land_comparisons,
     land_items,
     land_recomputed,
     land_reports,
+    land_rows,
 )
 
 MakeResult = Callable[..., ItemResult]
@@ -34,7 +34,7 @@ ROW = {
 
 
 def test_comparisons_are_a_table_and_a_view(store: Store) -> None:
-    place = land_comparisons(store, "20260301T000000Z-0001", [ROW | {"period_start": MOMENT}])
+    place = land_rows(store, "comparisons", "20260301T000000Z-0001", [ROW | {"period_start": MOMENT}])
     assert place.endswith("comparisons/date=2026-03-01/20260301T000000Z-0001.parquet")
     frame = store.comparisons()
     assert list(frame.columns) == COMPARISON_SCHEMA.names
@@ -48,7 +48,7 @@ def test_a_store_without_comparisons_has_an_empty_table(store: Store) -> None:
 
 
 def test_comparisons_are_no_runs(store: Store) -> None:
-    land_comparisons(store, "20260301T000000Z-0001", [ROW])
+    land_rows(store, "comparisons", "20260301T000000Z-0001", [ROW])
     assert (store.run_ids(), store.unfinished(), store.latest_run()) == ([], [], None)
 
 
@@ -77,7 +77,7 @@ def test_recomputed_reports_stand_beside_those_of_the_run(store: Store, make_rep
 
 def test_behind_a_url_nothing_but_runs_lies_among_the_runs(tmp_path: Path, make_result: MakeResult, run_id: str) -> None:
     store = Store("memory://comparisons-of-a-test", local=tmp_path / "local")
-    land_comparisons(store, "20260301T000000Z-0001", [ROW])
+    land_rows(store, "comparisons", "20260301T000000Z-0001", [ROW])
     assert len(store.comparisons()) == 1
     assert store.run_ids() == []
 

@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 from eval_skills.core.judging.calibration import Calibration, LabelledItem, calibrate
 from eval_skills.core.judging.pairs import Preference
-from eval_skills.core.store import Store, land_calibration, land_preferences
+from eval_skills.core.store import Store, land_rows
 from eval_skills.core.store.judging_rows import calibration_row, judged_pairs, last_calibrations
-from eval_skills.core.store.judging_schema import CALIBRATION_SCHEMA, PREFERENCE_SCHEMA
+from eval_skills.core.store.schema import CALIBRATION_SCHEMA, PREFERENCE_SCHEMA
 
 MOMENT = datetime(2026, 11, 22, 8, tzinfo=UTC)
 
@@ -20,7 +20,7 @@ def made(at: datetime = MOMENT, model: str = "openai/one", judge: float = 1.0, b
 
 def test_a_calibration_comes_back_as_it_was(store: Store) -> None:
     found = made()
-    place = land_calibration(store, "20261122T080000Z-0001", calibration_row(found, "20261122T080000Z-0001"))
+    place = land_rows(store, "calibrations", "20261122T080000Z-0001", [calibration_row(found, "20261122T080000Z-0001")])
     assert place.endswith("calibrations/date=2026-11-22/20261122T080000Z-0001.parquet")
     assert last_calibrations(store, "b") == {("openai/one", "p 1"): found}
     assert list(store.calibrations().columns) == CALIBRATION_SCHEMA.names
@@ -31,13 +31,13 @@ def test_the_last_one_of_a_judge_holds(store: Store) -> None:
     later = made(MOMENT + timedelta(days=1), judge=0.0)
     others = [made(model="openai/two"), made(benchmark="c")]
     for number, each in enumerate([later, made(), *others]):
-        land_calibration(store, f"20261122T08000{number}Z-000{number}", calibration_row(each, "x"))
+        land_rows(store, "calibrations", f"20261122T08000{number}Z-000{number}", [calibration_row(each, "x")])
     assert last_calibrations(store, "b") == {("openai/one", "p 1"): later, ("openai/two", "p 1"): others[0]}
 
 
 def test_preferences_are_a_table_and_a_view_and_are_told_by_model(store: Store) -> None:
     row = {"benchmark_id": "b", "judge_model": "openai/one", "task_id": "t", "outcome": "tie", "a_first": "a", "b_first": "b"}
-    land_preferences(store, "20261122T080000Z-0001", [row, row | {"benchmark_id": "c"}])
+    land_rows(store, "preferences", "20261122T080000Z-0001", [row, row | {"benchmark_id": "c"}])
     assert judged_pairs(store, "b") == {"openai/one": [Preference("t", "tie", "a", "b")]}
     assert list(store.preferences().columns) == PREFERENCE_SCHEMA.names
     assert store.query("SELECT outcome FROM preferences")["outcome"].tolist() == ["tie", "tie"]
@@ -47,7 +47,8 @@ def test_of_a_panel_each_vote_is_told_under_its_own_model(store: Store) -> None:
     said = {"number": 1, "outcome": "tie", "a_first": "a", "b_first": "b"}
     row = {"benchmark_id": "b", "judge_model": "openai/one + openai/two (majority of 2 models)", "task_id": "t", "outcome": "tie"}
     missing = {"model": "openai/two", "number": 1, "outcome": "error", "error_message": "gone"}
-    land_preferences(store, "20261122T080000Z-0001", [row | {"votes": [{"model": "openai/one", **said}, missing]}])
+    votes = [{"model": "openai/one", **said}, missing]
+    land_rows(store, "preferences", "20261122T080000Z-0001", [row | {"votes": votes}])
     assert judged_pairs(store, "b") == {
         "openai/one": [Preference("t", "tie", "a", "b")],
         "openai/two": [Preference("t", "error")],

@@ -11,17 +11,8 @@ import pytest
 
 from eval_skills.core.errors import RunError, UsageError
 from eval_skills.core.models import ItemResult, Reason, SkillCompletionReport
-from eval_skills.core.store import (
-    ITEM_SCHEMA,
-    REPORT_SCHEMA,
-    RUN_SCHEMA,
-    Journal,
-    Store,
-    land,
-    land_reports,
-    mirror_sqlite,
-    sqlite_mirror,
-)
+from eval_skills.core.store import Journal, Store, land, land_reports, mirror_sqlite, sqlite_mirror
+from eval_skills.core.store.schema import ITEM_SCHEMA, REPORT_SCHEMA, RUN_SCHEMA
 
 OTHER = "20260101T000000Z-0001"
 

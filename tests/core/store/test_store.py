@@ -12,17 +12,8 @@ import pytest
 
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import ItemResult, Reason, SkillCompletionReport
-from eval_skills.core.store import (
-    ITEM_SCHEMA,
-    REPORT_SCHEMA,
-    RUN_SCHEMA,
-    Journal,
-    Manifest,
-    Store,
-    land_reports,
-    results_of,
-    write_manifest,
-)
+from eval_skills.core.store import Journal, Manifest, Store, land_reports, results_of, write_manifest
+from eval_skills.core.store.schema import ITEM_SCHEMA, REPORT_SCHEMA, RUN_SCHEMA
 
 OLDER, NEWER = "20260101T000000Z-0001", "20260102T120000Z-0002"
 LandRun = Callable[..., str]
