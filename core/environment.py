@@ -1,7 +1,4 @@
-"""One thing that was looked at before money is spent, and what it means for a run.
-
-What this machine and its Python have: everything that can be known without asking anybody.
-"""
+"""Checks of this machine and its Python before money is spent: everything that can be known without a network."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -38,7 +35,7 @@ class Check:
     remedy: str = ""
 
     def without_secrets(self, redaction: Redaction) -> Check:
-        """The same, as others may see it."""
+        """The same with secrets redacted."""
         return replace(self, found=redaction.text(self.found), remedy=redaction.text(self.remedy))
 
 
@@ -50,10 +47,7 @@ def counted(checks: Iterable[Check]) -> dict[str, int]:
 
 def document(checks: list[Check]) -> dict[str, Any]:
     """The checks as one JSON document."""
-    listed = [
-        {"area": each.area, "name": each.name, "status": each.status, "found": each.found, "remedy": each.remedy or None}
-        for each in checks
-    ]
+    listed = [{**asdict(each), "remedy": each.remedy or None} for each in checks]
     counts = counted(checks)
     return {"healthy": not counts["failed"], "counts": counts, "checks": listed}
 
@@ -78,16 +72,16 @@ def environment_checks(task_runner: str = "local") -> list[Check]:
 
 
 def space_check(area: str, folder: Path) -> Check:
-    """How much room there is where `folder` is, or will be."""
+    """How much disk space there is where `folder` is, or will be."""
     there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
     free = shutil.disk_usage(there).free
     if free < _SCARCE_BYTES:
-        return Check(area, "space", "warning", f"{free / 1e6:,.0f} MB free at {there}", "make room: a full disk ends a run")
+        return Check(area, "space", "warning", f"{free / 1e6:,.0f} MB free at {there}", "free disk space: a full disk ends a run")
     return Check(area, "space", "ok", f"{free / 1e9:,.1f} GB free at {there}")
 
 
 def file_clock_check(area: str, folder: Path) -> Check:
-    """Whether the file system's clock goes as ours does: what is youngest is decided by it."""
+    """Whether the clock of the file system agrees with that of this machine: the order of runs depends on it."""
     there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
     before = time.time()
     with NamedTemporaryFile(dir=there) as file:
@@ -96,7 +90,7 @@ def file_clock_check(area: str, folder: Path) -> Check:
         word = "behind" if behind > 0 else "ahead of"
         remedy = "set both clocks; the order of runs follows them"
         return Check(area, "file clock", "warning", f"files are dated {abs(behind):.0f} s {word} this machine's clock", remedy)
-    return Check(area, "file clock", "ok", "files are dated as this machine's clock goes")
+    return Check(area, "file clock", "ok", "agrees with this machine's clock")
 
 
 def _python() -> Check:
@@ -164,7 +158,7 @@ def _git() -> Check:
     program = shutil.which("git")
     remedy = "install git: backfill --mode replay needs it, and runs record the commit"
     if program is None:
-        return Check(AREA, "git", "warning", "there is no git on PATH", remedy)
+        return Check(AREA, "git", "warning", "git is not on PATH", remedy)
     try:
         done = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=_ANSWER_S, check=True)  # noqa: S603
     except (OSError, subprocess.SubprocessError) as error:

@@ -3,7 +3,7 @@
 ::
 
     EvalSkillsError
-    ├─ UserError            the person can mend it: one line, exit code 2
+    ├─ UserError            the user can fix it: one line, exit code 2
     │  ├─ UsageError        an option or argument is wrong
     │  ├─ ConfigError       a configuration file, variable or value is wrong
     │  └─ InputError        a skill, benchmark, strategy or report cannot be used
@@ -14,8 +14,8 @@
     │  ├─ InfraError        the skill could not be reached or started  (kind infra)
     │  │  └─ SkillUnavailable   … and another attempt may succeed
     │  ├─ SkillTimeout      the deadline passed                        (status timeout)
-    │  ├─ ScorerError       the scorer itself broke                    (kind scorer)
-    │  └─ JudgeError        the judging model broke                    (kind judge)
+    │  ├─ ScorerError       the scorer itself failed                   (kind scorer)
+    │  └─ JudgeError        the judging model failed                   (kind judge)
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class EvalSkillsError(Exception):
 
 
 class UserError(EvalSkillsError, ValueError):
-    """Something the person who called can mend; the message is one line and says how."""
+    """Something that the user can fix; the message is one line and says how."""
 
 
 class UsageError(UserError):
@@ -65,7 +65,7 @@ class ItemError(EvalSkillsError):
     """One item went wrong. `transient` says whether another attempt can help.
 
     `retry_after_s` is the time the other side asked us to wait, `latency_ms` how long the attempt took (None: unknown),
-    `logs` what the skill said on the side, `known` what its answer tells of the run before it went wrong (None: nothing).
+    `logs` what the skill wrote to its log, `known` what its answer reveals of the run before it failed (None: nothing).
     """
 
     kind: ClassVar[ErrorKind]
@@ -109,14 +109,14 @@ class SkillUnavailable(InfraError):
 
 
 class SkillTimeout(ItemError, TimeoutError):
-    """The skill did not answer before its deadline; whatever it was doing has been stopped."""
+    """The skill did not answer before its deadline; the call has been stopped."""
 
     kind = "timeout"
     transient = True
 
 
 class ScorerError(ItemError):
-    """The scorer itself broke; the answer is kept and has no score."""
+    """The scorer itself failed; the answer is kept and has no score."""
 
     kind = "scorer"
 

@@ -1,4 +1,4 @@
-"""Content digests: did the thing that was evaluated change since?"""
+"""Content digests: has what was evaluated changed since?"""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def digest_of_json(data: Any) -> str:
 
 
 def git_commit(path: Path) -> str | None:
-    """The commit that the working tree around `path` stands on, 40 (or 64) hex digits.
+    """The commit that is checked out in the working tree around `path`, 40 (or 64) hex digits.
 
     None where there is no repository, no commit, no git, or no answer from git within 2 s: a run goes on without it.
     """

@@ -1,12 +1,12 @@
 """The health of a skill in production: a window that rolls over sampled interactions, and a status with hysteresis.
 
-The status is what the window says now: ``insufficient_data`` below `min_sample`, else ``critical`` where the pass rate is under
+The status is that of the window now: ``insufficient_data`` below `min_sample`, else ``critical`` where the pass rate is under
 `critical`, ``warning`` where it is under `warning`, else ``healthy``; equality is on the better side. It has no memory.
 
-What is *announced* has one, so that a rate that trembles about a threshold makes one event and not hundreds. Worse is announced
-at once. Better is announced only when the rate is `hysteresis` above the threshold that has to be left behind (or is 1).
+What is *announced* has one, so that a rate that oscillates around a threshold makes one event and not hundreds. Worse is
+announced at once. Better is announced only when the rate is `hysteresis` above the threshold (or is 1).
 
-Which interactions are sampled: decided by each one's id alone.
+Which interactions are sampled depends on the id of each alone.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class WindowFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusChange:
-    """An announced change, with the window that brought it about; `interaction_id` is its last sample."""
+    """An announced change, with the window that caused it; `interaction_id` is its last sample."""
 
     before: HealthStatus
     after: HealthStatus

@@ -1,4 +1,4 @@
-"""Secrets are taken out of whatever is written down."""
+"""Secrets are removed from everything that is written."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ MIN_SECRET_CHARS = 4
 MIN_LINE_CHARS = 16
 """A shorter line of a secret of several lines (a key file) is not looked for on its own."""
 
-QUOTED_TIMES = 3
-"""How deep texts quote each other: an answer that holds JSON in a text, in the arguments of a call, quoted in a reason."""
+QUOTING_DEPTH = 3
+"""How deep texts quote each other: an answer with JSON in a text, in the arguments of a call, quoted in a reason."""
 
 CUT = "…"
 """How messages that quote a foreign text mark where they cut it."""
 
 
 def short_secrets(secrets: Mapping[str, str]) -> list[str]:
-    """A remark for each secret that is too short to be looked for; it names the secret, never its value."""
+    """A warning for each secret that is too short to be searched for; it names the secret, never its value."""
     short = (name for name, value in secrets.items() if 0 < len(value.strip()) < MIN_SECRET_CHARS)
     few = f"fewer than {MIN_SECRET_CHARS} characters"
-    return [f"the secret {name} has {few}, so it is not replaced where something is written" for name in short]
+    return [f"the secret {name} has {few}, so it is not redacted" for name in short]
 
 
 class Redaction:
@@ -37,7 +37,7 @@ class Redaction:
     `secrets` maps a secret's name to its value. A value is found as it is, quoted as JSON and Python do (a skill may answer
     with JSON inside a text), as an address or a web page would hold it, on one line though it has several, and line by line.
     What is left of one where a message was cut (``…``) is found, too. Of two secrets that overlap, the longer one names the
-    hit; of two equal ones, the first. Blanks around a value are no part of it.
+    hit; of two equal ones, the first. Blanks around a value do not belong to it.
     """
 
     def __init__(self, secrets: Mapping[str, str] | None = None) -> None:
@@ -47,7 +47,7 @@ class Redaction:
         self._in_json = {_escaped(form) for form in longest_first}
 
     def touches(self, json_text: str) -> bool:
-        """Whether a JSON text may hold a secret: the cheap question that comes before `data`."""
+        """Whether a JSON text may hold a secret: the cheap test before `data`."""
         return any(form in json_text for form in self._in_json) or (CUT in json_text and bool(self._names))
 
     def text(self, text: str) -> str:
@@ -79,7 +79,7 @@ class Redaction:
         first, *others = text.split(CUT)
         clean = first
         for other in others:
-            before, after = self._longest(clean, str.endswith, _beginning), self._longest(other, str.startswith, _end)
+            before, after = self._longest(clean, str.endswith, _first_chars), self._longest(other, str.startswith, _last_chars)
             clean = (clean if before is None else clean[: -before[1]] + _mark(before[0])) + CUT
             clean += other if after is None else _mark(after[0]) + other[after[1] :]
         return clean
@@ -98,11 +98,11 @@ class Redaction:
         return next((size for size in sizes if holds(text, piece_of(form, size))), 0)
 
 
-def _beginning(form: str, size: int) -> str:
+def _first_chars(form: str, size: int) -> str:
     return form[:size]
 
 
-def _end(form: str, size: int) -> str:
+def _last_chars(form: str, size: int) -> str:
     return form[-size:]
 
 
@@ -120,12 +120,10 @@ def _forms(secrets: Mapping[str, str]) -> dict[str, str]:
 
 
 def _written(part: str) -> list[str]:
-    """The ways to write `part`: as it is, for an address, for a web page, and each quoted up to `QUOTED_TIMES` times."""
+    """The ways to write `part`: as it is, for an address, for a web page, and each quoted up to `QUOTING_DEPTH` times."""
     forms = dict.fromkeys((part, quote(part, safe=""), quote_plus(part), html.escape(part)))
-    for _ in range(QUOTED_TIMES):
-        forms |= dict.fromkeys(
-            quoted for form in list(forms) for quoted in (_escaped(form), json.dumps(form)[1:-1], repr(form)[1:-1])
-        )
+    for _ in range(QUOTING_DEPTH):
+        forms |= dict.fromkeys(quoted for form in list(forms) for quoted in _quoted(form))
     return list(forms)
 
 

@@ -26,13 +26,13 @@ class InvalidSkill:
 
     @property
     def remark(self) -> str:
-        """One line for a person; many a reason names the file already."""
+        """One line for people; many reasons name the file already."""
         return f"skipped {self.reason if str(self.path) in self.reason else f'{self.path}: {self.reason}'}"
 
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """What a folder holds: the skills, by id and version, and the files that are none."""
+    """What a folder holds: the skills, by id and version, and the skill files that cannot be loaded."""
 
     skills: list[Skill] = field(default_factory=list)
     invalid: list[InvalidSkill] = field(default_factory=list)
@@ -56,12 +56,12 @@ def load_skill(path: Path | str) -> Skill:
 
 
 def discover_skills(folder: Path | str) -> Discovery:
-    """Every skill below `folder`, in any depth, sorted by id and version; a malformed one never hides its neighbours.
+    """Every skill below `folder`, in any depth, sorted by id and version; a malformed one does not hide the others.
 
     Hidden folders, virtual environments and the like are passed over, and links to folders are not followed.
 
     Raises:
-        InputError: `folder` does not exist or is no folder.
+        InputError: `folder` does not exist or is not a folder.
     """
     root = Path(folder)
     if not root.is_dir():

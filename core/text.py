@@ -38,13 +38,13 @@ def one_line(text: str, limit: int = MESSAGE_CHARS) -> str:
 
 def _cut(text: str, limit: int) -> str:
     short = text if len(text) <= limit else text[:limit] + "…"
-    return short.encode("utf-8", "backslashreplace").decode("utf-8")  # half a surrogate pair could be written nowhere
+    return short.encode("utf-8", "backslashreplace").decode("utf-8")  # half a surrogate pair cannot be encoded
 
 
 def comparable(text: str, *, case_sensitive: bool = False) -> str:
     """`text` as it is searched: each letter composed with its accents (NFC), and without case unless `case_sensitive`.
 
-    A letter may be written as one sign or as a letter and its accent; nobody sees the difference.
+    A letter may be written as one character or as a letter and its accent, which look the same.
     """
     composed = unicodedata.normalize("NFC", text)
     return composed if case_sensitive else composed.casefold()

@@ -1,7 +1,4 @@
-"""What changed between two evaluations, and whether it can be told from chance.
-
-Does a comparison pass a gate?
-"""
+"""What changed between two evaluations, whether it is more than chance, and whether it passes a gate."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ from eval_skills.core.statistics.rates import DEFAULT_SEED
 SIGNIFICANCE = 0.05
 EQUIVALENCE_MARGIN = 0.05
 _MORE_IS_GOOD: dict[Metric, bool] = {"completionRate": True, "errorRate": False, "p95Ms": False, "compositeScore": True}
-_DUST = 1e-12
+_ROUNDING = 1e-12
 
 
 def diff_reports(
@@ -102,7 +99,7 @@ def _skill_diff(
 def _row(metric: Metric, pair: ReportPair) -> DiffRow:
     before, after = (_figure(report, metric) if report else None for report in (pair.before, pair.after))
     delta = None if before is None or after is None else after - before
-    if delta is None or abs(delta) <= _DUST:
+    if delta is None or abs(delta) <= _ROUNDING:
         return DiffRow(metric=metric, before=before, after=after, delta=None if delta is None else 0.0, arrow="", good=None)
     return DiffRow(
         metric=metric,

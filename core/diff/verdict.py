@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from eval_skills.core.diff.model import DifferenceInterval, Judgement, PairedStatistics
 
-_DUST = 1e-12
+_ROUNDING = 1e-12
 
 
 def judge(statistics: PairedStatistics | None, significance: float, min_effect: float = 0.0) -> tuple[Judgement, str]:
@@ -18,7 +18,7 @@ def judge(statistics: PairedStatistics | None, significance: float, min_effect: 
     if statistics is None:
         return "inconclusive", "cannot decide: no task was recorded on both sides"
     decided = statistics.adjusted_p <= significance and bool(statistics.mean_difference)
-    if decided and abs(statistics.mean_difference) >= min_effect - _DUST:
+    if decided and abs(statistics.mean_difference) >= min_effect - _ROUNDING:
         return ("better" if statistics.mean_difference > 0 else "worse"), _moved(statistics)
     interval, margin = statistics.equivalence_interval, statistics.equivalence_margin
     if -margin < interval.lower and interval.upper < margin:

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from eval_skills.core.documents.validation_errors import problems_in
 from eval_skills.core.errors import InputError
 from eval_skills.core.models.base import Model
+from eval_skills.core.text import plural
 
 M = TypeVar("M", bound=Model)
 
@@ -50,7 +51,7 @@ def validate(model: type[M], data: Any, *, source: Path | str | None = None) -> 
         return model.model_validate(data)
     except ValidationError as error:
         first, *others = problems_in(error, data)
-        more = f" (and {len(others)} more {'problem' if len(others) == 1 else 'problems'})" if others else ""
+        more = f" (and {plural(len(others), 'more problem')})" if others else ""
         raise InputError(f"{first.message}{more}", source=source, path=first.path) from None
 
 

@@ -1,4 +1,4 @@
-"""Regular expressions that people write: compiled, or refused with their place."""
+"""Regular expressions from benchmarks and configuration: compiled, or refused with their place."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def compiled_pattern(pattern: str, path: str, flags: int = 0) -> regex.Pattern[s
     """
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a remark on the notation is no business of whoever runs the benchmark
+            warnings.simplefilter("ignore")  # a warning about notation is for the benchmark's author, not for those who run it
             return regex.compile(pattern, flags)
     except (regex.error, re.error, ValueError, OverflowError) as error:
-        raise InputError(f"{excerpt(pattern)} is no valid pattern: {error}; mend or escape it", path=path) from error
+        raise InputError(f"{excerpt(pattern)} is not a valid regular expression: {error}; fix or escape it", path=path) from error

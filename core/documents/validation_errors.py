@@ -1,4 +1,4 @@
-"""What is wrong with data that fits no model: where, what was given and what would be valid, in the words of who wrote it."""
+"""What is wrong with data that fits no model: where, what was given and what would be valid, in terms of the data."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Problem(NamedTuple):
 
 
 def problems_in(error: ValidationError, data: Any) -> list[Problem]:
-    """What is wrong with `data`, in order. What may be one of several types is one problem, in that which is meant."""
+    """What is wrong with `data`, in order. What may be of several types is one problem, for the type that fits best."""
     groups: dict[Place, list[tuple[Place, ErrorDetails]]] = {}
     for number, each in enumerate(error.errors(include_url=False)):
         place, union = _place(each["loc"], data)

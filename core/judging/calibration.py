@@ -32,7 +32,7 @@ LEAST_LABELS, LEAST_OF_A_KIND = 10, 3
 
 @dataclass(frozen=True, slots=True)
 class LabelledItem:
-    """One answer: what a person said of it, and what the judge did; scores in [0, 1]."""
+    """One answer with the label of a person and the verdict of the judge; scores in [0, 1]."""
 
     task_id: str
     human_score: float
@@ -73,7 +73,7 @@ class Calibration(Model):
     judge_pass_rate: Rate
 
     @property
-    def said(self) -> tuple[int, int]:
+    def label_counts(self) -> tuple[int, int]:
         """How many labels say fail, and how many pass."""
         fails, passes = self.table
         return sum(fails), sum(passes)
@@ -85,8 +85,8 @@ class Calibration(Model):
         if sensitivity is None or specificity is None:
             missing = "pass" if sensitivity is None else "fail"
             return f"no label says {missing}, so it is not known how the judge treats such answers"
-        if self.labels < LEAST_LABELS or min(self.said) < LEAST_OF_A_KIND:
-            fails, passes = self.said
+        if self.labels < LEAST_LABELS or min(self.label_counts) < LEAST_OF_A_KIND:
+            fails, passes = self.label_counts
             needed = f"at least {LEAST_LABELS} with {LEAST_OF_A_KIND} of each kind are needed"
             return f"too few labels: {passes} that say pass and {fails} that say fail; {needed}"
         if sensitivity + specificity <= 1:

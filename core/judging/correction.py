@@ -1,4 +1,4 @@
-"""What the completion rate would be without the judge's known mistakes."""
+"""The completion rate corrected for the known mistakes of a judge."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class Share:
 
     @property
     def variance(self) -> float:
-        """p(1 − p)/n; of a share of 0 or 1 that of (k + 1)/(n + 2), since nobody is never wrong."""
+        """p(1 − p)/n; of a share of 0 or 1 that of (k + 1)/(n + 2), since no judge is never wrong."""
         seen = self.value if 0 < self.value < 1 else (self.value * self.size + 1) / (self.size + 2)
         return seen * (1 - seen) / self.size
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedItems:
-    """What one judge passed: per task of the skill its judged items and how many of them it passed (0 of 0 is no item of it)."""
+    """What one judge passed: per task of the skill its judged items and how many of them it passed (0 of 0: none of it)."""
 
     passed: IntArray
     items: IntArray
@@ -46,7 +46,7 @@ class JudgedItems:
 
     @property
     def informedness(self) -> float:
-        """Sensitivity + specificity − 1: 0 for a judge that tosses a coin."""
+        """Sensitivity + specificity − 1: 0 for a judge that guesses."""
         return self.sensitivity.value + self.specificity.value - 1
 
 

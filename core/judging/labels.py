@@ -1,4 +1,4 @@
-"""What people said of answers: a CSV file, one label a line."""
+"""Labels that people gave answers: a CSV file, one label a line."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WORDS = {"pass": 1.0, "fail": 0.0, "true": 1.0, "false": 0.0, "yes": 1.0, "no": 
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """One label: a score in [0, 1]. What is None was not said; `line` is where it stands in the file."""
+    """One label: a score in [0, 1]. None is not given; `line` is its line in the file."""
 
     line: int
     task_id: str
@@ -40,7 +40,7 @@ def read_labels(path: Path) -> list[Label]:
     decimal comma then.
 
     Raises:
-        InputError: it cannot be read, a column is missing, unknown or there twice, a line is malformed, or there is no label.
+        InputError: it cannot be read, a column is missing, unknown or repeated, a line is malformed, or there is no label.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -56,7 +56,7 @@ def read_labels(path: Path) -> list[Label]:
     except csv.Error as error:
         raise InputError(f"not CSV from line {rows.line_num + 1} on: {error}", source=path) from None
     if not labels:
-        raise InputError("it holds no label; a line is such as: add-1,pass", source=path)
+        raise InputError("the file has no labels; a line looks like: add-1,pass", source=path)
     return labels
 
 
@@ -73,7 +73,7 @@ def _columns(found: object, path: Path) -> list[str]:
         if name not in COLUMNS:
             raise InputError(f"unknown column {name!r}{nearest(name, COLUMNS)}; known are {known}", source=path)
         if names.count(name) > 1:
-            raise InputError(f"the column {name} is there twice", source=path)
+            raise InputError(f"the column {name} is given twice; keep one", source=path)
     for name in ("task_id", "label"):
         if name not in names:
             raise InputError(f"no column {name}; the first line names the columns: {known}", source=path)
@@ -114,5 +114,5 @@ def _index(text: str, line: int, path: Path) -> int | None:
     if not text:
         return None
     if not (text.isascii() and text.isdecimal() and len(text) < 10):
-        raise InputError(f"line {line}: the run_index {text!r} is no number from 0 on", source=path)
+        raise InputError(f"line {line}: the run_index {text!r} is not a whole number from 0 on", source=path)
     return int(text)

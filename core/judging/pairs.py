@@ -1,4 +1,4 @@
-"""One pair of answers, compared: what was said of it in both orders, by one model or by several."""
+"""One pair of answers, compared: the choices in both orders, by one model or by several."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Outcome = Literal["a", "b", "tie", "error"]
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """What a model said of a pair when it was asked for the `number`-th time, from 1; ``error`` where it gave no verdict."""
+    """What a model chose when it was asked about a pair for the `number`-th time, from 1; ``error``: it gave no verdict."""
 
     model: str
     number: int
@@ -25,8 +25,8 @@ class Vote:
 class Preference:
     """The verdict about one pair of answers, those of one task and run.
 
-    `a_first` is what was said when A's answer stood first, `b_first` when B's did; None where nobody was asked, since the answers
-    are the same, and where several votes make the verdict: `votes` has what each of them says, none where there is but one.
+    `a_first` is the choice when A's answer came first, `b_first` when B's did; None where no model was asked, since the answers
+    are the same, and where several votes make the verdict: then `votes` has each of them.
     `outcome` is ``error`` where there is no verdict.
     """
 
@@ -38,12 +38,12 @@ class Preference:
 
     @property
     def is_identical(self) -> bool:
-        """Whether nobody was asked, since both answers are the same."""
+        """Whether no model was asked, since both answers are the same."""
         return self.outcome != "error" and self.a_first is None and not self.votes
 
     @property
     def is_split(self) -> bool:
-        """Whether it is a tie for want of a majority: not more than half say tie, either."""
+        """Whether it is a tie because no choice has a majority, tie included."""
         counted = counted_votes(self.votes)
         return self.outcome == "tie" and bool(counted) and 2 * counted.count("tie") <= len(counted)
 
@@ -60,7 +60,7 @@ class Preference:
 
 
 def outcome_of(a_first: Choice, b_first: Choice) -> Choice:
-    """What both orders say; a disagreement is a tie, for then the place decided, or nothing did."""
+    """The choice that both orders agree on; a disagreement is a tie, for then the position decided, or nothing did."""
     return a_first if a_first == b_first else "tie"
 
 
@@ -78,7 +78,7 @@ def members_of(votes: Iterable[Vote]) -> dict[str, Choice | None]:
 
 
 def counted_votes(votes: Sequence[Vote]) -> list[Choice]:
-    """Those that count as one each: the models that are not missing; of a single model the votes that it gave."""
+    """The votes that count, one each: the models that are not missing; of a single model the votes that it gave."""
     members = members_of(votes)
     if len(members) == 1:
         return _given([vote.outcome for vote in votes])
@@ -86,7 +86,7 @@ def counted_votes(votes: Sequence[Vote]) -> list[Choice]:
 
 
 def agreement_of(votes: Sequence[Vote], outcome: Outcome) -> float | None:
-    """The share of the counted that say so; see `Preference.agreement`."""
+    """The share of the counted votes for this outcome; see `Preference.agreement`."""
     if len(votes) == 1 or outcome == "error" or not (counted := counted_votes(votes)):
         return None
     return counted.count(outcome) / len(counted)

@@ -1,4 +1,4 @@
-"""Which of two skills' answers are preferred, where every pair of answers was judged in both orders."""
+"""Which of two skills' answers are preferred, when every pair is judged in both orders."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ HALF = 0.5
 
 
 class PositionBias(Model):
-    """How much the place of an answer decides. None: no verdict says it.
+    """How much the position of an answer decides. None: unknown.
 
     `first_place_share` is the share of verdicts for the answer that stood first, of those that were for one; `consistent_share`
     that of the pairs whose orders agree (above 0.9 is good, above 0.8 acceptable). `both_first` and `both_second` count the pairs
-    in which the same place won twice; `p_value` is that of the exact sign test over the tasks that lean to one of them. Each vote
+    in which the same position won twice; `p_value` is that of the exact sign test over the tasks that favour one. Each vote
     of a panel counts as a pair.
     """
 
@@ -34,13 +34,13 @@ class PositionBias(Model):
 
     @property
     def decides(self) -> bool:
-        """Whether the judge chose by place: most pairs go by it, and more of them to one place than chance explains."""
+        """Whether the judge chose by position: most pairs do, and more of them for one position than chance explains."""
         agree = self.consistent_share.value
         return agree is not None and agree < HALF and self.p_value is not None and self.p_value <= SIGNIFICANCE
 
 
 class WinRates(Model):
-    """What all pairs come to. Rates are shares of the judged pairs, with the task as the unit; errors are no part of them.
+    """The figures of all pairs. Rates are shares of the judged pairs, with the task as the unit; errors are left out.
 
     `disagreements` are those of the ties in which the two orders differ, `identical` those in which both answers are the same,
     `split` those for which a panel has no majority. `agreement` is the mean share of a panel's models (of a single one: of its
@@ -71,10 +71,10 @@ class WinRates(Model):
 
 
 class MemberRates(Model):
-    """What one model of a panel says of all pairs, and its leaning to a place. Pairs that it has no verdict on are its errors.
+    """The figures of one model of a panel over all pairs. Pairs without a verdict of it are its errors.
 
     `agreement` is the share, in [0, 1], of the pairs on which it says what the panel does, of those that both have a verdict on;
-    None: there is none.
+    None: there are none.
     """
 
     model: str
@@ -119,7 +119,7 @@ def member_rates(models: Sequence[str], preferences: Sequence[Preference]) -> li
 
 
 def position_bias(preferences: Sequence[Preference]) -> PositionBias | None:
-    """The bias of the judge, or of all models of a panel, towards a place; None where it was asked about no pair."""
+    """The position bias of the judge, or of all models of a panel; None where it was asked about no pair."""
     asked = [each for each in _votes(preferences) if each.a_first is not None and each.b_first is not None]
     if not asked:
         return None
@@ -132,27 +132,27 @@ def position_bias(preferences: Sequence[Preference]) -> PositionBias | None:
         for was_first, was_second in zip(firsts, seconds, strict=True)
         if was_first or was_second
     ]
-    lean = np.array([all(firsts) - all(seconds) for firsts, seconds in zip(first, second, strict=True)])
-    balance = np.bincount(task, weights=lean)
+    favoured = np.array([all(firsts) - all(seconds) for firsts, seconds in zip(first, second, strict=True)])
+    balance = np.bincount(task, weights=favoured)
     return PositionBias(
         pairs=len(asked),
         first_place_share=share(np.array([hit for _, hit in verdicts], dtype=bool), task[[index for index, _ in verdicts]]),
         consistent_share=share(np.array([each.a_first == each.b_first for each in asked]), task),
-        both_first=int((lean > 0).sum()),
-        both_second=int((lean < 0).sum()),
+        both_first=int((favoured > 0).sum()),
+        both_second=int((favoured < 0).sum()),
         p_value=sign_test(int((balance > 0).sum()), int((balance < 0).sum())),
     )
 
 
 def _member_rates(model: str, preferences: Sequence[Preference]) -> MemberRates:
-    own = [(each, _said_by(model, each)) for each in preferences if each.votes or each.is_identical]
+    own = [(each, _votes_of(model, each)) for each in preferences if each.votes or each.is_identical]
     both = [(panel.outcome, its.outcome) for panel, its in own if its.votes and "error" not in (panel.outcome, its.outcome)]
     agreement = _mean([float(one == other) for one, other in both])
     return MemberRates(model=model, agreement=agreement, figures=win_rates([its for _, its in own]))
 
 
-def _said_by(model: str, preference: Preference) -> Preference:
-    """The same pair as one model of the panel has it."""
+def _votes_of(model: str, preference: Preference) -> Preference:
+    """The same pair with the votes of one model of the panel alone."""
     votes = tuple(vote for vote in preference.votes if vote.model == model)
     return Preference(preference.task_id, (members_of(votes).get(model) or "error") if votes else "tie", votes=votes)
 

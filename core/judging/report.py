@@ -1,7 +1,4 @@
-"""What a report says of the models that judged a skill's items: their known mistakes, taken out, and their leanings.
-
-What a report tells of the models that judged a skill's items.
-"""
+"""The models that judged a skill's items, as a report has them: the correction for their known mistakes, and their biases."""
 
 from __future__ import annotations
 
@@ -55,9 +52,9 @@ class _Counted:
 
 
 def judge_figures(items: pd.DataFrame, known: JudgeKnowledge, benchmark_version: str) -> JudgeFigures | None:
-    """The figures of one skill's items; None where no model was asked, or it cannot be told.
+    """The figures of one skill's items; None where no model was asked, or it is not known.
 
-    An item that ended in an error, or failed before a model was asked, is judged by none. What is not known is None, never 0.
+    An item that ended in an error, or failed before a model was asked, was not judged. Unknown is None, never 0.
     """
     if not (known.by_task or known.claims) or not set(items.columns) >= NEEDED:
         return None
@@ -116,7 +113,7 @@ def _corrected(counted: _Counted, known: JudgeKnowledge, version: str) -> tuple[
             return None, why
         judged.append(JudgedItems(passed, items, *calibration.shares))
     estimate = corrected_completion(judged, counted.passed, counted.items)
-    return estimate, "one task says nothing of how tasks differ" if estimate is None else None
+    return estimate, "one task does not show how tasks differ" if estimate is None else None
 
 
 def _judge(judge: Judge, rows: JudgedRows, known: JudgeKnowledge, version: str) -> JudgedBy:
@@ -153,7 +150,7 @@ def _with_claims(judges: list[JudgedBy], items: pd.DataFrame, known: JudgeKnowle
 
 def _length_bias(items: pd.DataFrame, judged: Any) -> LengthBias:
     if "output" not in items:
-        return LengthBias(spearman=None, items=None, rating=None, reason="the answers are not at hand")
+        return LengthBias(spearman=None, items=None, rating=None, reason="the answers are not available")
     rows = items[judged]
     score = rows["score"].astype("float64")
     if _QUALITY in rows:
@@ -169,7 +166,7 @@ def _rating(size: float) -> Literal["good", "acceptable", "strong"]:
 
 
 def _length(output: Any) -> float:
-    """Of the answer's text; of what is no text, of its JSON text."""
+    """The length of the answer's text; of an answer that is not text, that of its JSON."""
     if not isinstance(output, str):
         return 0.0
     try:
@@ -204,7 +201,7 @@ class JudgedBy(Model):
 
     `items` got their verdict from it, or it verified their claims; `cached` of them without a new request; `unjudged` it failed
     to judge (None: not known, as in reports of older versions). `tokens` and `cost_usd` are all that was paid for its items,
-    failures included; None: a part of it is not known, or nobody was asked.
+    failures included; None: a part of it is not known, or no model was asked.
     `agreement` is the mean share, in [0, 1], of a panel's members (or of one model's votes) that decide as the whole does; None
     for a single vote. `calibration` is None where it is not calibrated on this benchmark.
     """
@@ -223,7 +220,7 @@ class JudgedBy(Model):
 class LengthBias(Model):
     """Spearman's ρ of score and answer length over the judged items; `reason` says why there is none.
 
-    Below 0.2 it is ``good``, below 0.4 ``acceptable``, else ``strong``, whatever its sign. It is no proof of a bias: the better
+    Below 0.2 it is ``good``, below 0.4 ``acceptable``, else ``strong``, whatever its sign. It does not prove a bias: the better
     answers of a skill may just be longer.
     """
 
@@ -243,7 +240,7 @@ class JudgePositionBias(Model):
 class JudgeFigures(Model):
     """The figures of one skill's judged items. `corrected_completion` is the completion rate without the judges' known mistakes.
 
-    It is of all items: those that no model judged stay as they are. `corrected_reason` says why there is none. `items` were
+    It is of all items: those that no model judged stay as they are. `corrected_reason` says why it is missing. `items` were
     judged and `unjudged` could not be; about the others no model was asked. `unjudged`, `cached` and `agreement` are those of
     `JudgedBy`, over all judges.
     """

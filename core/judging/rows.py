@@ -1,4 +1,4 @@
-"""The item rows of a skill, as the models that judged them see them: who was to judge each, and what became of it."""
+"""The item rows of a skill with their judges: which model was to judge each row, and whether it did."""
 
 from __future__ import annotations
 
@@ -95,12 +95,12 @@ class JudgedRows:
         return min(1.0, float(known.mean())) if len(known) else None
 
     def tokens(self, chosen: BoolArray) -> int | None:
-        """What the chosen rows took; None where it is not known of one that was paid for, or nobody was asked."""
+        """What the chosen rows took; None where it is not known of one that was paid for, or no model was asked."""
         tokens = self._paid("judge_tokens", chosen)
         return None if tokens is None else int(tokens)
 
     def cost_usd(self, chosen: BoolArray) -> float | None:
-        """What the chosen rows cost; None, too, where tokens were used that nobody knows the price of."""
+        """What the chosen rows cost; None, too, where tokens were used whose price is unknown."""
         tokens, cost = self._amounts("judge_tokens"), self._amounts("judge_cost_usd")
         if tokens is None or cost is None or np.isnan(cost[chosen & ~np.isnan(tokens)]).any():
             return None

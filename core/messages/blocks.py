@@ -25,7 +25,7 @@ def blocks_of(message: Mapping[str, Any]) -> list[Any]:
 def is_text(block: Any) -> bool:
     """Whether a block is text: OpenAI's, Anthropic's and LangChain's say so, Gemini's and Bedrock's have a `text` and no type.
 
-    What Gemini marks as a thought is none.
+    What Gemini marks as a thought is not.
     """
     if isinstance(block, str):
         return True
@@ -35,7 +35,7 @@ def is_text(block: Any) -> bool:
 
 
 def text_of(content: Any) -> str:
-    """The texts of a message's content, one after the other; blocks that are no text are left out."""
+    """The texts of a message's content, one after the other; blocks that are not text are left out."""
     if isinstance(content, str):
         return content
     return "".join(block if isinstance(block, str) else block["text"] for block in _blocks(content) if is_text(block))

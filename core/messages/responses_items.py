@@ -22,11 +22,11 @@ _OF_WORDS = frozenset({"role", "content", "id", "type", "status", "phase", "name
 
 
 def item_role(given: Any) -> str | None:
-    """Whose turn an item belongs to that has no role of its own; None for what is no such item.
+    """The role of an item that has none of its own, by whose turn it belongs to; None for anything else.
 
     As "Responses API: input and output items" of OpenAI's API reference has them: ``reasoning`` and every call are the
     assistant's (``function_call``, ``mcp_call``, and those of the built-in tools: ``web_search_call``, ``shell_call`` …), every
-    ``…_output`` is a tool's. What only refers to items that are elsewhere (``item_reference``, ``compaction``) is nobody's: it
+    ``…_output`` is a tool's. What only refers to items that are elsewhere (``item_reference``, ``compaction``) has no role: it
     may hide calls.
     """
     kind = kind_of_item(given)
@@ -56,7 +56,7 @@ def kind_of_item(given: Any) -> str | None:
 def built_in_call(call: Mapping[str, Any], kind: str) -> dict[str, Any]:
     """The call of a tool of OpenAI's API as name, id and arguments: a ``web_search_call`` is one of `web_search`.
 
-    Types that come to be may name the tool themselves.
+    Newer types may name the tool themselves.
     """
     own = next((call[key] for key in _NAMES if isinstance(call.get(key), str)), kind.removesuffix("_call"))
     named = {"name": own, "id": call.get("call_id", call.get("id"))}

@@ -18,7 +18,7 @@ _NAMES = ("name", "tool_name", "toolName")
 _CALLS = ("tool_call_id", "tool_use_id", "toolUseId", "toolCallId", "call_id")
 _CONTENTS = ("content", "output", "result", "response")
 _OF_CALLS = ("output", "outputs", "results")
-"""What OpenAI's and Vercel's calls hold of their own results; a drawn picture (`result`) is none."""
+"""What OpenAI's and Vercel's calls hold of their own results; a generated image (`result`) is not one."""
 
 _OUTPUT, _OTHERS = "_call_output", ("function_call_output", "custom_tool_call_output")
 
@@ -26,7 +26,7 @@ _FAILED = ("error", "failed", "output-error")
 
 
 class ToolResult(NamedTuple):
-    """What a tool answered: its name and the id of its call where they are told, the content, and the error ("" for none)."""
+    """What a tool answered: its name and the id of its call where they are given, the content, and the error ("" for none)."""
 
     name: str | None
     call_id: str | None
@@ -101,10 +101,10 @@ def _built_in(kind: Any) -> str | None:
 
 def _error(result: Mapping[str, Any], content: Any) -> str:
     """Why the call failed; nothing where it did not."""
-    told = _first(result, ("error", "errorText")) or _error_in(content)
+    error = _first(result, ("error", "errorText")) or _error_in(content)
     failed = result.get("is_error") is True or result.get("isError") is True
     failed = failed or any(result.get(key) in _FAILED for key in ("status", "state"))
-    return str(told or content or "no reason given") if failed or told else ""
+    return str(error or content or "no reason given") if failed or error else ""
 
 
 def _error_in(content: Any) -> Any:

@@ -1,7 +1,4 @@
-"""Items counted per task: what all figures but the percentiles are computed from, once the rows are gone.
-
-How often a task was passed and failed.
-"""
+"""Items counted per task: what all figures but the percentiles are computed from."""
 
 from __future__ import annotations
 

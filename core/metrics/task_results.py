@@ -1,4 +1,4 @@
-"""Item rows as the reports show them: what was asked, what was expected, what came, and why it was judged so."""
+"""Item rows as the reports show them: input, expectation, output, and the reasons for the score."""
 
 from __future__ import annotations
 

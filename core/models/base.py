@@ -30,7 +30,7 @@ Text = Annotated[str, StringConstraints(pattern=r"\S")]
 
 
 class Model(BaseModel):
-    """A strict model: no silent conversion (``"5"`` is no number), no unknown keys, no NaN, both spellings of a key."""
+    """A strict model: no silent conversion (``"5"`` is not a number), no unknown keys, no NaN, both spellings of a key."""
 
     model_config = ConfigDict(
         alias_generator=to_camel,

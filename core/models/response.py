@@ -10,14 +10,14 @@ from pydantic import ConfigDict, Field, model_validator
 from eval_skills.core.models.base import Model
 
 MAX_TOKENS, MAX_COST_USD = 10**12, 1e9
-"""More than this for one answer is a skill's nonsense, and would make every sum over a run nonsense too."""
+"""More than this for one answer cannot be right, and would spoil every sum over a run."""
 
 
 class ToolCall(Model):
     """One tool call of an agent run. `arguments` (or ``args``) is whatever the agent passed: an object, or unreadable text.
 
-    Keys of other tools' formats are let through and ignored: a trace is data, not a configuration. What is all but the name of a
-    field that is missing is refused, or its value would be lost without a word.
+    Keys of other tools' formats are let through and ignored: a trace is data, not a configuration. A key that is almost
+    the name of a missing field is refused, or its value would be lost silently.
     """
 
     model_config = ConfigDict(extra="ignore")

@@ -13,11 +13,11 @@ from eval_skills.core.models.response import ToolCall
 Status = Literal["pass", "fail", "error", "timeout"]
 
 ErrorKind = Literal["skill", "contract", "infra", "scorer", "judge", "timeout"]
-"""Who an error is laid to: the skill, what it answered, what lies between us and it, a scorer, a judging model, the deadline."""
+"""What an error is attributed to: the skill, its answer, the way to it, a scorer, a judging model, or the deadline."""
 
 
 class Reason(Model):
-    """One machine-readable reason: a code in capitals, a sentence with the values, and the place it speaks of."""
+    """One machine-readable reason: a code in capitals, a sentence with the values, and the place it is about."""
 
     code: str
     message: str
@@ -25,11 +25,11 @@ class Reason(Model):
 
 
 class Verdict(Model):
-    """What scoring one answer came to.
+    """The result of scoring one answer.
 
     `score` is None where there was nothing to score (status `error`). A dimension that is not configured is absent from
     `dimensions`. `reasons` is the one ordered list that every report shows: on a failed item it explains the failure.
-    `error_kind` says who broke when `status` is `error`. `judge_tokens` and `judge_cost_usd` are what judging models were paid
+    `error_kind` says what failed when `status` is `error`. `judge_tokens` and `judge_cost_usd` are what judging models were paid
     for this verdict: None where none was asked, and where it is not known.
     """
 
@@ -66,7 +66,7 @@ class ItemResult(Model):
     """One finished item: a line of the journal and a row of the store's `items` table.
 
     `passed` is `status == "pass"`. `score` is None for errors and timeouts: there was nothing to score. An item that called a
-    forbidden tool and then broke is a `fail` with an `error_kind`: it has no answer.
+    forbidden tool and then failed is a `fail` with an `error_kind`: it has no answer.
     `latency_ms` is the successful (or last) attempt alone; failed and timed-out items keep the time they took.
     `time_to_first_token_ms` is known of answers that were streamed, `judge_agreement` of those that a panel judged.
     `origin` is `run`, or what wrote the row later (`rescore`, `replay` …).

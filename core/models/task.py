@@ -70,7 +70,7 @@ class ExpectedText(Model):
     def _wanted_is_not_refused(self) -> ExpectedText:
         refused = {comparable(text) for text in self.not_contains}
         if (clash := next((text for text in self.contains if comparable(text) in refused), None)) is not None:
-            raise ValueError(f"{clash!r} stands in contains and in notContains, so no answer can pass; remove it from one list")
+            raise ValueError(f"{clash!r} is in contains and in notContains, so no answer can pass; remove it from one list")
         return self
 
 

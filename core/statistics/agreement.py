@@ -1,6 +1,6 @@
-"""How well two raters agree about the same items: shares, kappas, rank correlation, and intervals that know of tasks.
+"""How well two raters agree about the same items: shares, kappas, rank correlation, and intervals with the task as the unit.
 
-The task is the unit: runs of one task are a cluster, so intervals draw, or count, tasks and never items.
+Runs of one task are a cluster, so intervals draw, or count, tasks and never items.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ DRAWS = 1_000
 LEAST_DEFINED = 0.95
 """Where fewer of the draws have a value at all, the limits of those that do would be a selection."""
 
-_DUST = 1e-9
+_ROUNDING = 1e-9
 """What rounding makes of two equal figures."""
 
 LEAST_RANKED = 3
-"""Two points always lie on a line."""
+"""Two points always lie on a line, so fewer have no rank correlation."""
 
 
 class Estimate(Model):
@@ -122,7 +122,7 @@ def clustered(
     if len(found) < LEAST_DEFINED * draws:
         return Estimate(value=value, level=level)
     lower, upper = np.percentile(found, [50 * (1 - level), 50 * (1 + level)], method="inverted_cdf").tolist()
-    if upper - lower <= _DUST:
+    if upper - lower <= _ROUNDING:
         return Estimate(value=value, level=level)
     return Estimate(value=value, lower=min(lower, value), upper=max(upper, value), level=level, method="cluster_bootstrap")
 

@@ -1,14 +1,12 @@
 """Where the level of a series changed, by a test whose false alarms are controlled, and not by `last against previous`.
 
-The method is seeded binary segmentation: look for the most contrasting split (`split_search.best_split`), test it by permutation,
+The method is seeded binary segmentation: look for the most contrasting split (`best_split`), test it by permutation,
 and go on in both parts. The root is tested at `level`, a part at its share of it by length (Meinshausen 2008,
 doi:10.1093/biomet/asn007, hierarchical testing): so the chance that a series in which nothing changed gets any change point is at
 most `level`, and so is, up to the freedom of placing the splits, the chance of any further one in a series that did change.
 
 What the control means and what not: `level` is per series and look. Who looks every night looks often. The values are taken as
 independent from run to run: a slow drift shows as one or more steps, and an outlier of one or two runs not at all.
-
-Where a series most likely changed its level: the largest contrast of two neighbouring stretches, and its p-value.
 """
 
 from __future__ import annotations
@@ -20,7 +18,9 @@ from math import ceil, floor, isfinite
 
 import numpy as np
 
+from eval_skills.core.statistics.agreement import ranks as mean_ranks
 from eval_skills.core.statistics.rates import DEFAULT_SEED, FloatArray
+from eval_skills.core.text import plural
 
 LEVEL = 0.05
 MIN_VALUES = 8
@@ -75,7 +75,7 @@ def change_points(
     series = np.array([values[place] for place in places], dtype=float)
     shown, share = series, np.array([given[place] for place in places], dtype=float)
     if ranks:
-        series, share = _ranks(series), np.ones(len(series))
+        series, share = mean_ranks(series), np.ones(len(series))
     found = dict(_splits(series, share, level, seed))
     return [_placed(point, places) for point in _described(series, shown, share, found, ranks=ranks)]
 
@@ -84,20 +84,12 @@ def untested(values: Sequence[float | None]) -> str | None:
     """Why a series cannot have a change point, whatever it shows; None where it is tested."""
     known = [values[place] for place in _known(values)]
     if len(known) < MIN_VALUES:
-        return f"{len(known)} known {'value' if len(known) == 1 else 'values'}; from {MIN_VALUES} on they are tested for a change"
+        return f"{plural(len(known), 'known value')}; from {MIN_VALUES} on they are tested for a change"
     return "every known value is the same" if len(set(known)) == 1 else None
 
 
 def _known(values: Sequence[float | None]) -> list[int]:
     return [place for place, value in enumerate(values) if value is not None and isfinite(value)]
-
-
-def _ranks(series: FloatArray) -> FloatArray:
-    """The rank of each value, that of equal values being the mean of theirs."""
-    _, group, counts = np.unique(series, return_inverse=True, return_counts=True)
-    middle = np.cumsum(counts) - (counts - 1) / 2
-    found: FloatArray = middle[group]
-    return found
 
 
 def _splits(series: FloatArray, weights: FloatArray, level: float, seed: int) -> Iterator[tuple[int, float]]:
@@ -152,7 +144,7 @@ def _placed(point: ChangePoint, places: Sequence[int]) -> ChangePoint:
 
 
 MIN_SEGMENT = 3
-"""The shortest stretch that counts as a level; one or two odd values are no change."""
+"""The shortest stretch that counts as a level; one or two outliers are not a change."""
 
 PERMUTATIONS = 1_999
 _BLOCK = 250

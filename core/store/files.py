@@ -1,7 +1,4 @@
-"""Files that are there whole or not at all, whatever stops the process or the machine.
-
-One writer per run, held by the operating system.
-"""
+"""Files that are written whole or not at all, whatever stops the process or the machine; and one writer per run."""
 
 from __future__ import annotations
 
@@ -56,8 +53,8 @@ class RunLock:
     """The exclusive right to change a run's journal, for as long as it is open.
 
     It is a lock on a small file beside the journal that holds the owner's process id. The system frees it when the process
-    dies, however it dies; the file itself goes when the lock is released in order. `what` names what is locked where it is no
-    run.
+    dies, however it dies; the file itself is removed when the lock is released. `what` names what is locked where it is not
+    a run.
 
     Raises:
         UsageError: another writer holds it; the message names its process.
@@ -78,7 +75,7 @@ class RunLock:
             raise RunError(f"cannot lock {self._path}: {error.strerror}; choose a store folder that can be written") from None
 
     def release(self) -> None:
-        """Give the right back; a second call does nothing."""
+        """Release the lock; a second call does nothing."""
         if self._fd >= 0:
             self._path.unlink(missing_ok=True)
             os.close(self._fd)
@@ -91,7 +88,7 @@ class RunLock:
         self.release()
 
     def _acquire(self) -> bool:
-        """Whether the lock is ours; False when the former owner removed the file between our opening and locking it."""
+        """Whether the lock is ours; False when the former owner removed the file before we locked it."""
         self._fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)

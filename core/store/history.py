@@ -1,7 +1,4 @@
-"""The runs of a store as people look back on them: how far each got, and how well.
-
-How often each task was passed and failed over several runs, read off their items.
-"""
+"""The runs of a store in review: how far each got, how well, and how often its tasks passed and failed."""
 
 from __future__ import annotations
 
@@ -72,7 +69,7 @@ def past_runs(
 
     `skill` and `benchmark` keep the runs that had it, by ``id`` (every version of it) or ``id@version``; None keeps all. Runs
     that are later work on others (scored again, confirming, monitoring) are left out unless `every_origin`. What is not shown is
-    not read, but for the manifests that have to be looked into to find so many.
+    not read, except for the manifests that must be read to find that many runs.
 
     Raises:
         UsageError: `limit` is below 1.
@@ -101,8 +98,8 @@ def is_meant(name: str | None, keys: Iterable[str | None]) -> bool:
 
 
 def _is_wanted(row: _Row, skill: str | None, benchmark: str | None, *, every_origin: bool) -> bool:
-    in_course = every_origin or is_primary(row["origin"])
-    return in_course and is_meant(skill, row["skills"]) and is_meant(benchmark, [row["benchmark"]])
+    wanted = every_origin or is_primary(row["origin"])
+    return wanted and is_meant(skill, row["skills"]) and is_meant(benchmark, [row["benchmark"]])
 
 
 def _reports_by_run(store: Store, run_ids: Collection[str] | None = None) -> dict[str, list[_Row]]:
@@ -177,7 +174,7 @@ def task_outcomes(store: Store, run_ids: Iterable[str]) -> list[TaskOutcome]:
         try:
             with pq.ParquetFile(path, filesystem=store.tables.filesystem) as file:
                 table = file.read(columns=_COLUMNS)
-        except FileNotFoundError:  # another night has just pruned it
+        except FileNotFoundError:  # another process has just pruned it
             continue
         found += _outcomes(run_id, table)
     return found

@@ -1,4 +1,4 @@
-"""The journal of a run: whatever is finished is on record the moment it is known."""
+"""The journal of a run: every finished item is recorded at once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Journal:
 
     When `append` has returned, the line is with the operating system and outlives a kill of this process; at most 0.25 s later
     it outlives a power cut, too. One background thread syncs for all lines of that time, never one by one.
-    Opening creates the file and its folder, and cuts off a last line that a kill has torn.
+    Opening creates the file and its folder, and cuts off a last line that a kill left incomplete.
     `secrets` maps names to values that are replaced by ``[redacted:NAME]`` before anything is written.
 
     Raises:
@@ -52,7 +52,7 @@ class Journal:
             raise RunError(f"cannot open the journal {path}: {error.strerror}") from None
 
     def append(self, result: ItemResult) -> None:
-        """Put one result on record; safe from any thread.
+        """Record one result; safe from any thread.
 
         Raises:
             RunError: the line could not be written (a full disk, a closed journal); the journal is as it was before.
@@ -121,7 +121,9 @@ class Journal:
 
     def _failed(self, error: OSError) -> RunError:
         run_id = self.path.parent.name
-        return RunError(f"cannot write {self.path}: {error.strerror}; what it holds is kept: make room, then resume run {run_id}")
+        return RunError(
+            f"cannot write {self.path}: {error.strerror}; what it holds is kept: free disk space, then resume run {run_id}"
+        )
 
 
 def _open_whole(path: Path) -> int:

@@ -47,7 +47,7 @@ def result_of(line: bytes, *, source: Path, number: int) -> ItemResult:
     """The result in one line.
 
     Raises:
-        RunError: the line is no result; the message names the file and the line.
+        RunError: the line is not a result; the message names the file and the line.
     """
     try:
         return ItemResult.model_validate_json(line)
@@ -59,7 +59,7 @@ def key_of(line: bytes, *, source: Path, number: int) -> ItemKey:
     """The key of the item in one line, without the cost of reading all of it as a result.
 
     Raises:
-        RunError: the line is no JSON object with a key.
+        RunError: the line is not a JSON object with a key.
     """
     try:
         fields = from_json(line)
@@ -69,7 +69,7 @@ def key_of(line: bytes, *, source: Path, number: int) -> ItemKey:
 
 
 def complete_lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """The numbered lines (from 1) of a journal. A last line without its line end was torn by a kill and is left out.
+    """The numbered lines (from 1) of a journal. A last line without its line end was cut off by a kill and is left out.
 
     A missing file has no lines: its run was stopped before the first item ended, or has landed.
     """
@@ -86,7 +86,7 @@ def complete_lines(path: Path) -> Iterator[tuple[int, bytes]]:
 def read_journal(path: Path) -> Iterator[ItemResult]:
     """The results in a journal, in the order they were finished, one in memory at a time.
 
-    A torn last line is left out; an item that was tried again appears more than once (see `latest`).
+    An incomplete last line is left out; an item that was tried again appears more than once (see `latest`).
 
     Raises:
         RunError: a line before the last one is corrupt.
@@ -101,7 +101,7 @@ def latest(results: Iterable[ItemResult]) -> list[ItemResult]:
 
 
 def _corrupt(source: Path, number: int, why: str) -> RunError:
-    return RunError(f"{source}: line {number} is corrupt ({why}); mend or delete that line, then resume: its item runs again")
+    return RunError(f"{source}: line {number} is corrupt ({why}); fix or delete that line, then resume: its item runs again")
 
 
 def _readable_json(result: ItemResult) -> str:

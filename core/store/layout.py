@@ -1,4 +1,4 @@
-"""Where things lie in a store.
+"""Where the files of a store are, and what run ids look like.
 
 ::
 
@@ -71,7 +71,7 @@ class Layout:
         return cls(root=root, tables=str(root), sqlite=sqlite)
 
     def run_folder(self, run_id: str) -> Path:
-        """The folder of one run. Raises `UsageError` when `run_id` is none, so no path leads out of the store."""
+        """The folder of one run. Raises `UsageError` when `run_id` is not one, so no path leads out of the store."""
         return self.root / "runs" / check_run_id(run_id)
 
     def journal(self, run_id: str) -> Path:
@@ -104,9 +104,9 @@ def new_run_id(now: datetime | None = None) -> str:
 
 
 def derived_run_id(moment: datetime, content: str, taken: Collection[str] = ()) -> str:
-    """The run id of a run at `moment` that `content` alone decides, so that whoever asks again gets the same one.
+    """The run id of a run at `moment` that depends on `content` alone: the same content always gives the same id.
 
-    Ids that are `taken` are passed over.
+    Ids that are `taken` are skipped.
 
     Raises:
         ValueError: `moment` has no time zone, or every id of that second is taken.
@@ -128,7 +128,7 @@ def check_run_id(text: str) -> str:
     """`text` itself, safe as a file name.
 
     Raises:
-        UsageError: it is no run id; paths such as ``../x`` are none.
+        UsageError: it is not a run id; nor are paths such as ``../x``.
     """
     if not is_run_id(text):
         raise UsageError(f"{text!r} is not a run id; one looks like 20261121T233824Z-3f9a")
@@ -139,7 +139,7 @@ def started_at(run_id: str) -> datetime:
     """The second (UTC) in which the run began.
 
     Raises:
-        UsageError: `run_id` is none.
+        UsageError: `run_id` is not a run id.
     """
     moment = _moment_of(check_run_id(run_id))
     assert moment is not None
@@ -150,7 +150,7 @@ def start_date(run_id: str) -> date:
     """The UTC day on which the run began: it lands under this day, however late it is resumed.
 
     Raises:
-        UsageError: `run_id` is none.
+        UsageError: `run_id` is not a run id.
     """
     return started_at(run_id).date()
 

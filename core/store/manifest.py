@@ -13,7 +13,7 @@ from eval_skills.core.errors import InputError
 from eval_skills.core.models import Model
 from eval_skills.core.redaction import Redaction
 from eval_skills.core.store.files import write_whole
-from eval_skills.core.store.layout import is_run_id
+from eval_skills.core.store.layout import check_run_id
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +23,7 @@ FILE_NAME = "manifest.json"
 
 
 class ManifestSkill(Model):
-    """A skill as it was: ``id@version``, the digest of its folder, where it lay, and how it was called.
+    """A skill as it was: ``id@version``, the digest of its folder, its path, and how it was called.
 
     `adapter` is the type of its adapter, `adapter_digest` stands for its entrypoint and configuration; older manifests lack both.
     """
@@ -74,9 +74,7 @@ class Manifest(Model):
     @field_validator("run_id")
     @classmethod
     def _is_a_run_id(cls, value: str) -> str:
-        if not is_run_id(value):
-            raise ValueError(f"{value!r} is not a run id; one looks like 20261121T233824Z-3f9a")
-        return value
+        return check_run_id(value)
 
 
 def write_manifest(folder: Path, manifest: Manifest, *, secrets: Mapping[str, str] | None = None) -> Path:
@@ -93,7 +91,7 @@ def read_manifest(folder: Path) -> Manifest:
     """The manifest in a run's folder.
 
     Raises:
-        InputError: it is missing, unreadable or no manifest, or it is another run's (a copied folder).
+        InputError: it is missing, unreadable or not a manifest, or it is another run's (a copied folder).
     """
     path = folder / FILE_NAME
     manifest = validate(Manifest, read_document(path), source=path)

@@ -1,4 +1,4 @@
-"""Old items go, so that a store does not grow for ever; reports, manifests and nights stay."""
+"""Pruning: old items are deleted, so that a store does not grow for ever; reports, manifests and nights stay."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def prune_items(store: Store, *, before: datetime, keep: Collection[str]) -> Pru
     """Delete the items of every run that was made before this moment, but for the runs to `keep`.
 
     A run counts from when it was really made, whatever it is dated at. One without reports keeps its items, for nothing else is
-    known of it; so does one with a journal, which is being written. Somebody else who prunes at the same time is no trouble.
+    known of it; so does one with a journal, which is being written. Another process may prune at the same time.
     """
     reported = store.tables.files("reports")
     pruned, size = [], 0

@@ -1,4 +1,4 @@
-"""An item's result as a row of the `items` table, and back."""
+"""Items and reports as rows of their tables, and back."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _REPORT_PARTS: dict[str, type[Model]] = {"summary": Summary, "latency": Latency,
 def row_of(result: ItemResult) -> dict[str, Any]:
     """The row of one result, under the names of `ITEM_SCHEMA`.
 
-    A time without a zone is taken as UTC. A token count beyond 64 bits is a skill's nonsense and becomes null.
+    A time without a zone is taken as UTC. A token count beyond 64 bits cannot be right and becomes null.
     An `output` over 64 KiB of JSON text is cut by `capped_json`, and `output_truncated` says so.
     """
     row = {name: getattr(result, name) for name in _PLAIN}

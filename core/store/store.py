@@ -1,4 +1,4 @@
-"""The store: every run that was ever made, readable as tables."""
+"""The store: every run, readable as tables."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 PRIMARY_ORIGINS = frozenset({"run", "replay"})
-"""The origins that speak of a skill's course over time; other rows are later work on these, and never its last result."""
+"""The origins of results in their own right; other rows are later work on these, and never a skill's last result."""
 
 
 class Store:
@@ -78,7 +78,7 @@ class Store:
         return self._frame("samples", None, {}, None)
 
     def nights(self) -> pd.DataFrame:
-        """What every night came to, one row per suite and skill, with the columns of `NIGHT_SCHEMA`."""
+        """The verdicts of every night, one row per suite and skill, with the columns of `NIGHT_SCHEMA`."""
         return self._frame("nights", None, {}, None)
 
     def preferences(self) -> pd.DataFrame:
@@ -94,7 +94,7 @@ class Store:
         return _to_pandas(self.run_table())
 
     def query(self, statement: str) -> pd.DataFrame:
-        """The answer to one SELECT over the views `items`, `reports`, `runs` and `comparisons`; see `sql.query`."""
+        """The answer to one SELECT over the views of `sql.VIEWS`; see `sql.query`."""
         from eval_skills.core.store.sql import query
 
         return _to_pandas(query(self, statement))
@@ -134,18 +134,18 @@ class Store:
         return [run_id for run_id in self.run_ids() if self._state(run_id, run_id in landed) == "unfinished"]
 
     def run_folder(self, run_id: str) -> Path:
-        """The folder of one run, whether it exists or not. Raises `UsageError` when `run_id` is no run id."""
+        """The folder of one run, whether it exists or not. Raises `UsageError` when `run_id` is not a run id."""
         return self.layout.run_folder(run_id)
 
     def journal_path(self, run_id: str) -> Path:
-        """The journal of one run, whether it exists or not. Raises `UsageError` when `run_id` is no run id."""
+        """The journal of one run, whether it exists or not. Raises `UsageError` when `run_id` is not a run id."""
         return self.layout.journal(run_id)
 
     def manifest(self, run_id: str) -> Manifest:
         """The manifest of one run.
 
         Raises:
-            UsageError: `run_id` is no run id, or this store has no such run.
+            UsageError: `run_id` is not a run id, or this store has no such run.
             InputError: its manifest is damaged.
         """
         folder = self.run_folder(run_id)
@@ -210,7 +210,7 @@ class Store:
         return "finished" if has_landed and not self.journal_path(run_id).exists() else "unfinished"
 
     def _last_reports(self, columns: Iterable[str]) -> dict[str, dict[str, Any]]:
-        """The row of the last report of every skill in its course, with these columns, its moment, run and identity."""
+        """The row of the last report of every skill of primary origin, with these columns, its moment, run and identity."""
         wanted = {*columns, "timestamp", "run_id", "skill_id", "skill_version", "origin"}
         rows = sorted(self.tables.rows("reports", sorted(wanted)), key=lambda row: (row["timestamp"], row["run_id"]))
         return {f"{row['skill_id']}@{row['skill_version']}": row for row in rows if is_primary(row["origin"])}
@@ -233,7 +233,7 @@ class Store:
 
 
 def is_primary(origin: str | None) -> bool:
-    """Whether rows of this origin are in `PRIMARY_ORIGINS`; those that name none are."""
+    """Whether rows of this origin are in `PRIMARY_ORIGINS`; those without an origin are."""
     return origin is None or origin in PRIMARY_ORIGINS
 
 

@@ -1,8 +1,6 @@
-"""What changed between two runs, read off what they recorded of themselves.
+"""What changed from run to run, according to what the runs recorded of themselves.
 
-A fingerprint that only one of the two runs recorded says nothing: it is unrecorded, which is not the same as unchanged.
-
-What changed from run to run, by what the manifests of the runs say.
+A fingerprint that only one of two runs recorded shows nothing: it is unrecorded, which is not the same as unchanged.
 """
 
 from __future__ import annotations
@@ -27,7 +25,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 Fingerprints = Mapping[Kind, Mapping[str, str]]
 """By kind, then name; a kind that the run did not record is missing."""
 
-NOTHING = "nothing that is recorded changed: look outside (service, model, data)"
+NOTHING = "no recorded change: look outside (service, model, data)"
 
 _OPTIONS = (
     "evaluator", "weights", "toolCategories", "toolNames", "allowCustomCode", "taskTags",
@@ -99,7 +97,7 @@ def changes(before: Fingerprints, after: Fingerprints) -> list[Change]:
 
 
 def unrecorded(before: Fingerprints, after: Fingerprints) -> list[Kind]:
-    """The kinds that only one of the two runs recorded, so that nobody can say whether they changed."""
+    """The kinds that only one of the two runs recorded, so that it is unknown whether they changed."""
     return [kind for kind in KINDS if (kind in before) != (kind in after)]
 
 
@@ -109,9 +107,9 @@ def summary(found: Sequence[Change]) -> str:
     The digest of a thing whose version changed is left out, and so are the names of more than two tasks.
     """
     versions = {change.kind for change in found if change.name == "version"}
-    told = [change for change in found if not (change.name == "digest" and change.kind in versions)]
+    shown = [change for change in found if not (change.name == "digest" and change.kind in versions)]
     parts: list[str] = []
-    for kind, group in groupby(told, key=lambda change: change.kind):
+    for kind, group in groupby(shown, key=lambda change: change.kind):
         parts += _texts(kind, list(group))
     return ", ".join(parts) or NOTHING
 
@@ -171,7 +169,7 @@ class RunChanges:
 def run_changes(store: Store, runs: Sequence[PastRun]) -> dict[str, RunChanges]:
     """For each of the runs, what changed since the one before it that asked the same benchmark of one of its skills.
 
-    A run is missing where there is none before it, or its own manifest cannot be read. Skills are compared by id: of several
+    A run is left out where none came before it, or its own manifest cannot be read. Skills are compared by id: of several
     versions in one run the last named one counts.
     """
     manifest = cache(store.find_manifest)

@@ -17,7 +17,7 @@ BY_RANKS = frozenset({"p95Ms", "estimatedUSD", "judgeTokens", "judgeUSD", "unjud
 """Figures without an upper end: one run may be a hundred times the others, and says no more than that it was higher."""
 
 _COMMON: frozenset[Kind] = frozenset({"commit"})
-"""What changes all the time is worth naming only at the very place."""
+"""What changes all the time is named only at the change point itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,21 +42,21 @@ class TrendChange:
 
     @property
     def direction(self) -> Literal["up", "down"]:
-        """Where the level went; whether that is good is the metric's affair."""
+        """Where the level went; whether that is good depends on the metric."""
         return "up" if self.after >= self.before else "down"
 
     @property
     def cause(self) -> str:
-        """What can be said of the cause, in one line."""
+        """What is known of the cause, in one line."""
         if not self.explained:
             return "what changed there is unknown: the manifest of a run is missing"
-        said = [f"changed there: {summary(self.there)}"] if self.there else []
+        causes = [f"changed there: {summary(self.there)}"] if self.there else []
         by_run: dict[str, list[Change]] = {}
         for point, change in self.nearby:
             by_run.setdefault(f"{point.timestamp:%Y-%m-%d}", []).append(change)
-        said += [f"changed nearby, on {day}: {summary(found)}" for day, found in by_run.items()]
-        said = said or [summary([])]
-        return "; ".join([*said, *([f"not recorded: {', '.join(self.unrecorded)}"] if self.unrecorded else [])])
+        causes += [f"changed nearby, on {day}: {summary(found)}" for day, found in by_run.items()]
+        causes = causes or [summary([])]
+        return "; ".join([*causes, *([f"not recorded: {', '.join(self.unrecorded)}"] if self.unrecorded else [])])
 
 
 def trend_changes(store: Store, skill: str, line: Sequence[TrendPoint], metric: str) -> list[TrendChange]:

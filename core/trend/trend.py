@@ -65,7 +65,7 @@ def trend(
     """The `metric` (a key of `METRICS`) of a skill in every run that reported it, since ≤ moment of the report < until.
 
     `skill` and `benchmark` are an ``id`` (every version) or ``id@version``. Runs that are later work on others (scored again,
-    confirming, monitoring) are no part of a trend.
+    confirming, monitoring) are left out of trends.
 
     Raises:
         UsageError: the metric is unknown, `since` is not before `until`, or the store has no report of that skill or of that
@@ -73,7 +73,7 @@ def trend(
     """
     check_metric(metric)
     if since is not None and until is not None and since >= until:
-        raise UsageError(f"the trend ends at {until.isoformat()}, and begins at {since.isoformat()}; since must come first")
+        raise UsageError(f"the trend would end at {until.isoformat()} and begin at {since.isoformat()}; since must come first")
     rows = _matching(_reports(store, metric), skill, benchmark, store.path)
     found: Trend = {}
     for row in rows:
@@ -103,8 +103,8 @@ def lines(points: Sequence[TrendPoint]) -> list[list[TrendPoint]]:
 def _reports(store: Store, metric: str) -> list[dict[str, Any]]:
     names = ["run_id", "timestamp", "skill_id", "skill_version", "benchmark_id", "benchmark_version", METRICS[metric], "tasks"]
     rows = store.tables.rows("reports", [*names, *_INTERVAL, "origin"])
-    in_course = [row for row in rows if is_primary(row["origin"])]
-    return sorted(in_course, key=lambda row: (row["timestamp"], row["run_id"], row["skill_version"]))
+    primary = [row for row in rows if is_primary(row["origin"])]
+    return sorted(primary, key=lambda row: (row["timestamp"], row["run_id"], row["skill_version"]))
 
 
 def _matching(rows: list[dict[str, Any]], skill: str, benchmark: str | None, place: str) -> list[dict[str, Any]]:

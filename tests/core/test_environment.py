@@ -66,7 +66,7 @@ def test_a_requirement_that_is_missing_or_of_another_version_is_named(monkeypatc
 def test_without_git_there_is_a_warning(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     check = named(checks.environment_checks(), "git")
-    assert (check.status, check.found) == ("warning", "there is no git on PATH")
+    assert (check.status, check.found) == ("warning", "git is not on PATH")
     assert "backfill" in check.remedy
 
 

@@ -58,5 +58,5 @@ def test_what_may_hold_a_secret_is_looked_at(text: str, touched: bool) -> None:
 
 def test_a_secret_that_is_too_short_is_named_and_not_shown() -> None:
     assert short_secrets({"A": "long", "B": "", "C": "xyz\n", "D": " "}) == [
-        "the secret C has fewer than 4 characters, so it is not replaced where something is written"
+        "the secret C has fewer than 4 characters, so it is not redacted"
     ]

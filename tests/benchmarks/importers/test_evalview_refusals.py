@@ -64,7 +64,7 @@ def test_p60_refusals_name_file_line_and_nearest_key(
         ({"input": None}, "input: this key is missing, and an EvalView test case needs it"),
         ({"expected": {"categories": ["web"], "tool_categories": ["web"]}}, "expected.categories: given as tool_categories too"),
         ({"expected": {"output": {"regex_patterns": ["a"], "json_schema": {}}}}, "regex_patterns: given beside json_schema"),
-        ({"expected": {"output": {"regex_patterns": ["("]}}}, "is no valid pattern"),
+        ({"expected": {"output": {"regex_patterns": ["("]}}}, "is not a valid regular expression"),
         ({"expected": {}}, "nothing is expected of the answer"),
         ({"expected": {}, "thresholds": {"min_score": 50}}, "minScore is set and nothing is scored"),
         ({"name": " . "}, "name: "),

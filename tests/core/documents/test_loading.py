@@ -99,7 +99,7 @@ BENCHMARK = {"id": "b", "name": "B", "version": "1.0.0"}
         pytest.param(
             Benchmark,
             BENCHMARK | {"tasks": [{"id": "t", "expected": {"output": {"contains": ["Bern"], "notContains": ["bern"]}}}]},
-            "'Bern' stands in contains and in notContains",
+            "'Bern' is in contains and in notContains",
             id="wanted-and-refused",
         ),
         pytest.param(

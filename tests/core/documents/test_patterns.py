@@ -11,6 +11,6 @@ def test_a_pattern_is_compiled_without_remarks_on_its_notation() -> None:
 
 
 def test_what_is_no_pattern_is_refused_with_its_place() -> None:
-    with pytest.raises(InputError, match=r'"\(" is no valid pattern: .*; mend or escape it') as caught:
+    with pytest.raises(InputError, match=r'"\(" is not a valid regular expression: .*; fix or escape it') as caught:
         compiled_pattern("(", "patterns[3]")
     assert caught.value.path == "patterns[3]"

@@ -117,7 +117,7 @@ def test_length_bias_is_the_rank_correlation_of_score_and_length() -> None:
     [
         pytest.param(rows("pass", "fail"), "fewer than 3 items", id="too-few"),
         pytest.param(rows("pass", "pass", "pass"), "all scores or all lengths are the same", id="no-spread"),
-        pytest.param(rows("pass", "fail", "pass").drop(columns="output"), "the answers are not at hand", id="no-answers"),
+        pytest.param(rows("pass", "fail", "pass").drop(columns="output"), "the answers are not available", id="no-answers"),
     ],
 )
 def test_no_length_bias_is_none_and_never_zero(frame: pd.DataFrame, reason: str) -> None:

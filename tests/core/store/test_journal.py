@@ -173,7 +173,7 @@ def test_a_write_that_fails_halfway_leaves_no_trace(path: Path, make_result: Mak
         before = path.read_bytes()
         with monkeypatch.context() as patch:
             patch.setattr(os, "write", disk_fills_up)
-            with pytest.raises(RunError, match="No space left on device; what it holds is kept: make room, then resume run 2026"):
+            with pytest.raises(RunError, match="No space left on device; what it holds is kept: free disk space, then resume"):
                 journal.append(make_result("b"))
         assert path.read_bytes() == before
         journal.append(make_result("c"))

@@ -177,7 +177,7 @@ def test_p07_a_remote_reference_refuses_the_benchmark_and_is_not_followed(
     url, asked = fetched
     furnish(tmp_path, mark)
     tasks = [task("fine", {"value": BAIT}), task("remote", {"type": "json_schema", "schema": {"items": {"$ref": url}}})]
-    with pytest.raises(InputError, match=r"leads to nothing within the schema, and nothing is fetched"):
+    with pytest.raises(InputError, match=r"has no target within the schema, and nothing is fetched"):
         planned(tmp_path, tasks)
     assert asked == []
     assert none_within(PATIENCE_S, lambda: processes_with(mark))

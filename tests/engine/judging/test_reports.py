@@ -249,7 +249,7 @@ def test_the_dimensions_of_a_rubric_are_in_every_report(
     assert large.dimensions["rubric.tone"].mean == 1.0, "a run too large for its items to be told has its dimensions all the same"
     found = figures_in(large)
     assert found is not None
-    assert (found.items, found.length_bias.reason, large.task_results) == (1, "the answers are not at hand", [])
+    assert (found.items, found.length_bias.reason, large.task_results) == (1, "the answers are not available", [])
 
 
 def test_the_agreement_of_a_panel_on_a_rubric_is_told_too(model: ScriptedModel, judged: Judged, tmp_path: Path) -> None:
