@@ -20,7 +20,7 @@ from eval_skills.core.text import nearest
 from eval_skills.engine.calibration.labels import NO_MODEL, JudgedLabel, LabelledAnswers, matched
 from eval_skills.engine.calibration.request import CalibrateRequest
 from eval_skills.engine.comparison.request import asked_instead
-from eval_skills.engine.definition.benchmark import build_scorings, resolve_benchmark
+from eval_skills.engine.definition.benchmark import build_scorings, check_judges, resolve_benchmark
 from eval_skills.engine.definition.digests import benchmark_digests, digests_of_the_same
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.judging.outcome import (
@@ -87,7 +87,7 @@ def judge_labels(request: CalibrateRequest, labels: Sequence[Label]) -> Labelled
     asked = {name: value for name in ("benchmark", "tasks", "benchmarks_dir", "evaluator") if (value := getattr(request, name))}
     evaluation = EvaluateRequest(**asked, **request.judge_options())  # type: ignore[arg-type] # they are its own fields
     benchmark, folder = resolve_benchmark(evaluation)
-    scorings = build_scorings(evaluation, benchmark, folder)
+    scorings = check_judges(build_scorings(evaluation, benchmark, folder))
     for label in labels:
         if label.task_id not in scorings:
             hint = nearest(label.task_id, scorings)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 from eval_skills.benchmarks import benchmark_folder, checked_benchmark, filter_tasks, load_benchmark, load_tasks
@@ -73,17 +72,17 @@ def _check_evaluator(name: str) -> None:
 def build_scorings(request: EvaluateRequest, benchmark: Benchmark, folder: Path | None) -> dict[str, TaskScoring]:
     """How the answers to each task are judged, by its id; `folder` holds the benchmark's own files.
 
+    No model is asked, and the judges' keys need not be there: see `check_judges`.
+
     Raises:
-        UserError: a task cannot be judged, or no judging model is configured for it.
+        UserError: a task cannot be judged.
     """
     settings = scoring_settings(request, folder)
-    scorings = {task.id: TaskScoring(task, settings) for task in benchmark.tasks}
-    check_judges(scorings)
-    return scorings
+    return {task.id: TaskScoring(task, settings) for task in benchmark.tasks}
 
 
-def check_judges(scorings: Mapping[str, TaskScoring]) -> None:
-    """Refuse a benchmark whose judging models cannot be asked, as far as that is known without asking.
+def check_judges(scorings: dict[str, TaskScoring]) -> dict[str, TaskScoring]:
+    """These scorings, refused where a judging model cannot be asked, as far as that is known without asking.
 
     Raises:
         UsageError: a task needs a model and none is named, its name says no provider, or its key is not there.
@@ -94,6 +93,7 @@ def check_judges(scorings: Mapping[str, TaskScoring]) -> None:
                 check_name(scoring.settings.judges.judge(model))
             except ConfigError as error:
                 raise UsageError(f"task {task_id!r} is judged by a model: {error}") from None
+    return scorings
 
 
 def benchmark_warnings(benchmark: Benchmark, request: EvaluateRequest) -> list[str]:

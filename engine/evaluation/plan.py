@@ -18,7 +18,7 @@ from eval_skills.core.models import Benchmark, EvalTask, Skill
 from eval_skills.core.redaction import short_secrets
 from eval_skills.core.skills import Discovery, load_skills
 from eval_skills.core.store import Store, new_run_id
-from eval_skills.engine.definition.benchmark import benchmark_warnings, build_scorings, resolve_benchmark
+from eval_skills.engine.definition.benchmark import benchmark_warnings, build_scorings, check_judges, resolve_benchmark
 from eval_skills.engine.definition.digests import benchmark_digests
 from eval_skills.engine.definition.paths import check_writable
 from eval_skills.engine.definition.request import EvaluateRequest, confinement_asked
@@ -139,7 +139,7 @@ def make_plan(request: EvaluateRequest, *, run_id: str | None = None) -> RunPlan
             "no skill to evaluate: " + ("; ".join(f"{bad.path}: {bad.reason}" for bad in unusable) or "none was given")
         )
     check_subject(benchmark, skills)
-    scorings = build_scorings(request, benchmark, folder)
+    scorings = check_judges(build_scorings(request, benchmark, folder))
     check_key_is_ours(request.llm, skills, scorings)
     plan = RunPlan(
         run_id=run_id or new_run_id(request.at),
@@ -186,7 +186,7 @@ def _recorded(request: EvaluateRequest, benchmark: Benchmark, folder: Path | Non
         store=Store(request.store),
         skills={skill.key: skill for skill in recordings.skills},
         benchmark=benchmark,
-        scorings=build_scorings(request, benchmark, folder),
+        scorings=check_judges(build_scorings(request, benchmark, folder)),
         digests=digests_of((), benchmark, folder) | recordings.digests,
         items=items,
         benchmark_path=folder,

@@ -10,30 +10,10 @@ from eval_skills.core.config import LlmSettings
 from eval_skills.core.errors import UsageError
 from eval_skills.core.models import Skill
 from eval_skills.scorers import TaskScoring
+from eval_skills.scorers.judging.model import usual_variables
 
 _HANDED_ON = frozenset({"passEnv", "pass_env", "authTokenEnvKey", "auth_token_env_key"})
 """Keys of `adapterConfig` that name variables whose values a skill gets."""
-
-_PROVIDERS = {"gpt": "openai", "chatgpt": "openai", "o1": "openai", "o3": "openai", "o4": "openai", "claude": "anthropic"}
-"""Providers by the first word of models that are named without one."""
-
-_COHERE = ("COHERE_API_KEY", "CO_API_KEY")
-
-_USUAL = {
-    "anthropic": ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"),
-    "azure": ("AZURE_API_KEY", "AZURE_OPENAI_API_KEY", "AZURE_AD_TOKEN"),
-    "azure_ai": ("AZURE_AI_API_KEY", "AZURE_API_KEY"),
-    "bedrock": ("AWS_SECRET_ACCESS_KEY", "AWS_BEARER_TOKEN_BEDROCK"),
-    "cohere": _COHERE,
-    "cohere_chat": _COHERE,
-    "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
-    "huggingface": ("HUGGINGFACE_API_KEY", "HF_TOKEN"),
-    "ollama_chat": ("OLLAMA_API_KEY",),
-    "openrouter": ("OPENROUTER_API_KEY", "OR_API_KEY"),
-    "perplexity": ("PERPLEXITYAI_API_KEY", "PERPLEXITY_API_KEY"),
-    "together_ai": ("TOGETHERAI_API_KEY", "TOGETHER_AI_API_KEY", "TOGETHER_API_KEY", "TOGETHER_AI_TOKEN"),
-}
-"""The variables that the client library takes a provider's key from, where that is not ``PROVIDER_API_KEY`` alone."""
 
 
 def check_key_is_ours(llm: LlmSettings, skills: Iterable[Skill], scorings: Mapping[str, TaskScoring]) -> None:
@@ -48,13 +28,6 @@ def check_key_is_ours(llm: LlmSettings, skills: Iterable[Skill], scorings: Mappi
         for name in sorted(set(_handed_on(skill.adapter_config))):
             if name in ours:
                 raise UsageError(f"skill {skill.key} asks for the variable {name}, {ours[name]}")
-
-
-def usual_variables(model: str) -> tuple[str, ...]:
-    """The variables that the provider of `model` usually has its key in: ``openai/gpt-4o`` → ``OPENAI_API_KEY``."""
-    provider, slash, _ = model.partition("/")
-    provider = provider if slash else _PROVIDERS.get(model.partition("-")[0], model.partition("-")[0])
-    return _USUAL.get(provider.lower(), (f"{provider.upper()}_API_KEY",))
 
 
 def _key_variables(llm: LlmSettings, scorings: Mapping[str, TaskScoring]) -> dict[str, str]:

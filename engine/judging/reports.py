@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from eval_skills.core.errors import UserError
 from eval_skills.core.judging.rows import NOT_BY_A_MODEL
 from eval_skills.core.models import Benchmark, Reason, SkillCompletionReport, TokenCost
-from eval_skills.engine.definition.benchmark import scoring_settings
+from eval_skills.engine.definition.benchmark import build_scorings
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.reporting.judging.figures import KEY
 from eval_skills.scorers import TaskScoring
@@ -77,7 +77,7 @@ def scorings_at_the_time(
         return {}
     folder = Path(manifest.benchmark.path) if manifest.benchmark.path else None
     try:
-        return recorded_scorings(request, benchmark, folder)
+        return build_scorings(request, benchmark, folder)
     except UserError:
         return {}
 
@@ -96,23 +96,13 @@ def claims_judges(scorings: Mapping[str, TaskScoring]) -> dict[str, JudgeIdentit
     return {name: scoring.claims_judge for name, scoring in scorings.items() if scoring.claims_judge is not None}
 
 
-def recorded_scorings(request: EvaluateRequest, benchmark: Benchmark, folder: Path | None) -> dict[str, TaskScoring]:
-    """How each task of a run is judged, by what was asked of it; nobody is asked, so the judges' keys need not be there.
-
-    Raises:
-        UserError: a task cannot be judged any more.
-    """
-    settings = scoring_settings(request, folder)
-    return {task.id: TaskScoring(task, settings) for task in benchmark.tasks}
-
-
 def recorded_judges(request: EvaluateRequest, benchmark: Benchmark, folder: Path | None) -> dict[str, JudgeIdentity]:
-    """Who judges each task of a run that a model judges; see `recorded_scorings`.
+    """Who judges each task of a run that a model judges; see `build_scorings`.
 
     Raises:
         UserError: as there.
     """
-    return judges_by_task(recorded_scorings(request, benchmark, folder))
+    return judges_by_task(build_scorings(request, benchmark, folder))
 
 
 def was_judged(status: str, reasons: Iterable[Reason]) -> bool:

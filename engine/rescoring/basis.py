@@ -9,7 +9,7 @@ from pathlib import Path
 from eval_skills.core.config.options import JudgeOptions
 from eval_skills.core.fingerprint import digest_of_folder, digest_of_json
 from eval_skills.core.models import Benchmark
-from eval_skills.engine.definition.benchmark import resolve_benchmark, scoring_settings
+from eval_skills.engine.definition.benchmark import build_scorings, resolve_benchmark
 from eval_skills.engine.definition.digests import benchmark_digests
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.judging.outcome import judges_of
@@ -47,8 +47,7 @@ def scoring_basis(options: ScoringOptions, then: EvaluateRequest) -> ScoringBasi
     """
     request = _request(options, then)
     benchmark, folder = resolve_benchmark(request)
-    settings = scoring_settings(request, folder)
-    scorings = {task.id: TaskScoring(task, settings) for task in benchmark.tasks}
+    scorings = build_scorings(request, benchmark, folder)
     digests = benchmark_digests(benchmark, folder)
     content = {
         "benchmark": digests["benchmark"],

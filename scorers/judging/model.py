@@ -1,7 +1,4 @@
-"""Which model judges: its name, address, key, price and patience.
-
-Where keys of judging models are held.
-"""
+"""Which model judges: its provider, name, address, key, price and time limit, and the variables that hold keys."""
 
 from __future__ import annotations
 
@@ -13,13 +10,46 @@ from typing import TYPE_CHECKING
 
 from eval_skills.core.config.limits import absence
 from eval_skills.core.errors import ConfigError
-from eval_skills.scorers.judging.provider import Form, ModelReply, knows_schemas, list_price
+from eval_skills.scorers.judging.provider import Form, ModelReply, has_provider, knows_schemas, list_price
 
 if TYPE_CHECKING:
     from eval_skills.core.config import LlmSettings
 
 _MILLION = 1_000_000
-_LOCAL = ("ollama/", "ollama_chat/", "lm_studio/", "llamafile/")
+
+PROVIDERS: Mapping[str, tuple[str, ...]] = {
+    "anthropic": ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"),
+    "azure": ("AZURE_API_KEY", "AZURE_OPENAI_API_KEY", "AZURE_AD_TOKEN"),
+    "azure_ai": ("AZURE_AI_API_KEY", "AZURE_API_KEY"),
+    "bedrock": ("AWS_SECRET_ACCESS_KEY", "AWS_BEARER_TOKEN_BEDROCK"),
+    "cohere": ("COHERE_API_KEY", "CO_API_KEY"),
+    "cohere_chat": ("COHERE_API_KEY", "CO_API_KEY"),
+    "deepseek": ("DEEPSEEK_API_KEY",),
+    "fireworks_ai": ("FIREWORKS_AI_API_KEY",),
+    "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+    "groq": ("GROQ_API_KEY",),
+    "hosted_vllm": (),
+    "huggingface": ("HUGGINGFACE_API_KEY", "HF_TOKEN"),
+    "litellm_proxy": ("LITELLM_PROXY_API_KEY",),
+    "lm_studio": (),
+    "mistral": ("MISTRAL_API_KEY",),
+    "ollama": (),
+    "ollama_chat": (),
+    "openai": ("OPENAI_API_KEY",),
+    "openrouter": ("OPENROUTER_API_KEY", "OR_API_KEY"),
+    "perplexity": ("PERPLEXITYAI_API_KEY", "PERPLEXITY_API_KEY"),
+    "together_ai": ("TOGETHERAI_API_KEY", "TOGETHER_AI_API_KEY", "TOGETHER_API_KEY", "TOGETHER_AI_TOKEN"),
+    "vertex_ai": (),
+    "xai": ("XAI_API_KEY",),
+}
+"""The providers that need no import of the client library to be known, which takes seconds, and the variables from which it takes
+their keys. None are given for a server of one's own, whose key is seldom a secret.
+"""
+
+_BARE_NAMES = {"gpt": "openai", "chatgpt": "openai", "o1": "openai", "o3": "openai", "o4": "openai", "claude": "anthropic"}
+"""Providers by the first word of models that are named without one."""
+
+_KNOWS_SCHEMAS = ("ollama/", "ollama_chat/", "lm_studio/", "llamafile/")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +86,12 @@ class JudgeModel:
         )  # fmt: skip
 
     @property
+    def names_its_provider(self) -> bool:
+        """Whether the name says which provider is asked for which of its models; whether it has that one, only asking shows."""
+        provider, slash, name = self.name.partition("/")
+        return bool(name.strip()) if slash and provider in PROVIDERS else has_provider(self.name, self.api_base)
+
+    @property
     def attempt_s(self) -> float:
         """The time limit of one request."""
         return self.timeout_s / 2
@@ -77,7 +113,7 @@ class JudgeModel:
 
     def first_form(self) -> Form:
         """The form to ask for first: behind an address of one's own, whether it knows schemas is found out by trying."""
-        known = self.api_base is not None or self.name.startswith(_LOCAL) or knows_schemas(self.name)
+        known = self.api_base is not None or self.name.startswith(_KNOWS_SCHEMAS) or knows_schemas(self.name)
         return "schema" if known else "text"
 
 
@@ -88,22 +124,14 @@ def _prices(name: str) -> tuple[float | None, float | None]:
     return (None, None) if read is None or written is None else (read / _MILLION, written / _MILLION)
 
 
-USUAL_VARIABLES = (
-    "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "MISTRAL_API_KEY", "GROQ_API_KEY",
-    "COHERE_API_KEY", "DEEPSEEK_API_KEY", "OPENROUTER_API_KEY", "TOGETHERAI_API_KEY", "XAI_API_KEY", "AZURE_API_KEY",
-    "FIREWORKS_AI_API_KEY", "PERPLEXITYAI_API_KEY", "LITELLM_PROXY_API_KEY", "AWS_SECRET_ACCESS_KEY",
-)  # fmt: skip
-"""The variables that the client library reads by itself where no other one is named."""
-
-
-def key_variables(llm: LlmSettings) -> tuple[str, ...]:
-    """The variables that may hold the judge's key: the named one; else, at the providers' own addresses, the usual ones."""
-    if llm.api_key_env is not None:
-        return (llm.api_key_env,)
-    return () if llm.api_base is not None else USUAL_VARIABLES
+def usual_variables(model: str) -> tuple[str, ...]:
+    """The variables from which the key of the provider of `model` is usually taken: ``openai/gpt-4o`` → ``OPENAI_API_KEY``."""
+    provider, slash, _ = model.partition("/")
+    provider = (provider if slash else _BARE_NAMES.get(word := model.partition("-")[0], word)).lower()
+    return PROVIDERS.get(provider) or (f"{provider.removesuffix('_chat').upper()}_API_KEY",)
 
 
 def judge_secrets(llm: LlmSettings, environ: Mapping[str, str]) -> dict[str, str]:
-    """The keys themselves by variable, for redaction: those that may be used, and those that might have been."""
-    names = {*key_variables(llm), *USUAL_VARIABLES}
+    """The keys themselves by variable, for redaction: that which `llm` names, and those that might have been used."""
+    names = {name for variables in PROVIDERS.values() for name in variables} | {llm.api_key_env or ""}
     return {name: value for name in sorted(names) if (value := environ.get(name, "").strip())}

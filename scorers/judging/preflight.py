@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from eval_skills.core.errors import ConfigError
 from eval_skills.scorers.judging.errors import ModelTrouble, no_provider
-from eval_skills.scorers.judging.provider import ModelCall, names_a_model
+from eval_skills.scorers.judging.provider import ModelCall
 
 if TYPE_CHECKING:
     from eval_skills.scorers.judging.judge import Judge
@@ -22,7 +22,7 @@ def check_name(judge: Judge) -> None:
     Raises:
         ConfigError: that is so.
     """
-    if not names_a_model(judge.model.name, judge.model.api_base):
+    if not judge.model.names_its_provider:
         raise ConfigError(no_provider(judge.model.name))
 
 

@@ -21,12 +21,6 @@ Form = Literal["schema", "object", "text"]
 ANY_KEY = "none"
 """What a server of one's own is sent where no key was named: never one that the environment holds for another provider."""
 
-WELL_KNOWN = frozenset({
-    "anthropic", "azure", "bedrock", "cohere", "deepseek", "gemini", "groq", "hosted_vllm", "huggingface", "lm_studio", "mistral",
-    "ollama", "ollama_chat", "openai", "openrouter", "together_ai", "vertex_ai", "xai",
-})  # fmt: skip
-"""Providers for whose sake the client library need not be imported: that takes seconds."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCall:
@@ -95,11 +89,8 @@ def list_price(model: str, prompt_tokens: int, completion_tokens: int) -> float 
     return float(prompt) + float(completion)
 
 
-def names_a_model(model: str, api_base: str | None = None) -> bool:
-    """Whether a name says which provider is to be asked for which of its models; whether that has it, only asking tells."""
-    provider, slash, name = model.partition("/")
-    if slash and provider in WELL_KNOWN:
-        return bool(name.strip())
+def has_provider(model: str, api_base: str | None = None) -> bool:
+    """Whether the client library finds a provider and a model in a name."""
     try:
         return bool(load().get_llm_provider(model, api_base=api_base)[0].strip())
     except Exception:  # noqa: BLE001 - whatever reading a name stumbles over: it does nothing else

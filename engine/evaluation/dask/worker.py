@@ -19,7 +19,7 @@ from eval_skills.core.models import Attempt, ItemResult, Skill
 from eval_skills.core.models.benchmark import Subject
 from eval_skills.core.redaction import Redaction
 from eval_skills.core.store.journal_lines import line_of
-from eval_skills.engine.definition.benchmark import build_scorings
+from eval_skills.engine.definition.benchmark import build_scorings, check_judges
 from eval_skills.engine.definition.request import confinement_asked
 from eval_skills.engine.evaluation.execution import Outcome
 from eval_skills.engine.evaluation.executor import LocalExecutor
@@ -58,7 +58,7 @@ class RunOnWorker(WorkerPlugin):
         request, benchmark = self._plan.request, self._plan.benchmark
         try:
             self._check_skills(benchmark.subject)
-            scorings = build_scorings(request, benchmark, self._plan.benchmark_path)
+            scorings = check_judges(build_scorings(request, benchmark, self._plan.benchmark_path))
         except UserError as error:
             raise RunError(f"worker {worker.address} cannot evaluate: {error}") from None
         self._plan = replace(self._plan, scorings=scorings)

@@ -11,7 +11,6 @@ import pytest
 from eval_skills.core.errors import UsageError
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.plan import make_plan
-from eval_skills.engine.judging.preflight import usual_variables
 
 JUDGED = {"expectedOutput": {"type": "llm_judge", "criteria": "Be right."}}
 HTTP = {"adapterType": "http", "entrypoint": "http://127.0.0.1:9/"}
@@ -78,26 +77,3 @@ def test_a_skill_may_have_every_other_key(
     check: Callable[..., None], names: list[str], llm: dict[str, Any], judged: dict[str, Any]
 ) -> None:
     check(skill_of(*names), llm, judged)
-
-
-@pytest.mark.parametrize(
-    ("model", "variables"),
-    [
-        ("openai/gpt-4o-mini", ("OPENAI_API_KEY",)),
-        ("gpt-4o", ("OPENAI_API_KEY",)),
-        ("o3-mini", ("OPENAI_API_KEY",)),
-        ("claude-sonnet-4", ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")),
-        ("azure/gpt-4o", ("AZURE_API_KEY", "AZURE_OPENAI_API_KEY", "AZURE_AD_TOKEN")),
-        ("ollama/llama3", ("OLLAMA_API_KEY",)),
-        ("ollama_chat/llama3", ("OLLAMA_API_KEY",)),
-        ("cohere/command-r", ("COHERE_API_KEY", "CO_API_KEY")),
-        ("cohere_chat/command-r", ("COHERE_API_KEY", "CO_API_KEY")),
-        ("huggingface/org/model", ("HUGGINGFACE_API_KEY", "HF_TOKEN")),
-        ("mistral/mistral-large", ("MISTRAL_API_KEY",)),
-        ("gemini/gemini-2.0-flash", ("GEMINI_API_KEY", "GOOGLE_API_KEY")),
-        ("openrouter/openai/gpt-4o", ("OPENROUTER_API_KEY", "OR_API_KEY")),
-        ("bedrock/anthropic.claude", ("AWS_SECRET_ACCESS_KEY", "AWS_BEARER_TOKEN_BEDROCK")),
-    ],
-)
-def test_the_usual_variables_of_providers(model: str, variables: tuple[str, ...]) -> None:
-    assert usual_variables(model) == variables

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from eval_skills.core.errors import JudgeError
-from eval_skills.scorers.judging.provider import WELL_KNOWN, load
 from tests.scorers.judging.asking import Settings, asked, code_of, question
 from tests.scripted_model import Says, ScriptedModel, failure, verdict
 
@@ -43,11 +42,6 @@ async def test_a_refusal_is_told_in_the_models_words_and_not_asked_for_again(mod
     with pytest.raises(JudgeError, match="refused to judge this: I cannot help with that") as caught:
         await asked(settings().judges)
     assert (caught.value.code, len(model.asked)) == ("JUDGE_REFUSED", 1)
-
-
-def test_the_well_known_providers_are_known_to_the_client() -> None:
-    known = {getattr(each, "value", each) for each in load().provider_list}
-    assert known >= WELL_KNOWN
 
 
 async def test_a_model_without_a_provider_is_told_how_to_be_written(settings: Settings) -> None:
