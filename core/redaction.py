@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import html
 import json
+import os
 import re
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, quote_plus
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 MIN_SECRET_CHARS = 4
 """A shorter value is not redacted: it would hit half of all texts and protect nothing."""
@@ -31,6 +32,11 @@ def short_secrets(secrets: Mapping[str, str]) -> list[str]:
     return [f"the secret {name} has {few}, so it is not redacted" for name in short]
 
 
+def values_of_variables(names: Iterable[str | None]) -> dict[str, str]:
+    """The values of the environment variables `names` that are set and not empty; None stands for no variable."""
+    return {name: os.environ[name] for name in names if name and os.environ.get(name)}
+
+
 class Redaction:
     """Replaces the values of named secrets by ``[redacted:NAME]``.
 
@@ -45,6 +51,11 @@ class Redaction:
         longest_first = sorted(self._names, key=len, reverse=True)
         self._pattern = re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
         self._in_json = {_escaped(form) for form in longest_first}
+
+    @classmethod
+    def of_variables(cls, names: Iterable[str | None]) -> Redaction:
+        """What hides the values of the environment variables `names`; one that is not set, or empty, has nothing to hide."""
+        return cls(values_of_variables(names))
 
     def touches(self, json_text: str) -> bool:
         """Whether a JSON text may hold a secret: the cheap test before `data`."""

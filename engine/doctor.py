@@ -16,7 +16,7 @@ from eval_skills.core.config import Config
 from eval_skills.core.environment import Check, environment_checks, file_clock_check, space_check
 from eval_skills.core.errors import InputError, UserError
 from eval_skills.core.models import Skill
-from eval_skills.core.redaction import Redaction
+from eval_skills.core.redaction import Redaction, values_of_variables
 from eval_skills.core.skills import Discovery, discover_skills, load_skills, refuse_duplicates
 from eval_skills.core.store import Store
 from eval_skills.engine.definition.paths import check_file, check_folder
@@ -123,5 +123,5 @@ def _add(found: Discovery, more: Discovery) -> None:
 
 
 def _redaction(config: Config, skills: Iterable[Skill]) -> Redaction:
-    named = {name: os.environ[name] for name in config.secrets if os.environ.get(name)}
+    named = values_of_variables(config.secrets)
     return Redaction(named | {name: value for skill in skills for name, value in secrets_of(skill).items()})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -128,8 +127,7 @@ def _redaction(layers: LayeredConfig) -> Redaction:
     """What must not be printed: the values of the variables that the configuration names as secrets."""
     from eval_skills.core.redaction import Redaction
 
-    names = [*layers.config.secrets, layers.config.llm.api_key_env]
-    return Redaction({name: os.environ[name] for name in names if name and os.environ.get(name)})
+    return Redaction.of_variables([*layers.config.secrets, layers.config.llm.api_key_env])
 
 
 def _print_keys(values: dict[str, Any], origins: dict[str, str]) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -123,7 +122,7 @@ async def _all_judged(labels: Sequence[Label], scorings: Mapping[str, TaskScorin
     judges, shared = judges_by_task(scorings), judges_of(scorings)
     if shared is None:
         return [(JudgedLabel(label, why=NO_MODEL), None) for label in labels]
-    shared.redaction = Redaction({name: os.environ[name] for name in request.secrets if os.environ.get(name)})
+    shared.redaction = Redaction.of_variables(request.secrets)
     try:
         return list(await asyncio.gather(*(_judged(label, scorings, judges) for label in labels)))
     finally:

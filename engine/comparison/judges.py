@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from eval_skills.core.errors import ConfigError, InputError, UsageError
@@ -39,7 +38,7 @@ def judges_for(request: CompareRequest, panel: Panel) -> Judges:
             judges.judge(model)
     except ConfigError as error:
         raise UsageError(str(error)) from None
-    judges.redaction = Redaction({name: os.environ[name] for name in request.secrets if os.environ.get(name)})
+    judges.redaction = Redaction.of_variables(request.secrets)
     return judges
 
 

@@ -15,7 +15,7 @@ from eval_skills.adapters.sandbox.limits import networked
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.fingerprint import digest_of_folder, digest_of_json
 from eval_skills.core.models import Benchmark, EvalTask, Skill
-from eval_skills.core.redaction import short_secrets
+from eval_skills.core.redaction import short_secrets, values_of_variables
 from eval_skills.core.skills import Discovery, load_skills
 from eval_skills.core.store import Store, new_run_id
 from eval_skills.engine.definition.benchmark import benchmark_warnings, build_scorings, check_judges, resolve_benchmark
@@ -81,7 +81,7 @@ class RunPlan:
 
     def secrets(self) -> dict[str, str]:
         """Values that must never be written down, by the name of the environment variable that holds each."""
-        named = {name: os.environ[name] for name in self.request.secrets if os.environ.get(name)}
+        named = values_of_variables(self.request.secrets)
         if self.request.llm.model or self.request.llm.api_key_env:
             named |= judge_secrets(self.request.llm, os.environ)
         return named | {name: value for skill in self.skills.values() for name, value in secrets_of(skill).items()}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -71,7 +70,7 @@ class MonitorSession:
         self.monitor_id, self.run_id = monitor_id(request, self.task), new_run_id()
         self._file = state_file(self.store, self.monitor_id)
         self._records = RecordReader(request.fields, lacking=self.task.lacking)
-        self._redaction = Redaction({name: os.environ[name] for name in request.secrets if os.environ.get(name)})
+        self._redaction = Redaction.of_variables(request.secrets)
         self._judging = SampleJudging(self.task, self._redaction, request.concurrency)
         self._counts = MonitorCounts()
 

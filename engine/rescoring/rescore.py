@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import platform
 from collections import Counter
 from collections.abc import Sequence
@@ -109,8 +108,7 @@ async def _judged(plan: Rescoring, concurrency: int) -> list[ItemResult]:
     judges = judges_of(plan.basis.scorings)
     if judges is None:
         return list(await asyncio.gather(*(judge(result) for result in plan.results)))
-    names = plan.basis.request.secrets
-    judges.redaction = Redaction({name: os.environ[name] for name in names if os.environ.get(name)})
+    judges.redaction = Redaction.of_variables(plan.basis.request.secrets)
     try:
         return list(await asyncio.gather(*(judge(result) for result in plan.results)))
     finally:

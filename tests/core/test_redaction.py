@@ -60,3 +60,10 @@ def test_a_secret_that_is_too_short_is_named_and_not_shown() -> None:
     assert short_secrets({"A": "long", "B": "", "C": "xyz\n", "D": " "}) == [
         "the secret C has fewer than 4 characters, so it is not redacted"
     ]
+
+
+def test_the_secrets_of_variables_are_those_that_are_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EMPTY_SECRET", "")
+    monkeypatch.setenv("HELD_SECRET", "hunter2")
+    redaction = Redaction.of_variables(["EMPTY_SECRET", None, "HELD_SECRET", "UNSET_SECRET"])
+    assert redaction.text("hunter2 and nothing") == "[redacted:HELD_SECRET] and nothing"
