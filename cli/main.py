@@ -162,7 +162,7 @@ def call(arguments: Sequence[str]) -> int:
     given = set(arguments)
     begin(replace(new_session(), verbose=bool({"-v", "--verbose"} & given), color="--no-color" not in given))
     if blank := next((name for name, value in pairwise(arguments) if name in _NEVER_BLANK and not value.strip()), None):
-        return _fail(UsageError(f"{blank} has a blank value; give one, or leave it out (is a variable empty?)"), USAGE)
+        return _fail(UsageError(f"{blank} is blank; give a value, or leave it out (is a variable empty?)"), USAGE)
     try:
         return app.meta(arguments, exit_on_error=False, print_error=False, console=_help_console()) or 0
     except (CycloptsError, UserError) as error:

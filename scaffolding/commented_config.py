@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 WIDTH = 115
 HEAD = """\
-# What `eval-skills` does in this folder. Options and EVAL_SKILLS_* variables win over this file, and it wins over
-# ~/.eval-skills/config.yaml. Paths are relative to this file. `eval-skills config list --show-origin` tells what holds.
+# What `eval-skills` does in this folder. Options and EVAL_SKILLS_* variables override this file, which overrides
+# ~/.eval-skills/config.yaml. Paths are relative to this file. `eval-skills config list --show-origin` shows the result.
 """
-REST = "# Everything else, with its default: take the # before a key away to change it.\n"
+REST = "# Everything else, with its default: remove the # before a key to change it.\n"
 TAIL = """\
-# What holds for one command only stands in a group of its name; its keys are the options' names in camelCase.
+# Settings of one command go in a group of its name; their keys are the options' names in camelCase.
 #run:
   #tag: [text]
 """
@@ -49,7 +49,7 @@ def _entry(name: str, field: FieldInfo, value: Any, *, off: str = "") -> str:
         return _comment(field, "") + f"{name}:\n" + textwrap.indent("".join(inside), "  ")
     is_shown = value not in (None, [], {})
     shown = value if is_shown else (field.examples or [value])[0]
-    comment = _comment(field, "" if is_shown else " Not set so far; for example:")
+    comment = _comment(field, "" if is_shown else " Not set; for example:")
     if is_mapping(field.annotation) and off:
         return comment + f"{name}:\n" + textwrap.indent(_yaml(shown), "  #")
     return comment + textwrap.indent(_yaml({name: shown}), off)

@@ -1,14 +1,18 @@
-"""Files that do not exist yet, and writing them without touching what does."""
+"""Files that do not exist yet: checked, and written without changing any that exist."""
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from eval_skills.core.documents.loading import validate
 from eval_skills.core.errors import UsageError
+from eval_skills.core.models import Benchmark, Skill
+from eval_skills.core.skills import SKILL_FILE
 from eval_skills.core.store.files import write_whole
 
 FORCE = "give another name or folder, or --force to overwrite it"
@@ -25,6 +29,20 @@ class Draft:
     def paths(self) -> list[Path]:
         """Where the files will be."""
         return [self.folder / name for name in self.files]
+
+
+def checked_skill(draft: Draft) -> Draft:
+    """The draft, once its ``skill.json`` has been read as a skill, and each of its ``tests/*.eval.json`` as a benchmark.
+
+    Raises:
+        InputError: one of them is malformed; the message names the file and the place in it.
+        ValueError: one of them is not JSON.
+    """
+    validate(Skill, json.loads(draft.files[SKILL_FILE]), source=draft.folder / SKILL_FILE)
+    for name, text in draft.files.items():
+        if name.startswith("tests/") and name.endswith(".eval.json"):
+            validate(Benchmark, json.loads(text), source=draft.folder / name)
+    return draft
 
 
 def write_drafts(drafts: Sequence[Draft], *, force: bool = False, advice: str = FORCE) -> list[Path]:
@@ -57,12 +75,12 @@ def _refuse_twins(drafts: Sequence[Draft]) -> None:
 
 def _refuse_what_is_in_the_way(draft: Draft, *, force: bool, advice: str) -> None:
     for path in draft.paths():
-        if os.path.isdir(path):  # which says no, where Path.is_dir raises for a name that is too long
-            raise UsageError(f"{path} is a folder; a file of that name would be written")
+        if os.path.isdir(path):  # False for a name that is too long, where Path.is_dir raises
+            raise UsageError(f"{path} is a folder; a file of this name is to be written")
         if os.path.lexists(path) and not force:
             raise UsageError(f"{path} exists; {advice}")
         if blocking := next((parent for parent in path.parents if os.path.lexists(parent) and not os.path.isdir(parent)), None):
-            raise UsageError(f"{blocking} is a file; a folder of that name would be needed")
+            raise UsageError(f"{blocking} is a file; a folder of this name is needed")
 
 
 def _write(path: Path, text: str, new: list[Path]) -> None:
@@ -92,5 +110,5 @@ def _remove(path: Path) -> None:
         return
     if not path.is_dir():
         path.unlink()
-    elif not any(path.iterdir()):  # somebody else may have put something there meanwhile
+    elif not any(path.iterdir()):  # another process may have put something there meanwhile
         path.rmdir()

@@ -1,7 +1,4 @@
-"""The tools of an MCP server as skills.
-
-Starter tests of a skill that is an MCP tool: what the tool's own schema gives as examples.
-"""
+"""The tools of an MCP server as skills, with starter tests from the examples of each tool's schema."""
 
 from __future__ import annotations
 
@@ -16,10 +13,10 @@ from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import Skill
 from eval_skills.core.skills import SKILL_FILE
 from eval_skills.scaffolding.draft import Draft
-from eval_skills.scaffolding.names import skill_name
+from eval_skills.scaffolding.names import skill_name, unique_id
 from eval_skills.scaffolding.openapi.document import Document, mapping, sequence
 from eval_skills.scaffolding.openapi.example import sample
-from eval_skills.scaffolding.skill_templates import TESTS_FILE
+from eval_skills.scaffolding.skill_templates import MAX_TASKS, TESTS_FILE, TIMEOUT_MS, basic_benchmark
 
 FIRST_VERSION = "1.0.0"
 _SEMVER = re.compile(r"\d+\.\d+\.\d+")
@@ -48,12 +45,12 @@ class ToolServer:
 
 
 def tool_skills(tools: Sequence[ToolDescription], server: ToolServer) -> list[Skill]:
-    """A skill for each tool, in order. A tool whose name is no id gets one of its letters; of equal ids the later get a number.
+    """A skill for each tool, in order. A tool whose name is not an id gets one from its letters; equal ids are numbered.
 
     The version is the server's where it is ``X.Y.Z``, else `FIRST_VERSION`.
     """
     taken: set[str] = set()
-    return [_skill(tool, _free_id(tool.name, taken), server) for tool in tools]
+    return [_skill(tool, unique_id(_id_of(tool.name), taken), server) for tool in tools]
 
 
 def draft_tool_skills(skills: Sequence[Skill], folder: Path) -> list[Draft]:
@@ -83,16 +80,9 @@ def _skill(tool: ToolDescription, skill_id: str, server: ToolServer) -> Skill:
     )
 
 
-def _free_id(name: str, taken: set[str]) -> str:
-    wanted = name if _ID.fullmatch(name) else _made_id(name)
-    found, number = wanted, 2
-    while found in taken:
-        found, number = f"{wanted}-{number}", number + 1
-    taken.add(found)
-    return found
-
-
-def _made_id(name: str) -> str:
+def _id_of(name: str) -> str:
+    if _ID.fullmatch(name):
+        return name
     try:
         return skill_name(re.sub(r"[^\w-]+", "-", name).strip("-") or "tool").id[:60]
     except UsageError:  # a name in another script, or a very long one
@@ -104,29 +94,17 @@ def _text(skill: Skill) -> str:
     return json.dumps(held, indent=2, ensure_ascii=False) + "\n"
 
 
-MAX_TASKS = 10
-TIMEOUT_MS = 10_000
-
-
 def starter_benchmark(skill: Skill) -> dict[str, Any] | None:
     """A task for each example of the input, or one where every required part has an example, a default or a choice; where none
     is required, one with all defaults.
 
-    Any answer that is no error will do, if the tool has an output schema one that fits it. None where the schema gives too
-    little: a value that was made up would test nothing but the tool's refusal.
+    Any answer that is not an error passes, and with an output schema it must fit. None where the schema gives too little: an
+    invented value would only test that the tool refuses it.
     """
     if not (inputs := _Given.of(skill.input_schema).inputs):
         return None
     tasks = [_task(f"example-{number}", given, skill) for number, given in enumerate(inputs[:MAX_TASKS], 1)]
-    return {
-        "id": f"{skill.id}-basic",
-        "name": f"{skill.name}: the basics",
-        "version": "1.0.0",
-        "domain": "tool-use",
-        "scoringMethod": "mean",
-        "maxLatencyMs": 5000,
-        "tasks": tasks,
-    }
+    return basic_benchmark(skill.id, skill.name, tasks)
 
 
 def why_no_starter(skill: Skill) -> str:

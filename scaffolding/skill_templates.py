@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from eval_skills.core.errors import UsageError
 from eval_skills.core.text import nearest
-from eval_skills.scaffolding.draft import Draft
-from eval_skills.scaffolding.names import checked_skill
+from eval_skills.scaffolding.draft import Draft, checked_skill
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -23,11 +22,15 @@ if TYPE_CHECKING:
 TEMPLATES = ("http_request", "python_script", "mcp_tool", "langchain", "custom")
 """What ``--from-template`` may name; each is a folder of that name in ``templates/skills``."""
 
-DESCRIPTION = "Counts the words of a text and finds the longest one. It is where a skill of your own begins."
+DESCRIPTION = "Counts the words of a text and finds the longest one. Replace it with a skill of your own."
 """What a skill that was just created does."""
 
 TESTS_FILE = "tests/basic.eval.json"
 REQUIREMENTS_FILE = "requirements.txt"
+
+MAX_TASKS = 10
+TIMEOUT_MS = 10_000
+"""Limits of the starter tasks of a generated skill."""
 
 _ROOT = Path(__file__).parent / "templates" / "skills"
 _ENDING = ".jinja"
@@ -36,7 +39,7 @@ _ENDING = ".jinja"
 def draft_skill(name: SkillName, template: str, parent: Path, *, description: str = DESCRIPTION) -> Draft:
     """The skill `name` from `template`, as a folder of its id in `parent`; every file of the template is in it.
 
-    `name` and `description` are shown as literal text wherever they stand, whatever marks they hold.
+    `name` and `description` are shown as literal text, whatever markup they hold.
 
     Raises:
         UsageError: there is no such template; the nearest is named.
@@ -53,8 +56,21 @@ def draft_skill(name: SkillName, template: str, parent: Path, *, description: st
     return checked_skill(Draft(folder, named))
 
 
+def basic_benchmark(skill_id: str, name: str, tasks: list[dict[str, Any]]) -> dict[str, Any]:
+    """The starter tasks of a generated skill as a benchmark."""
+    return {
+        "id": f"{skill_id}-basic",
+        "name": f"{name}: the basics",
+        "version": "1.0.0",
+        "domain": "tool-use",
+        "scoringMethod": "mean",
+        "maxLatencyMs": 5000,
+        "tasks": tasks,
+    }
+
+
 def own_tests_command(folder: Path) -> str:
-    """What to type, in the folder where one is now, to run the tests of the skill in `folder`."""
+    """The command that runs, from the current folder, the tests of the skill in `folder`."""
     skill = shown_path(folder)
     return shlex.join(["eval-skills", "eval", "--skills", skill, "--tasks", f"{skill}/{TESTS_FILE}"])
 
@@ -74,8 +90,8 @@ def _environment() -> Environment:
 
     environment = Environment(
         loader=FileSystemLoader(_ROOT),
-        autoescape=False,  # noqa: S701 - `finalize` refuses what no filter made fit for its place
-        finalize=_only_made_fit,
+        autoescape=False,  # noqa: S701 - `finalize` refuses what no filter has escaped
+        finalize=_only_filtered,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -85,7 +101,7 @@ def _environment() -> Environment:
     return environment
 
 
-def _only_made_fit(value: Any) -> Markup:
+def _only_filtered(value: Any) -> Markup:
     from markupsafe import Markup
 
     if not isinstance(value, Markup):

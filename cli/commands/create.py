@@ -103,18 +103,18 @@ def output_folder(output_dir: Path | None) -> Path:
     Raises:
         UsageError: its path holds a line break or the like, which no command could show.
     """
-    from eval_skills.scaffolding.names import one_line
+    from eval_skills.scaffolding.names import visible_line
 
     folder = Path(current().config({"skills_dir": output_dir}).skills_dir)
-    one_line("--output-dir", str(folder))
+    visible_line("--output-dir", str(folder))
     return folder
 
 
 def _from_template(named: SkillName, template: str, folder: Path, description: str | None) -> Draft:
-    from eval_skills.scaffolding.names import one_line
+    from eval_skills.scaffolding.names import visible_line
     from eval_skills.scaffolding.skill_templates import DESCRIPTION, draft_skill
 
-    text = DESCRIPTION if description is None else one_line("--description", description)
+    text = DESCRIPTION if description is None else visible_line("--description", description)
     return draft_skill(named, template, folder, description=text)
 
 

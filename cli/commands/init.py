@@ -14,8 +14,8 @@ from eval_skills.cli.context import current
 
 if TYPE_CHECKING:
     from eval_skills.core.config import LayeredConfig
-    from eval_skills.scaffolding.places import Places
     from eval_skills.scaffolding.project import Part
+    from eval_skills.scaffolding.project_files import ProjectFolders
 
 
 def init_command(
@@ -31,15 +31,15 @@ def init_command(
     Example: eval-skills init --dir ./my-project --ci github
     """
     from eval_skills.engine.definition.paths import check_folder
-    from eval_skills.scaffolding.names import one_line
-    from eval_skills.scaffolding.places import Places
+    from eval_skills.scaffolding.names import visible_line
     from eval_skills.scaffolding.project import plan_project, write_project
+    from eval_skills.scaffolding.project_files import ProjectFolders
 
-    one_line("--dir", str(folder))
+    visible_line("--dir", str(folder))
     root = Path(os.path.abspath(folder))
     check_folder(root, "--dir", "a project")
     layers = _configuration_in(root)
-    places = Places.of(root, layers, Path.home())
+    places = ProjectFolders.of(root, layers, Path.home())
     parts = plan_project(places, ci=ci)
     for part in parts:
         if part.state != "kept":
@@ -60,7 +60,7 @@ def _configuration_in(root: Path) -> LayeredConfig:
     )
 
 
-def _remarks(places: Places, layers: LayeredConfig, *, is_config_kept: bool) -> list[str]:
+def _remarks(places: ProjectFolders, layers: LayeredConfig, *, is_config_kept: bool) -> list[str]:
     from eval_skills.scaffolding.project import own_benchmarks
 
     own = own_benchmarks(places)
@@ -70,7 +70,7 @@ def _remarks(places: Places, layers: LayeredConfig, *, is_config_kept: bool) -> 
     return [f"{places.config.name} was kept; add benchmarksDir: {folder} to it, so that --benchmark finds {', '.join(own)} by id"]
 
 
-def _show(places: Places, parts: Sequence[Part], remarks: Sequence[str]) -> None:
+def _show(places: ProjectFolders, parts: Sequence[Part], remarks: Sequence[str]) -> None:
     from eval_skills.cli.output.run import print_json
 
     then = _next(places.folder)

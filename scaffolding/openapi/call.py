@@ -1,4 +1,4 @@
-"""One operation as a call: what goes in, how it is sent, what comes out."""
+"""One operation as a call: its input, the request, and its answer."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from eval_skills.adapters.template.placeholder import Placeholder
-from eval_skills.scaffolding.openapi.body import FORM, JSON, Content, answer, is_form, request_body
-from eval_skills.scaffolding.openapi.document import Document, mapping
+from eval_skills.scaffolding.openapi.document import Document, mapping, plain
 from eval_skills.scaffolding.openapi.operation import Operation
 from eval_skills.scaffolding.openapi.parameter import BODY_KEY, Parameter, mark_of, parameters_of
+from eval_skills.scaffolding.openapi.request import FORM, JSON, Content, answer, is_form, request_body
 from eval_skills.scaffolding.openapi.schema import Schema, Unfolder, unfolded
-from eval_skills.scaffolding.openapi.text import plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +80,7 @@ def input_schema(call: Call) -> dict[str, Any]:
         return {"type": "object", "properties": properties, **needed, "additionalProperties": False}
 
     schema = unfolded(call.document, "request", build)
-    if (problem := call.document.soundness.problem(schema)) is None:
+    if (problem := call.document.schema_checks.problem(schema)) is None:
         return schema
     call.remarks.append(f"left out the schema of the input: {problem}")
     keys = [*(each.key for each in call.parameters), *([BODY_KEY] if call.body is not None else [])]
@@ -89,7 +88,7 @@ def input_schema(call: Call) -> dict[str, Any]:
 
 
 def output_schema(call: Call) -> dict[str, Any]:
-    """The schema of the answer; empty when the document tells nothing of it."""
+    """The schema of the answer; empty when the document does not describe it."""
     if not call.answer.media_type:
         return {"type": "null", "description": "nothing: the answer has no body"}
     if "schema" not in call.answer.node:
@@ -100,7 +99,7 @@ def output_schema(call: Call) -> dict[str, Any]:
         return _described(schema, plain(call.answer.description) or f"what {call.operation.title} answers")
 
     schema = unfolded(call.document, "response", build)
-    if (problem := call.document.soundness.problem(schema)) is None:
+    if (problem := call.document.schema_checks.problem(schema)) is None:
         return schema
     call.remarks.append(f"left out the schema of the answer: {problem}")
     return {}

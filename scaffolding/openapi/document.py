@@ -1,10 +1,11 @@
-"""An OpenAPI document, read and looked up in; nothing is ever fetched."""
+"""An OpenAPI document: reading it, looking up its references (nothing is fetched), and its texts as plain text."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 from functools import cached_property
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from referencing.exceptions import Unresolvable
 
 from eval_skills.core.documents.loading import read_document
 from eval_skills.core.errors import InputError
-from eval_skills.scaffolding.openapi.references import Circles, Soundness
+from eval_skills.scaffolding.openapi.references import ReferenceCycles, SchemaChecks
 
 MAX_VALUES = 2_000_000
 """How many values a document may hold once its YAML aliases are unfolded."""
@@ -22,6 +23,8 @@ MAX_DEPTH = 100
 """How deep a document may nest; real ones stay below 40."""
 
 _READ = re.compile(r"3\.[01](\.\d+)?([-+].*)?\Z")
+_UNSEEN = {"script", "style", "template", "iframe"}
+_TAG = re.compile(r"</?[a-zA-Z!][^>]{0,2000}>")
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,7 @@ class Document:
 
     @property
     def info(self) -> dict[str, Any]:
-        """The part `info`; empty when it is none."""
+        """The part `info`; empty when it is not an object."""
         return mapping(self.data.get("info"))
 
     def error(self, message: str, where: str = "") -> InputError:
@@ -46,13 +49,13 @@ class Document:
         return InputError(message, source=self.source, path=where)
 
     def lookup(self, reference: Any, where: str) -> Any:
-        """What ``$ref`` leads to inside the document.
+        """The target of a ``$ref`` inside the document.
 
         Raises:
-            InputError: it leads outside, or to nothing.
+            InputError: it leads outside, or has no target.
         """
         if not isinstance(reference, str):
-            raise self.error("$ref is no text", where)
+            raise self.error("$ref must be text", where)
         if not reference.startswith("#"):
             outside = (
                 f"$ref {_short(reference)} leads outside this file, and nothing is fetched; bundle the document into one file"
@@ -63,33 +66,33 @@ class Document:
         try:
             return self._found.setdefault(reference, self._resolver.lookup(reference).contents)
         except (Unresolvable, TypeError, ValueError, LookupError):
-            raise self.error(f"$ref {_short(reference)} leads to nothing in this file", where) from None
+            raise self.error(f"$ref {_short(reference)} has no target in this file", where) from None
 
     def object_at(self, node: Any, where: str) -> dict[str, Any]:
         """`node` as an object, after its ``$ref`` if it is one.
 
         Raises:
-            InputError: it is no object, or its references go in a circle or astray.
+            InputError: it is not an object, or its references form a cycle or have no target.
         """
         seen: set[str] = set()
         while isinstance(node, dict) and isinstance(reference := node.get("$ref"), str):
             if reference in seen:
-                raise self.error(f"$ref {_short(reference)} leads in a circle", where)
+                raise self.error(f"$ref {_short(reference)} leads back to itself", where)
             seen.add(reference)
             node = self.lookup(reference, where)
         if not isinstance(node, dict):
-            raise self.error(f"expected an object, found {_kind(node)}", where)
+            raise self.error(f"expected an object, got {_kind(node)}", where)
         return node
 
     @cached_property
-    def circles(self) -> Circles:
+    def reference_cycles(self) -> ReferenceCycles:
         """Which references lead back to themselves."""
-        return Circles(self.lookup)
+        return ReferenceCycles(self.lookup)
 
     @cached_property
-    def soundness(self) -> Soundness:
+    def schema_checks(self) -> SchemaChecks:
         """Which schemas an answer can be checked against."""
-        return Soundness()
+        return SchemaChecks()
 
     @cached_property
     def _found(self) -> dict[str, Any]:
@@ -104,7 +107,7 @@ def read_openapi(path: Path) -> Document:
     """The document in a JSON or YAML file.
 
     Raises:
-        InputError: the file cannot be read, is no OpenAPI 3.0 or 3.1, or is too large or nested too deeply.
+        InputError: the file cannot be read, is not OpenAPI 3.0 or 3.1, or is too large or nested too deeply.
     """
     data = read_document(path)
     if not isinstance(data, dict):
@@ -129,15 +132,15 @@ def sequence(value: Any) -> list[Any]:
 def _refuse_other_versions(data: dict[str, Any], path: Path) -> None:
     if "swagger" in data:
         raise InputError(
-            f"this is Swagger {_short(data['swagger'])}, and OpenAPI 3.0 and 3.1 are read; convert it to OpenAPI 3 first"
+            f"this is Swagger {_short(data['swagger'])}; only OpenAPI 3.0 and 3.1 can be read, so convert it to OpenAPI 3 first"
             " (the Swagger Editor and swagger2openapi do that)",
             source=path,
             path="swagger",
         )
     if "openapi" not in data:
-        raise InputError("this is no OpenAPI document: it has no key 'openapi' with its version", source=path)
+        raise InputError("not an OpenAPI document: the key 'openapi' with its version is missing", source=path)
     if not _READ.match(str(data["openapi"])):
-        raise InputError(f"version {_short(data['openapi'])} is not read; 3.0 and 3.1 are", source=path, path="openapi")
+        raise InputError(f"version {_short(data['openapi'])} is not supported; 3.0 and 3.1 are", source=path, path="openapi")
 
 
 def _with_text_keys(data: dict[str, Any], path: Path) -> dict[str, Any]:
@@ -162,7 +165,7 @@ def _text_key(key: Any, path: Path) -> str:
         return key
     if isinstance(key, int) and not isinstance(key, bool):
         return str(key)
-    raise InputError(f"YAML reads a key as {key!r}; put it into quotes", source=path)
+    raise InputError(f"YAML reads a key as {key!r}; put it in quotes", source=path)
 
 
 def _short(value: Any) -> str:
@@ -171,5 +174,45 @@ def _short(value: Any) -> str:
 
 
 def _kind(value: Any) -> str:
-    names = {str: "a text", list: "an array", bool: "true or false", type(None): "null"}
+    names = {str: "text", list: "an array", bool: "true or false", type(None): "null"}
     return names.get(type(value), "a number" if isinstance(value, int | float) else "something else")
+
+
+def plain(value: Any, limit: int = 500) -> str:
+    """A description as one line of plain text of at most `limit` characters: HTML and unseen characters are taken out.
+
+    Empty when it is not text. It must still be escaped wherever it is shown.
+    """
+    if not isinstance(value, str):
+        return ""
+    text = _without_tags(value[: 20 * limit]) if "<" in value or "&" in value else value[: 20 * limit]
+    line = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+    return line if len(line) <= limit else f"{line[: limit - 1].rstrip()}…"
+
+
+class _Text(HTMLParser):
+    """Collects what a reader would see."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.parts: list[str] = []
+        self._hidden = 0
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self._hidden += tag in _UNSEEN
+        self.parts.append(" ")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._hidden -= tag in _UNSEEN and self._hidden > 0
+        self.parts.append(" ")
+
+    def handle_data(self, data: str) -> None:
+        if not self._hidden:
+            self.parts.append(data)
+
+
+def _without_tags(text: str) -> str:
+    parser = _Text()
+    parser.feed(text)
+    parser.close()
+    return _TAG.sub(" ", "".join(parser.parts))  # entities may have spelled tags, too

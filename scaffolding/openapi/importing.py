@@ -1,7 +1,4 @@
-"""From a document to the skills that call it.
-
-Where the document says its service listens.
-"""
+"""From an OpenAPI document to the skills that call its service, at the address that the document names."""
 
 from __future__ import annotations
 
@@ -14,10 +11,10 @@ from urllib.parse import urlsplit
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.scaffolding.draft import Draft
 from eval_skills.scaffolding.names import SkillName
-from eval_skills.scaffolding.openapi.body import auth_of
 from eval_skills.scaffolding.openapi.call import call_of
 from eval_skills.scaffolding.openapi.document import Document, mapping, read_openapi, sequence
 from eval_skills.scaffolding.openapi.operation import Operation, chosen, operations_of
+from eval_skills.scaffolding.openapi.request import auth_of
 from eval_skills.scaffolding.openapi.skill import Target, draft_of, name_of
 
 
@@ -60,7 +57,7 @@ def import_openapi(
         remarks += [f"{each.title}: {remark}" for remark in said]
         variables |= {target.auth.variable: None} if target.auth.variable is not None else {}
     if not drafts:
-        raise document.error(f"no operation can become a skill: {'; '.join(remarks) or 'there is none'}", "paths")
+        raise document.error(f"no operation can become a skill: {'; '.join(remarks) or 'the document has none'}", "paths")
     return Imported(drafts, list(variables), remarks if operation is None else [each for each in remarks if _about(each, wanted)])
 
 
@@ -82,7 +79,7 @@ def base_url_of(document: Document, operation: Operation, base_url: str | None) 
     """The address below which the operation's path lies: `base_url`, else the first server of the operation, path or document.
 
     Raises:
-        UsageError: `base_url` is no whole address; or none was given and the document names none.
+        UsageError: `base_url` is not a whole address; or none was given and the document names none.
     """
     if base_url is not None:
         return _whole(base_url, f"--base-url {base_url!r}")
@@ -108,9 +105,9 @@ def _whole(address: str, what: str) -> str:
         parts = urlsplit(address)
         _ = parts.port
     except ValueError as error:
-        raise UsageError(f"{what} is no URL: {error}") from None
+        raise UsageError(f"{what} is not a URL: {error}") from None
     if parts.scheme not in {"http", "https"} or not parts.hostname or not re.fullmatch(r"[\x21-\x7e]+", address):
-        raise UsageError(f"{what} is no http:// or https:// URL with a host")
+        raise UsageError(f"{what} is not an http:// or https:// URL with a host")
     if "@" in parts.netloc or parts.query or parts.fragment or "{" in address or "}" in address:
         raise UsageError(f"{what} must be scheme, host and path only, without user, query, fragment and braces")
     return address.rstrip("/")

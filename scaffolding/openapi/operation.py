@@ -1,4 +1,4 @@
-"""The operations of a document: what can be called, and which skill it becomes."""
+"""The operations of a document, and the skill id of each."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 from eval_skills.core.errors import UsageError
 from eval_skills.core.text import nearest
-from eval_skills.scaffolding.openapi.document import Document, mapping
-from eval_skills.scaffolding.openapi.text import plain
+from eval_skills.scaffolding.names import unique_id
+from eval_skills.scaffolding.openapi.document import Document, mapping, plain
 
 METHODS = ("get", "post", "put", "patch", "delete")
 OTHER_METHODS = ("head", "options", "trace")
@@ -56,7 +56,7 @@ def operations_of(document: Document) -> tuple[list[Operation], list[str]]:
     for path, method, node, shared in _nodes(document, remarks):
         given = node.get("operationId")
         name = given if isinstance(given, str) and _slug(given) else f"{method}-{path}"
-        found.append(Operation(method, path, unique(_slug(name) or method, taken), node, shared))
+        found.append(Operation(method, path, unique_id(_slug(name) or method, taken), node, shared))
     return found, remarks
 
 
@@ -94,24 +94,14 @@ def _nodes(document: Document, remarks: list[str]) -> Iterator[tuple[str, str, d
 
 def _problem(path: str, method: str, node: Any) -> str | None:
     if method in OTHER_METHODS:
-        return f"no skill answers with what {method.upper()} gives"
+        return f"{method.upper()} has no answer for a skill to return"
     if not isinstance(node, dict):
-        return "it is no object"
+        return "it is not an object"
     if not path.startswith("/") or re.search(r"[?#\\\s]|//|[^\x20-\x7e]", path) or not path.isprintable():
-        return "its path is none: it must start with / and hold no blank, ?, #, \\ or //, and signs beyond ASCII percent-encoded"
+        return "its path is not valid: it must start with /, have no blank, ?, #, \\ or //, and percent-encode what is not ASCII"
     return None
 
 
 def _slug(text: str) -> str:
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", text[:1000])
     return re.sub(r"[^a-z0-9_]+", "-", words.lower())[:MAX_ID].strip("-_")
-
-
-def unique(slug: str, taken: set[str]) -> str:
-    """`slug`, numbered if it is among `taken`, to which it is added."""
-    name, number = slug, 1
-    while name in taken:
-        number += 1
-        name = f"{slug}-{number}"
-    taken.add(name)
-    return name

@@ -1,4 +1,4 @@
-"""The parameters of an operation: what the skill's input calls them, and where they go in the request."""
+"""The parameters of an operation: their names in the skill's input, and where they go in the request."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _problem(name: str, place: str, node: dict[str, Any], operation: Operation) 
     if place not in {"path", "query", "header"}:
         return f"is sent in {place!r}, which is not supported"
     if place == "header" and (not _HEADER.fullmatch(name) or name.lower() in FRAMING):
-        return "is no header that a skill may set"
+        return "is not a header that a skill may set"
     if place == "path" and f"{{{name}}}" not in operation.path:
         return "is not in the path"
     if place == "path" and node.get("style", "simple") != "simple":

@@ -1,7 +1,4 @@
-"""References that lead back to themselves.
-
-Whether answers can be checked against the schemas of a document.
-"""
+"""References of a document: which form cycles, and whether answers can be checked against the schemas they lead to."""
 
 from __future__ import annotations
 
@@ -12,8 +9,8 @@ from typing import Any
 from eval_skills.core.errors import InputError
 
 
-class Circles:
-    """Knows of every reference whether what it leads to refers to it again; each target is walked once."""
+class ReferenceCycles:
+    """Tells of every reference whether its target refers back to it; each target is walked once."""
 
     def __init__(self, lookup: Callable[[str, str], Any]) -> None:
         self._lookup = lookup
@@ -61,33 +58,33 @@ def references(node: Any) -> Iterator[str]:
             rest.extend(part)
 
 
-class Soundness:
-    """Judges schemas of one document, and remembers the verdict on each definition, as operations share them.
+class SchemaChecks:
+    """Checks schemas of one document, and remembers the result for each definition, as operations share them.
 
-    Judging takes about ten times as long as building, and where all components of a document refer to one another, every
-    operation brings all of them along.
+    Checking takes about ten times as long as building, and where all components of a document refer to one another, every
+    operation needs all of them.
     """
 
     def __init__(self) -> None:
-        self._verdicts: dict[str, str | None] = {}
+        self._problems: dict[str, str | None] = {}
 
     def problem(self, schema: dict[str, Any]) -> str | None:
         """Why an answer cannot be checked against `schema`, or None when it can; its references lead to its ``$defs``."""
         own = {key: part for key, part in schema.items() if key != "$defs"}
-        found = (self._verdict(part) for part in (own, *schema.get("$defs", {}).values()))
+        found = (self._problem(part) for part in (own, *schema.get("$defs", {}).values()))
         return next((problem for problem in found if problem is not None), None)
 
-    def _verdict(self, part: dict[str, Any] | bool) -> str | None:
+    def _problem(self, part: dict[str, Any] | bool) -> str | None:
         text = json.dumps(part)
-        if text not in self._verdicts:
-            self._verdicts[text] = _problem(part)
-        return self._verdicts[text]
+        if text not in self._problems:
+            self._problems[text] = _problem(part)
+        return self._problems[text]
 
 
 def _problem(part: dict[str, Any] | bool) -> str | None:
     from eval_skills.core.documents.json_schema import BoundedSchema
 
-    # what it refers to is judged by itself; a name in its place keeps the reference from leading astray
+    # what it refers to is checked by itself; a placeholder of that name keeps the reference valid
     names = {reference.removeprefix("#/$defs/"): True for reference in references(part)}
     try:
         BoundedSchema({**part, "$defs": names} if isinstance(part, dict) else part)

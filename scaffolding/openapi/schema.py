@@ -1,4 +1,4 @@
-"""Schemas of a document as JSON Schemas that stand on their own."""
+"""Schemas of a document as self-contained JSON Schemas."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from typing import Any, Literal
 
 import regex
 
-from eval_skills.scaffolding.openapi.document import Document, mapping
-from eval_skills.scaffolding.openapi.text import plain
+from eval_skills.scaffolding.openapi.document import Document, mapping, plain
 
 Direction = Literal["request", "response"]
 Schema = dict[str, Any] | bool
 
 INLINE_PARTS = 1_500
-"""A schema of more parts keeps all its references under ``$defs``; a smaller one only those that go in a circle."""
+"""A schema of more parts keeps all its references under ``$defs``; a smaller one only those that form a cycle."""
 
 INLINE_DEPTH = 40
 """The same, by how deep a schema nests after its references are replaced."""
@@ -62,7 +61,7 @@ class Unfolder:
         """`node` as JSON Schema of draft 2020-12.
 
         Raises:
-            InputError: it is no schema, or a reference leads nowhere.
+            InputError: it is not a schema, or a reference has no target.
         """
         self._parts += 1
         if self._inline and (self._parts > INLINE_PARTS or self._depth > INLINE_DEPTH):
@@ -80,7 +79,7 @@ class Unfolder:
             self._depth -= 1
 
     def root(self, node: Any, where: str) -> Schema:
-        """As `schema`, but never a mere reference: whoever reads it sees a type at once."""
+        """As `schema`, but never only a reference, so that its type is visible at once."""
         if isinstance(node, dict) and "$ref" in node and (self._document.is_3_0 or len(node) == 1):
             node = self._document.object_at(node, where)
         return self.schema(node, where)
@@ -94,7 +93,7 @@ class Unfolder:
     def _referred(self, node: dict[str, Any], where: str) -> Schema:
         reference = node["$ref"]
         target = self._document.lookup(reference, where)
-        if self._inline and not self._document.circles.leads_back(reference):
+        if self._inline and not self._document.reference_cycles.leads_back(reference):
             schema = self.schema(target, where)
         else:
             schema = {"$ref": f"#/$defs/{self._defined(reference, target, where)}"}
@@ -178,5 +177,5 @@ def _as_2020(schema: dict[str, Any], node: dict[str, Any]) -> dict[str, Any]:
         values = schema.get("enum")
         nulled = {"enum": [*values, None]} if isinstance(values, list) and None not in values else {}
         return {**schema, "type": [schema["type"], "null"], **nulled}
-    said: dict[str, Any] = {key: schema.pop(key) for key in ("title", "description", "default", "deprecated") if key in schema}
-    return {"anyOf": [schema, {"type": "null"}], **said}
+    texts: dict[str, Any] = {key: schema.pop(key) for key in ("title", "description", "default", "deprecated") if key in schema}
+    return {"anyOf": [schema, {"type": "null"}], **texts}

@@ -1,9 +1,10 @@
-"""The files of a skill that calls one operation."""
+"""The files of a skill that calls one operation: its skill.json, README, and starter tasks from the document's examples."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,22 +13,25 @@ from eval_skills.adapters.config import read_config
 from eval_skills.adapters.http.address import address_of
 from eval_skills.adapters.http.config import HttpConfig
 from eval_skills.core.models import Skill
-from eval_skills.scaffolding.draft import Draft
-from eval_skills.scaffolding.names import SkillName, checked_skill
-from eval_skills.scaffolding.openapi.body import Auth
-from eval_skills.scaffolding.openapi.call import Call, entrypoint, input_schema, output_schema, request_template
-from eval_skills.scaffolding.openapi.document import Document, mapping, sequence
-from eval_skills.scaffolding.openapi.files import readme, starter_tasks
+from eval_skills.reporting.escape import markdown
+from eval_skills.scaffolding.draft import Draft, checked_skill
+from eval_skills.scaffolding.names import SkillName, unique_id
+from eval_skills.scaffolding.openapi.call import Call, answer_examples, entrypoint, input_schema, output_schema, request_template
+from eval_skills.scaffolding.openapi.document import Document, mapping, plain, sequence
+from eval_skills.scaffolding.openapi.example import Example, examples_of, sample
 from eval_skills.scaffolding.openapi.operation import Operation
-from eval_skills.scaffolding.openapi.text import plain
+from eval_skills.scaffolding.openapi.parameter import BODY_KEY
+from eval_skills.scaffolding.openapi.request import Auth
+from eval_skills.scaffolding.skill_templates import MAX_TASKS, TIMEOUT_MS, basic_benchmark, own_tests_command
 
 _SEMVER = re.compile(r"\d{1,9}\.\d{1,9}\.\d{1,9}", re.ASCII)
 _MAX_TAGS = 10
+_READS_ONLY = frozenset({"get"})
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where the service is, and what it wants to see."""
+    """The address of the service, and how calls authenticate."""
 
     base_url: str
     auth: Auth
@@ -42,10 +46,9 @@ def draft_of(call: Call, name: SkillName, target: Target, folder: Path) -> Draft
     output = output_schema(call)
     skill = _skill(call, name, target, output)
     _refuse_unusable(skill)
-    tasks = starter_tasks(call, output)
     files = {
         "skill.json": _json(skill),
-        "tests/basic.eval.json": _json(_benchmark(name, tasks)),
+        "tests/basic.eval.json": _json(basic_benchmark(name.id, name.name, starter_tasks(call, output))),
         "README.md": readme(call, name, target.base_url, target.auth, folder / name.id),
     }
     return checked_skill(Draft(folder / name.id, files))
@@ -128,18 +131,6 @@ def _metadata(call: Call) -> dict[str, Any]:
     return {key: value for key, value in known.items() if value}
 
 
-def _benchmark(name: SkillName, tasks: list[dict[str, Any]]) -> dict[str, Any]:
-    return {
-        "id": f"{name.id}-basic",
-        "name": f"{name.name}: the basics",
-        "version": "1.0.0",
-        "domain": "tool-use",
-        "scoringMethod": "mean",
-        "maxLatencyMs": 5000,
-        "tasks": tasks,
-    }
-
-
 def _refuse_unusable(data: dict[str, Any]) -> None:
     skill = Skill.model_validate(data)
     address_of(skill, read_config(HttpConfig, skill))
@@ -147,3 +138,116 @@ def _refuse_unusable(data: dict[str, Any]) -> None:
 
 def _json(value: Any) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False).encode("utf-8", "backslashreplace").decode() + "\n"
+
+
+def readme(call: Call, name: SkillName, base_url: str, auth: Auth, folder: Path) -> str:
+    """Markdown in which everything that the document says is literal text."""
+    return "\n".join(_lines(call, name, base_url, auth, folder)) + "\n"
+
+
+def _lines(call: Call, name: SkillName, base_url: str, auth: Auth, folder: Path) -> Iterator[str]:
+    operation = call.operation
+    yield f"# {markdown(name.name)}"
+    if said := plain(operation.node.get("description")) or plain(operation.node.get("summary")):
+        yield f"{markdown(said)}\n"
+    yield f"{markdown(operation.title)} of {markdown(base_url)}, generated from {markdown(call.document.source.name)}."
+    yield "`adapterConfig` in `skill.json` says how the input becomes a request. For another server, put its `baseUrl` in"
+    yield "an `adapter.config.json` beside it, which wins."
+    yield ""
+    if auth.variable is not None:
+        yield f"Set the environment variable `{auth.variable}` first; it holds {markdown(auth.holds)}.\n"
+    yield f"```bash\n{own_tests_command(folder)}\n```"
+    if operation.method not in _READS_ONLY:
+        yield f"\n**{operation.method.upper()} changes data**, and every run of the tests really calls it: use a test server."
+    if call.remarks:
+        yield "\nNot taken over from the document:\n"
+        yield from (f"- {markdown(remark)}" for remark in call.remarks)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A part of the input: its examples by their names, and the value where none of them is meant."""
+
+    key: str
+    examples: dict[str, Any]
+    fallback: Example | None
+
+    def value(self, name: str) -> Example | None:
+        """The example called `name`, else the first, else the fallback; None: the part is left out."""
+        if self.examples:
+            return Example(self.examples.get(name, next(iter(self.examples.values()))))
+        return self.fallback
+
+
+def starter_tasks(call: Call, output_schema: dict[str, Any]) -> list[dict[str, Any]]:
+    """At most `MAX_TASKS` tasks, at least one.
+
+    Examples of one name, in the request and in the answer, belong together; without such names the first of each do. Where
+    the answer has an example, it is expected exactly. Where it has none, or a part of the input had to be made up, the
+    answer has to fit its schema.
+    """
+    sources = _sources(call)
+    answers = answer_examples(call)
+    shared = [name for name in answers if name and any(name in source.examples for source in sources)]
+    if shared:
+        taken: set[str] = set()
+        ids = [unique_id(_slug(name), taken) for name in shared[:MAX_TASKS]]
+        named = zip(ids, shared, strict=False)
+        return [_starter_task(call, task_id, name, sources, Example(answers[name]), output_schema) for task_id, name in named]
+    first = Example(next(iter(answers.values()))) if answers else None
+    return [_starter_task(call, "example", "", sources, first, output_schema)]
+
+
+def _sources(call: Call) -> list[Source]:
+    sources = [
+        Source(each.key, _examples(call, each.node, each.name), _fallback(call, each.schema, each.name, each.required))
+        for each in call.parameters
+    ]
+    if call.body is not None:
+        examples = _examples(call, call.body.node, "requestBody")
+        sources.append(Source(BODY_KEY, examples, _fallback(call, call.body.schema, "requestBody", call.body.required)))
+    return sources
+
+
+def _examples(call: Call, node: dict[str, Any], name: str) -> dict[str, Any]:
+    return examples_of(call.document, node, f"{call.where}.{name}")
+
+
+def _fallback(call: Call, schema: Any, name: str, required: bool) -> Example | None:
+    """A value for what has no example; an optional part is sent only with a default, which changes nothing."""
+    if required:
+        return sample(call.document, schema, f"{call.where}.{name}")
+    node = call.document.object_at(schema, call.where) if isinstance(schema, dict) else {}
+    return Example(node["default"]) if "default" in node else None
+
+
+def _starter_task(
+    call: Call, task_id: str, name: str, sources: list[Source], answer: Example | None, output_schema: dict[str, Any]
+) -> dict[str, Any]:
+    parts = {source.key: value for source in sources if (value := source.value(name)) is not None}
+    made_up = [key for key, value in parts.items() if value.made_up]
+    expected: dict[str, Any] = {"type": "json_schema", "schema": output_schema or True}
+    if answer is not None and not made_up:
+        expected = {"type": "exact_match", "value": answer.value}
+    return {
+        "id": task_id,
+        "description": _description(call, made_up),
+        "inputData": {key: value.value for key, value in parts.items()},
+        "expectedOutput": expected,
+        "evaluator": {"type": expected["type"]},
+        "timeoutMs": TIMEOUT_MS,
+        "tags": ["openapi"],
+        "complexity": "simple",
+    }
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[^a-z0-9_]+", "-", name.lower())[:60].strip("-") or "example"
+
+
+def _description(call: Call, made_up: list[str]) -> str:
+    if not made_up:
+        return f"{call.operation.title} with the document's example"
+    return (
+        f"{call.operation.title}; the values of {', '.join(made_up)} are invented, as the document has no example: replace them"
+    )

@@ -60,7 +60,7 @@ def test_p58_what_is_typed_beats_what_is_configured(place: Any, run_here: Run) -
     ("arguments", "says"),
     [
         pytest.param(["eval", "--traces", "nope.jsonl"], "nope.jsonl: no such file of recorded runs", id="missing"),
-        pytest.param(["eval", "--traces", ""], "--traces has a blank value", id="blank"),
+        pytest.param(["eval", "--traces", ""], "--traces is blank; give a value", id="blank"),
         pytest.param(["eval", "--traces", "bad.jsonl"], "bad.jsonl:2: benchmark 'trips' has no task 'bren'", id="unknown-task"),
         pytest.param(["eval", "--traces", "runs.jsonl", "--skills", "skills"], "--skills are called and --traces", id="skills"),
         pytest.param(["eval", "--traces", "runs.jsonl", "--runs", "2"], "--runs is about skills that are called", id="runs"),

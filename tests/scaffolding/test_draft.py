@@ -56,7 +56,7 @@ def test_folders_and_files_in_each_others_place_are_refused(tmp_path: Path, forc
     with pytest.raises(UsageError, match="is a folder"):
         write_drafts([Draft(tmp_path, FILES)], force=force)
     (tmp_path / "file").write_text("mine")
-    with pytest.raises(UsageError, match=r"file is a file; a folder of that name would be needed"):
+    with pytest.raises(UsageError, match=r"file is a file; a folder of this name is needed"):
         write_drafts([Draft(tmp_path / "file" / "skill", FILES)], force=force)
 
 

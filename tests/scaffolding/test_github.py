@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from eval_skills.core.documents.loading import read_document
-from eval_skills.scaffolding.places import workflow
+from eval_skills.scaffolding.project_files import workflow
 
 
 def loaded(folder: Path, reports: Path) -> tuple[Path, Any]:

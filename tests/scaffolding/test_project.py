@@ -10,8 +10,8 @@ import pytest
 
 from eval_skills.core.config import load_config
 from eval_skills.core.errors import UserError
-from eval_skills.scaffolding.places import Places
 from eval_skills.scaffolding.project import Ci, plan_project, write_project
+from eval_skills.scaffolding.project_files import ProjectFolders
 
 Files = dict[str, bytes]
 WRITTEN = {
@@ -20,10 +20,10 @@ WRITTEN = {
 }  # fmt: skip
 
 
-def places_in(folder: Path, **environ: str) -> Places:
+def places_in(folder: Path, **environ: str) -> ProjectFolders:
     """The places of a project, as a person sees them whose own configuration is in ``home``."""
     home = folder.parent / "home"
-    return Places.of(folder, load_config({}, environ=environ, cwd=folder, home=home), home)
+    return ProjectFolders.of(folder, load_config({}, environ=environ, cwd=folder, home=home), home)
 
 
 def project(folder: Path, *, ci: Ci | None = None, **environ: str) -> dict[str, str]:
@@ -64,7 +64,7 @@ def test_of_two_that_begin_at_once_the_second_is_told_to_call_again(folder: Path
     first, second = (plan_project(places_in(folder)) for _ in range(2))
     write_project(first)
     before = content(folder)
-    with pytest.raises(UserError, match=r"config\.yaml exists; .* call again, and what is there is kept$"):
+    with pytest.raises(UserError, match=r"config\.yaml exists; it was created meanwhile; run the command again, which keeps it$"):
         write_project(second)
     assert content(folder) == before
 

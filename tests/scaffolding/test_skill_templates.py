@@ -15,8 +15,8 @@ from eval_skills.benchmarks import load_benchmark
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.skills import load_skill
 from eval_skills.scaffolding import skill_templates
-from eval_skills.scaffolding.draft import Draft, write_drafts
-from eval_skills.scaffolding.names import checked_skill, skill_name
+from eval_skills.scaffolding.draft import Draft, checked_skill, write_drafts
+from eval_skills.scaffolding.names import skill_name
 from eval_skills.scaffolding.skill_templates import DESCRIPTION, TEMPLATES, draft_skill, shown_path
 from eval_skills.scorers import score_response
 

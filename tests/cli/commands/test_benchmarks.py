@@ -117,7 +117,7 @@ def test_the_list_counts_tags_and_complexities(run_here: Run) -> None:
         pytest.param(["show", "file"], "file: not valid JSON", id="show-no-benchmark"),
         pytest.param(["show"], "BENCHMARK", id="show-nothing"),
         pytest.param(["list", "--complexity", "simpel"], "'simpel' is unknown (did you mean 'simple'?)", id="list-complexity"),
-        pytest.param(["show", "gaia-v1", "--complexity", ""], "--complexity has a blank value", id="show-blank-complexity"),
+        pytest.param(["show", "gaia-v1", "--complexity", ""], "--complexity is blank; give a value", id="show-blank-complexity"),
         pytest.param(["list", "--tag", "nope"], "no task of any benchmark matches", id="list-no-tag"),
         pytest.param(["show", "coding-easy", "--tag", "mth"], "(did you mean 'math'?)", id="show-no-tag"),
         pytest.param(

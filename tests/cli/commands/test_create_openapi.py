@@ -58,7 +58,7 @@ def test_p67_what_is_left_out_is_said(pets: Path, run_here: Run) -> None:
     text = PETS.read_text(encoding="utf-8").replace("    delete:", "    options: {}\n    delete:")
     (pets / "pets.yaml").write_text(text, encoding="utf-8")
     result = run_here("create", "--from-openapi", "pets.yaml", "--json")
-    assert result.json["remarks"] == ["left out OPTIONS /pets/{petId}: no skill answers with what OPTIONS gives"]
+    assert result.json["remarks"] == ["left out OPTIONS /pets/{petId}: OPTIONS has no answer for a skill to return"]
     assert "left out OPTIONS /pets/{petId}" in result.err
 
 
@@ -66,9 +66,9 @@ def test_p67_what_is_left_out_is_said(pets: Path, run_here: Run) -> None:
     ("arguments", "message"),
     [
         pytest.param(["--from-openapi", "absent.yaml"], "absent.yaml: no such file", id="no-file"),
-        pytest.param(["--from-openapi", "old.json"], "this is Swagger '2.0', and OpenAPI 3.0 and 3.1 are read", id="swagger"),
+        pytest.param(["--from-openapi", "old.json"], "this is Swagger '2.0'; only OpenAPI 3.0 and 3.1 can be read", id="swagger"),
         pytest.param(["--from-openapi", "pets.yaml", "--operation", "showPt"], "did you mean 'showPet'?", id="operation"),
-        pytest.param(["--from-openapi", "pets.yaml", "--base-url", "h"], "--base-url 'h' is no http://", id="base-url"),
+        pytest.param(["--from-openapi", "pets.yaml", "--base-url", "h"], "--base-url 'h' is not an http://", id="base-url"),
         pytest.param(["--from-openapi", "pets.yaml", "--name", "a/b"], "looks like a path", id="name"),
         pytest.param(["--from-openapi", "pets.yaml", "--from-template", "custom"], "cannot stand beside", id="template"),
         pytest.param(["--operation", "x", "--name", "y"], "name it with --from-openapi", id="no-document"),

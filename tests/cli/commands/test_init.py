@@ -34,7 +34,7 @@ def test_a_second_call_changes_nothing_and_says_so(empty: Any, run_here: Run) ->
     second = run_here("init")
     assert (second.code, second.err) == (0, "")
     assert "written" not in second.out
-    assert "kept      skills/  (has 1 skill already)\n" in second.out
+    assert "kept      skills/  (already has 1 skill)\n" in second.out
     assert "nothing changed: everything is there already\n" in second.out
     assert content(empty.folder) == before
 
@@ -90,8 +90,8 @@ def test_a_folder_that_is_missing_is_made(empty: Any, run_here: Run, folder: str
         pytest.param(["--dir", "file"], "--dir", id="a-file"),
         pytest.param(["--dir", "file/below"], "--dir", id="below-a-file"),
         pytest.param(["--dir", "/proc/nope"], "--dir /proc/nope: a project cannot be written here", id="unwritable"),
-        pytest.param(["--dir", ""], "--dir has a blank value", id="blank"),
-        pytest.param(["--dir", "a\nb"], "--dir holds the character", id="line-break"),
+        pytest.param(["--dir", ""], "--dir is blank; give a value", id="blank"),
+        pytest.param(["--dir", "a\nb"], "--dir contains the character", id="line-break"),
         pytest.param(["--dir"], "--dir requires an argument", id="no-value"),
         pytest.param(["--ci", "gitlab"], "--ci", id="unknown-ci"),
         pytest.param(["--ci"], "--ci requires an argument", id="no-ci"),

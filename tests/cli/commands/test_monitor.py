@@ -42,7 +42,7 @@ def answers(good: int, bad: int) -> str:
         pytest.param(["--expect", "{}", "--task", "a:b"], "--task and --expect exclude each other", id="both"),
         pytest.param(["--evaluator", "exakt"], "unknown scorer 'exakt'", id="scorer"),
         pytest.param(["--task", "none.yaml"], "--task none.yaml: no such file", id="task"),
-        pytest.param(["--skill", ""], "--skill has a blank value", id="blank-skill"),
+        pytest.param(["--skill", ""], "--skill is blank; give a value", id="blank-skill"),
         pytest.param(["--fail-on", "healthy"], "fail-on", id="fail-on"),
         pytest.param(["--store", "log.jsonl"], "log.jsonl' is a file; name a folder", id="store"),
     ],

@@ -30,7 +30,7 @@ def suites(place: Place, *names: str, **more: Any) -> str:
     [
         pytest.param([], "--suites", id="p40-no-suites"),
         pytest.param(["--suites", "nowhere.yaml"], "nowhere.yaml: no such file", id="p40-missing-file"),
-        pytest.param(["--suites", ""], "--suites has a blank value", id="blank"),
+        pytest.param(["--suites", ""], "--suites is blank; give a value", id="blank"),
         pytest.param(
             ["--suites", "suites.json", "--keep-days", "0"], "--keep-days: input should be greater", id="keep-days-zero"
         ),

@@ -48,7 +48,7 @@ def test_parameters_of_every_kind(load: Load) -> None:
     }
     assert skill_of(imported)["inputSchema"]["required"] == ["id", "port"]
     assert [remark.partition(": left out the ")[2] for remark in imported.remarks] == [
-        "header parameter 'Host': it is no header that a skill may set",
+        "header parameter 'Host': it is not a header that a skill may set",
         "query parameter 'j': it is sent as a whole document, which is not supported",
     ]
     assert "query parameter 'j'" in imported.drafts[0].files["README.md"]

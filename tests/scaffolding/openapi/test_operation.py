@@ -31,8 +31,8 @@ def test_p67_every_operation_becomes_a_skill_or_is_named(load: Load) -> None:
     imported = load(document(paths))
     assert ids(imported) == ["get-a", "delete-a"]
     assert [(remark.split(":")[0], remark.partition(": ")[2][:45]) for remark in imported.remarks] == [
-        ("left out HEAD /a", "no skill answers with what HEAD gives"),
-        ("left out GET /d?x", "its path is none: it must start with / and ho"),
+        ("left out HEAD /a", "HEAD has no answer for a skill to return"),
+        ("left out GET /d?x", "its path is not valid: it must start with /, "),
         ("left out PATCH /e", "it is no object"),
         ("left out GET /b", "the answer is image/png; JSON and plain text "),
         ("left out POST /b", "the body is multipart/form-data; JSON and for"),
@@ -44,7 +44,7 @@ def test_p67_every_operation_becomes_a_skill_or_is_named(load: Load) -> None:
 
 def test_one_that_is_wanted_must_work(load: Load) -> None:
     broken = document({"/a": {"get": {"responses": OK}}, "/b": {"get": {"operationId": "b", "requestBody": {"$ref": "#/no"}}}})
-    with pytest.raises(InputError, match="'#/no' leads to nothing"):
+    with pytest.raises(InputError, match="'#/no' has no target"):
         load(broken, operation="b")
     assert ids(load(broken, operation="GET /a")) == ["get-a"]
 

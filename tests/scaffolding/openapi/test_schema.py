@@ -116,7 +116,7 @@ def test_a_long_chain_and_a_huge_schema_are_no_trouble(load: Load) -> None:
 
 def test_references_in_a_circle_are_named(load: Load) -> None:
     circle = {"A": {"$ref": "#/components/schemas/B"}, "B": {"$ref": "#/components/schemas/A"}}
-    with pytest.raises(InputError, match="leads in a circle"):
+    with pytest.raises(InputError, match="leads back to itself"):
         load(answering({"$ref": "#/components/schemas/A"}, components={"schemas": circle}))
 
 
@@ -124,7 +124,7 @@ def test_references_in_a_circle_are_named(load: Load) -> None:
     "reference", ["http://127.0.0.1:1/x.json", "file:///etc/passwd", "a.yaml#/b", "#/info/title/0", "#nowhere", 5]
 )
 def test_nothing_is_fetched(load: Load, reference: Any) -> None:
-    with pytest.raises(InputError, match=r"\$ref|expected an object, found a text"):
+    with pytest.raises(InputError, match=r"\$ref|expected an object, got text"):
         load(answering({"$ref": reference}))
 
 

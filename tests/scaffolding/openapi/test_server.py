@@ -42,10 +42,10 @@ def test_the_nearest_server_counts(load: Load) -> None:
         pytest.param([{"url": "file:///etc/passwd"}], None, "give its whole address", id="file"),
         pytest.param([{"url": "https://{region}.h"}], None, "and braces", id="variable-without-default"),
         pytest.param([{"url": "https://u:p@h"}], None, "without user", id="password"),
-        pytest.param([], "127.0.0.1:80", "no http:// or https:// URL", id="no-scheme"),
+        pytest.param([], "127.0.0.1:80", "not an http:// or https:// URL", id="no-scheme"),
         pytest.param([], "http://h/?x", "without user, query", id="query"),
-        pytest.param([], "http://h/\nx", "no http:// or https:// URL", id="line-break"),
-        pytest.param([], "http://h:99999", "no URL: Port out of range", id="port"),
+        pytest.param([], "http://h/\nx", "not an http:// or https:// URL", id="line-break"),
+        pytest.param([], "http://h:99999", "not a URL: Port out of range", id="port"),
     ],
 )
 def test_no_address(load: Load, servers: Any, base_url: str | None, message: str) -> None:

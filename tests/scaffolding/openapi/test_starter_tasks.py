@@ -47,7 +47,7 @@ def test_a_made_up_input_is_said_and_never_expects_an_exact_answer(load: Load) -
     [task] = tasks_of(load(one("post", requestBody=body, responses=answers)))
     assert task["inputData"] == {"body": {"n": 3, "when": "2024-01-31"}}
     assert task["evaluator"] == {"type": "json_schema"}
-    assert "made up, as the document has no example, and to be replaced: body" in task["description"]
+    assert "the values of body are invented, as the document has no example" in task["description"]
 
 
 def test_a_recursive_body_is_made_up_to_an_end(load: Load) -> None:

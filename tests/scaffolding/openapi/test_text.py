@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from eval_skills.scaffolding.openapi.text import plain
+from eval_skills.scaffolding.openapi.document import plain
 from tests.scaffolding.openapi.documents import Load, one
 
 

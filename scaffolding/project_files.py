@@ -1,9 +1,4 @@
-"""Where a project keeps its things: as its configuration says, else in folders beside it.
-
-The lines of a ``.gitignore`` that are missing, added without touching the others.
-
-A GitHub Actions workflow that evaluates a project.
-"""
+"""The files of a project: its folders as the configuration names them, its ``.gitignore``, and a GitHub Actions workflow."""
 
 from __future__ import annotations
 
@@ -24,7 +19,7 @@ _STANDARD = {"skillsDir": "skills", "benchmarksDir": "benchmarks", "outputDir": 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Places:
+class ProjectFolders:
     """The folders of the project in `folder`; all paths are absolute. `store` may be a URL as well."""
 
     folder: Path
@@ -34,10 +29,10 @@ class Places:
     store: str
 
     @classmethod
-    def of(cls, folder: Path, layers: LayeredConfig, home: Path) -> Places:
-        """The places that the configuration in force in `folder` names.
+    def of(cls, folder: Path, layers: LayeredConfig, home: Path) -> ProjectFolders:
+        """The folders that the configuration in force in `folder` names.
 
-        What stands in the file of `home` is not followed: it holds for every folder, and a project is complete without it.
+        The file in `home` is ignored: it applies to every folder, and a project must be complete without it.
         """
         ignored = {"default", str(home / HOME_FILE)}
         places = {key: str(folder / name) for key, name in _STANDARD.items()}
@@ -66,7 +61,7 @@ class Places:
         return f"./{Path(os.path.normpath(path)).relative_to(self.folder).as_posix()}"
 
     def results(self) -> list[tuple[Path, bool]]:
-        """What runs leave behind in the project: paths, and whether each is a folder."""
+        """What runs write in the project: paths, and whether each is a folder."""
         store = Path(self.store)
         if store.suffix.lower() in SQLITE_SUFFIXES:
             left = [(self.reports, True), (store, False), (store.with_name(f"{store.stem}.store"), True)]
@@ -79,7 +74,7 @@ def with_lines(text: str, wanted: Sequence[str]) -> str:
     """`text` with those of the `wanted` lines appended that it lacks; the same text if it has them all.
 
     A line counts as there in any spelling of it (``reports``, ``/reports/``, ``**/reports/**``), and when it is negated: then
-    somebody decided to keep those files. Line ends are as in the text; a missing one at its end is added first.
+    these files are kept on purpose. Line ends are as in the text; a missing one at its end is added first.
     """
     known = {_name(line) for line in text.splitlines()}
     missing = [line for line in dict.fromkeys(wanted) if _name(line) not in known]

@@ -1,7 +1,4 @@
-"""What an operation is sent, and what it answers: the kinds of content that an adapter can write and read.
-
-How an operation authenticates, as far as an adapter can: one secret, in a header or in the query.
-"""
+"""What an operation is sent and answers, as far as an adapter can: JSON, forms and plain text, and one secret."""
 
 from __future__ import annotations
 
@@ -107,7 +104,7 @@ _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 @dataclass(frozen=True, slots=True)
 class Auth:
-    """Options for `adapterConfig`, and what the variable has to hold; both empty where there is nothing to prove."""
+    """Options for `adapterConfig`, and what the variable has to hold; both empty without authentication."""
 
     config: dict[str, str] = field(default_factory=dict)
     holds: str = ""

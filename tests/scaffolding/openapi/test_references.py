@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from eval_skills.core.documents import json_schema as schema_validation
-from eval_skills.scaffolding.openapi.references import Soundness
+from eval_skills.scaffolding.openapi.references import SchemaChecks
 from tests.scaffolding.openapi.documents import Load, document, ids, skill_of
 
 COUNT = 12
@@ -70,4 +70,4 @@ def test_p67_a_definition_that_is_no_schema_is_named_by_every_operation_that_rea
     ],
 )
 def test_root_and_definitions_are_judged(schema: dict[str, Any], sound: bool) -> None:
-    assert (Soundness().problem(schema) is None) is sound
+    assert (SchemaChecks().problem(schema) is None) is sound
