@@ -21,4 +21,4 @@ def test_p40_a_blank_value_is_refused(arguments: list[str], capsys: pytest.Captu
     assert call(arguments) == 2
     said = capsys.readouterr()
     assert said.out == ""
-    assert said.err == f"eval-skills: {arguments[1]} is blank; give a value; give one, or leave it out (is a variable empty?)\n"
+    assert said.err == f"eval-skills: {arguments[1]} is blank; give a value, or leave it out (is a variable empty?)\n"

@@ -33,7 +33,7 @@ def test_p67_every_operation_becomes_a_skill_or_is_named(load: Load) -> None:
     assert [(remark.split(":")[0], remark.partition(": ")[2][:45]) for remark in imported.remarks] == [
         ("left out HEAD /a", "HEAD has no answer for a skill to return"),
         ("left out GET /d?x", "its path is not valid: it must start with /, "),
-        ("left out PATCH /e", "it is no object"),
+        ("left out PATCH /e", "it is not an object"),
         ("left out GET /b", "the answer is image/png; JSON and plain text "),
         ("left out POST /b", "the body is multipart/form-data; JSON and for"),
         ("left out GET /c", "the required cookie parameter 'sid' is sent i"),
