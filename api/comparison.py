@@ -25,12 +25,26 @@ class Comparison(ReportDiff):
         from eval_skills.reporting.diff.figures import lineage, verdict_text
 
         lines = ((f"{lineage(skill)}: {verdict_text(skill)}", skill.explanation) for skill in self.skills)
-        return "\n".join("; ".join(filter(None, line)) for line in lines)
+        return "\n".join([*("; ".join(filter(None, line)) for line in lines), *self._remarks])
+
+    def __repr__(self) -> str:
+        return f"<Comparison: {', '.join(f'{skill.skill_id} {skill.verdict or skill.change}' for skill in self.skills)}>"
 
     def _repr_html_(self) -> str:
         from eval_skills.reporting.notebook import comparison_table
 
-        return comparison_table(self)
+        return comparison_table(self, self._remarks)
+
+    @property
+    def _remarks(self) -> list[str]:
+        ids = {
+            change: next((each.skill_id for each in self.skills if each.change == change), None)
+            for change in ("removed", "added")
+        }
+        if any(skill.change == "compared" for skill in self.skills) or None in ids.values():
+            return []
+        pair = f"mapping={{{ids['removed']!r}: {ids['added']!r}}}"
+        return [f"no skill is on both sides, so nothing was compared; say which took the place of which: {pair}"]
 
 
 def compare(

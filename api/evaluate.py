@@ -108,7 +108,7 @@ def _asked(skills: Any, tasks: Any, store: Any, options: Mapping[str, Any], *, p
     if unfit and not prefect:
         raise UsageError(f"{unfit} is about the Prefect task runs of an evaluation; add prefect=True, or leave it out")
     request = evaluate_request(options, format=[])
-    found, named = read_skills(skills)
+    found, named = read_skills(skills, request.max_output_bytes)
     asked = read_tasks(tasks, request.evaluator)
     here = next((skill for skill in found.skills if isinstance(skill, ObjectSkill)), None)
     if here is not None and request.task_runner != LOCAL:

@@ -36,10 +36,13 @@ IN_MEMORY = "tasks"
 """The id of the benchmark that tasks from memory make."""
 
 _LISTED = frozenset({"keywords", "patterns"})
+_WHOLE = frozenset({"timeoutMs", "timeout_ms"})
 
 
-def read_skills(given: Any) -> tuple[Discovery, list[str]]:
+def read_skills(given: Any, max_output_bytes: int | None = None) -> tuple[Discovery, list[str]]:
     """The skills that a caller gave, in their order and each once; and the paths among what was given.
+
+    `max_output_bytes` is the limit of one answer of those that are objects of this process.
 
     Raises:
         UsageError: none was given, one is of a type that cannot be called, or two have the same name.
@@ -47,7 +50,7 @@ def read_skills(given: Any) -> tuple[Discovery, list[str]]:
     """
     found, named = Discovery(), []
     for place, name, each in _listed_skills(given):
-        there = _skills_of(each, name, place)
+        there = _skills_of(each, name, place, max_output_bytes)
         found.skills.extend(there.skills)
         found.invalid.extend(there.invalid)
         named += (
@@ -70,7 +73,7 @@ def _listed_skills(given: Any) -> list[tuple[str, str | None, Any]]:
     return [(f"skills[{index}]", None, each) for index, each in enumerate(given)]
 
 
-def _skills_of(given: Any, name: str | None, place: str) -> Discovery:
+def _skills_of(given: Any, name: str | None, place: str, max_output_bytes: int | None) -> Discovery:
     if isinstance(given, str | os.PathLike):
         if not str(given).strip():
             raise UsageError(
@@ -84,7 +87,7 @@ def _skills_of(given: Any, name: str | None, place: str) -> Discovery:
     if not (callable(given) or is_runnable(given) or callable(getattr(given, "call", None))):
         valid = "give a function, an object with invoke, ainvoke or call, a Skill, or the path of a skill"
         raise UsageError(f"{place} is {a_type(given)}, which cannot be called; {valid}")
-    return Discovery([ObjectSkill.of(given, name)])
+    return Discovery([ObjectSkill.of(given, name, max_output_bytes)])
 
 
 def _each_once(skills: list[Skill]) -> list[Skill]:
@@ -139,7 +142,12 @@ def read_task(given: TaskLike, evaluator: str, place: str = "task") -> EvalTask:
     try:
         return validate(EvalTask, _written_out(given, evaluator, place), source=place)
     except NotJson as error:
-        raise InputError(str(error), source=place) from None
+        wrong = str(error).partition("; ")[0]
+        raise InputError(f"{wrong}; give text, numbers, true, false, None, lists and dicts of these", source=place) from None
+    except InputError as error:
+        is_meant = error.path.startswith("expected.") and isinstance(given.get("expected"), Mapping)
+        hint = "; to compare with this dict itself, give it as expectedOutput: {'value': …}" if is_meant else ""
+        raise InputError(f"{error.message}{hint}", source=place, path=error.path) from None
 
 
 def _holds_a_list(path: Path) -> bool:
@@ -166,14 +174,15 @@ def _tasks(given: Any, evaluator: str) -> list[EvalTask]:
 def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """The rows as tasks: an empty cell is a key that is not there."""
     return [
-        {str(name): value for name, cell in row.items() if not _is_empty(value := _python_value(cell))}
+        {str(name): value for name, cell in row.items() if not _is_empty(value := _python_value(str(name), cell))}
         for row in frame.to_dict(orient="records")
     ]
 
 
-def _python_value(cell: Any) -> Any:
-    """A cell of NumPy's types as Python's."""
-    return cell.tolist() if type(cell).__module__ == "numpy" and hasattr(cell, "tolist") else cell
+def _python_value(name: str, cell: Any) -> Any:
+    """A cell of NumPy's types as Python's; a time limit is whole, also in a column that empty cells made one of floats."""
+    value = cell.tolist() if type(cell).__module__ == "numpy" and hasattr(cell, "tolist") else cell
+    return int(value) if name in _WHOLE and isinstance(value, float) and value.is_integer() else value
 
 
 def _is_empty(value: Any) -> bool:
@@ -201,7 +210,7 @@ def _written_out(given: Mapping[str, Any], evaluator: str, place: str) -> dict[s
             raise InputError(
                 f"expected and {twice} both say what the answer is compared with; leave one of them out", source=place
             )
-        task["expectedOutput"] = _expected_output(task.pop("expected"), task.get("evaluator"), evaluator)
+        task["expectedOutput"] = _expected_output(task.pop("expected"), task.get("evaluator"), evaluator, place)
     return task
 
 
@@ -210,12 +219,15 @@ def _is_expected(value: Any) -> bool:
     return isinstance(value, Expected) or (isinstance(value, Mapping) and bool(value) and value.keys() <= known_keys(Expected))
 
 
-def _expected_output(value: Any, own: Any, default: str) -> Any:
+def _expected_output(value: Any, own: Any, default: str, place: str) -> Any:
     """The expected answer under the name that its evaluator has for it: a value, keywords, patterns, a schema, criteria."""
     if isinstance(value, ExpectedOutput):
         return value
     named = own.get("type") if isinstance(own, Mapping) else getattr(own, "type", own)
-    taken = find_scorer(str(named or default)).options
+    try:
+        taken = find_scorer(str(named or default)).options
+    except InputError as error:
+        raise UsageError(f"{f'{place}: ' if named else ''}evaluator: {error}") from None
     option = next((name for name in EXPECTATIONS if name in taken), "value")
     written = plain(value, "expected")
     return {option: [written] if option in _LISTED and not isinstance(written, list) else written}

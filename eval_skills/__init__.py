@@ -47,18 +47,20 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name == "__version__":
-        from importlib.metadata import version
+if not TYPE_CHECKING:  # a type checker must not take every name for one of ours
 
-        found: Any = version("eval-skills")
-    elif name in _HOMES:
-        found = getattr(import_module(f"eval_skills.{_HOMES[name]}"), name)
-    else:
-        raise AttributeError(f"module 'eval_skills' has no attribute {name!r}")
-    globals()[name] = found
-    return found
+    def __getattr__(name: str) -> Any:
+        if name == "__version__":
+            from importlib.metadata import version
+
+            found = version("eval-skills")
+        elif name in _HOMES:
+            found = getattr(import_module(f"eval_skills.{_HOMES[name]}"), name)
+        else:
+            raise AttributeError(f"module 'eval_skills' has no attribute {name!r}")
+        globals()[name] = found
+        return found
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

@@ -43,11 +43,12 @@ def result_table(reports: Sequence[SkillCompletionReport], remarks: Sequence[str
     )
 
 
-def comparison_table(diff: ReportDiff) -> str:
+def comparison_table(diff: ReportDiff, remarks: Sequence[str] = ()) -> str:
     """The verdict of each skill with its reason, and its figures on both sides."""
     return html_template("notebook-comparison.html.jinja").render(
         skills=diff.skills[:SKILLS_SHOWN],
         more_skills=max(0, len(diff.skills) - SKILLS_SHOWN),
+        remarks=remarks,
         lineage=lineage,
         shown_row=shown_row,
         verdict_text=verdict_text,

@@ -21,7 +21,6 @@ from eval_skills.adapters.answer.json_text import parse_json, write_json
 from eval_skills.adapters.base import Adapter
 from eval_skills.adapters.call import Call
 from eval_skills.adapters.config import MAX_OUTPUT_BYTES, AdapterConfig, read_config
-from eval_skills.adapters.limits import too_long
 from eval_skills.adapters.probing import Probed
 from eval_skills.adapters.python.host.answer import plain, told_by
 from eval_skills.adapters.python.host.errors import NotJson, NotLoaded, Unfinished, a_type, described
@@ -38,7 +37,7 @@ from eval_skills.adapters.python.host.target import callable_of
 from eval_skills.adapters.python.langchain import graph_input, response_of
 from eval_skills.adapters.python.langchain_messages import in_openai_s_words
 from eval_skills.core.config.limits import OutputBytes
-from eval_skills.core.errors import ContractError, InputError, ItemError, SkillError, SkillTimeout
+from eval_skills.core.errors import ContractError, InputError, ItemError, SkillError
 from eval_skills.core.fingerprint import digest_of_json
 from eval_skills.core.models import Skill, SkillResponse
 from eval_skills.core.text import one_line
@@ -65,7 +64,7 @@ class ObjectSkill(Skill):
         return self._target
 
     @classmethod
-    def of(cls, target: Any, name: str | None = None) -> Self:
+    def of(cls, target: Any, name: str | None = None, max_output_bytes: int | None = None) -> Self:
         """The skill that calls `target`, known by `name`, else by the name of the object or of its type.
 
         Raises:
@@ -79,6 +78,7 @@ class ObjectSkill(Skill):
             description=(inspect.getdoc(target) or "").partition("\n")[0] if inspect.isroutine(target) else "",
             adapter_type="runnable" if is_runnable(target) else "function",
             entrypoint=f"{getattr(target, '__module__', None) or '__main__'}:{getattr(target, '__qualname__', shown)}",
+            adapter_config={} if max_output_bytes is None else {"maxOutputBytes": max_output_bytes},
             metadata={"source": _digest_of_source(target)},
         )
         skill._target = target
@@ -180,9 +180,6 @@ class FunctionAdapter(Adapter):
         answer = work.result()
         if isinstance(answer, ItemError):
             raise answer
-        if call.latency_ms > call.timeout_s * 1000:  # the event loop was blocked, and no deadline could be seen
-            late = f"it answered after {call.latency_ms / 1000:.1f} s, and until then blocked the event loop of the run"
-            raise SkillTimeout(f"no answer within {call.timeout_s:g} s; {late}")
         return self._read(self._json(answer))
 
     async def _answered(self, value: Any) -> bytes | ItemError:
@@ -216,7 +213,9 @@ class FunctionAdapter(Adapter):
 
     def _json(self, answer: bytes) -> Any:
         if len(answer) > self._max_bytes:
-            raise too_long("the answer", self._max_bytes)
+            raise ContractError(
+                f"the answer has more than {self._max_bytes:,} bytes; raise max_output_bytes if it may be longer, or answer less"
+            )
         try:
             return parse_json(answer)
         except ValueError as error:

@@ -1,0 +1,291 @@
+"""`evaluate`: what can be evaluated, what is asked, and what comes back."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import json
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import eval_skills as es
+from eval_skills.core.errors import UserError
+from eval_skills.core.models import Benchmark, EvalTask, Skill
+
+TASKS = [{"id": "a", "input": "x", "expected": "X"}, {"id": "b", "input": "y", "expected": "Z"}]
+
+WRITTEN = [{"id": task["id"], "inputData": task["input"], "expectedOutput": {"value": task["expected"]}} for task in TASKS]
+
+
+def upper(text: str) -> str:
+    return text.upper()
+
+
+async def slowly(text: str) -> str:
+    await asyncio.sleep(0)
+    return text.upper()
+
+
+def pieces(text: str) -> Iterator[str]:
+    yield text.upper()
+
+
+async def asynchronous_pieces(text: str) -> AsyncIterator[str]:
+    yield text.upper()
+
+
+class Called:
+    def __call__(self, text: str) -> str:
+        return text.upper()
+
+
+class WithCall:
+    async def call(self, text: str) -> str:
+        return text.upper()
+
+    def shout(self, text: str) -> str:
+        return text.upper()
+
+
+@pytest.mark.parametrize(
+    ("skill", "name"),
+    [
+        pytest.param(upper, "upper", id="function"),
+        pytest.param(slowly, "slowly", id="coroutine-function"),
+        pytest.param(Called(), "called", id="object-with-__call__"),
+        pytest.param(WithCall(), "withcall", id="object-with-call"),
+        pytest.param(WithCall().shout, "shout", id="method"),
+        pytest.param(functools.partial(upper), "upper", id="partial"),
+        pytest.param(lambda text: slowly(text), "lambda", id="function-that-returns-a-coroutine"),
+        pytest.param(str.upper, "upper", id="method-written-in-c"),
+    ],
+)
+def test_a_python_object_is_called_and_known_by_its_name(skill: Any, name: str) -> None:
+    result = es.evaluate(skill, TASKS)
+    assert (result.completion, result.reports[0].skill_key) == (0.5, f"{name}@0.0.0")
+
+
+@pytest.mark.parametrize("skill", [pieces, asynchronous_pieces])
+def test_what_a_generator_gives_is_a_list(skill: Any) -> None:
+    assert es.evaluate(skill, [{"input": "x", "expected": ["X"]}]).completion == 1
+
+
+def test_a_runnable_is_invoked() -> None:
+    from langchain_core.runnables import RunnableLambda
+
+    def refuses(text: str) -> str:
+        raise ValueError("no")
+
+    result = es.evaluate([RunnableLambda(upper, name="upper"), RunnableLambda(refuses)], TASKS)
+    assert [report.summary.completion_rate for report in result.reports] == [0.5, 0]
+    assert {item.error_message for item in result.failures if item.error_kind} == {"ValueError: no"}
+
+
+def test_the_tool_calls_of_a_graph_are_judged() -> None:
+    from langchain_core.messages import AIMessage
+    from langgraph.graph import END, START, MessagesState, StateGraph
+
+    def answer(state: MessagesState) -> dict[str, Any]:
+        calls = [{"name": "search", "args": {"q": "capital"}, "id": "1"}]
+        return {"messages": [AIMessage(content="Bern", tool_calls=calls)]}
+
+    graph = StateGraph(MessagesState)
+    graph.add_node("answer", answer)
+    graph.add_edge(START, "answer")
+    graph.add_edge("answer", END)
+    expected = {"tools": ["search"], "output": {"contains": ["Bern"]}}
+    result = es.evaluate({"agent": graph.compile()}, [{"input": "capital?", "expected": expected}])
+    assert (result.completion, result.items[0].output) == (1, "Bern")
+    with pytest.raises(UserError, match="is a graph that is not compiled"):
+        es.evaluate(graph, TASKS)
+
+
+def test_skills_on_disk_and_in_memory_are_evaluated_together(examples: Path) -> None:
+    calculator = es.load_skill(examples / "calculator")
+    result = es.evaluate([upper, calculator, str(examples / "calculator_oneshot")], "coding-easy", task_ids=["evaluate-addition"])
+    assert [report.skill_id for report in result.reports] == ["upper", calculator.id, "calculator_oneshot"]
+    assert [report.summary.completion_rate for report in result.reports] == [0, 1, 1]
+
+
+def test_each_skill_is_evaluated_once(examples: Path) -> None:
+    folder = examples / "calculator"
+    result = es.evaluate([upper, folder, upper, es.load_skill(folder)], "coding-easy", task_ids=["evaluate-addition"])
+    assert len(result.reports) == 2
+
+
+@pytest.mark.parametrize(
+    "tasks",
+    [
+        pytest.param(TASKS, id="dicts"),
+        pytest.param(iter(TASKS), id="iterator"),
+        pytest.param(
+            [EvalTask.model_validate(task) for task in WRITTEN], id="models",
+        ),
+        pytest.param(pd.DataFrame(TASKS), id="table"),
+        pytest.param({"id": "mine", "name": "Mine", "version": "1.0.0", "tasks": TASKS}, id="benchmark-as-a-dict"),
+        pytest.param(
+            Benchmark.model_validate(
+                {"id": "mine", "name": "Mine", "version": "1.0.0", "tasks": WRITTEN}
+            ), id="benchmark",
+        ),
+    ],
+)  # fmt: skip
+def test_tasks_may_be_given_as(tasks: Any) -> None:
+    result = es.evaluate(upper, tasks)
+    assert [(item.task_id, item.status) for item in result.items] == [("a", "pass"), ("b", "fail")]
+
+
+@pytest.mark.parametrize("as_path", [str, Path])
+def test_tasks_may_be_a_file(tmp_path: Path, as_path: type) -> None:
+    file = tmp_path / "tasks.json"
+    file.write_text(json.dumps([{"id": "a", "inputData": "x", "expectedOutput": {"value": "X"}}]))
+    assert es.evaluate(upper, as_path(file)).completion == 1
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        pytest.param({"expected": "BERN"}, id="exact"),
+        pytest.param({"expected": ["BE", "rn"], "evaluator": "contains"}, id="keywords"),
+        pytest.param({"expected": "bern", "evaluator": {"type": "contains"}}, id="one-keyword"),
+        pytest.param({"expected": "^B.*N$", "evaluator": "regex"}, id="pattern"),
+        pytest.param({"expected": {"type": "string"}, "evaluator": "json_schema"}, id="schema"),
+        pytest.param({"expected": {"output": {"contains": ["BERN"]}}}, id="what-an-agent-should-do"),
+        pytest.param({"expectedOutput": {"value": "BERN"}, "expected": {"output": {"contains": ["BERN"]}}}, id="both"),
+        pytest.param({"expected_output": {"value": "BERN"}, "timeout_ms": 1000, "tags": ["x"], "weight": 2.0}, id="snake-case"),
+        pytest.param({"thresholds": {"maxLatency": 60_000}}, id="threshold-alone"),
+    ],
+)
+def test_what_is_expected_can_be_written_as(task: dict[str, Any]) -> None:
+    assert es.evaluate(upper, {"input": "bern", **task}).completion == 1
+
+
+def test_a_dict_that_says_nothing_of_an_agent_is_the_expected_answer() -> None:
+    assert es.evaluate({"city": lambda _: {"city": "Bern"}}, {"input": 1, "expected": {"city": "Bern"}}).completion == 1
+
+
+def test_the_evaluator_of_the_call_is_for_tasks_that_name_none() -> None:
+    assert es.evaluate(upper, {"input": "bern", "expected": "er"}, evaluator="contains").completion == 1
+
+
+def test_empty_cells_of_a_table_are_keys_that_are_not_there() -> None:
+    table = pd.DataFrame(
+        {
+            "input": np.array([1, 2]),
+            "expected": pd.array([1, None], dtype="Int64"),
+            "evaluator": [None, {"type": "regex", "patterns": ["2"]}],
+            "timeoutMs": [5000, np.nan],
+        }
+    )
+    assert es.evaluate({"same": lambda value: value}, table).completion == 1
+
+
+def test_several_parameters_take_the_keys_of_the_input() -> None:
+    def add(a: int, b: int, *, more: int = 0) -> int:
+        return a + b + more
+
+    tasks = [{"input": {"a": 1, "b": 2}, "expected": 3}, {"input": {"a": 1, "b": 2, "more": 3}, "expected": 6}]
+    assert es.evaluate(add, tasks).completion == 1
+    strange = es.evaluate(add, [{"input": 5, "expected": 5}])
+    assert strange.failures[0].error_message == (
+        "TypeError: the input is an int; a function of several parameters needs a dict with their names as keys"
+    )
+
+
+def test_an_envelope_tells_of_the_run() -> None:
+    def agent(question: str) -> dict[str, Any]:
+        return {"output": question, "toolCalls": [{"name": "rm"}], "usage": {"promptTokens": 2}, "costUsd": 0.5}
+
+    [item] = es.evaluate(agent, {"input": "x", "expected": {"forbiddenTools": ["rm"]}}).items
+    assert (item.status, item.prompt_tokens, item.cost_usd) == ("fail", 2, 0.5)
+
+
+def test_nothing_is_kept_without_a_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "scratch"))
+    (tmp_path / "scratch").mkdir()
+    assert es.evaluate(upper, TASKS).store is None
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+def test_a_store_keeps_the_run(tmp_path: Path) -> None:
+    store = es.Store(tmp_path / "store")
+    result = es.evaluate(upper, TASKS, store=store, runs=2)
+    again = es.evaluate(upper, TASKS, store=tmp_path / "store")
+    assert result.store == str(tmp_path / "store")
+    assert store.items(run_id=result.run_id)["status"].tolist().count("pass") == 2
+    assert store.run_ids() == sorted([result.run_id, again.run_id])
+    assert es.compare(again.run_id, result.run_id, store=store.path).skills[0].change == "compared"
+
+
+def test_it_works_where_a_loop_runs_and_on_it() -> None:
+    loops: list[asyncio.AbstractEventLoop] = []
+
+    async def notes(text: str) -> str:
+        loops.append(asyncio.get_running_loop())
+        return text.upper()
+
+    async def notebook() -> tuple[float, float]:
+        return es.evaluate(notes, TASKS[0]).completion, (await es.aevaluate(notes, TASKS[0])).completion
+
+    async def main() -> bool:
+        assert await notebook() == (1, 1)
+        return loops[0] is not loops[1] and loops[1] is asyncio.get_running_loop()
+
+    assert asyncio.run(main())
+
+
+def test_a_skill_may_evaluate_others() -> None:
+    def nested(_: Any) -> float:
+        return es.evaluate(upper, TASKS).completion
+
+    async def awaited(_: Any) -> float:
+        return (await es.aevaluate(upper, TASKS)).completion
+
+    assert es.evaluate([nested, awaited], {"input": 1, "expected": 0.5}).completion == 1
+
+
+def test_each_call_gets_an_input_of_its_own() -> None:
+    def longer(values: list[int]) -> int:
+        values.append(1)
+        return len(values)
+
+    assert es.evaluate(longer, {"input": [], "expected": 1}, runs=3).completion == 1
+
+
+def test_a_program_that_leaves_a_function_hanging_ends(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import threading, eval_skills as es\n"
+        "def hang(_):\n    threading.Event().wait()\n"
+        "print(es.evaluate(hang, {'input': 1, 'expected': 1}, timeout_ms=50).items[0].status)\n"
+    )
+    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=120, cwd=tmp_path)
+    assert (done.stdout, done.stderr, done.returncode) == ("timeout\n", "", 0)
+
+
+def test_a_skill_made_in_memory_needs_no_folder() -> None:
+    skill = Skill.model_validate(
+        {
+            "id": "gone",
+            "name": "Gone",
+            "version": "1.0.0",
+            "adapterType": "http",
+            "entrypoint": "http://127.0.0.1:9/",
+        }
+    )
+    assert es.evaluate(skill, TASKS[0]).items[0].error_kind == "infra"
+
+
+def test_the_environment_stays_as_it_was() -> None:
+    before = dict(os.environ)
+    es.evaluate(upper, TASKS)
+    assert dict(os.environ) == before

@@ -1,0 +1,52 @@
+"""`prefect=True`: the flow runs with functions of this process, silently, and leaves Prefect's settings as they were."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import eval_skills as es
+
+pytestmark = pytest.mark.xdist_group("prefect")
+
+TASKS = [{"id": "a", "input": "x", "expected": "X"}, {"id": "b", "input": "y", "expected": "Z"}]
+
+
+def upper(text: str) -> str:
+    return text.upper()
+
+
+async def slowly(text: str) -> str:
+    await asyncio.sleep(0)
+    return text.upper()
+
+
+def test_the_flow_gives_the_same_result(
+    prefect_url: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], ask: Callable[..., Any]
+) -> None:
+    monkeypatch.setenv("PREFECT_API_URL", prefect_url)
+    before = dict(os.environ)
+    result = es.evaluate([upper, slowly], TASKS, prefect=True, runs=2)
+    assert [report.summary.completion_rate for report in result.reports] == [0.5, 0.5]
+    assert (result.store, dict(os.environ)) == (None, before)
+    assert capfd.readouterr() == ("", "")
+    task_runs = {item.task_run_id for item in result.items}
+    assert len(task_runs) == 8
+    assert None not in task_runs
+
+    async def notebook() -> list[float]:
+        blocking = es.evaluate(upper, TASKS, prefect=True, items_per_task=2)
+        return [blocking.completion, (await es.aevaluate(slowly, TASKS, prefect=True)).completion]
+
+    assert asyncio.run(notebook()) == [0.5, 0.5]
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_run_that_stops_early_says_so(prefect_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PREFECT_API_URL", prefect_url)
+    result = es.evaluate({"wrong": lambda _: 0}, TASKS, prefect=True, fail_fast=True, concurrency=1)
+    assert [remark for remark in result.remarks if remark == "the run stopped early: 1 of 2 items"]

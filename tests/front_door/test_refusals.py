@@ -1,0 +1,135 @@
+"""What cannot be done is said in one sentence, by an error of ours, before anything is called."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import eval_skills as es
+from eval_skills.core.errors import InputError, UsageError, UserError
+
+TASK = {"id": "a", "input": "x", "expected": "X"}
+
+
+def never(_: Any) -> Any:
+    raise AssertionError("a refused call must call nothing")
+
+
+class Hostile:
+    def __repr__(self) -> str:
+        raise RuntimeError("no")
+
+    __str__ = __repr__
+
+
+@pytest.mark.parametrize(
+    ("skills", "message"),
+    [
+        pytest.param([], "no skill to evaluate; give at least one", id="empty-list"),
+        pytest.param({}, "no skill to evaluate; give at least one", id="empty-dict"),
+        pytest.param(None, "skills is a NoneType, which cannot be called; give a function", id="none"),
+        pytest.param(3, "skills is an int, which cannot be called", id="number"),
+        pytest.param([never, 3], r"skills\[1\] is an int", id="number-in-list"),
+        pytest.param({"a": None}, r"skills\['a'\] is a NoneType", id="none-in-dict"),
+        pytest.param({3: never}, "the keys of a dict are names; got 3", id="key-that-is-no-name"),
+        pytest.param([Hostile()], r"skills\[0\] is a \S*Hostile, which cannot be called", id="hostile-repr"),
+        pytest.param(Hostile, "skills is the class Hostile; give an instance of it", id="class"),
+        pytest.param("", "the path is blank", id="blank-path"),
+        pytest.param("nowhere/skill", "nowhere/skill: no such skill file or folder", id="missing-path"),
+        pytest.param(lambda: 1, r"<lambda>\(\) takes no argument", id="no-argument"),
+        pytest.param([lambda _: 1, lambda _: 2], "two skills are called 'lambda'; give each a name of its own", id="two-lambdas"),
+        pytest.param({"A b": never, "a-b": lambda _: 1}, "two skills are called 'a-b'", id="two-names-that-read-alike"),
+    ],
+)
+def test_skills(skills: Any, message: str) -> None:
+    with pytest.raises(UserError, match=message) as refused:
+        es.evaluate(skills, TASK)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("tasks", "message"),
+    [
+        pytest.param(None, "no tasks were given; give a list of dicts", id="none"),
+        pytest.param([], "no tasks were given: the list is empty", id="empty"),
+        pytest.param(pd.DataFrame(), "no tasks were given: the list is empty", id="empty-table"),
+        pytest.param(5, "tasks is an int; give a list of dicts", id="number"),
+        pytest.param([5], r"tasks\[0\] is an int; give a dict", id="number-in-list"),
+        pytest.param("no-such-benchmark", "unknown benchmark 'no-such-benchmark'", id="unknown-id"),
+        pytest.param([TASK, TASK], "task id 'a' is used 2 times; make it unique", id="id-twice"),
+        pytest.param(
+            [{**TASK, "expectd": "X"}], r"tasks\[0\]: unknown key 'expectd' \(did you mean 'expected'\?\)", id="misspelt"
+        ),
+        pytest.param([{**TASK, 5: "X"}], r"tasks\[0\]: unknown key 5", id="key-that-is-no-text"),
+        pytest.param([{**TASK, "inputData": 1}], "input and inputData are the same key", id="input-twice"),
+        pytest.param([{**TASK, "expectedOutput": {"value": 1}}], "expected and expectedOutput both say", id="expected-twice"),
+        pytest.param([{"input": "x"}], r"tasks\[0\]: nothing is expected of the answer", id="nothing-expected"),
+        pytest.param([{"input": Hostile(), "expected": 1}], r"tasks\[0\]: input is a \S*Hostile", id="hostile-input"),
+        pytest.param([{"input": 1, "expected": {1, 2}}], r"tasks\[0\]: expected is a set, .*; give text", id="set"),
+        pytest.param([{**TASK, "timeoutMs": "5"}], r"tasks\[0\]: timeoutMs: give a whole number; got \"5\"", id="wrong-type"),
+        pytest.param([{**TASK, "evaluator": "exat"}], r"tasks\[0\]: evaluator: unknown scorer 'exat'", id="unknown-scorer"),
+        pytest.param([{"input": 1, "expected": {"output": 3}}], "to compare with this dict itself, give it as", id="agents-key"),
+        pytest.param(pd.DataFrame({"input": pd.to_datetime(["2026-01-01"]), "expected": [1]}), "a pandas.Timestamp", id="date"),
+        pytest.param(pd.DataFrame({"input": [1], "expected": [np.nan]}), "nothing is expected of the answer", id="empty-cell"),
+        pytest.param([{**TASK, "evaluator": "llm_judge"}], "no judging model is named", id="no-judge"),
+    ],
+)
+def test_tasks(tasks: Any, message: str) -> None:
+    with pytest.raises(UserError, match=message) as refused:
+        es.evaluate(never, tasks)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        pytest.param({"run": 3}, r"unknown option 'run' \(did you mean 'runs'\?\); known are", id="misspelt"),
+        pytest.param({"timeoutMs": 3}, r"unknown option 'timeoutMs' \(did you mean 'timeout_ms'\?\)", id="camel-case"),
+        pytest.param({"runs": 0}, "runs: .* got 0", id="too-small"),
+        pytest.param({"timeout_ms": 1.5}, "timeout_ms: give a whole number; got 1.5", id="wrong-type"),
+        pytest.param({"llm": {"modl": "x"}}, r"llm: unknown key 'modl' \(did you mean 'model'\?\)", id="inside"),
+        pytest.param({"evaluator": "exat"}, "evaluator: unknown scorer 'exat'", id="unknown-scorer"),
+        pytest.param({"benchmark": "coding-easy"}, "benchmark is not an option of evaluate; give", id="benchmark"),
+        pytest.param({"fail_fast": True}, "add prefect=True, or leave it out", id="needs-prefect"),
+        pytest.param({"task_ids": ["b"]}, "has no task 'b'", id="no-such-task"),
+        pytest.param({"memory_mb": 100}, "limits of memory, CPU time and open files hold a process", id="limit-of-a-process"),
+        pytest.param({"store": ""}, "store: blank text", id="blank-store"),
+        pytest.param({"store": __file__}, "is a file; name a folder", id="store-is-a-file"),
+        pytest.param({"store": es.Store("memory://x", local="elsewhere")}, "a local folder of its own", id="store-in-two-places"),
+        pytest.param({"prefect": True, "task_runner": "dask"}, "never is an object of this process", id="elsewhere"),
+    ],
+)
+def test_options(options: Any, message: str) -> None:
+    with pytest.raises(UsageError if "memory_mb" not in options else InputError, match=message):
+        es.evaluate(never, TASK, **options)
+
+
+def test_a_function_has_no_folder_to_inspect() -> None:
+    with pytest.raises(InputError, match=r"never@0.0.0: there is no folder to inspect"):
+        es.evaluate(never, "skill-quality")
+
+
+def test_what_is_refused_starts_no_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    def started(**_: Any) -> None:
+        raise AssertionError("no server is needed to refuse a call")
+
+    monkeypatch.setattr("eval_skills.cli.prefect_server.private.prefect_api", started)
+    with pytest.raises(UserError, match="unknown benchmark"):
+        es.evaluate(never, "no-such-benchmark", prefect=True)
+
+
+def test_a_malformed_skill_among_others_is_a_remark(tmp_path: Path, examples: Path) -> None:
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "skill.json").write_text("{")
+    (tmp_path / "calculator").symlink_to(examples / "calculator")
+    (tmp_path / "whole").mkdir()
+    for file in (examples / "calculator").iterdir():
+        if file.is_file():
+            (tmp_path / "whole" / file.name).write_bytes(file.read_bytes())
+    result = es.evaluate(tmp_path, "coding-easy", task_ids=["evaluate-addition"])
+    assert result.completion == 1
+    assert [remark for remark in result.remarks if "broken" in remark]

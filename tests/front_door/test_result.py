@@ -1,0 +1,185 @@
+"""What an evaluation and a comparison look like, and one answer scored."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import eval_skills as es
+from eval_skills.core.errors import InputError, UsageError, UserError
+from eval_skills.core.models import SkillResponse
+from eval_skills.reporting.json_report import read_reports
+
+ATTACK = "<script>alert(1)</script><img src=x onerror=alert(1)>{{ 7 * 7 }}\u202e"
+TASKS = [{"id": letter, "input": letter, "expected": letter.upper()} for letter in "abcd"]
+
+
+def upper(text: str) -> str:
+    return text.upper()
+
+
+def partly(text: str) -> str:
+    if text == "a":
+        raise ValueError(ATTACK)
+    return ATTACK if text == "b" else text.upper()
+
+
+class Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.open: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        assert all(name in {"style", "scope", "rowspan", "min", "max", "value", "aria-hidden"} for name, _ in attrs)
+        if tag != "br":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def read_html(html: str) -> Tags:
+    tags = Tags()
+    tags.feed(html)
+    assert tags.open == []
+    return tags
+
+
+@pytest.fixture(scope="module")
+def result() -> es.EvaluationResult:
+    return es.evaluate([upper, partly], TASKS, runs=2)
+
+
+def test_figures(result: es.EvaluationResult) -> None:
+    assert result.completion == 0.75
+    assert [report.summary.completion_rate for report in result.reports] == [1, 0.5]
+    assert len(result.items) == 16
+    assert {(item.skill, item.task_id, item.status) for item in result.failures} == {
+        ("partly@0.0.0", "a", "error"), ("partly@0.0.0", "b", "fail"),
+    }  # fmt: skip
+
+
+def test_a_table_of_items(result: es.EvaluationResult) -> None:
+    frame = result.to_pandas()
+    assert len(frame) == 16
+    assert frame.groupby("skill")["passed"].mean().to_dict() == {"partly@0.0.0": 0.5, "upper@0.0.0": 1}
+    assert frame["reasons"].str.contains("ValueError").sum() == 2
+
+
+def test_as_text(result: es.EvaluationResult) -> None:
+    assert repr(result) == "<2 skills on tasks: completion 75.0 % of 16 items>"
+    assert repr(es.evaluate(upper, TASKS)) == "<upper@0.0.0 on tasks: completion 100.0 % (4 of 4 items), 0 failed, 0 errors>"
+    assert "partly@0.0.0 on tasks: completion 50.0 % (4 of 8 items), 2 failed, 2 errors\n  a#1 error (skill)\n" in str(result)
+    assert "\u202e" not in str(result)
+
+
+def test_as_a_table_of_a_notebook_every_text_stays_text(result: es.EvaluationResult) -> None:
+    tags = read_html(result._repr_html_())
+    assert not tags.tags & {"script", "img", "style", "link", "iframe"}
+    assert "<script>alert(1)</script>" in tags.text
+    assert "{{ 7 * 7 }}" in tags.text
+    assert "\u202e" not in tags.text
+    assert "partly@0.0.0" in tags.text
+
+
+def test_a_huge_result_is_a_short_table() -> None:
+    many = es.evaluate({"wrong": lambda _: "x" * 100_000}, [{"input": i, "expected": "y"} for i in range(50)])
+    html = many._repr_html_()
+    assert len(html) < 30_000
+    assert "and 40 more" in html
+    assert "… and 30 more" in str(many)
+
+
+def test_a_result_of_figures_alone_says_where_its_items_are(result: es.EvaluationResult) -> None:
+    figures = [report.model_copy(update={"task_results": []}) for report in result.reports]
+    assert es.EvaluationResult(figures, "run").completion == 0.75
+    with pytest.raises(UsageError, match="16 items holds their figures only; read the items from a store"):
+        es.EvaluationResult(figures, "run").to_pandas()
+    with pytest.raises(UsageError, match=re.escape("es.Store('s').items(run_id='run')")):
+        _ = es.EvaluationResult(figures, "run", store="s").failures
+
+
+def test_it_is_saved_as_a_report(result: es.EvaluationResult, tmp_path: Path) -> None:
+    file = result.save(tmp_path / "new" / "baseline.json")
+    assert [report.skill_id for report in read_reports(file)] == ["upper", "partly"]
+    assert [skill.change for skill in es.compare(result, file).skills] == ["compared", "compared"]
+    with pytest.raises(UsageError, match="the report cannot be written: Is a directory"):
+        result.save(tmp_path)
+
+
+def test_a_failed_assertion_shows_the_reasons(result: es.EvaluationResult) -> None:
+    with pytest.raises(AssertionError, match="OUTPUT_MISMATCH"):
+        assert result.completion > 0.9, str(result)
+
+
+def test_compared_with_a_baseline() -> None:
+    tasks = [{"id": str(number), "input": "x", "expected": "X"} for number in range(12)]
+    before, after = es.evaluate({"skill": lambda text: text}, tasks), es.evaluate({"skill": upper}, tasks)
+    diff = es.compare(after, before)
+    assert diff.skills[0].verdict == "better"
+    assert es.compare(before, after).skills[0].verdict == "worse"
+    assert repr(diff) == "<Comparison: skill better>"
+    assert str(diff).startswith("skill@0.0.0: ✔ better; ")
+    assert "✔ better" in read_html(diff._repr_html_()).text
+    assert json.loads(json.dumps(diff.to_json()))["skills"][0]["verdict"] == "better"
+
+
+def test_skills_of_other_names_are_paired_by_a_mapping() -> None:
+    old, new = es.evaluate({"old": upper}, TASKS), es.evaluate({"new": upper}, TASKS)
+    lost = es.compare(new, old)
+    assert [skill.change for skill in lost.skills] == ["added", "removed"]
+    assert "mapping={'old': 'new'}" in str(lost)
+    assert "mapping={'old': 'new'}" in read_html(lost._repr_html_()).text
+    assert [skill.change for skill in es.compare(new, old, mapping={"old": "new"}).skills] == ["compared"]
+
+
+@pytest.mark.parametrize(
+    ("side", "message"),
+    [
+        pytest.param(1, "baseline holds an int; give a result of evaluate", id="number"),
+        pytest.param([1], "baseline holds an int", id="list-of-numbers"),
+        pytest.param([], "baseline holds no report", id="empty"),
+        pytest.param("nowhere.json", "nowhere.json: no such file", id="missing-file"),
+    ],
+)
+def test_a_side_that_cannot_be_compared(result: es.EvaluationResult, side: Any, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        es.compare(result, side)
+
+
+def test_one_answer_is_scored() -> None:
+    async def notebook() -> bool:
+        return es.score("Bern", {"expected": "Bern"}).passed
+
+    assert asyncio.run(notebook())
+    assert es.score("in Bern", {"expected": "Bern"}, evaluator="contains").score == 1
+    assert es.score({"output": 1, "toolCalls": [{"name": "rm"}]}, {"expected": {"forbiddenTools": ["rm"]}}).status == "fail"
+    assert es.score(SkillResponse(output=[1, 2]), {"expected": (1, 2)}).passed
+
+
+@pytest.mark.parametrize(
+    ("answer", "task", "options", "message"),
+    [
+        pytest.param("x", {}, {}, "task: nothing is expected", id="nothing-expected"),
+        pytest.param("x", "x", {}, "task is a str; give a dict", id="text"),
+        pytest.param({1}, {"expected": 1}, {}, "the answer is a set", id="set"),
+        pytest.param("x", {"expected": 1}, {"runs": 3}, "unknown option 'runs'", id="option-of-evaluate"),
+        pytest.param("x", {"expected": "fine", "evaluator": "llm_judge"}, {}, "no judging model is named", id="no-judge"),
+        pytest.param("x", {"expected": 1, "evaluator": "exat"}, {}, "task: evaluator: unknown scorer", id="unknown-scorer"),
+    ],
+)
+def test_what_cannot_be_scored(answer: Any, task: Any, options: Any, message: str) -> None:
+    with pytest.raises((UsageError, InputError), match=message):
+        es.score(answer, task, **options)
