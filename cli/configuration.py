@@ -1,13 +1,12 @@
-"""The configuration's model with a group for every command: ``find: {limit: 10}``, ``report: {diff: {failOn: worse}}``.
+"""The configuration of single commands: a group for each, with a key for each of its options: ``find: {limit: 10}``.
 
-The step between parsing and calling: an option that was not typed gets what the configuration says.
-
-What the configuration can say of a command: a key for each of its options, read off the command's own signature.
+The keys are read from the command's own signature. Between parsing and calling, an option that was not typed gets its value
+from them, or from the key of the same name at the top level.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 from cyclopts import CycloptsError, Token
 from pydantic import AfterValidator, Field, create_model
 
-from eval_skills.cli.context import begin, current
+from eval_skills.cli.context import Command, begin, current
 from eval_skills.core.config import ID_OR_PATH, PATH, Config, WrittenPath
 from eval_skills.core.config.keys import is_optional
 from eval_skills.core.errors import ConfigError
@@ -35,27 +34,31 @@ _LIST: Any = list
 _PLAIN: dict[Any, Any] = {bool: bool, int: int, float: float, Path: WrittenPath}
 
 
-def configuration_model(app: App) -> type[Config]:
-    """`Config` and the groups of all commands of `app`, as their signatures stand."""
-    tree: dict[str, Any] = {}
-    for command, inner in commands_of(app):
-        for option in options_of(command, inner.assemble_argument_collection()):
-            level = tree
-            for part in option.command:
-                level = level.setdefault(part, {})
-            level[option.key] = option
-    return create_model("Configuration", __base__=Config, **_fields(tree))
+def configuration_model(app: App, running: Command | None = None) -> type[Config]:
+    """`Config`, the group of the `running` command as its signature stands, and the names of all others.
+
+    What stands in a group that is only named is not read: nothing is imported for it. None: the groups of all commands.
+    """
+    return create_model("Configuration", __base__=Config, **_groups(app, (), running))
 
 
-def _fields(tree: dict[str, Any]) -> dict[str, Any]:
-    return {_field_name(key): _field(key, below) for key, below in tree.items()}
+def _groups(app: App, above: Command, running: Command | None) -> dict[str, Any]:
+    commands = {name: (*above, name) for name in app if not name.startswith("-")}
+    asked = {name for name, command in commands.items() if running is None or running[: len(command)] == command}
+    return {
+        _field_name(name): _group(app[name], command, running) if name in asked else (Any, Field(default=None, alias=name))
+        for name, command in commands.items()
+    }
 
 
-def _field(key: str, below: Option | dict[str, Any]) -> Any:
-    if isinstance(below, Option):
-        return _type(below), Field(default=None, alias=key, description=below.argument.parameter.help)
-    group = create_model(key, __base__=Model, **_fields(below))
-    return group, Field(default_factory=group, alias=key)
+def _group(app: App, command: Command, running: Command | None) -> Any:
+    fields = _groups(app, command, running)
+    if app.default_command is not None:
+        for option in options_of(command, app.assemble_argument_collection()):
+            described = Field(default=None, alias=option.key, description=option.argument.parameter.help)
+            fields[_field_name(option.key)] = (_type(option), described)
+    group = create_model(command[-1], __base__=Model, **fields)
+    return group, Field(default_factory=group, alias=command[-1])
 
 
 def _field_name(key: str) -> str:
@@ -68,12 +71,9 @@ def _type(option: Option) -> Any:
 
     Null says nothing. A value that the command line's own reader would refuse is refused here.
     """
-    field = Config.model_fields.get(_field_name(option.key))
-    if option.has(Mark.SHARED) and field is not None:
-        kind: Any = field.annotation
-        if kind is Path or not field.metadata:
-            return _PLAIN.get(kind, kind) | None
-        return _ANNOTATED[(kind | None, *field.metadata)]
+    if option.is_shared:
+        field = _TOP_LEVEL[option.key]
+        return _ANNOTATED[(field.annotation, *field.metadata)] | None if field.metadata else field.annotation | None
     return _ANNOTATED[_written(_bare(option.argument.hint), option) | None, AfterValidator(_check(option))]
 
 
@@ -107,13 +107,15 @@ def _check(option: Option) -> Callable[[Any], Any]:
 GLOBAL = {"json": "--json", "color": "--no-color", "verbose": "--verbose"}
 """The keys of the global options."""
 
-
 REPORTING = {("doctor",)}
-"""Commands that say themselves what is wrong with the configuration, and go on without it."""
+"""Commands that say themselves what is wrong with the configuration, and continue without it."""
+
+CHECKING = frozenset({"config", "doctor", "init"})
+"""Commands that are about the configuration: they read the groups of all commands."""
 
 
-def configured(_: App, command: tuple[str, ...], arguments: ArgumentCollection) -> None:
-    """Complete the arguments of `command` and the global options; the session remembers which, and from where.
+def configured(_: App, command: Command, arguments: ArgumentCollection) -> None:
+    """Complete the arguments of `command` and the global options; the invocation remembers which, and from where.
 
     Raises:
         ConfigError: a layer of the configuration holds an unknown key or a wrong value.
@@ -121,6 +123,7 @@ def configured(_: App, command: tuple[str, ...], arguments: ArgumentCollection) 
     options = options_of(command, arguments)
     if not command or (not options and command[0] == "completion") or current().is_silent:
         return
+    begin(replace(current(), command=None if command[0] in CHECKING else command))
     try:
         layers = current().layers({})
     except ConfigError:
@@ -149,7 +152,7 @@ def _global_options(layers: LayeredConfig) -> tuple[dict[str, Any], dict[str, st
     return {key: setting.value for key, setting in said.items()}, places
 
 
-Command = tuple[str, ...]
+_TOP_LEVEL: dict[str, Any] = {field.alias or name: field for name, field in Config.model_fields.items()}
 
 UNCONFIGURED: dict[Command, str] = {
     ("completion", "SHELL"): "a shell's start must not depend on the folder that it starts in, nor fail on a wrong file there",
@@ -161,11 +164,17 @@ UNCONFIGURED: dict[Command, str] = {
 
 
 class Mark(Enum):
-    """What an option's annotation says about its key: ``Annotated[str | None, Mark.SHARED, Parameter(...)]``."""
+    """What an option's annotation says about its key: ``Annotated[str | None, Mark.PATH, Parameter(...)]``."""
 
-    SHARED = "the key at the top level holds for it, too"
     PATH = "the text is a path"
     ID_OR_PATH = "the text is a path where it has a slash or an ending such as .json"
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """In an option's annotation: the key of the same name at the top level does not hold for it, and why."""
+
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +211,17 @@ class Option:
     def leaves(self) -> list[Command]:
         """Every key that the option takes its value from; in one file the first of them wins."""
         elsewhere = [each.leaf for each in self._marks if isinstance(each, KeyOf)]
-        return [self.leaf, *([(self.key,)] if self.has(Mark.SHARED) else []), *elsewhere]
+        return [self.leaf, *([(self.key,)] if self.is_shared else []), *elsewhere]
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether the key at the top level holds for it, too."""
+        return self.key in _TOP_LEVEL and self.own is None
+
+    @property
+    def own(self) -> Own | None:
+        """Why the key of this name at the top level does not hold for it; None: it does, or there is none."""
+        return next((mark for mark in self._marks if isinstance(mark, Own)), None)
 
     def has(self, mark: Mark) -> bool:
         """Whether the annotation carries this mark."""
@@ -217,16 +236,6 @@ def options_of(command: Command, arguments: ArgumentCollection) -> list[Option]:
     """The options among a command's arguments that the configuration can give."""
     options = [Option(command, each) for each in arguments if each.parse and each.names[0] != "*"]
     return [option for option in options if (*command, option.name) not in UNCONFIGURED]
-
-
-def commands_of(app: App, above: Command = ()) -> Iterator[tuple[Command, App]]:
-    """Every command of the app that does something, in the order of the help."""
-    for name in app:
-        if not name.startswith("-"):
-            command, inner = (*above, name), app[name]
-            if inner.default_command is not None:
-                yield command, inner
-            yield from commands_of(inner, command)
 
 
 def tokens_of(value: Any, source: str) -> list[Token]:

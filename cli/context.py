@@ -1,18 +1,19 @@
-"""What every command knows of its call: the global options, where to print, and the configuration below its own flags.
-
-The store that a command only reads: one that is not there is a mistake, and no empty history.
-"""
+"""What every command knows of its call: the global options, where to print, and the configuration below its own flags."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
+
+from eval_skills.core.errors import UsageError
 
 if TYPE_CHECKING:
     from cyclopts import App
@@ -24,13 +25,17 @@ if TYPE_CHECKING:
 PIPE_WIDTH = 120
 
 
+Command = tuple[str, ...]
+"""A command and its subcommands: ``("report", "diff")``."""
+
+
 @dataclass(frozen=True, slots=True)
-class Session:
+class Invocation:
     """The global options of one call.
 
     `typed` are those that the command line named; `configured` are the options of the command that it did not name and the
-    configuration did, with the place that says so. `app` is the command line itself and `model` makes the model of its
-    configuration, with a group for every command; both come from `main`, which alone knows all commands.
+    configuration did, with the place that says so. `model` makes the model of the configuration: with the group of `command`, or
+    of None with the groups of all commands; both come from `cli.app`, which alone knows all commands.
     """
 
     config_path: Path | None = None
@@ -39,8 +44,9 @@ class Session:
     verbose: bool = False
     typed: frozenset[str] = frozenset()
     configured: Mapping[str, str] = field(default_factory=dict)
+    command: Command | None = None
     app: App | None = None
-    model: Callable[[], type[Config]] | None = None
+    model: Callable[[Command | None], type[Config]] | None = None
 
     def config(self, flags: dict[str, Any]) -> Config:
         """The layered configuration, with the flags that were given (not None) on top."""
@@ -50,7 +56,7 @@ class Session:
 
     @property
     def is_silent(self) -> bool:
-        """Whether no layer says anything: then nobody need learn the keys of all commands, which takes longer than most calls."""
+        """Whether there is no configuration file and no variable, so that no keys of commands need be known."""
         from eval_skills.core.config import is_silent
 
         return is_silent(config_path=self.config_path, environ=os.environ, cwd=Path.cwd(), home=Path.home())
@@ -60,9 +66,9 @@ class Session:
         return self._layers(flags, self.configuration_model())
 
     def configuration_model(self) -> type[Config]:
-        """The model of the configuration: `Config` and the groups of all commands."""
-        assert self.model is not None, "main begins every call with it"
-        return self.model()
+        """The model of the configuration: `Config` and the group of the command, or of all commands."""
+        assert self.model is not None, "app begins every call with it"
+        return self.model(self.command)
 
     def _layers(self, flags: dict[str, Any], model: type[Config]) -> LayeredConfig:
         from eval_skills.core.config import load_config
@@ -71,7 +77,7 @@ class Session:
         return load_config(flags, config_path=self.config_path, environ=os.environ, cwd=cwd, home=home, model=model)
 
     def placed(self, message: str) -> str:
-        """The message with the place in the configuration for every option that nobody typed: there the mistake can be mended."""
+        """The message with the place in the configuration for every option that was not typed: there the value can be fixed."""
         for option, place in self.configured.items():
             message = place.join(re.split(rf"(?<![\w-]){re.escape(option)}(?![\w-])", message))
         return message
@@ -86,11 +92,11 @@ class Session:
         return self._console(sys.stdout, pipe_width)
 
     def err(self) -> Console:
-        """Where progress and remarks go: stderr."""
+        """Where progress and warnings go: stderr."""
         return self._console(sys.stderr, PIPE_WIDTH)
 
     def say(self, line: str, *, style: str = "") -> None:
-        """Print a line on stdout, as long as it is: a path that was broken in two is none."""
+        """Print a line on stdout, as long as it is: a path that was broken in two is not one."""
         self.out().print(printable(line), style=style, markup=False, soft_wrap=True)
 
     def remark(self, line: str, *, style: str = "yellow") -> None:
@@ -98,40 +104,64 @@ class Session:
         self.err().print(printable(line), style=style, markup=False, soft_wrap=True)
 
     def _console(self, stream: TextIO, pipe_width: int) -> Console:
-        from eval_skills.cli.console import LastingConsole
-
         plain: dict[str, Any] = {"color_system": None, "force_terminal": False} if self.plain else {}
-        return LastingConsole(file=stream, highlight=False, width=None if stream.isatty() else pipe_width, **plain)
+        return _console_class()(file=stream, highlight=False, width=None if stream.isatty() else pipe_width, **plain)
 
 
-_session: ContextVar[Session] = ContextVar("eval_skills_cli_session", default=Session())  # noqa: B039 - frozen
+@cache
+def _console_class() -> type[Console]:
+    """rich's console, for a terminal that may go away while a run goes on; rich is imported when something is printed."""
+    from rich.console import Console
+
+    class LastingConsole(Console):
+        """A console whose reader may leave (``| head``): what is printed after that is lost, and the run is not.
+
+        rich would end the process from whichever thread happened to print.
+        """
+
+        def on_broken_pipe(self) -> None:
+            self.file = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for as long as the process lives
+
+    return LastingConsole
 
 
-def current() -> Session:
-    """The session of the running command."""
-    return _session.get()
+_invocation: ContextVar[Invocation] = ContextVar("eval_skills_cli_invocation", default=Invocation())  # noqa: B039 - frozen
 
 
-def begin(session: Session) -> None:
-    """Make `session` the one that the command sees."""
-    _session.set(session)
+def current() -> Invocation:
+    """The running command's invocation."""
+    return _invocation.get()
+
+
+def begin(invocation: Invocation) -> None:
+    """Make `invocation` the one that the command sees."""
+    _invocation.set(invocation)
 
 
 def printable(text: str) -> str:
-    """The text as one line without what could steer a terminal: a skill's files and answers are anybody's.
+    """The text as one line without what could steer a terminal: a skill's files and answers come from others.
 
     A line break is ``⏎``, as in reports: what follows it would pass for a line of ours.
     """
     return "".join(letter if letter.isprintable() else "⏎" if letter == "\n" else ascii(letter)[1:-1] for letter in text)
 
 
+def print_json(document: Any) -> None:
+    """The one JSON document of a ``--json`` call."""
+    sys.stdout.write(json_text(document))
+
+
+def json_text(document: Any) -> str:
+    """`document` as people like to read JSON, with a newline at its end."""
+    return json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
 def existing_store(store: str | None) -> Store:
-    """The store of the option, else of the configuration.
+    """The store of the option, else of the configuration, for a command that only reads it.
 
     Raises:
-        UsageError: there is no such folder. What lies behind a URL is not asked here.
+        UsageError: there is no such folder. What lies behind a URL is not checked here.
     """
-    from eval_skills.core.errors import UsageError
     from eval_skills.core.store import Store
 
     found = Store(current().config({"store": store}).store)

@@ -1,29 +1,41 @@
-"""Options that several commands share. None means: not given, ask the configuration.
+"""Options that several commands take, made from `core.config.options`, and how numbers and dates are typed.
 
-Numbers as people type them: nothing is rounded on the way in.
+An option that was not given is None. cyclopts could flatten the pydantic models themselves, but it hands them the typed text,
+which strict models refuse, and it adds a second spelling of every option (``--benchmarksdir``).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin
 
 from cyclopts import Group, Parameter, Token
 
-from eval_skills.cli.configuration import KeyOf, Mark
+from eval_skills.cli.configuration import KeyOf
+from eval_skills.core.config import PATH, Config
+from eval_skills.core.config.keys import is_optional, without_marks
+from eval_skills.core.config.options import CallOptions, option_of
+
+if TYPE_CHECKING:
+    from pydantic.fields import FieldInfo
 
 EVALUATED = Group("What is evaluated", sort_key=1)
-SELECTED = Group("What is selected", sort_key=2)
-HOW = Group("How it runs", sort_key=3)
-HELD = Group("What skills' processes are held to (a skill may be stricter)", sort_key=4)
-JUDGED = Group("Judging with a model", sort_key=5)
-RESULTS = Group("Results", sort_key=6)
 FOUND = Group("What is found", sort_key=1)
 COMPARED = Group("What is compared", sort_key=1)
 SHOWN = Group("What is shown", sort_key=1)
+SELECTED = Group("What is selected", sort_key=2)
+HOW = Group("How it runs", sort_key=3)
+HELD = Group("Limits of skill processes (a skill may set lower ones)", sort_key=4)
+JUDGED = Group("Judging with a model", sort_key=5)
+RESULTS = Group("Results", sort_key=6)
+
+_ANNOTATED: Any = Annotated
+_FIELDS = CallOptions.model_fields | Config.model_fields
+Class = TypeVar("Class")
 
 
 def whole(_: Any, tokens: Sequence[Token]) -> int:
@@ -38,196 +50,151 @@ def whole(_: Any, tokens: Sequence[Token]) -> int:
     return int(text)
 
 
-TasksFile = Annotated[
-    Path | None, Parameter(group=EVALUATED, help="JSON or YAML file with a task array or a benchmark; replaces --benchmark")
-]
-BenchmarksFolder = Annotated[
-    Path | None, Mark.SHARED, Parameter(group=EVALUATED, help="Folder of benchmarks, searched before the built-in ones")
-]
-CustomCode = Annotated[
-    bool | None, Mark.SHARED, Parameter(group=HOW, help="Let the benchmark run its own scorer code", show_default=False)
-]
-StrategyFile = Annotated[
-    Path | None, Mark.SHARED, Parameter(group=SELECTED, help="YAML or JSON file with filters, sortBy, order and topK")
-]
-TopK = Annotated[
-    int | None,
-    Mark.SHARED,
-    Parameter(group=SELECTED, converter=whole, help="Select at most this many; beats the strategy file [default: all]"),
-]
-PastResults = Annotated[str | None, Mark.SHARED, Parameter(group=RESULTS, help="Where past results are [default: ./eval-store]")]
+_AGO = re.compile(r"([0-9]{1,5})([hdw])")
+_UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 
 
-@Parameter(name="*")
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BenchmarkOptions:
-    """What is asked."""
+def from_moment(_: Any, tokens: Sequence[Token]) -> datetime:
+    """The first moment that is meant by ``2026-01-31`` or ``30d`` (thirty days ago); days are those of UTC.
 
-    benchmark: Annotated[
-        str | None, Mark.SHARED, Parameter(group=EVALUATED, help="Built-in benchmark id, or path [default: coding-easy]")
-    ] = None
-    tasks: TasksFile = None
-    benchmarks_dir: BenchmarksFolder = None
-    complexity: Annotated[
-        list[str] | None,
-        Parameter(
-            group=EVALUATED,
-            consume_multiple=1,
-            help="Only tasks of one of these complexities: simple medium complex very_complex",
-        ),
-    ] = None
-    traces: Annotated[
-        Path | None, Parameter(group=EVALUATED, help="JSON Lines file of recorded runs: they are judged, and nothing is called")
-    ] = None
-    trace_skill: Annotated[
-        str | None,
-        Parameter(group=EVALUATED, help="Skill, as id or id@version, of recorded runs that name none [default: the file's name]"),
-    ] = None
+    Raises:
+        ValueError: it is neither a date nor a span such as 12h, 30d or 4w.
+    """
+    return _moment(tokens[0].value, timedelta(0))
 
 
-@Parameter(name="*")
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExecutionOptions:
+def to_moment(_: Any, tokens: Sequence[Token]) -> datetime:
+    """The first moment after what is meant: of a day, its end.
+
+    Raises:
+        ValueError: it is neither a date nor a span such as 12h, 30d or 4w.
+    """
+    return _moment(tokens[0].value, timedelta(days=1))
+
+
+def _moment(text: str, of_a_day: timedelta) -> datetime:
+    try:
+        if ago := _AGO.fullmatch(text):
+            return datetime.now(UTC) - int(ago[1]) * _UNITS[ago[2]]
+        if not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
+            raise ValueError
+        return datetime.combine(date.fromisoformat(text), time(tzinfo=UTC)) + of_a_day
+    except (ValueError, OverflowError):
+        raise ValueError(f"give a day such as 2026-01-31, or a time ago such as 12h, 30d or 4w; got {text!r}") from None
+
+
+def option(name: str, group: Group | None = None, *, help: str | None = None, default: str | None = None) -> Parameter:  # noqa: A002
+    """The parameter for an option of `core.config.options`, by its field's name: its help text and default come from there.
+
+    `help` and `default` say otherwise where a command means something narrower.
+    """
+    field = _FIELDS[name]
+    hint = _hint(field)
+    is_list = get_origin(hint) is list
+    text = _described(help or field.description or "", default or _shown(field))
+    more: dict[str, Any] = {"converter": whole} if hint is int else {"consume_multiple": 1} if is_list else {}
+    more |= {"group": group} if group else {}
+    return Parameter(help=text, show_default=False, **more)
+
+
+def _described(text: str, default: str) -> str:
+    return f"{text} [default: {default}]" if default and "[default: " not in text else text
+
+
+def _shown(field: FieldInfo) -> str:
+    default = field.get_default(call_default_factory=True)
+    if isinstance(default, bool) or default is None:
+        return ""
+    return " ".join(default) if isinstance(default, list) else str(default)
+
+
+def _hint(field: FieldInfo) -> Any:
+    """What is typed for the field: bounds are checked with the configuration, where the message can name the place."""
+    kind, marks = field.annotation, field.metadata
+    if is_optional(kind):
+        kind = next(part for part in get_args(kind) if part is not type(None))
+        marks = [*marks, *getattr(kind, "__metadata__", ())]
+    kind = without_marks(kind)
+    if PATH in marks:
+        return Path
+    return list[str] if get_origin(kind) is list else kind
+
+
+class Flags:
+    """Options that several commands take together."""
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+
+def options(group: Group, *names: str) -> Callable[[type[Class]], type[Class]]:
+    """Give a class of `Flags` a field for each of these options, after those of its own."""
+
+    def declare(flags: type[Class]) -> type[Class]:
+        for name in names:
+            field = option_of(name).removeprefix("--").replace("-", "_")
+            flags.__annotations__[field] = _ANNOTATED[_hint(_FIELDS[name]) | None, option(name, group)]
+            setattr(flags, field, None)
+        return Parameter(name="*")(dataclass(frozen=True, kw_only=True)(flags))
+
+    return declare
+
+
+TasksFile = Annotated[Path | None, option("tasks", EVALUATED)]
+BenchmarksFolder = Annotated[Path | None, option("benchmarks_dir", EVALUATED)]
+CustomCode = Annotated[bool | None, option("allow_custom_code", HOW)]
+ItemConcurrency = Annotated[int | None, option("concurrency", HOW)]
+StrategyFile = Annotated[Path | None, option("strategy", SELECTED)]
+TopK = Annotated[int | None, option("top_k", SELECTED, default="all")]
+SkillsFolder = Annotated[Path | None, option("skills_dir", EVALUATED)]
+Results = Annotated[str | None, option("store", RESULTS)]
+PastResults = Annotated[str | None, option("store", RESULTS, help="Store of past results: a folder, a .db file, or a URL")]
+
+
+@options(EVALUATED, "benchmark", "tasks", "benchmarks_dir", "complexity", "traces", "trace_skill")
+class BenchmarkOptions(Flags):
+    """The benchmark or the recorded runs."""
+
+
+@options(
+    HOW, "runs", "concurrency", "timeout_ms", "retries", "evaluator", "items_per_task", "task_runner", "resume", "retry_errors",
+    "fail_fast", "allow_custom_code",
+)  # fmt: skip
+class ExecutionOptions(Flags):
     """How items are executed."""
 
-    runs: Annotated[
-        int | None, Mark.SHARED, Parameter(group=HOW, converter=whole, help="Repeat every task N times [default: 1]")
-    ] = None
-    concurrency: Annotated[
-        int | None, Mark.SHARED, Parameter(group=HOW, converter=whole, help="Items at a time [default: 4]")
-    ] = None
-    timeout: Annotated[
-        int | None,
-        Mark.SHARED,
-        Parameter(group=HOW, converter=whole, help="Time limit of a call in ms; a task's timeoutMs wins [default: 30000]"),
-    ] = None
-    retries: Annotated[
-        int | None, Mark.SHARED, Parameter(group=HOW, converter=whole, help="Attempts after transient trouble [default: 0]")
-    ] = None
-    evaluator: Annotated[
-        str | None, Mark.SHARED, Parameter(group=HOW, help="Scorer of tasks that name none [default: exact]")
-    ] = None
-    items_per_task: Annotated[
-        int | None, Mark.SHARED, Parameter(group=HOW, converter=whole, help="Items in one Prefect task run [default: 1]")
-    ] = None
-    task_runner: Annotated[
-        str | None,
-        Mark.SHARED,
-        Parameter(group=HOW, help="Where items are executed: local, dask or dask://HOST:PORT [default: local]"),
-    ] = None
-    resume: Annotated[
-        str | None, Parameter(group=HOW, help="Go on with a run: its id, or latest; finished items do not run again")
-    ] = None
-    retry_errors: Annotated[
-        bool | None, Parameter(group=HOW, help="With --resume: run errors and timeouts again", show_default=False)
-    ] = None
-    fail_fast: Annotated[
-        bool | None, Mark.SHARED, Parameter(group=HOW, help="Stop at the first item that does not pass", show_default=False)
-    ] = None
-    allow_custom_code: CustomCode = None
     dry_run: Annotated[
         bool,
         Parameter(group=HOW, help="Check everything and print the plan; call nothing, write nothing", show_default=False),
     ] = False
 
 
-@Parameter(name="*")
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProcessOptions:
-    """What the processes of skills are held to."""
-
-    memory_mb: Annotated[
-        int | None, Mark.SHARED, Parameter(group=HELD, converter=whole, help="MiB of data that each process may hold")
-    ] = None
-    cpu_seconds: Annotated[
-        int | None, Mark.SHARED, Parameter(group=HELD, converter=whole, help="Seconds that each process may compute")
-    ] = None
-    open_files: Annotated[
-        int | None, Mark.SHARED, Parameter(group=HELD, converter=whole, help="Files that each process may have open at a time")
-    ] = None
-    max_output_bytes: Annotated[
-        int | None, Mark.SHARED, Parameter(group=HELD, converter=whole, help="Bytes that one answer may have")
-    ] = None
-    sandbox: Annotated[
-        Literal["none", "bwrap"] | None,
-        Mark.SHARED,
-        Parameter(group=HELD, show_choices=True, help="Run them in a sandbox: bwrap is bubblewrap [default: none]"),
-    ] = None
-    sandbox_network: Annotated[
-        Literal["declared", "none", "all"] | None,
-        Mark.SHARED,
-        Parameter(group=HELD, help="Who has the network in it: skills that declare it, none, or all [default: declared]"),
-    ] = None
+@options(HELD, "memory_mb", "cpu_seconds", "open_files", "max_output_bytes", "sandbox", "sandbox_network")
+class ProcessOptions(Flags):
+    """The limits of skill processes."""
 
 
-@Parameter(name="*")
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportOptions:
+@options(RESULTS, "format", "output_dir", "store", "exit_on_fail")
+class ReportOptions(Flags):
     """What is written, and what must hold."""
 
-    format: Annotated[
-        list[str] | None,
-        Mark.SHARED,
-        Parameter(
-            group=RESULTS,
-            consume_multiple=1,
-            help="Report formats: json markdown html csv junit parquet [default: json markdown]",
-        ),
-    ] = None
-    output_dir: Annotated[
-        Path | None, Mark.SHARED, Parameter(group=RESULTS, help="Folder of report files [default: ./reports]")
-    ] = None
-    store: Annotated[
-        str | None, Mark.SHARED, Parameter(group=RESULTS, help="Folder (or .db file) of all results [default: ./eval-store]")
-    ] = None
-    exit_on_fail: Annotated[
-        bool | None,
-        Mark.SHARED,
-        Parameter(
-            group=RESULTS, help="Exit 1 when a skill is below --min-completion or calls a forbidden tool", show_default=False
-        ),
-    ] = None
 
-
-@Parameter(name="*")
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeFlags:
+@options(JUDGED, "judge_concurrency", "max_judge_cost", "no_judge_cache", "no_judge_check")
+class JudgeFlags(Flags):
     """How models judge, where tasks ask for that."""
 
     judge_model: Annotated[
         str | None,
         KeyOf(("llm", "model")),
-        Parameter(group=JUDGED, help="Model that judges: PROVIDER/MODEL; llm.apiBase and llm.apiKeyEnv go with it"),
-    ] = None
-    judge_concurrency: Annotated[
-        int | None, Mark.SHARED, Parameter(group=JUDGED, converter=whole, help="Questions to it at a time [default: 4]")
-    ] = None
-    max_judge_cost: Annotated[
-        float | None, Mark.SHARED, Parameter(group=JUDGED, help="USD that judging may cost; then the rest is not judged")
-    ] = None
-    no_judge_cache: Annotated[
-        bool | None,
-        Mark.SHARED,
-        Parameter(group=JUDGED, help="Ask again what it answered before, and keep nothing", show_default=False),
-    ] = None
-    no_judge_check: Annotated[
-        bool | None,
-        Mark.SHARED,
-        Parameter(group=JUDGED, help="Begin without asking it for one token first", show_default=False),
+        Parameter(group=JUDGED, help="Model that judges, as PROVIDER/MODEL; llm.apiBase and llm.apiKeyEnv go with it"),
     ] = None
 
 
-def flags_of(*groups: Any, **more: Any) -> dict[str, Any]:
-    """The options that were given, under the configuration's names."""
-    flags = {field.name: getattr(group, field.name) for group in groups for field in fields(group)} | more
+def flags_of(*groups: Flags, **more: Any) -> dict[str, Any]:
+    """The options that were given, under the configuration's names; paths as text."""
+    flags = {field.name: getattr(group, field.name) for group in groups for field in fields(group)} | more  # type: ignore[arg-type]
     flags["timeout_ms"] = flags.pop("timeout", None)
     if (model := flags.pop("judge_model", None)) is not None:
         flags["llm"] = {"model": model}
-    return {name: value for name, value in flags.items() if value is not None}
-
-
-def option_of(key: str) -> str:
-    """The option behind a key of a request, or a place in it: ``--items-per-task`` for ``items_per_task``; "" for none."""
-    name = key.partition("[")[0].replace("_", "-")
-    renamed = {"timeout-ms": "timeout", "task-tags": "tag", "tags": "tag", "llm": "judge-model", "llm.model": "judge-model"}
-    return name and "--" + renamed.get(name, name)
+    return {name: str(value) if isinstance(value, Path) else value for name, value in flags.items() if value is not None}

@@ -2,48 +2,101 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from eval_skills.cli.context import current
 from eval_skills.cli.options import JudgeFlags
+from eval_skills.cli.requests import unused_judge_options
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from eval_skills.core.selection import SelectStrategy
     from eval_skills.engine.definition.request import EvaluateRequest, PipelineRequest
     from eval_skills.engine.evaluation.plan import RunPlan
-    from eval_skills.engine.evaluation.summary import RunSummary
 
 GATE_FAILED, UNFINISHED = 1, 3
+
+
+class Recorded(Protocol):
+    """A summary that names the Prefect runs behind it."""
+
+    @property
+    def flow_runs(self) -> Sequence[str]: ...
+    @property
+    def task_runs(self) -> int: ...
+
+
+Summary = TypeVar("Summary", bound=Recorded)
+
+
+def call_recorded(
+    flow: str,
+    request: Any,
+    *,
+    meanwhile: Callable[[], object] = lambda: None,
+    around: Callable[[Callable[[], Summary]], Summary] = lambda call: call(),
+    what: str = "results",
+) -> Summary:
+    """The summary of the flow of this name (of `eval_skills.flows`), with a Prefect API behind it that has recorded its runs.
+
+    `meanwhile` is done while a private server starts: checks that need none. `around` makes the call; `what` is kept in any case.
+    """
+    from eval_skills.cli.prefect_server.private import prefect_api
+
+    with prefect_api(verbose=current().verbose) as server:
+        meanwhile()
+        from eval_skills import flows
+
+        called = getattr(flows, flow)
+        server.wait_until_ready()
+        summary = around(lambda: flows.run_here(called, request))
+        if not server.wait_until_recorded(summary.flow_runs, summary.task_runs):
+            current().remark(f"Prefect had not recorded every task run before its server stopped; {what} are safe")
+    return summary
+
+
+@contextmanager
+def interrupted(message: Callable[[], str]) -> Iterator[None]:
+    """An interruption inside is reported with this message: what is kept, and how to continue."""
+    try:
+        yield
+    except KeyboardInterrupt as interrupt:
+        raise type(interrupt)(message()) from None
 
 
 def run_flow(
     request: EvaluateRequest | PipelineRequest, *, dry_run: bool, exit_on_fail: bool, judging: JudgeFlags = JudgeFlags()
 ) -> int:
-    """Check the request, run its flow, print what came of it; the exit code of the command.
+    """Check the request, run its flow, print the result; the exit code of the command.
 
-    `judging` are the options of judging as they were given: it is said where they have nothing to do.
+    `judging` are the options of judging as they were given: where they change nothing, a warning says so.
     """
-    from eval_skills.cli.judging_options import idle_judging
     from eval_skills.cli.output.ranking import add_job_summary
     from eval_skills.cli.output.run import show_plan, show_summary
-    from eval_skills.cli.prefect_server.private import prefect_api
+    from eval_skills.engine.definition.request import PipelineRequest
 
     if dry_run:
         plan = checked_plan(request)
-        plan.remarks.extend(idle_judging(judging, plan.scorings))
+        plan.remarks.extend(unused_judge_options(judging, plan.scorings))
         show_plan(plan, request, gate=exit_on_fail, strategy=_strategy(request))
         return GATE_FAILED if exit_on_fail else 0
-    with prefect_api(verbose=current().verbose) as server:
-        plan = checked_plan(request)  # the same checks as the flow's, while the server starts
-        for remark in [*plan.remarks, *idle_judging(judging, plan.scorings)]:
+
+    def check() -> None:
+        plan = checked_plan(request)  # the same checks as the flow's
+        for remark in [*plan.remarks, *unused_judge_options(judging, plan.scorings)]:
             current().remark(remark)
-        flow = _flow(request)
-        server.wait_until_ready()
-        summary = _observed(flow, request)
-        if not server.wait_until_recorded(summary.flow_runs, summary.task_runs):
-            current().remark("Prefect had not recorded every task run before its server stopped; results are safe")
+
+    is_pipeline = isinstance(request, PipelineRequest)
+    summary = call_recorded(
+        "pipeline" if is_pipeline else "evaluate",
+        request,
+        meanwhile=check,
+        around=lambda call: observed(call, "run" if is_pipeline else "eval"),
+    )
     show_summary(summary, gate=exit_on_fail)
     add_job_summary(summary, gate=exit_on_fail)
     if summary.out_of_budget or summary.unjudged:
@@ -77,22 +130,15 @@ def _strategy(request: EvaluateRequest | PipelineRequest) -> SelectStrategy | No
     return chosen_strategy(request.strategy, min_completion=request.min_completion, top_k=request.top_k)
 
 
-def _flow(request: EvaluateRequest | PipelineRequest) -> Callable[[Any], RunSummary]:
-    from eval_skills import flows
-    from eval_skills.engine.definition.request import PipelineRequest
-
-    return flows.pipeline if isinstance(request, PipelineRequest) else flows.evaluate
-
-
-def _observed(flow: Callable[[Any], RunSummary], request: EvaluateRequest | PipelineRequest) -> RunSummary:
+def observed(call: Callable[[], Any], command: str = "") -> Any:
+    """Call with the live display; `command` is the one that continues after an interruption, "" where none does."""
     from eval_skills.cli.output.progress import LiveDisplay
-    from eval_skills.engine.definition.request import PipelineRequest
     from eval_skills.engine.evaluation.observer import observed_runs
-    from eval_skills.flows import run_here
 
-    command = "run" if isinstance(request, PipelineRequest) else "eval"
-    with LiveDisplay(current().err()) as display, observed_runs.by(display):
-        try:
-            return run_here(flow, request)
-        except KeyboardInterrupt as interrupt:
-            raise type(interrupt)(display.interrupted(command)) from None
+    not_continued = "interrupted; this night is not recorded, and later ones are not compared with it"
+    with (
+        LiveDisplay(current().err()) as display,
+        observed_runs.by(display),
+        interrupted(lambda: display.interrupted(command) if command else not_continued),
+    ):
+        return call()

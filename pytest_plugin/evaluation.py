@@ -114,8 +114,8 @@ def failing_clearly(what: str, work: Callable[[], T]) -> T:
 
 def _configured(root: Path, names: Iterable[str]) -> dict[str, Any]:
     """What the rootdir's and the home's configuration files and variables say, with the defaults below; all but the store."""
+    from eval_skills.cli.app import app
     from eval_skills.cli.configuration import configuration_model
-    from eval_skills.cli.main import app
     from eval_skills.core.config import load_config
 
     config = load_config({}, environ=os.environ, cwd=root, home=Path.home(), model=configuration_model(app)).config

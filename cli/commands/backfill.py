@@ -1,44 +1,60 @@
-"""``eval-skills backfill``.
-
-The call of the flow `backfill`, and what it tells while it works.
-"""
+"""``eval-skills backfill``: the call of the flow, and what is printed while it works."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Group, Parameter
 
-from eval_skills.cli.configuration import Mark
+from eval_skills.cli.configuration import Mark, Own
 from eval_skills.cli.context import current
-from eval_skills.cli.moments import from_moment, to_moment
 from eval_skills.cli.options import (
     EVALUATED,
     HOW,
     RESULTS,
     BenchmarksFolder,
     CustomCode,
+    ItemConcurrency,
     JudgeFlags,
     PastResults,
     ProcessOptions,
     TasksFile,
     flags_of,
-    whole,
+    from_moment,
+    option,
+    to_moment,
 )
+from eval_skills.cli.requests import configured_options, listed, request_of, todays_settings, typed_options, unused_judge_options
+from eval_skills.cli.running import UNFINISHED, call_recorded, interrupted
+from eval_skills.core.errors import RunError, UsageError
+from eval_skills.core.text import plural
 
 if TYPE_CHECKING:
-    from eval_skills.cli.options import JudgeFlags
     from eval_skills.engine.backfill.plan import BackfillPlan
     from eval_skills.engine.backfill.request import BackfillRequest
     from eval_skills.engine.backfill.summary import BackfillSummary
 
-UNFINISHED = 3
+_OF_THE_RUNS = frozenset(
+    {
+        "benchmark",
+        "evaluator",
+        "weights",
+        "tool_categories",
+        "tool_names",
+        "format",
+        "output_dir",
+        "fail_fast",
+        "min_completion",
+        "task_runner",
+    }
+)
+"""What a backfill takes over from the runs, or has no use for."""
 
 Mode = Literal["recompute", "rescore", "replay"]
 Every = Literal["day", "week", "run", "tag"]
-REBUILT = Group("What is rebuilt", sort_key=1)
+REBUILT, REPLAYED = Group("What is rebuilt", sort_key=1), Group("How a replay runs", sort_key=3)
 PAGES = frozenset({".html", ".htm"})
 
 
@@ -77,28 +93,21 @@ def backfill_command(
     benchmark: Annotated[
         str | None,
         Mark.ID_OR_PATH,
+        Own("replaces the benchmark that each run itself names"),
         Parameter(
             group=EVALUATED, help="Benchmark id or path [default: each run's own, as it is today; of a replay coding-easy]"
         ),
     ] = None,
     tasks: TasksFile = None,
     benchmarks_dir: BenchmarksFolder = None,
-    runs: Annotated[
-        int | None, Mark.SHARED, Parameter(group=HOW, converter=whole, help="replay: repeat every task N times [default: 1]")
-    ] = None,
-    concurrency: Annotated[
-        int | None, Mark.SHARED, Parameter(group=HOW, converter=whole, help="Items at a time [default: 4]")
-    ] = None,
-    timeout: Annotated[
-        int | None, Mark.SHARED, Parameter(group=HOW, converter=whole, help="replay: time limit of a call in ms [default: 30000]")
-    ] = None,
-    retries: Annotated[
-        int | None,
-        Mark.SHARED,
-        Parameter(group=HOW, converter=whole, help="replay: attempts after transient trouble [default: 0]"),
-    ] = None,
+    runs: Annotated[int | None, option("runs", REPLAYED)] = None,
+    concurrency: ItemConcurrency = None,
+    timeout: Annotated[int | None, option("timeout_ms", REPLAYED)] = None,
+    retries: Annotated[int | None, option("retries", REPLAYED)] = None,
     evaluator: Annotated[
-        str | None, Parameter(group=HOW, help="Scorer of tasks that name none [default: each run's own; of a replay exact]")
+        str | None,
+        Own("replaces the scorer that each run itself names"),
+        Parameter(group=HOW, help="Scorer of tasks that name none [default: each run's own; of a replay exact]"),
     ] = None,
     allow_custom_code: CustomCode = None,
     held: ProcessOptions = ProcessOptions(),
@@ -109,11 +118,11 @@ def backfill_command(
     ] = None,
     store: PastResults = None,
 ) -> int:
-    """Rebuild past results period by period, and compare each period with the one before.
+    """Rebuild past results period by period, and compare each with the one before.
 
-    What lands is new: no stored row is changed. A period that is up to date is left alone, so that the same call goes on after an
-    interruption, and does nothing the second time. What could not be used of stored runs is tried again by every call, and so is
-    what the judge failed. Exit code 3: it failed a part of a period, or no period came to a figure.
+    Everything stored is new: no stored row is changed. A period that is up to date is left alone, so that the same call continues
+    after an interruption, and does nothing the second time. Stored runs that could not be used are tried again by every call, and
+    so is what the judge failed. Exit code 3: the judge failed a part of a period, or no period has a figure.
 
     Example: eval-skills backfill --mode recompute --since 30d
 
@@ -121,21 +130,18 @@ def backfill_command(
 
     Example: eval-skills backfill --mode replay --skills-repo . --every tag
     """
-    from eval_skills.cli.commands.evaluate import request_of
-    from eval_skills.cli.commands.rescore import given, todays_settings
     from eval_skills.cli.output.backfill import show_backfill
-    from eval_skills.core.errors import RunError
     from eval_skills.engine.backfill.request import BackfillRequest
 
-    shared = given(
-        benchmarks_dir=benchmarks_dir, runs=runs, concurrency=concurrency, timeout_ms=timeout, retries=retries,
+    flags = flags_of(
+        held, judging, benchmarks_dir=benchmarks_dir, runs=runs, concurrency=concurrency, timeout=timeout, retries=retries,
         allow_custom_code=allow_custom_code, store=store,
     )  # fmt: skip
-    shared |= flags_of(held, judging)
-    own = given(since=since, until=until, skills_repo=skills_repo, benchmark=benchmark, tasks=tasks, evaluator=evaluator)
-    options = {name: str(value) if isinstance(value, Path) else value for name, value in (_shared(shared) | own).items()}
-    always = {"mode": mode, "every": every, "skills_path": skills_path, "force": force}
-    request = request_of(BackfillRequest, options | always | todays_settings())
+    shared = configured_options(BackfillRequest, flags, without=_OF_THE_RUNS)
+    options = {name: value for name, value in shared.items() if value is not None}
+    options |= flags_of(since=since, until=until, skills_repo=skills_repo, benchmark=benchmark, tasks=tasks, evaluator=evaluator)
+    options |= {"mode": mode, "every": every, "skills_path": skills_path, "force": force}
+    request = request_of(BackfillRequest, options | todays_settings())
     _check_output(output)
     summary = backfilled(request, judging)
     if output is not None and not summary.is_empty:
@@ -143,38 +149,11 @@ def backfill_command(
     show_backfill(summary, None if summary.is_empty else output)
     if summary.is_empty:
         again = " with --force" if mode == "replay" else ""
-        raise RunError(f"no period came to a figure, for the reasons above; mend the cause, then call again{again}")
+        raise RunError(f"no period has a figure, for the reasons above; fix the cause, then call again{again}")
     return UNFINISHED if summary.unjudged else 0
 
 
-def _shared(flags: dict[str, Any]) -> dict[str, Any]:
-    """What the configuration's top level says of the options that a backfill shares with an evaluation."""
-    from eval_skills.core.config.options import JudgeOptions
-
-    config = current().config(flags)
-    names = (
-        "benchmarks_dir",
-        "runs",
-        "concurrency",
-        "timeout_ms",
-        "retries",
-        "items_per_task",
-        "allow_custom_code",
-        "memory_mb",
-        "cpu_seconds",
-        "open_files",
-        "max_output_bytes",
-        "sandbox",
-        "sandbox_network",
-        "store",
-        "secrets",
-        *JudgeOptions.model_fields,
-    )
-    return {name: value for name in names if (value := getattr(config, name)) is not None}
-
-
 def _check_output(output: Path | None) -> None:
-    from eval_skills.core.errors import UsageError
     from eval_skills.engine.definition.paths import check_file
 
     if output is None:
@@ -186,7 +165,6 @@ def _check_output(output: Path | None) -> None:
 
 def _draw(summary: BackfillSummary, output: Path) -> None:
     from eval_skills.core.store.files import write_whole
-    from eval_skills.core.text import plural
     from eval_skills.reporting.trend import page as trend_page
     from eval_skills.reporting.trend.series import shown
 
@@ -196,53 +174,35 @@ def _draw(summary: BackfillSummary, output: Path) -> None:
 
 
 def backfilled(request: BackfillRequest, judging: JudgeFlags) -> BackfillSummary:
-    """What the backfill came to; where everything is up to date, no Prefect is started for that.
+    """The summary of the backfill; where everything is up to date, no Prefect is started for that.
 
-    `judging` are the options of judging as they were given: it is said where they have nothing to do.
+    `judging` are the options of judging as they were given: where they change nothing, a warning says so.
     """
-    from eval_skills.cli.prefect_server.private import prefect_api
+    from eval_skills.cli.output.progress import RunsAnnounced
     from eval_skills.engine.backfill.plan import plan_backfill
     from eval_skills.engine.backfill.summary import backfill_summary
+    from eval_skills.engine.evaluation.observer import observed_runs
 
     plan = plan_backfill(request)
-    for remark in _idle(judging, plan):
+    for remark in _unused(judging, plan):
         current().remark(remark)
     if not plan.pending:
         return backfill_summary(plan, {})
     current().remark(_announced(len(plan.works), len(plan.pending)), style="")
-    with prefect_api(verbose=current().verbose) as server:
-        from eval_skills import flows
-
-        server.wait_until_ready()
-        summary = _called(flows.backfill, request)
-        if not server.wait_until_recorded(summary.flow_runs, summary.task_runs):
-            current().remark("Prefect had not recorded every task run before its server stopped; results are safe")
-    return summary
+    with (
+        interrupted(lambda: "interrupted; what is done is kept: make the same call again to continue"),
+        observed_runs.by(RunsAnnounced()),
+    ):
+        return call_recorded("backfill", request)
 
 
-def _idle(judging: JudgeFlags, plan: BackfillPlan) -> list[str]:
-    from eval_skills.cli.judging_options import idle_judging, listed, typed_options
-
+def _unused(judging: JudgeFlags, plan: BackfillPlan) -> list[str]:
     if plan.request.mode != "recompute":
-        return idle_judging(judging, plan.scorings)
+        return unused_judge_options(judging, plan.scorings)
     typed = typed_options(judging)
     return [f"{listed(typed)}: not needed with --mode recompute, which judges nothing"] if typed else []
 
 
 def _announced(periods: int, pending: int) -> str:
-    from eval_skills.core.text import plural
 
     return f"{plural(periods, 'period')}: {pending} to do, {periods - pending} up to date"
-
-
-def _called(flow: Any, request: BackfillRequest) -> BackfillSummary:
-    from eval_skills.cli.output.progress import RunsAnnounced
-    from eval_skills.engine.evaluation.observer import observed_runs
-    from eval_skills.flows import run_here
-
-    try:
-        with observed_runs.by(RunsAnnounced()):
-            summary: BackfillSummary = run_here(flow, request)
-    except KeyboardInterrupt as interrupt:
-        raise type(interrupt)("interrupted; what is done is kept: make the same call again to go on") from None
-    return summary

@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Parameter
 
-from eval_skills.cli.configuration import Mark
+from eval_skills.cli.configuration import Own
 from eval_skills.cli.context import current
+from eval_skills.cli.options import option
+from eval_skills.core.errors import InputError, UsageError
+from eval_skills.core.text import nearest
 
 if TYPE_CHECKING:
     from eval_skills.core.models import Benchmark
 
 benchmarks_app = App(name="benchmarks", help="List benchmarks, and look at their tasks.")
 
-Directory = Annotated[Path | None, Mark.SHARED, Parameter(help="Folder of benchmarks, searched before the built-in ones")]
+Directory = Annotated[Path | None, option("benchmarks_dir")]
 Tags = Annotated[
     list[str] | None, Parameter(name=["-t", "--tag"], consume_multiple=1, help="Count and show only tasks with all of these tags")
 ]
@@ -41,7 +44,6 @@ def list_benchmarks(*, tag: Tags = None, complexity: Complexities = None, benchm
     from eval_skills.benchmarks import load_benchmark
     from eval_skills.benchmarks.locations import known_ids
     from eval_skills.cli.output.benchmarks import show_benchmarks
-    from eval_skills.core.errors import InputError
 
     _check_complexity(complexity)
     folder = _folder(benchmarks_dir)
@@ -58,7 +60,7 @@ def list_benchmarks(*, tag: Tags = None, complexity: Complexities = None, benchm
 
 @benchmarks_app.command
 def show(
-    benchmark: Annotated[str, Parameter(help="Id, or path of a benchmark file or folder")],
+    benchmark: Annotated[str, Own("names the one to show"), Parameter(help="Id, or path of a benchmark file or folder")],
     /,
     *,
     tag: Tags = None,
@@ -83,9 +85,7 @@ def show(
 
 
 def _check_complexity(given: list[str] | None) -> None:
-    from eval_skills.core.errors import UsageError
     from eval_skills.core.models.task import COMPLEXITIES
-    from eval_skills.core.text import nearest
 
     if unknown := next((name for name in given or () if name not in COMPLEXITIES), None):
         raise UsageError(
@@ -96,7 +96,6 @@ def _check_complexity(given: list[str] | None) -> None:
 def _matching(benchmarks: list[Benchmark], tags: list[str], complexity: list[str]) -> list[Benchmark]:
     """The benchmarks with the tasks that match, without those that have none."""
     from eval_skills.benchmarks import filter_tasks
-    from eval_skills.core.errors import InputError, UsageError
 
     found = []
     for benchmark in benchmarks:
@@ -110,7 +109,6 @@ def _matching(benchmarks: list[Benchmark], tags: list[str], complexity: list[str
 
 
 def _folder(benchmarks_dir: Path | None) -> Path | None:
-    from eval_skills.core.errors import InputError
 
     written = current().config({"benchmarks_dir": benchmarks_dir}).benchmarks_dir
     folder = Path(written) if written else None

@@ -6,15 +6,27 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from eval_skills.cli.configuration import Mark
-from eval_skills.cli.context import current
-from eval_skills.cli.options import COMPARED, HOW, JUDGED, BenchmarksFolder, JudgeFlags, PastResults, TasksFile, flags_of, whole
+from eval_skills.cli.configuration import Mark, Own
+from eval_skills.cli.context import current, existing_store
+from eval_skills.cli.options import (
+    COMPARED,
+    HOW,
+    JUDGED,
+    BenchmarksFolder,
+    JudgeFlags,
+    PastResults,
+    TasksFile,
+    flags_of,
+    option,
+    whole,
+)
+from eval_skills.cli.requests import configured_options, request_of
+from eval_skills.cli.running import UNFINISHED, call_recorded, interrupted
+from eval_skills.core.errors import UsageError
 
 if TYPE_CHECKING:
     from eval_skills.engine.comparison.request import CompareRequest
     from eval_skills.engine.comparison.summary import ComparisonSummary
-
-UNFINISHED = 3
 
 
 def compare_answers_command(
@@ -35,13 +47,12 @@ def compare_answers_command(
     benchmark: Annotated[
         str | None,
         Mark.ID_OR_PATH,
+        Own("replaces the benchmark that both runs themselves name"),
         Parameter(group=COMPARED, help="Benchmark that the runs were asked: id or path [default: the runs' own]"),
     ] = None,
     tasks: TasksFile = None,
     benchmarks_dir: BenchmarksFolder = None,
-    concurrency: Annotated[
-        int | None, Mark.SHARED, Parameter(group=HOW, converter=whole, help="Pairs at a time [default: 4]")
-    ] = None,
+    concurrency: Annotated[int | None, option("concurrency", HOW, help="Pairs at a time")] = None,
     judging: JudgeFlags = JudgeFlags(),
     panel: Annotated[
         list[str] | None,
@@ -57,12 +68,12 @@ def compare_answers_command(
     ] = None,
     store: PastResults = None,
 ) -> int:
-    """Let a model say, task by task, which of two runs answered better.
+    """Let a model decide, task by task, which of two runs answered better.
 
-    Every pair of answers is judged in both orders; where these disagree it is a tie, and so are equal answers, about which nobody
-    is asked. Of several models (--panel) more than half must be for a side, else it is a tie; one that fails is no vote. An item
-    without an answer is not judged. Made again, the call asks nothing twice, and goes on where it was stopped. Exit code 3: a
-    pair could not be judged, or the budget is spent.
+    Every pair of answers is judged in both orders. It is a tie where the orders disagree, and where the answers are equal: then
+    no model is asked. Of several models (--panel) more than half must favour a side, else it is a tie; one that fails does not
+    vote. An item without an answer is not judged. The same call made again asks nothing twice, and continues where it was
+    stopped. Exit code 3: a pair could not be judged, or the budget is spent.
 
     Example: eval-skills compare-answers 20261121T233824Z-3f9a latest
 
@@ -70,27 +81,13 @@ def compare_answers_command(
 
     Example: eval-skills compare-answers latest RUN_B --panel openai/a xai/b
     """
-    from eval_skills.cli.commands.evaluate import request_of
-    from eval_skills.cli.commands.rescore import given
-    from eval_skills.cli.context import existing_store
-    from eval_skills.cli.output.comparison import show_comparison
-    from eval_skills.core.config.options import JudgeOptions
+    from eval_skills.cli.output.judging import show_comparison
     from eval_skills.engine.comparison.request import CompareRequest
 
-    config = current().config(given(benchmarks_dir=benchmarks_dir, concurrency=concurrency) | flags_of(judging))
-    options = {
-        "run_a": run_a,
-        "run_b": run_b,
-        **given(skill_a=skill_a, skill_b=skill_b, criteria=criteria, benchmark=benchmark, votes=votes),
-        **given(panel=panel_beside(judging.judge_model, panel)),
-        **given(
-            tasks=str(tasks) if tasks else None, benchmarks_dir=str(config.benchmarks_dir) if config.benchmarks_dir else None
-        ),
-        "concurrency": config.concurrency,
-        "secrets": config.secrets,
-        "store": existing_store(store).path,
-        **{name: getattr(config, name) for name in JudgeOptions.model_fields},
-    }
+    flags = flags_of(judging, benchmarks_dir=benchmarks_dir, concurrency=concurrency) | {"store": existing_store(store).path}
+    options = configured_options(CompareRequest, flags, without=("benchmark",))
+    options |= flags_of(run_a=run_a, run_b=run_b, skill_a=skill_a, skill_b=skill_b, criteria=criteria, benchmark=benchmark)
+    options |= flags_of(tasks=tasks, votes=votes, panel=panel_beside(judging.judge_model, panel))
     summary = _compared(request_of(CompareRequest, options))
     show_comparison(summary)
     return 0 if summary.is_complete else UNFINISHED
@@ -102,8 +99,6 @@ def panel_beside(model: str | None, panel: list[str] | None) -> list[str] | None
     Raises:
         UsageError: both were typed.
     """
-    from eval_skills.core.errors import UsageError
-
     if model is None or panel is None or "--judge-model" in current().configured:
         return panel
     if "--panel" in current().configured:
@@ -112,26 +107,11 @@ def panel_beside(model: str | None, panel: list[str] | None) -> list[str] | None
 
 
 def _compared(request: CompareRequest) -> ComparisonSummary:
-    from eval_skills.cli.prefect_server.private import prefect_api
     from eval_skills.engine.comparison.pairs import plan_comparison
+    from eval_skills.engine.judging.outcome import going_on
 
     plan = plan_comparison(request)  # before a server is started for nothing
     for remark in plan.remarks:
         current().remark(remark)
-    with prefect_api(verbose=current().verbose) as server:
-        server.wait_until_ready()
-        summary = _called(request)
-        if not server.wait_until_recorded(summary.flow_runs, summary.task_runs):
-            current().remark("Prefect had not recorded every task run before its server stopped; results are safe")
-    return summary
-
-
-def _called(request: CompareRequest) -> ComparisonSummary:
-    from eval_skills import flows
-    from eval_skills.engine.judging.outcome import going_on
-    from eval_skills.flows import run_here
-
-    try:
-        return run_here(flows.compare_answers, request)
-    except KeyboardInterrupt as interrupt:
-        raise type(interrupt)(f"interrupted; {going_on(no_judge_cache=request.no_judge_cache)}") from None
+    with interrupted(lambda: f"interrupted; {going_on(no_judge_cache=request.no_judge_cache)}"):
+        return call_recorded("compare_answers", request)

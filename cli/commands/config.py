@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
-from eval_skills.cli.context import current
+from eval_skills.cli.context import current, print_json
+from eval_skills.core.config import set_in_file
+from eval_skills.core.config.layers import HOME_FILE, PROJECT_FILE
+from eval_skills.core.errors import ConfigError, UsageError
+from eval_skills.core.redaction import Redaction
 
 if TYPE_CHECKING:
     from eval_skills.core.config import LayeredConfig
@@ -30,7 +34,6 @@ def list_keys(
 
     Example: eval-skills config list --show-origin
     """
-    from eval_skills.cli.output.run import print_json
 
     layers = current().layers({})
     values = {key: _redaction(layers).data(value) for key, value in layers.flat().items()}
@@ -48,7 +51,6 @@ def get(key: Annotated[str, Parameter(help="A key, such as llm.model; or a group
 
     Example: eval-skills config get llm.model
     """
-    from eval_skills.cli.output.run import print_json
 
     layers = current().layers({})
     value = _redaction(layers).data(layers.get(key))
@@ -75,8 +77,6 @@ def set_key(
 
     Example: eval-skills config set timeoutMs 5000 --project
     """
-    from eval_skills.core.config import set_in_file
-    from eval_skills.core.errors import ConfigError
 
     _check_formats(key, value)
     redaction = _redaction(current().layers({}))  # a configuration that cannot be read is refused before one is written
@@ -101,8 +101,6 @@ def _check_formats(key: str, value: str) -> None:
 
 
 def _target(*, project: bool) -> Path:
-    from eval_skills.core.config.layers import HOME_FILE, PROJECT_FILE
-    from eval_skills.core.errors import UsageError
 
     given = current().config_path
     if given is not None and project:
@@ -111,7 +109,6 @@ def _target(*, project: bool) -> Path:
 
 
 def _show_set(key: str, value: Any, path: Path) -> None:
-    from eval_skills.cli.output.run import print_json
 
     layers = current().layers({})
     origin = layers.origin(key)
@@ -125,7 +122,6 @@ def _show_set(key: str, value: Any, path: Path) -> None:
 
 def _redaction(layers: LayeredConfig) -> Redaction:
     """What must not be printed: the values of the variables that the configuration names as secrets."""
-    from eval_skills.core.redaction import Redaction
 
     return Redaction.of_variables([*layers.config.secrets, layers.config.llm.api_key_env])
 

@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Group, Parameter
 
 from eval_skills.cli.commands.create_from import create_from_mcp, create_from_openapi
-from eval_skills.cli.context import current
+from eval_skills.cli.configuration import Own
+from eval_skills.cli.context import current, print_json
+from eval_skills.cli.requests import typed
+from eval_skills.core.errors import UsageError
 
 if TYPE_CHECKING:
     from eval_skills.scaffolding.draft import Draft
@@ -29,7 +32,9 @@ def create_command(
         Template | None, Parameter(group=SKILL, help="How it will be called [default: http_request]")
     ] = None,
     output_dir: Annotated[
-        Path | None, Parameter(group=SKILL, help="Folder of skills, where it gets its own [default: ./skills]")
+        Path | None,
+        Own("where the new folder is made; the top level's is for report files"),
+        Parameter(group=SKILL, help="Folder of skills, where it gets its own [default: ./skills]"),
     ] = None,
     description: Annotated[str | None, Parameter(group=SKILL, help="What it does, in a sentence or two")] = None,
     from_openapi: Annotated[
@@ -58,14 +63,13 @@ def create_command(
     ] = None,
     force: Annotated[bool, Parameter(group=SKILL, help="Overwrite files that are there already", show_default=False)] = False,
 ) -> int:
-    """Create a skill to start from, with tests of its own that pass; of an API or a server, with tests where it gives examples.
+    """Create a skill to start from, with tests of its own that pass.
 
-    The id is the name in lower case, with - for whatever is no letter, digit or _: "Weather Lookup" becomes weather-lookup.
+    The id is the name in lower case, with - for every character that is not a letter, digit or _: "Weather Lookup" becomes
+    weather-lookup.
 
     Example: eval-skills create --name Weather --from-template python_script
     """
-    from eval_skills.cli.commands.evaluate import typed
-    from eval_skills.core.errors import UsageError
     from eval_skills.scaffolding.draft import write_drafts
     from eval_skills.scaffolding.names import skill_name
 
@@ -119,7 +123,6 @@ def _from_template(named: SkillName, template: str, folder: Path, description: s
 
 
 def _show(named: SkillName, draft: Draft) -> None:
-    from eval_skills.cli.output.run import print_json
     from eval_skills.scaffolding.skill_templates import REQUIREMENTS_FILE, own_tests_command, shown_path
 
     if current().json:

@@ -7,12 +7,17 @@ The skills that an MCP server offers, for the commands that name one.
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from eval_skills.cli.context import current, printable
+from eval_skills.cli.context import current, print_json, printable
+from eval_skills.core.config.limits import absence, variable_name
+from eval_skills.core.errors import ItemError, UsageError
+from eval_skills.core.text import nearest
 
 if TYPE_CHECKING:
     from eval_skills.core.models import Skill
@@ -30,8 +35,6 @@ def create_from_mcp(
     auth_token_env: str | None = None,
 ) -> int:
     """Write a ``skill.json`` for each tool of `server` into `folder`, or for the one tool `name`."""
-    from eval_skills.core.errors import UsageError
-    from eval_skills.core.text import nearest
     from eval_skills.scaffolding.draft import write_drafts
     from eval_skills.scaffolding.mcp import draft_tool_skills, why_no_starter
 
@@ -39,7 +42,7 @@ def create_from_mcp(
     chosen = [skill for skill in skills if name in {None, skill.id, skill.adapter_config.get("tool")}]
     if not chosen:
         ids = [skill.id for skill in skills]
-        raise UsageError(f"--name {name!r} is no tool of the server{nearest(str(name), ids)}; it offers {', '.join(ids)}")
+        raise UsageError(f"--name {name!r} is not a tool of the server{nearest(str(name), ids)}; it offers {', '.join(ids)}")
     drafts = draft_tool_skills(chosen, folder)
     write_drafts(drafts, force=force)
     _show_mcp(drafts, [why_no_starter(skill) for skill in chosen])
@@ -47,7 +50,6 @@ def create_from_mcp(
 
 
 def _show_mcp(drafts: Sequence[Draft], lacks: Sequence[str]) -> None:
-    from eval_skills.cli.output.run import print_json
     from eval_skills.scaffolding.skill_templates import TESTS_FILE, own_tests_command, shown_path
 
     if current().json:
@@ -81,8 +83,6 @@ def create_from_openapi(
 
 
 def _show_openapi(imported: Imported) -> None:
-    from eval_skills.cli.context import printable
-    from eval_skills.cli.output.run import print_json
     from eval_skills.scaffolding.skill_templates import own_tests_command, shown_path
 
     for remark in imported.remarks:
@@ -114,12 +114,10 @@ def offered_skills(option: str, server: str, pass_env: Sequence[str] | None, aut
         UsageError: the server cannot be reached or offers nothing; the message says why.
     """
     import asyncio
-    from dataclasses import asdict
 
     from eval_skills.adapters.http.config import AuthConfig
     from eval_skills.adapters.mcp.server import server_at
     from eval_skills.adapters.mcp.tools import offer_of
-    from eval_skills.core.errors import ItemError, UsageError
     from eval_skills.scaffolding.mcp import ToolDescription, ToolServer, tool_skills
 
     config = _access(server, pass_env, auth_token_env)
@@ -159,7 +157,6 @@ def _anchored_word(word: str, folder: Path) -> str:
 def _access(server: str, pass_env: Sequence[str] | None, auth_token_env: str | None) -> dict[str, Any]:
     """The part of `adapterConfig` that says what the server gets of our environment."""
     from eval_skills.adapters.mcp.server import is_url
-    from eval_skills.core.errors import UsageError
 
     if pass_env and is_url(server):
         raise UsageError("--pass-env is for a server that is a program; a URL gets its token with --auth-token-env NAME")
@@ -173,10 +170,6 @@ def _access(server: str, pass_env: Sequence[str] | None, auth_token_env: str | N
 
 
 def _refuse_unset(option: str, names: Sequence[str]) -> None:
-    import os
-
-    from eval_skills.core.config.limits import absence, variable_name
-    from eval_skills.core.errors import UsageError
 
     for name in names:
         try:

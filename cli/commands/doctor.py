@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from eval_skills.cli.configuration import Mark
-from eval_skills.cli.context import current, printable
-from eval_skills.cli.options import EVALUATED, HOW, RESULTS, ProcessOptions, flags_of, option_of, whole
+from eval_skills.cli.configuration import Mark, Own
+from eval_skills.cli.context import current, print_json, printable
+from eval_skills.cli.options import EVALUATED, HOW, RESULTS, ProcessOptions, Results, flags_of, option
+from eval_skills.core.config import Config
+from eval_skills.core.config.options import ProcessLimits, option_of
+from eval_skills.core.documents.loading import validate
+from eval_skills.core.errors import ConfigError, InputError, UsageError
 
 if TYPE_CHECKING:
     from eval_skills.core.config import Config
@@ -28,18 +33,16 @@ def doctor_command(
         Mark.PATH,
         Parameter(group=EVALUATED, consume_multiple=1, help="skill.json files, skill folders or folders of skills to try"),
     ] = None,
-    skills_dir: Annotated[Path | None, Parameter(group=EVALUATED, help="Folder to search for skills to try")] = None,
+    skills_dir: Annotated[
+        Path | None,
+        Own("without it, no skill is tried"),
+        Parameter(group=EVALUATED, help="Folder to search for skills to try"),
+    ] = None,
     timeout: Annotated[
-        int | None,
-        Mark.SHARED,
-        Parameter(group=HOW, converter=whole, help="How long a skill may take to start, and to answer, in ms [default: 30000]"),
+        int | None, option("timeout_ms", HOW, help="How long a skill may take to start, and to answer, in ms")
     ] = None,
-    output_dir: Annotated[
-        Path | None, Mark.SHARED, Parameter(group=RESULTS, help="Folder of report files [default: ./reports]")
-    ] = None,
-    store: Annotated[
-        str | None, Mark.SHARED, Parameter(group=RESULTS, help="Folder (or .db file) of all results [default: ./eval-store]")
-    ] = None,
+    output_dir: Annotated[Path | None, option("output_dir", RESULTS)] = None,
+    store: Results = None,
     held: ProcessOptions = ProcessOptions(),
 ) -> int:
     """Check that a run would work, before it costs anything.
@@ -51,7 +54,6 @@ def doctor_command(
     Example: eval-skills doctor --skills-dir ./examples/skills
     """
     from eval_skills.cli.prefect_server.checks import prefect_checks
-    from eval_skills.core.config.options import ProcessLimits
     from eval_skills.engine.definition.request import confinement_asked
     from eval_skills.engine.doctor import HealthCheckRequest, health_checks
 
@@ -66,17 +68,13 @@ def doctor_command(
 
 def _placed(check: Check) -> Check:
     """The check with the place in the configuration for options that nobody typed."""
-    from dataclasses import replace
 
     return replace(check, found=current().placed(check.found), remedy=current().placed(check.remedy))
 
 
 def _configuration(flags: dict[str, Any]) -> tuple[Config, list[Check]]:
     """The configuration in force, and what there is to say of it; where it cannot be read, that of the flags alone."""
-    from eval_skills.core.config import Config
-    from eval_skills.core.documents.loading import validate
     from eval_skills.core.environment import Check
-    from eval_skills.core.errors import ConfigError, InputError, UsageError
 
     try:
         alone = validate(Config, flags)
@@ -85,7 +83,7 @@ def _configuration(flags: dict[str, Any]) -> tuple[Config, list[Check]]:
     try:
         layers = current().layers(flags)
     except ConfigError as error:
-        remedy = "mend it: until then every other command ends with this message"
+        remedy = "fix it: until then every other command fails with this message"
         return alone, [Check("configuration", "files", "failed", str(error), remedy)]
     places = dict.fromkeys(setting.origin for layer in layers.layers for setting in layer.values())
     said = ", ".join(place for place in places if place not in {"default", "flag"})
@@ -93,7 +91,6 @@ def _configuration(flags: dict[str, Any]) -> tuple[Config, list[Check]]:
 
 
 def _show(checks: list[Check], *, asked: bool) -> None:
-    from eval_skills.cli.output.run import print_json
     from eval_skills.core.environment import counted, document
 
     if current().json:

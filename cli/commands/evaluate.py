@@ -1,36 +1,34 @@
-"""``eval-skills eval``: the core command."""
+"""``eval-skills eval``, the core command, and ``eval-skills run``, the whole pipeline."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from eval_skills.cli.configuration import Mark
-from eval_skills.cli.context import current
+from eval_skills.cli.commands.find import check_adapter
+from eval_skills.cli.configuration import Mark, Own
 from eval_skills.cli.options import (
     EVALUATED,
     RESULTS,
+    SELECTED,
     BenchmarkOptions,
     ExecutionOptions,
     JudgeFlags,
     ProcessOptions,
     ReportOptions,
+    SkillsFolder,
+    StrategyFile,
+    TopK,
     flags_of,
-    option_of,
+    option,
 )
+from eval_skills.cli.requests import refuse_calling, request_of, request_options, typed
+from eval_skills.cli.running import run_flow
+from eval_skills.core.errors import UsageError
 
-if TYPE_CHECKING:
-    from eval_skills.core.models import Model
-
-Request = TypeVar("Request", bound="Model")
-_ASKED = ("tasks", "complexity", "traces", "trace_skill")
-OF_ONE_CALL = (*_ASKED, "resume", "retry_errors", "dry_run")
-"""Options that the configuration's top level does not know."""
-
-_OF_CALLS = ("skills_dir", "query", "tags", "adapter", "runs", "retries")
+OF_THE_PIPELINE = ("store", "exit_on_fail", "format", "output_dir", "skills_dir", "strategy", "top_k", "min_completion")
+"""What selecting and reporting need to know also when a run is resumed."""
 
 
 def eval_command(
@@ -49,7 +47,7 @@ def eval_command(
         Parameter(group=EVALUATED, name=["-t", "--tag"], consume_multiple=1, help="Only tasks with all of these tags"),
     ] = None,
     min_completion: Annotated[
-        float | None, Mark.SHARED, Parameter(group=RESULTS, help="Completion rate that --exit-on-fail asks for [default: 0.7]")
+        float | None, option("min_completion", RESULTS, help="Completion rate that --exit-on-fail asks for")
     ] = None,
     what: BenchmarkOptions = BenchmarkOptions(),
     how: ExecutionOptions = ExecutionOptions(),
@@ -70,8 +68,6 @@ def eval_command(
 
     Example: eval-skills eval --resume latest
     """
-    from eval_skills.cli.running import run_flow
-    from eval_skills.core.errors import UsageError
     from eval_skills.engine.definition.request import EvaluateRequest
 
     if not skills and not how.resume and not what.traces:
@@ -87,31 +83,8 @@ def eval_command(
     return run_flow(request, dry_run=how.dry_run, exit_on_fail=bool(options["exit_on_fail"]), judging=judging)
 
 
-def request_options(
-    flags: dict[str, Any], *, resuming: bool, always: Collection[str] = ("store", "exit_on_fail")
-) -> dict[str, Any]:
-    """The request's fields: configuration layers below, flags on top.
-
-    A resume names only what was typed, as said anew, and what is `always` its own.
-    """
-    from eval_skills.core.config import Config
-
-    forgotten = {*_ASKED} if resuming else {"retry_errors"}  # what is configured for the other kind of call
-    once = {
-        name: value for name, value in flags.items() if name in OF_ONE_CALL and (name not in forgotten or name in typed(flags))
-    }
-    flags = {name: value for name, value in flags.items() if name not in OF_ONE_CALL}
-    config = current().config(flags)
-    values = {name: getattr(config, name) for name in Config.model_fields}
-    if resuming:
-        values = {name: value for name, value in values.items() if name in typed(flags) or name in always}
-    return {name: str(value) if isinstance(value, Path) else value for name, value in {**values, **once}.items()}
-
-
 def _unless_recorded(skills: list[str], options: dict[str, Any]) -> list[str]:
     """The skills to call, or none where recorded runs are judged: what was typed beats what is configured."""
-    from eval_skills.core.errors import UsageError
-
     said = typed({"skills": skills, "traces": options["traces"]})
     if len(said) != 1:
         raise UsageError("--skills are called and --traces are not; give one of them")
@@ -122,36 +95,54 @@ def _unless_recorded(skills: list[str], options: dict[str, Any]) -> list[str]:
     return skills
 
 
-def refuse_calling(flags: dict[str, Any]) -> None:
-    """Refuse what was typed beside --traces and speaks of calls; what is configured for them does not matter then.
+def run_command(
+    *,
+    skills_dir: SkillsFolder = None,
+    query: Annotated[
+        str | None,
+        Parameter(group=EVALUATED, name=["-q", "--query"], help="Only skills with this text in name, description or tags"),
+    ] = None,
+    tag: Annotated[
+        list[str] | None,
+        Parameter(group=EVALUATED, name=["-t", "--tag"], consume_multiple=1, help="Only skills with all of these tags"),
+    ] = None,
+    adapter: Annotated[
+        str | None, Parameter(group=EVALUATED, name=["-a", "--adapter"], help="Only skills behind this adapter")
+    ] = None,
+    top_k: TopK = None,
+    min_completion: Annotated[
+        float | None,
+        Own("beats the strategy's own limit, which the top level's does not"),
+        Parameter(
+            group=SELECTED, help="Lowest completion rate to select, and for --exit-on-fail [default: the strategy's, else 0.7]"
+        ),
+    ] = None,
+    strategy: StrategyFile = None,
+    what: BenchmarkOptions = BenchmarkOptions(),
+    how: ExecutionOptions = ExecutionOptions(),
+    held: ProcessOptions = ProcessOptions(),
+    judging: JudgeFlags = JudgeFlags(),
+    reports: ReportOptions = ReportOptions(),
+) -> int:
+    """Find skills, evaluate them, select the best and write reports, in one Prefect flow.
 
-    Raises:
-        UsageError: one of the options was typed.
+    It does what find, eval and select do one after the other, and shows as one flow run with all its steps in Prefect.
+
+    Example: eval-skills run --skills-dir ./examples/skills --runs 3 --top-k 3
+
+    Example: eval-skills run --tag math --strategy strategy.yaml --dry-run
     """
-    from eval_skills.core.errors import UsageError
+    from eval_skills.engine.definition.request import PipelineRequest
+    from eval_skills.engine.stored_runs.candidates import chosen_strategy
 
-    given = {name for name, value in typed(flags).items() if value is not None}
-    for name in _OF_CALLS:
-        if name in given:
-            raise UsageError(f"{option_of(name)} is about skills that are called, and --traces calls none; leave one of them out")
-
-
-def typed(flags: dict[str, Any]) -> dict[str, Any]:
-    """Those of the options that the configuration did not give."""
-    return {name: value for name, value in flags.items() if option_of(name) not in current().configured}
-
-
-def request_of(model: type[Request], options: dict[str, Any], **own: Any) -> Request:
-    """The request of those options that `model` has a field for, and of this command's `own`.
-
-    Raises:
-        UsageError: a value is not valid; the message names the option.
-    """
-    from eval_skills.core.documents.loading import validate
-    from eval_skills.core.errors import InputError, UsageError
-
-    fitting = {name: value for name, value in options.items() if name in model.model_fields}
-    try:
-        return validate(model, fitting | own)
-    except InputError as error:
-        raise UsageError(": ".join(filter(None, (option_of(error.path), error.message)))) from None
+    check_adapter(adapter)
+    flags = flags_of(
+        what, how, held, judging, reports, skills_dir=skills_dir, top_k=top_k, strategy=strategy, min_completion=min_completion
+    )
+    options = request_options(flags, resuming=bool(how.resume), always=OF_THE_PIPELINE)
+    if options.get("traces"):
+        refuse_calling(flags | {"query": query, "tags": tag, "adapter": adapter})
+    floor = chosen_strategy(options["strategy"], min_completion=min_completion, floor=options.pop("min_completion"))
+    own = {"query": query, "tags": tag or [], "adapter": adapter, "min_completion": floor.filters.min_completion_rate}
+    request = request_of(PipelineRequest, options, **own)
+    return run_flow(request, dry_run=how.dry_run, exit_on_fail=bool(options["exit_on_fail"]), judging=judging)

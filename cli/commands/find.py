@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from eval_skills.cli.configuration import Mark
-from eval_skills.cli.context import current, printable
-from eval_skills.cli.options import FOUND, RESULTS, PastResults, whole
+from eval_skills.cli.configuration import Own
+from eval_skills.cli.context import current, print_json, printable
+from eval_skills.cli.options import FOUND, RESULTS, PastResults, option
+from eval_skills.cli.requests import typed
+from eval_skills.core.errors import InputError, UsageError
+from eval_skills.core.models import ADAPTER_TYPES
+from eval_skills.core.text import nearest
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -32,9 +36,11 @@ def find_command(
         str | None, Parameter(group=FOUND, name=["-a", "--adapter"], help="http, subprocess, mcp, langchain or custom")
     ] = None,
     min_completion: Annotated[
-        float | None, Parameter(group=FOUND, help="Lowest last completion rate, from the store's history")
+        float | None,
+        Own("without it, skills that were never evaluated are found, too"),
+        Parameter(group=FOUND, help="Lowest last completion rate, from the store's history"),
     ] = None,
-    skills_dir: Annotated[Path | None, Mark.SHARED, Parameter(group=FOUND, help="Folder to search [default: ./skills]")] = None,
+    skills_dir: Annotated[Path | None, option("skills_dir", FOUND)] = None,
     mcp: Annotated[
         str | None, Parameter(group=FOUND, help="Command or URL of an MCP server: its tools, instead of a folder's skills")
     ] = None,
@@ -45,9 +51,7 @@ def find_command(
     auth_token_env: Annotated[
         str | None, Parameter(group=FOUND, help="With --mcp and a URL: the variable that holds its bearer token")
     ] = None,
-    limit: Annotated[
-        int | None, Mark.SHARED, Parameter(group=RESULTS, converter=whole, help="Show at most this many [default: 20]")
-    ] = None,
+    limit: Annotated[int | None, option("limit", RESULTS)] = None,
     store: PastResults = None,
 ) -> int:
     """Find skills, best match first.
@@ -56,8 +60,6 @@ def find_command(
 
     Example: eval-skills find --query calc --tag math --skills-dir ./examples/skills
     """
-    from eval_skills.cli.commands.evaluate import typed
-    from eval_skills.core.errors import InputError
     from eval_skills.core.search import search
     from eval_skills.core.skills import Discovery, discover_skills, refuse_duplicates
     from eval_skills.core.store import Store
@@ -85,7 +87,6 @@ def find_command(
 
 def _offered(mcp: str | None, pass_env: list[str] | None, auth_token_env: str | None, skills_dir: Path | None) -> list[Skill]:
     from eval_skills.cli.commands.create_from import offered_skills
-    from eval_skills.core.errors import UsageError
 
     if mcp is None:
         raise UsageError("--pass-env and --auth-token-env are about an MCP server; name it with --mcp")
@@ -96,9 +97,6 @@ def _offered(mcp: str | None, pass_env: list[str] | None, auth_token_env: str | 
 
 def check_adapter(adapter: str | None) -> None:
     """Refuse an adapter type that does not exist."""
-    from eval_skills.core.errors import UsageError
-    from eval_skills.core.models import ADAPTER_TYPES
-    from eval_skills.core.text import nearest
 
     if adapter is not None and adapter not in ADAPTER_TYPES:
         raise UsageError(
@@ -107,14 +105,12 @@ def check_adapter(adapter: str | None) -> None:
 
 
 def _check_rate(min_completion: float | None) -> None:
-    from eval_skills.core.errors import UsageError
 
     if min_completion is not None and not 0 <= min_completion <= 1:
         raise UsageError(f"--min-completion is {min_completion}; give a rate from 0 to 1")
 
 
 def _show(skills: list[Skill], invalid: list[InvalidSkill], last: LastRuns) -> None:
-    from eval_skills.cli.output.run import print_json
 
     if current().json:
         print_json({"skills": [_entry(skill, last) for skill in skills], "invalid": [_broken(bad) for bad in invalid]})

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from eval_skills.cli.configuration import Mark
-from eval_skills.cli.context import current
-from eval_skills.cli.options import SHOWN, PastResults, whole
+from eval_skills.cli.configuration import Own
+from eval_skills.cli.context import current, existing_store, print_json
+from eval_skills.cli.options import SHOWN, PastResults, option
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,18 +27,20 @@ SKILLS_SHOWN = 2
 
 def history_command(
     *,
-    limit: Annotated[
-        int | None, Mark.SHARED, Parameter(group=SHOWN, converter=whole, help="Show at most this many [default: 20]")
-    ] = None,
+    limit: Annotated[int | None, option("limit", SHOWN)] = None,
     skill: Annotated[str | None, Parameter(group=SHOWN, help="Only runs of this skill: its id, or id@version")] = None,
-    benchmark: Annotated[str | None, Parameter(group=SHOWN, help="Only runs of this benchmark: its id, or id@version")] = None,
+    benchmark: Annotated[
+        str | None,
+        Own("narrows what is shown; the top level's says what is asked of skills"),
+        Parameter(group=SHOWN, help="Only runs of this benchmark: its id, or id@version"),
+    ] = None,
     all_: Annotated[
         bool,
         Parameter(group=SHOWN, name="--all", help="Also what was scored again, confirmed or monitored", show_default=False),
     ] = False,
     store: PastResults = None,
 ) -> int:
-    """List past runs, youngest first, with how to go on with the unfinished ones.
+    """List past runs, newest first, and how to continue the unfinished ones.
 
     A run is unfinished when it was interrupted; what it had finished is kept. Where there is room, a column says what changed
     since the run before it of the same benchmark and skill: skill, adapter, benchmark, scorer, judge, option, version,
@@ -46,8 +48,6 @@ def history_command(
 
     Example: eval-skills history --limit 5 --benchmark coding-easy
     """
-    from eval_skills.cli.context import existing_store
-    from eval_skills.cli.output.run import print_json
     from eval_skills.core.store import past_runs
     from eval_skills.core.trend.attribution import run_changes
 
@@ -65,7 +65,7 @@ def history_command(
 
 
 def resume_command(run_id: str, store: Store) -> str:
-    """What to type to go on with a run."""
+    """What to type to continue a run."""
     return f"eval-skills eval --resume {run_id} --store {quote(store.path)}"
 
 
@@ -114,7 +114,7 @@ def _show(runs: list[PastRun], store: Store, changes: Mapping[str, RunChanges], 
     out.print(table if fits else _table(columns, runs, changes))
     for run in runs:
         if run.state == "unfinished":
-            current().say(f"go on with  {resume_command(run.run_id, store)}", style="yellow")
+            current().say(f"continue with  {resume_command(run.run_id, store)}", style="yellow")
 
 
 def _table(columns: Sequence[str], runs: list[PastRun], changes: Mapping[str, RunChanges]) -> Table:

@@ -1,16 +1,18 @@
-"""``eval-skills init``: a project to start from."""
+"""``eval-skills init``, a project to start from; and ``eval-skills completion``."""
 
 from __future__ import annotations
 
 import os
 import shlex
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from eval_skills.cli.context import current
+from eval_skills.cli.context import current, print_json
+from eval_skills.core.config import load_config
 
 if TYPE_CHECKING:
     from eval_skills.core.config import LayeredConfig
@@ -23,7 +25,7 @@ def init_command(
     folder: Annotated[Path, Parameter(name="--dir", help="Folder of the project; it is made if it is missing")] = Path("."),
     ci: Annotated[Literal["github"] | None, Parameter(help="Write a workflow for this CI system too: github")] = None,
 ) -> int:
-    """Prepare a folder in which `eval-skills run` works at once.
+    """Prepare a folder in which eval-skills run works at once.
 
     Writes eval-skills.config.yaml with every key explained, an example skill, an example benchmark, reports/ and lines for
     .gitignore. What exists is kept, and a second call changes nothing. Folders that a configuration names are used.
@@ -51,7 +53,6 @@ def init_command(
 
 def _configuration_in(root: Path) -> LayeredConfig:
     """The configuration that a `run` in `root` would see; a file that cannot be used is refused before anything is written."""
-    from eval_skills.core.config import load_config
 
     given = current().config_path
     path = given.absolute() if given else None
@@ -71,7 +72,6 @@ def _remarks(places: ProjectFolders, layers: LayeredConfig, *, is_config_kept: b
 
 
 def _show(places: ProjectFolders, parts: Sequence[Part], remarks: Sequence[str]) -> None:
-    from eval_skills.cli.output.run import print_json
 
     then = _next(places.folder)
     if current().json:
@@ -93,3 +93,23 @@ def _next(folder: Path) -> str:
 
     where = "" if folder == Path.cwd() else f"cd {shlex.quote(shown_path(folder))} && "
     return f"{where}eval-skills run"
+
+
+Shell = Literal["bash", "zsh", "fish"]
+
+
+def completion_command(shell: Annotated[Shell, Parameter(help="The shell to complete in")], /) -> int:
+    """Print the script that completes commands and options in a shell.
+
+    Bash reads it from ~/.local/share/bash-completion/completions/eval-skills, for example.
+
+    Example: eval-skills completion bash > eval-skills.bash
+    """
+    app = current().app
+    assert app is not None
+    script = app.generate_completion(shell=shell)
+    if current().json:
+        print_json({"shell": shell, "script": script})
+    else:
+        sys.stdout.write(script)
+    return 0

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from eval_skills.cli.configuration import Mark
-from eval_skills.cli.context import current
+from eval_skills.cli.configuration import Mark, Own
+from eval_skills.cli.context import current, existing_store
 from eval_skills.cli.options import COMPARED, BenchmarksFolder, JudgeFlags, PastResults, TasksFile, flags_of
+from eval_skills.cli.requests import configured_options, listed, request_of, typed_options
+from eval_skills.cli.running import UNFINISHED, interrupted
 
-UNFINISHED = 3
-
-judge_app = App(name="judge", help="How far judging models are to be trusted.")
+judge_app = App(name="judge", help="Check the models that judge.")
 
 
 @judge_app.command(name="calibrate")
@@ -35,12 +35,15 @@ def calibrate_command(
     benchmark: Annotated[
         str | None,
         Mark.ID_OR_PATH,
+        Own("replaces the benchmark that the run itself names"),
         Parameter(group=COMPARED, help="Benchmark of the answers: id or path [default: the run's]"),
     ] = None,
     tasks: TasksFile = None,
     benchmarks_dir: BenchmarksFolder = None,
     evaluator: Annotated[
-        str | None, Parameter(group=COMPARED, help="Scorer of tasks that name none, for answers that are judged now")
+        str | None,
+        Own("replaces the scorer that the run itself names"),
+        Parameter(group=COMPARED, help="Scorer of tasks that name none, for answers that are judged now"),
     ] = None,
     force: Annotated[
         bool, Parameter(group=COMPARED, help="Replace a calibration that has more labels, too", show_default=False)
@@ -48,47 +51,29 @@ def calibrate_command(
     judging: JudgeFlags = JudgeFlags(),
     store: PastResults = None,
 ) -> int:
-    """Hold a judging model against the labels of people, and keep how far it agrees.
+    """Compare a judging model with the labels of people, and keep how far it agrees.
 
-    The labels are about the verdicts of a stored run (--run), or about answers of their own, in a column answer, which are judged
-    now. From then on reports of this benchmark, model and prompt also show the completion rate without the judge's mistakes.
-    The last calibration holds; one with fewer labels takes its place only with --force. Exit code 3: an answer could not be
-    judged, or the budget is spent.
+    The labels are about the verdicts of a stored run (--run), or about answers of their own, in a column answer, which are
+    judged now. From then on reports of this benchmark, model and prompt also show the completion rate corrected for the judge's
+    mistakes. The newest calibration holds; one with fewer labels replaces it only with --force. Exit code 3: an answer could
+    not be judged, or the budget is spent.
 
     Example: eval-skills judge calibrate --labels labels.csv --run latest
     """
-    from eval_skills.cli.commands.evaluate import request_of
-    from eval_skills.cli.commands.rescore import given
-    from eval_skills.cli.judging_options import listed, typed_options
-    from eval_skills.cli.output.calibration import show_calibrations
-    from eval_skills.core.config.options import JudgeOptions
+    from eval_skills.cli.output.judging import show_calibrations
     from eval_skills.engine.calibration.calibrate import calibrate_judge
     from eval_skills.engine.calibration.request import CalibrateRequest
     from eval_skills.engine.judging.outcome import going_on
 
-    config = current().config(given(benchmarks_dir=benchmarks_dir) | flags_of(judging))
-    options: dict[str, Any] = {
-        "labels": str(labels),
-        "pass_at": pass_at,
-        "force": force,
-        **given(run_id=run, benchmark=benchmark, tasks=str(tasks) if tasks else None, evaluator=evaluator),
-        **given(benchmarks_dir=str(config.benchmarks_dir) if config.benchmarks_dir else None),
-        "store": _store(store, must_exist=run is not None),
-        "secrets": config.secrets,
-        **{name: getattr(config, name) for name in JudgeOptions.model_fields},
-    }
+    flags = flags_of(judging, benchmarks_dir=benchmarks_dir, store=store if run is None else existing_store(store).path)
+    options = configured_options(CalibrateRequest, flags, without=("benchmark", "evaluator"))
+    options |= flags_of(
+        labels=labels, pass_at=pass_at, force=force, run_id=run, benchmark=benchmark, tasks=tasks, evaluator=evaluator
+    )
     if run is not None and (typed := typed_options(judging)):
         current().remark(f"{listed(typed)}: not needed with --run, whose verdicts are compared as they are; no model is asked")
-    try:
+    kept = "no model was asked" if run is not None else going_on(no_judge_cache=options["no_judge_cache"])
+    with interrupted(lambda: f"interrupted; {kept}"):
         outcome = calibrate_judge(request_of(CalibrateRequest, options))
-    except KeyboardInterrupt as interrupt:
-        kept = "no model was asked" if run is not None else going_on(no_judge_cache=config.no_judge_cache)
-        raise type(interrupt)(f"interrupted; {kept}") from None
     show_calibrations(outcome)
     return UNFINISHED if outcome.failed else 0
-
-
-def _store(given: str | None, *, must_exist: bool) -> str:
-    from eval_skills.cli.context import existing_store
-
-    return existing_store(given).path if must_exist else str(current().config({"store": given}).store)

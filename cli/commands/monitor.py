@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from eval_skills.engine.monitor.request import MonitorRequest
+    from eval_skills.engine.monitor.summary import MonitorSummary
+
+import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
 from eval_skills.cli.configuration import Mark
 from eval_skills.cli.context import current
-from eval_skills.cli.options import HOW, RESULTS, JudgeFlags, flags_of, whole
-
-if TYPE_CHECKING:
-    from eval_skills.engine.monitor.request import MonitorRequest
+from eval_skills.cli.options import HOW, RESULTS, JudgeFlags, Results, flags_of, option, whole
+from eval_skills.cli.requests import configured_options, request_of, unused_judge_options
+from eval_skills.cli.running import GATE_FAILED, UNFINISHED, call_recorded, interrupted
+from eval_skills.core.errors import UsageError
 
 SAMPLED = Group("What is sampled", sort_key=1)
 JUDGED = Group("How it is judged", sort_key=2)
@@ -37,9 +44,7 @@ def monitor_command(
             "latencyMs, costUsd, timestamp, skill",
         ),
     ] = None,
-    evaluator: Annotated[
-        str | None, Mark.SHARED, Parameter(group=JUDGED, help="Scorer, where the task names none [default: exact]")
-    ] = None,
+    evaluator: Annotated[str | None, option("evaluator", JUDGED, help="Scorer, where the task names none")] = None,
     expect: Annotated[
         str | None,
         Parameter(group=JUDGED, help="""What answers are compared with, as JSON: {"keywords": ["order"]}; the log's own wins"""),
@@ -49,15 +54,9 @@ def monitor_command(
         Mark.ID_OR_PATH,
         Parameter(group=JUDGED, help="JSON or YAML file with a task, or a benchmark's: BENCHMARK:TASK"),
     ] = None,
-    benchmarks_dir: Annotated[
-        Path | None, Mark.SHARED, Parameter(group=JUDGED, help="Folder of benchmarks, searched before the built-in ones")
-    ] = None,
-    allow_custom_code: Annotated[
-        bool | None, Mark.SHARED, Parameter(group=JUDGED, help="Let the task run its own scorer code", show_default=False)
-    ] = None,
-    concurrency: Annotated[
-        int | None, Mark.SHARED, Parameter(group=JUDGED, converter=whole, help="Answers judged at a time [default: 4]")
-    ] = None,
+    benchmarks_dir: Annotated[Path | None, option("benchmarks_dir", JUDGED)] = None,
+    allow_custom_code: Annotated[bool | None, option("allow_custom_code", JUDGED)] = None,
+    concurrency: Annotated[int | None, option("concurrency", JUDGED, help="Answers judged at a time")] = None,
     window: Annotated[int, Parameter(group=HEALTH, converter=whole, help="Samples that the status looks back on")] = 200,
     min_sample: Annotated[
         int, Parameter(group=HEALTH, converter=whole, help="Fewer samples than this are insufficient_data")
@@ -80,14 +79,12 @@ def monitor_command(
         Literal["warning", "critical"] | None,
         Parameter(group=RESULTS, help="Exit 1 when the status at the end is this or worse, or insufficient_data"),
     ] = None,
-    store: Annotated[
-        str | None, Mark.SHARED, Parameter(group=RESULTS, help="Where samples are kept [default: ./eval-store]")
-    ] = None,
+    store: Results = None,
 ) -> int:
-    """Sample a log of production interactions, judge the sample, and tell when its health changes.
+    """Sample a log of production interactions, judge the sample, and report when its health changes.
 
     The status is that of the last --window samples: healthy, warning, critical, or insufficient_data. A change is the Prefect
-    event eval-skills.monitor-status. The next call goes on where this one stopped reading.
+    event eval-skills.monitor-status. The next call continues where this one stopped reading.
 
     Example: eval-skills monitor ./support.jsonl --rate 0.2 --evaluator contains
 
@@ -95,45 +92,51 @@ def monitor_command(
 
     Example: eval-skills monitor ./logs --task coding-easy:add --follow
     """
-    from eval_skills.cli.output.monitor import run_monitor
+    from eval_skills.engine.monitor.request import MonitorRequest
 
     own = {
         "log": log, "rate": rate, "seed": seed, "skill": skill, "task": task, "window": window, "min_sample": min_sample,
         "warning": warning, "critical": critical, "hysteresis": hysteresis, "follow": follow, "interval_s": interval,
         "idle_stop_s": idle_stop, "restart": restart, "fields": _fields(field or []), "expected_output": _expectation(expect),
     }  # fmt: skip
-    shared = {"evaluator": evaluator, "allow_custom_code": allow_custom_code, "concurrency": concurrency, "store": store}
-    return run_monitor(_request(own, shared | {"benchmarks_dir": benchmarks_dir}, flags_of(judging)), fail_on, judging)
+    flags = flags_of(
+        judging, evaluator=evaluator, allow_custom_code=allow_custom_code, concurrency=concurrency, store=store,
+        benchmarks_dir=benchmarks_dir,
+    )  # fmt: skip
+    request = request_of(MonitorRequest, configured_options(MonitorRequest, flags) | own)
+    return _run(request, fail_on, judging)
 
 
-def _request(own: dict[str, Any], shared: dict[str, Any], judging: dict[str, Any]) -> MonitorRequest:
-    from eval_skills.core.config.options import JudgeOptions
-    from eval_skills.core.documents.loading import validate
-    from eval_skills.core.errors import InputError, UsageError
-    from eval_skills.engine.monitor.request import MonitorRequest
+def _run(request: MonitorRequest, fail_on: str | None, judging: JudgeFlags) -> int:
+    from eval_skills.cli.output.monitor import monitor_gate_passed, show_monitor
+    from eval_skills.engine.monitor.session import check_monitor
 
-    config = current().config({name: value for name, value in (shared | judging).items() if value is not None})
-    named = [*shared, *JudgeOptions.model_fields, "weights", "tool_categories", "tool_names", "secrets"]
-    options = {name: getattr(config, name) for name in named}
-    options["benchmarks_dir"] = str(config.benchmarks_dir) if config.benchmarks_dir else None
-    try:
-        return validate(MonitorRequest, options | own)
-    except InputError as error:
-        raise UsageError(": ".join(filter(None, (_option(error.path), error.message)))) from None
+    task = check_monitor(request)  # before a server is started for nothing
+    for remark in unused_judge_options(judging, task.scorings) if task.scorings else ():  # else the log itself says how to score
+        current().remark(remark)
+    summary = _watched(request)
+    passed = monitor_gate_passed(summary, fail_on)
+    show_monitor(summary, fail_on, passed)
+    if summary.judge_failed:
+        return UNFINISHED
+    return 0 if passed else GATE_FAILED
 
 
-def _option(path: str) -> str:
-    """``--min-sample`` for the place ``min_sample`` of a request; "" for none."""
-    name, _, inside = path.partition(".")
-    kebab = name.replace("_", "-")
-    renamed = {"fields": "field", "expected-output": "expect", "interval-s": "interval", "idle-stop-s": "idle-stop"}
-    option = "LOG" if name == "log" else name and f"--{renamed.get(kebab, kebab)}"
-    return " ".join(filter(None, (option, inside)))
+def _watched(request: MonitorRequest) -> MonitorSummary:
+    from eval_skills.cli.output.monitor import MonitorDisplay
+    from eval_skills.engine.monitor.summary import observed_monitors
+
+    watcher = MonitorDisplay()
+
+    def left() -> str:
+        status = f"; the last change was to {watcher.last}" if watcher.last else ""
+        return f"interrupted{status}; the same command continues where this one stopped"
+
+    with observed_monitors.by(watcher), interrupted(left):
+        return call_recorded("monitor", request, what="samples")
 
 
 def _fields(pairs: list[str]) -> dict[str, str]:
-    from eval_skills.core.errors import UsageError
-
     fields: dict[str, str] = {}
     for pair in pairs:
         name, sign, key = pair.partition("=")
@@ -144,9 +147,6 @@ def _fields(pairs: list[str]) -> dict[str, str]:
 
 
 def _expectation(text: str | None) -> Any:
-    import json
-
-    from eval_skills.core.errors import UsageError
 
     if text is None:
         return None

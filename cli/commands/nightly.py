@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from eval_skills.cli.configuration import Mark
-from eval_skills.cli.context import current
-from eval_skills.cli.options import COMPARED, EVALUATED, RESULTS, whole
+from eval_skills.cli.context import current, print_json
+from eval_skills.cli.options import COMPARED, EVALUATED, RESULTS, Results, flags_of, option, whole
+from eval_skills.cli.requests import configured_options, request_of
+from eval_skills.cli.running import GATE_FAILED, UNFINISHED, call_recorded, observed
+from eval_skills.core.config.options import FlowOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from eval_skills.engine.nightly.request import NightlyRequest
     from eval_skills.engine.nightly.summary import NightSummary, SuiteOutcome
 
-GATE_FAILED, UNFINISHED = 1, 3
 OF_THE_SUITE = frozenset({"format", "output_dir", "benchmark", "store", "fail_fast"})
-"""Keys of the configuration that suites do not take over: a night says them itself, or writes no report files unless asked."""
+"""Keys of the configuration that suites do not take over: the request has them, or no report files are written unless asked."""
 
 
 def nightly_command(
@@ -38,84 +39,50 @@ def nightly_command(
         int | None,
         Parameter(group=RESULTS, converter=whole, help="Delete items older than N days; reports stay [default: keep all]"),
     ] = None,
-    store: Annotated[
-        str | None, Mark.SHARED, Parameter(group=RESULTS, help="Folder (or .db file) of all results [default: ./eval-store]")
-    ] = None,
+    store: Results = None,
     exit_on_fail: Annotated[
         bool | None,
-        Mark.SHARED,
-        Parameter(
-            group=RESULTS,
-            help="Exit 1 when a skill regressed or called a forbidden tool, or a suite could not run",
-            show_default=False,
+        option(
+            "exit_on_fail", RESULTS, help="Exit 1 when a skill regressed or called a forbidden tool, or a suite could not run"
         ),
     ] = None,
 ) -> int:
-    """Evaluate suites as every night, and tell what changed.
+    """Evaluate suites every night, and report what changed.
 
-    Each suite is compared with its last good night and with its baseline, and what moved is run again before it is an alarm.
+    Each suite is compared with its last good night and with its baseline, and what changed is run again before an alarm is
+    raised.
 
     Example: eval-skills nightly --suites suites.yaml --keep-days 90
 
     Example: eval-skills nightly --suites suites.yaml --baseline main.json
     """
-    from eval_skills.cli.prefect_server.private import prefect_api
     from eval_skills.engine.nightly.plan import plan_night
+    from eval_skills.engine.nightly.request import NightlyRequest
 
-    own = {"suites": str(suites), "baseline": baseline, "confirm_runs": confirm_runs, "keep_days": keep_days}
-    request = _request({name: value for name, value in own.items() if value is not None}, store)
-    gate = current().config({"exit_on_fail": exit_on_fail}).exit_on_fail
-    with prefect_api(verbose=current().verbose) as server:
-        plan_night(request)  # the same checks as the flow's, while the server starts
-        from eval_skills import flows
-
-        flow = flows.nightly
-        server.wait_until_ready()
-        summary = _run(flow, request)
-        if not server.wait_until_recorded(summary.flow_runs, summary.task_runs):
-            current().remark("Prefect had not recorded every task run before its server stopped; results are safe")
+    own = flags_of(suites=suites, baseline=baseline, confirm_runs=confirm_runs, keep_days=keep_days)
+    options = configured_options(FlowOptions, {}, without=OF_THE_SUITE)
+    config = current().config(flags_of(store=store, exit_on_fail=exit_on_fail))
+    request = request_of(NightlyRequest, {**own, "store": config.store, "options": options})
+    gate = config.exit_on_fail
+    summary = call_recorded(
+        "nightly", request, meanwhile=lambda: plan_night(request), around=lambda call: observed(lambda: _ended(call))
+    )
     _show(summary, gate=gate)
     if gate and not summary.gate_passed:
         return GATE_FAILED
     return UNFINISHED if summary.nothing_ran else 0
 
 
-def _request(own: dict[str, object], store: str | None) -> NightlyRequest:
-    from eval_skills.cli.options import option_of
-    from eval_skills.core.config import Config
-    from eval_skills.core.config.options import FlowOptions
-    from eval_skills.core.documents.loading import validate
-    from eval_skills.core.errors import InputError, UsageError
-    from eval_skills.engine.nightly.request import NightlyRequest
-
-    config = current().config({"store": store})
-    shared = (Config.model_fields.keys() & FlowOptions.model_fields.keys()) - OF_THE_SUITE
-    options = {name: getattr(config, name) for name in sorted(shared)}
-    options = {name: str(value) if isinstance(value, Path) else value for name, value in options.items()}
-    try:
-        return validate(NightlyRequest, {**own, "store": config.store, "options": options})
-    except InputError as error:
-        raise UsageError(": ".join(filter(None, (option_of(error.path), error.message)))) from None
-
-
-def _run(flow: Callable[[NightlyRequest], NightSummary], request: NightlyRequest) -> NightSummary:
-    from eval_skills.cli.output.progress import LiveDisplay
-    from eval_skills.engine.evaluation.observer import observed_runs
+def _ended(call: Callable[[], NightSummary]) -> NightSummary:
     from eval_skills.engine.nightly.summary import NoSuiteRan
-    from eval_skills.flows import run_here
 
-    with LiveDisplay(current().err()) as display, observed_runs.by(display):
-        try:
-            return run_here(flow, request)
-        except NoSuiteRan as failed:
-            return failed.summary
-        except KeyboardInterrupt as interrupt:
-            said = "interrupted; this night is not recorded, and no later one compares itself with it"
-            raise type(interrupt)(said) from None
+    try:
+        return call()
+    except NoSuiteRan as failed:
+        return failed.summary
 
 
 def _show(summary: NightSummary, *, gate: bool) -> None:
-    from eval_skills.cli.output.run import print_json
 
     if current().json:
         print_json({**summary.to_json(), "gate": {"passed": summary.gate_passed} if gate else None})

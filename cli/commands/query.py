@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import csv
+import json
 import sys
+from datetime import date, datetime, time
+from decimal import Decimal
+from math import isfinite
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from eval_skills.cli.context import current
+from eval_skills.cli.context import current, existing_store, print_json
 from eval_skills.cli.options import RESULTS, PastResults
+from eval_skills.core.errors import UsageError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,15 +36,13 @@ def query_command(
     ] = False,
     store: PastResults = None,
 ) -> int:
-    """Ask the store in SQL (DuckDB), for reading only.
+    """Query the store in SQL (DuckDB), read-only.
 
-    The views items, reports, runs, comparisons, samples, nights, preferences and calibrations hold everything that was ever kept
-    there. No statement can change it.
+    The views items, reports, runs, comparisons, samples, nights, preferences and calibrations hold everything in the store. No
+    statement can change it.
 
     Example: eval-skills query "SELECT skill_id, avg(score) FROM items GROUP BY 1"
     """
-    from eval_skills.cli.context import existing_store
-    from eval_skills.core.errors import UsageError
     from eval_skills.core.store.sql import query
 
     if csv_ and current().json:
@@ -49,8 +52,6 @@ def query_command(
 
 
 def _print(table: pa.Table, *, as_csv: bool) -> None:
-    from eval_skills.cli.output.query import json_value
-    from eval_skills.cli.output.run import print_json
 
     rows = list(zip(*(column.to_pylist(maps_as_pydicts="lossy") for column in table.columns), strict=True))
     if as_csv:
@@ -63,7 +64,6 @@ def _print(table: pa.Table, *, as_csv: bool) -> None:
 
 
 def _refuse_twins(names: list[str]) -> None:
-    from eval_skills.core.errors import UsageError
 
     for name in names:
         if names.count(name) > 1:
@@ -71,7 +71,6 @@ def _refuse_twins(names: list[str]) -> None:
 
 
 def _print_csv(names: list[str], rows: list[tuple[Any, ...]]) -> None:
-    from eval_skills.cli.output.query import text_value
     from eval_skills.reporting.escape import csv_cell, encodable, visible
 
     shown = (
@@ -101,8 +100,6 @@ def _table(names: list[str], rows: list[tuple[Any, ...]]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    from eval_skills.cli.output.query import short, text_value
-
     table = Table(box=None, pad_edge=False)
     for place, name in enumerate(names):
         is_number = any(isinstance(row[place], int | float) for row in rows)
@@ -117,9 +114,51 @@ def _record(names: list[str], row: tuple[Any, ...]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    from eval_skills.cli.output.query import short, text_value
-
     record = Table(box=None, pad_edge=False, show_header=False)
     for name, cell in zip(names, row, strict=True):
         record.add_row(Text(short(name), style="bold"), Text(short(text_value(cell))))
     return record
+
+
+CELL_WIDTH = 60
+
+
+def json_value(value: Any) -> Any:
+    """The value as JSON has it. Moments are ISO 8601, bytes hexadecimal; NaN and infinities are null; the rest is its text."""
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, dict):
+        return {str(key): json_value(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [json_value(part) for part in value]
+    return _scalar(value)
+
+
+def text_value(value: Any) -> str:
+    """The value as one text: "" for null, JSON for lists and structures."""
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return repr(value)
+    plain = json_value(value)
+    return plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
+
+
+def short(text: str) -> str:
+    """The text in one line of at most `CELL_WIDTH` characters, without what could steer a terminal."""
+    from eval_skills.reporting.escape import visible
+
+    line = visible(" ".join(text.split()))
+    return line if len(line) <= CELL_WIDTH else f"{line[: CELL_WIDTH - 1]}…"
+
+
+def _scalar(value: Any) -> Any:
+    if isinstance(value, datetime | date | time):
+        return value.isoformat()
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    return str(value)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import App, Parameter
 
-from eval_skills.cli.configuration import Mark
-from eval_skills.cli.context import current
-from eval_skills.cli.options import COMPARED, RESULTS
+from eval_skills.cli.configuration import Mark, Own
+from eval_skills.cli.context import current, print_json
+from eval_skills.cli.options import COMPARED, RESULTS, PastResults
 from eval_skills.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ def convert(
     ],
     format: Annotated[  # noqa: A002 - the word that people use
         list[str],
+        Own("is what the call is about"),
         Parameter(
             group=RESULTS, consume_multiple=1, help="Formats to write, several at once: json markdown html csv junit parquet"
         ),
@@ -43,9 +44,7 @@ def convert(
         Mark.PATH,
         Parameter(group=RESULTS, help="File for one format; or a folder: one that is there, ends in /, or for several formats"),
     ],
-    store: Annotated[
-        str | None, Mark.SHARED, Parameter(group=RESULTS, help="Where runs are looked up [default: ./eval-store]")
-    ] = None,
+    store: PastResults = None,
 ) -> int:
     """Write a report in other formats.
 
@@ -100,15 +99,14 @@ def diff(
     ] = None,
     format: Annotated[  # noqa: A002 - the word that people use
         list[str] | None,
+        Own("a comparison has formats of its own"),
         Parameter(
             group=RESULTS,
             consume_multiple=1,
             help="Formats: markdown json html [default: by the ending of --output, else markdown; a table without one]",
         ),
     ] = None,
-    store: Annotated[
-        str | None, Mark.SHARED, Parameter(group=RESULTS, help="Where runs are looked up [default: ./eval-store]")
-    ] = None,
+    store: PastResults = None,
 ) -> int:
     """Compare two evaluations skill by skill.
 
@@ -194,7 +192,6 @@ def _write_diff(document: DiffDocument, formats: list[str], output: str, *, inpu
 
 
 def _tell_files(files: list[Path], *, remarks: list[str]) -> int:
-    from eval_skills.cli.output.run import print_json
 
     for remark in remarks:
         current().remark(remark)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from eval_skills.cli.context import current
+from eval_skills.cli.configuration import Own
+from eval_skills.cli.context import current, json_text, print_json
 from eval_skills.cli.options import RESULTS, SELECTED, PastResults, StrategyFile, TopK
 
 if TYPE_CHECKING:
@@ -30,7 +31,9 @@ def select_command(
     ] = None,
     strategy: StrategyFile = None,
     min_completion: Annotated[
-        float | None, Parameter(group=SELECTED, help="Lowest completion rate; beats the strategy file")
+        float | None,
+        Own("beats the strategy's own limit, which the top level's does not"),
+        Parameter(group=SELECTED, help="Lowest completion rate; beats the strategy file"),
     ] = None,
     top_k: TopK = None,
     output: Annotated[
@@ -74,7 +77,6 @@ def _entry(choice: RankedSkill) -> dict[str, Any]:
 
 
 def _deliver(entries: list[dict[str, Any]], output: Path | None, *, remarks: list[str]) -> None:
-    from eval_skills.cli.output.run import json_text, print_json
     from eval_skills.core.store.files import write_whole
 
     session = current()

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from eval_skills.cli.context import current
-from eval_skills.cli.moments import from_moment, to_moment
-from eval_skills.cli.options import RESULTS, SHOWN, PastResults, whole
+from eval_skills.cli.configuration import Own
+from eval_skills.cli.context import current, existing_store, print_json
+from eval_skills.cli.options import RESULTS, SHOWN, PastResults, from_moment, to_moment, whole
+from eval_skills.core.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,7 +37,9 @@ def trend_command(
         ),
     ] = "completionRate",
     benchmark: Annotated[
-        str | None, Parameter(group=SHOWN, help="Only this benchmark: its id, or id@version [default: each]")
+        str | None,
+        Own("narrows what is shown; the top level's says what is asked of skills"),
+        Parameter(group=SHOWN, help="Only this benchmark: its id, or id@version [default: each]"),
     ] = None,
     since: Annotated[
         datetime | None,
@@ -48,6 +51,7 @@ def trend_command(
     ] = None,
     limit: Annotated[
         int,
+        Own("counts the runs of a line; find's counts skills, and history's runs of any kind"),
         Parameter(
             group=SHOWN, converter=whole, help="Show at most this many runs of a benchmark, and those where the level changed"
         ),
@@ -66,7 +70,6 @@ def trend_command(
 
     Example: eval-skills trend --skill calculator --metric p95Ms --since 30d
     """
-    from eval_skills.cli.context import existing_store
     from eval_skills.cli.output.trend import Steps
     from eval_skills.core.trend.trend import check_metric, trend
 
@@ -82,7 +85,6 @@ def trend_command(
 
 
 def _check(limit: int, output: Path | None) -> None:
-    from eval_skills.core.errors import UsageError
 
     if limit < 1:
         raise UsageError(f"--limit {limit}: give at least 1, or leave it out for {ROWS_SHOWN}")
@@ -113,7 +115,6 @@ def _write(output: Path, found: Trend, skill: str, metric: str, changes: Mapping
 
 
 def _show(found: Trend, skill: str, metric: str, output: Path | None, changes: Mapping[str, Steps], limit: int) -> None:
-    from eval_skills.cli.output.run import print_json
     from eval_skills.cli.output.trend import show_table
 
     if current().json:

@@ -6,11 +6,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pydantic.alias_generators import to_camel
 from rich.table import Table
 from rich.text import Text
 
-from eval_skills.cli.context import current
-from eval_skills.cli.output.run import NO_LIMIT, print_json
+from eval_skills.cli.context import current, print_json
+from eval_skills.cli.output.run import NO_LIMIT
+from eval_skills.core.store import COMPARISON_SCHEMA
 from eval_skills.reporting import numbers
 from eval_skills.reporting.escape import one_line
 from eval_skills.reporting.numbers import sparkline
@@ -83,9 +85,6 @@ def _document(summary: BackfillSummary, output: Path | None) -> dict[str, Any]:
 
 
 def _camel(row: dict[str, Any]) -> dict[str, Any]:
-    from pydantic.alias_generators import to_camel
-
-    from eval_skills.core.store import COMPARISON_SCHEMA
 
     return {to_camel(name): _plain(row.get(name)) for name in COMPARISON_SCHEMA.names}
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from eval_skills.cli.context import current, printable
+from rich.table import Table
+from rich.text import Text
+
+from eval_skills.benchmarks import count_complexity, count_tags
+from eval_skills.cli.context import current, print_json, printable
 
 if TYPE_CHECKING:
     from eval_skills.core.models import Benchmark, EvalTask
@@ -15,7 +19,6 @@ NOT_RATED = "unrated"
 
 def show_benchmarks(found: list[Benchmark], invalid: list[dict[str, str]]) -> None:
     """A row for each benchmark; `invalid` are the ids of the malformed ones and the reasons why they are."""
-    from eval_skills.cli.output.run import print_json
 
     if current().json:
         print_json({"benchmarks": [_entry(benchmark) for benchmark in found], "invalid": invalid})
@@ -28,7 +31,6 @@ def show_benchmarks(found: list[Benchmark], invalid: list[dict[str, str]]) -> No
 
 def show_benchmark(benchmark: Benchmark) -> None:
     """One benchmark, and a row for each of its tasks."""
-    from eval_skills.cli.output.run import print_json
 
     tasks = [_task(task) for task in benchmark.tasks]
     if current().json:
@@ -51,7 +53,6 @@ def show_benchmark(benchmark: Benchmark) -> None:
 
 
 def _entry(benchmark: Benchmark) -> dict[str, Any]:
-    from eval_skills.benchmarks import count_complexity, count_tags
 
     tags, rated = count_tags(benchmark.tasks), count_complexity(benchmark.tasks)
     return {
@@ -98,8 +99,6 @@ def _task(task: EvalTask) -> dict[str, Any]:
 
 
 def _print_table(names: list[str], rows: list[list[str]]) -> None:
-    from rich.table import Table
-    from rich.text import Text
 
     table = Table(box=None, pad_edge=False)
     for name in names:

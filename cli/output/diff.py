@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from rich.table import Table
 from rich.text import Text
 
-from eval_skills.cli.context import current
-from eval_skills.cli.output.run import NO_LIMIT, print_json
+from eval_skills.cli.context import current, print_json
+from eval_skills.cli.output.run import NO_LIMIT
 from eval_skills.core.diff.model import Flip, SkillDiff
 from eval_skills.reporting.diff.figures import (
     flips_shown,

@@ -1,24 +1,23 @@
-"""Running a monitor from the command line: its changes as they happen, a summary, and the gate."""
+"""What ``monitor`` prints: its changes as they happen, a summary, and the gate."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from eval_skills.cli.context import current
+from eval_skills.cli.context import current, print_json
+from eval_skills.core.monitoring import SEVERITY
 from eval_skills.core.text import plural
-from eval_skills.engine.monitor.summary import NullObserver, observed_monitors
+from eval_skills.engine.monitor.summary import NullObserver
+from eval_skills.reporting import numbers as shown
 
 if TYPE_CHECKING:
-    from eval_skills.cli.options import JudgeFlags
     from eval_skills.core.monitoring import HealthStatus, StatusChange, WindowFigures
-    from eval_skills.engine.monitor.request import MonitorRequest
     from eval_skills.engine.monitor.summary import MonitorSummary
 
-GATE_FAILED, UNFINISHED = 1, 3
 STYLES = {"healthy": "green", "warning": "yellow", "critical": "red", "insufficient_data": "dim"}
 
 
-class _Announcements(NullObserver):
+class MonitorDisplay(NullObserver):
     """Prints every change on stderr, and remembers the last."""
 
     last: HealthStatus | None = None
@@ -30,42 +29,8 @@ class _Announcements(NullObserver):
         current().remark(f"{change.before} → {change.after}: {_rate(figures)}", style=STYLES[change.after])
 
 
-def run_monitor(request: MonitorRequest, fail_on: str | None, judging: JudgeFlags) -> int:
-    """Check the request, run its flow, print what came of it; the exit code of the command."""
-    from eval_skills.cli.judging_options import idle_judging
-    from eval_skills.cli.prefect_server.private import prefect_api
-    from eval_skills.engine.monitor.session import check_monitor
-
-    task = check_monitor(request)  # before a server is started for nothing
-    for remark in idle_judging(judging, task.scorings) if task.scorings else ():  # else what the log says makes the scoring
-        current().remark(remark)
-    with prefect_api(verbose=current().verbose) as server:
-        server.wait_until_ready()
-        summary = _watched(request)
-        if not server.wait_until_recorded(summary.flow_runs, summary.task_runs):
-            current().remark("Prefect had not recorded every task run before its server stopped; samples are safe")
-    passed = _gate_passed(summary, fail_on)
-    _show(summary, fail_on, passed)
-    if summary.judge_failed:
-        return UNFINISHED
-    return 0 if passed else GATE_FAILED
-
-
-def _watched(request: MonitorRequest) -> MonitorSummary:
-    from eval_skills import flows
-    from eval_skills.flows import run_here
-
-    watcher = _Announcements()
-    with observed_monitors.by(watcher):
-        try:
-            return run_here(flows.monitor, request)
-        except KeyboardInterrupt as interrupt:
-            status = f"; the last change was to {watcher.last}" if watcher.last else ""
-            raise type(interrupt)(f"interrupted{status}; the same command goes on where this one stopped") from None
-
-
-def _gate_passed(summary: MonitorSummary, fail_on: str | None) -> bool:
-    from eval_skills.core.monitoring import SEVERITY
+def monitor_gate_passed(summary: MonitorSummary, fail_on: str | None) -> bool:
+    """Whether the status is better than `fail_on`; without one the gate is open."""
 
     if fail_on is None:
         return True
@@ -75,9 +40,8 @@ def _gate_passed(summary: MonitorSummary, fail_on: str | None) -> bool:
     return summary.status != "insufficient_data" and SEVERITY[summary.status] < limit
 
 
-def _show(summary: MonitorSummary, fail_on: str | None, passed: bool) -> None:
-    from eval_skills.cli.output.run import print_json
-
+def show_monitor(summary: MonitorSummary, fail_on: str | None, passed: bool) -> None:
+    """The status, the counts and the gate; or one JSON document."""
     session = current()
     if session.json:
         print_json(_document(summary, fail_on, passed))
@@ -102,7 +66,6 @@ def _rarer(summary: MonitorSummary) -> tuple[tuple[str, int], ...]:
 
 
 def _rate(figures: WindowFigures) -> str:
-    from eval_skills.reporting import numbers as shown
 
     if figures.pass_rate is None:
         return "no sample in the window"

@@ -91,7 +91,7 @@ class LiveDisplay(NullObserver):
         self._bar.update(self._row, total=plan.planned, completed=plan.finished, description="")
 
     def retrying(self, item: str, reason: str) -> None:
-        """An item had transient trouble and will be tried again."""
+        """An item failed with a transient error and will be tried again."""
         with self._lock:
             self._counts["retries"] += 1
 
@@ -114,7 +114,7 @@ class LiveDisplay(NullObserver):
             return "interrupted before the run began; nothing was written"
         store = "" if self._plan.request.store == "./eval-store" else f" --store {quote(self._plan.request.store)}"
         done = f"interrupted after {self._done()} of {plural(self._plan.planned, 'item')}"
-        return f"{done}; go on with: eval-skills {command} --resume {self._plan.run_id}{store}"
+        return f"{done}; continue with: eval-skills {command} --resume {self._plan.run_id}{store}"
 
     def _done(self) -> int:
         before = self._plan.finished if self._plan else 0

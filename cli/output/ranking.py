@@ -24,6 +24,7 @@ from eval_skills.reporting.context import ranked
 from eval_skills.reporting.dimensions import dimension_title, mean_of, shown_dimensions
 from eval_skills.reporting.escape import excerpt, one_line
 from eval_skills.reporting.sections import ErrorKindCount, errors_by_kind, reasons
+from eval_skills.reporting.summary import append_job_summary
 
 if TYPE_CHECKING:
     from eval_skills.engine.evaluation.summary import RunSummary
@@ -91,7 +92,7 @@ def _width(columns: dict[str, list[str]]) -> int:
 LINES, LENGTH = 5, 200
 
 
-def trouble_lines(reports: Sequence[SkillCompletionReport]) -> list[str]:
+def error_summary(reports: Sequence[SkillCompletionReport]) -> list[str]:
     """The first error of every skill with their number, then the first failures; at most `LINES` of each, and how many more.
 
     ``12 errors of a@1.0.0: infra: connection refused`` and ``failed: t1#2 of b@1.0.0: NOT_EQUAL: 4 is not 5``.
@@ -134,7 +135,6 @@ def _short(text: str) -> str:
 def add_job_summary(summary: RunSummary, *, gate: bool) -> None:
     """Append the run to the job's summary; a remark says why where that did not work."""
     from eval_skills.engine.evaluation.summary import context_of
-    from eval_skills.reporting.summary import append_job_summary
 
     verdict = summary.gate_passed if gate else None
     remark = append_job_summary(summary.reports, context_of(summary), line=summary.line, gate_passed=verdict, environ=os.environ)

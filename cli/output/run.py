@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from typing import TYPE_CHECKING, Any
 
-from eval_skills.cli.context import current
-from eval_skills.cli.output.ranking import ranking, trouble_lines
+from eval_skills.cli.context import current, print_json
+from eval_skills.cli.output.ranking import error_summary, ranking
 from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
 from eval_skills.reporting.context import ranked
@@ -24,16 +22,6 @@ NO_LIMIT = 10_000
 SKILLS_JUDGED_SHOWN = 20
 _COUNTED = frozenset({"runs", "skills", "resume", "origin", "provenance", "at"})
 """What a plan says outside its options."""
-
-
-def print_json(document: Any) -> None:
-    """The one JSON document of a ``--json`` call."""
-    sys.stdout.write(json_text(document))
-
-
-def json_text(document: Any) -> str:
-    """`document` as people like to read JSON, with a newline at its end."""
-    return json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
 def show_plan(plan: RunPlan, request: FlowOptions, *, gate: bool, strategy: SelectStrategy | None = None) -> None:
@@ -80,13 +68,13 @@ def show_summary(summary: RunSummary, *, gate: bool) -> None:
     session.say(f"{summary.benchmark.id}@{summary.benchmark.version}")
     out.print(ranking(summary, out.width))
     _show_alerts(summary)
-    for line in trouble_lines(summary.reports):
+    for line in error_summary(summary.reports):
         session.say(line)
     session.say(summary.line)
     for line in _judging_by_skill(summary):
         session.say(line)
     for line in summary.judging:
-        session.say(line, style="red" if _is_trouble(line, summary) else "")
+        session.say(line, style="red" if _is_problem(line, summary) else "")
     if summary.selected is not None and not summary.selected:
         session.say(f"no skill was selected: none passes the filters (completion ≥ {summary.min_completion:.0%})", style="yellow")
     for path in summary.report_files:
@@ -94,13 +82,13 @@ def show_summary(summary: RunSummary, *, gate: bool) -> None:
     session.say(f"store   {summary.store}   run {summary.run_id}")
     if summary.is_partial:
         done = f"{summary.finished} of {plural(summary.planned, 'item')}"
-        session.say(f"stopped early: {done}; nothing landed; go on with --resume {summary.run_id}", style="red")
+        session.say(f"stopped early: {done}; nothing was stored; continue with --resume {summary.run_id}", style="red")
     elif gate:
         _show_gate(summary)
 
 
 def _judging_by_skill(summary: RunSummary) -> list[str]:
-    """What judging each skill came to, where the line about the whole run does not say it: of several, or by other processes."""
+    """What judging each skill cost, where the line about the whole run does not say it: of several, or by other processes."""
     lines = [line for report in ranked(summary.reports) if (line := judging_line(report)) is not None]
     if len(lines) == 1 and any(line.startswith("judging: ") for line in summary.judging):
         return []
@@ -109,12 +97,12 @@ def _judging_by_skill(summary: RunSummary) -> list[str]:
     return [*lines[:SKILLS_JUDGED_SHOWN], *more]
 
 
-def _is_trouble(line: str, summary: RunSummary) -> bool:
+def _is_problem(line: str, summary: RunSummary) -> bool:
     return line.startswith("judge: ") or (summary.out_of_budget and line == summary.judging[-1])
 
 
 def _show_alerts(summary: RunSummary) -> None:
-    """In red, and in words where there is no red."""
+    """In red, and in words where red is not shown."""
     for alert in forbidden_tool_alerts(ranked(summary.reports)):
         current().say(f"FORBIDDEN TOOL: {alert.line}", style="bold red")
 

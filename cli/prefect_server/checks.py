@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import tomllib
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from importlib.metadata import version
 from typing import TYPE_CHECKING
@@ -45,7 +47,7 @@ def _profiles() -> Check:
     except FileNotFoundError:
         return Check(AREA, "profile", "ok", "none; settings are Prefect's own and those of variables")
     except (OSError, ValueError) as error:
-        return Check(AREA, "profile", "failed", f"{file} cannot be read: {error}", "mend or remove the file")
+        return Check(AREA, "profile", "failed", f"{file} cannot be read: {error}", "fix or remove the file")
     return Check(AREA, "profile", "ok", f"{os.environ.get('PREFECT_PROFILE') or active} of {file}")
 
 
@@ -54,7 +56,9 @@ def _server() -> list[Check]:
 
     url = standing_api()
     if url is None:
-        return [Check(AREA, "server", "ok", "none stands; each run starts a private one (eval-skills server start keeps one)")]
+        return [
+            Check(AREA, "server", "ok", "none is running; each run starts a private one (eval-skills server start keeps one)")
+        ]
     try:
         answer = httpx.get(f"{url.rstrip('/')}/admin/version", timeout=_ANSWER_S, trust_env=False, headers=_credentials())
     except (httpx.HTTPError, httpx.InvalidURL) as error:
@@ -71,7 +75,7 @@ def _version(url: str, answer: httpx.Response) -> Check:
     theirs = _text(answer)
     if not answer.is_success or theirs is None:
         remedy = "its address ends in /api; see eval-skills server status"
-        return Check(AREA, "server", "failed", f"{where} is no Prefect API: HTTP {answer.status_code}", remedy)
+        return Check(AREA, "server", "failed", f"{where} is not a Prefect API: HTTP {answer.status_code}", remedy)
     if theirs.split(".")[:2] != ours.split(".")[:2]:
         remedy = "install the same minor version on both sides"
         return Check(AREA, "server", "warning", f"{where} has Prefect {theirs}, and here is {ours}", remedy)
@@ -79,7 +83,6 @@ def _version(url: str, answer: httpx.Response) -> Check:
 
 
 def _clock(answer: httpx.Response) -> list[Check]:
-    from datetime import UTC, datetime
 
     try:
         theirs = parsedate_to_datetime(answer.headers["Date"])
@@ -89,11 +92,10 @@ def _clock(answer: httpx.Response) -> list[Check]:
     if abs(behind) > _SKEW_S:
         found = f"the server's clock differs from ours by {abs(behind):.0f} s"
         return [Check(AREA, "clock", "warning", found, "set both: schedules and the order of states follow them")]
-    return [Check(AREA, "clock", "ok", "the server's clock goes as ours does")]
+    return [Check(AREA, "clock", "ok", "the server's clock agrees with ours")]
 
 
 def _credentials() -> dict[str, str]:
-    import base64
 
     if key := os.environ.get("PREFECT_API_KEY"):
         return {"Authorization": f"Bearer {key}"}

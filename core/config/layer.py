@@ -44,7 +44,7 @@ def file_layer(path: Path, home: Path, model: type[Config] = Config) -> Layer:
     """A configuration file.
 
     Raises:
-        ConfigError: the file cannot be read, is no mapping, or holds an unknown key or a wrong value.
+        ConfigError: the file cannot be read, is not a mapping, or holds an unknown key or a wrong value.
     """
     layer = {leaf: Setting(value, str(path), str(path)) for leaf, value in file_leaves(path, model).items()}
     return checked(layer, path.parent, home, model)
@@ -54,7 +54,7 @@ def file_leaves(path: Path, model: type[Config] = Config) -> dict[Leaf, Any]:
     """What a configuration file says, its values unchecked. An empty file, or one of comments only, says nothing.
 
     Raises:
-        ConfigError: the file cannot be read, is no mapping, or holds an unknown key.
+        ConfigError: the file cannot be read, is not a mapping, or holds an unknown key.
     """
     try:
         document = read_document(path)

@@ -1,4 +1,10 @@
-"""All layers together, and which of them each value came from."""
+"""All layers together, and which of them each value came from.
+
+pydantic-settings (2.16) was measured against our tests and does not replace this: with our camelCase aliases it reads variables
+without the prefix (``STORE``, ``LIMIT``, ``VERBOSE``), ignores unknown ``EVAL_SKILLS_*`` variables and a missing file, takes
+lists as JSON only, lets the last of a repeated key win, and names neither the file nor the variable of a wrong value. A source of
+our own would have to do all that again, and importing the library costs 0.1 s in every call.
+"""
 
 from __future__ import annotations
 

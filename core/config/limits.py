@@ -82,7 +82,7 @@ def variable_name(text: str) -> str:
         ValueError: it cannot; the message is a phrase without `text`.
     """
     if not _NAME.fullmatch(text):
-        raise ValueError("this is no name of a variable (letters, digits and _); did you paste the secret itself?")
+        raise ValueError("this is not the name of a variable (letters, digits and _); did you paste the secret itself?")
     return text
 
 

@@ -51,7 +51,7 @@ def _items(store: Store, given: str) -> tuple[str, list[ItemResult], set[tuple[s
         store.manifest(run_id)
     table = store.item_table(run_id)
     if not table.num_rows:
-        raise InputError(f"run {run_id} has no finished item yet; go on with --resume {run_id}", source=store.path)
+        raise InputError(f"run {run_id} has no finished item yet; continue with --resume {run_id}", source=store.path)
     results = results_of(table)
     cut = {each.key for each, was_cut in zip(results, table["output_truncated"].to_pylist(), strict=True) if was_cut}
     return run_id, results, cut

@@ -43,7 +43,7 @@ def resumed_plan(request: EvaluateRequest) -> RunPlan:
     if manifest.origin == "rescore":
         raise UsageError(
             f"run {manifest.run_id} is a scoring of run {manifest.provenance.get('of')}, and calls no skill; "
-            f"go on with: eval-skills rescore {manifest.provenance.get('of')}"
+            f"continue with: eval-skills rescore {manifest.provenance.get('of')}"
         )
     plan = make_plan(_request(manifest, request), run_id=manifest.run_id)
     return rest_of(replace(plan, began=manifest.created_at, remarks=[*plan.remarks, *_changes(plan, manifest)]))

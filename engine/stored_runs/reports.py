@@ -72,7 +72,7 @@ def _of_run(store: Store, given: str) -> ReportSource:
     manifest = _manifest(store, run_id)
     items = store.item_table(run_id).to_pandas(maps_as_pydicts="strict")
     if items.empty:
-        raise InputError(f"run {run_id} has no finished item yet; go on with --resume {run_id}", source=store.path)
+        raise InputError(f"run {run_id} has no finished item yet; continue with --resume {run_id}", source=store.path)
     request = recorded_request(manifest)
     benchmark, remarks = _benchmark(manifest, request, items)
     detailed = len(items) <= MAX_DETAILED_ITEMS

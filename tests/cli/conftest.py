@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
+from eval_skills.cli.app import new_invocation
 from eval_skills.cli.context import begin
-from eval_skills.cli.main import new_session
 
 COMMAND = Path(sys.executable).with_name("eval-skills")
 NOBODY = "http://127.0.0.1:1/api"
@@ -79,7 +79,7 @@ def environment(home: Path) -> dict[str, str]:
 @pytest.fixture(autouse=True)
 def _nothing_was_typed_before() -> None:
     """The global options of a call inside this process stay; the next test begins without them."""
-    begin(new_session())
+    begin(new_invocation())
 
 
 @pytest.fixture

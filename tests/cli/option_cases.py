@@ -6,18 +6,33 @@ A new command or option is among them without being named here.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, get_args, get_origin
 
 import pytest
+from cyclopts import App
 
-from eval_skills.cli.configuration import Command, Mark, Option, commands_of, options_of
-from eval_skills.cli.context import begin
-from eval_skills.cli.main import app, new_session
+from eval_skills.cli.app import app, new_invocation
+from eval_skills.cli.configuration import Mark, Option, options_of
+from eval_skills.cli.context import Command, begin
 from eval_skills.core.config import Config
 from eval_skills.core.config.environment import variable_of
 
 FILE = "eval-skills.config.yaml"
+
+
+def commands_of(app: App, above: Command = ()) -> Iterator[tuple[Command, App]]:
+    """Every command of the app that does something, in the order of the help."""
+    for name in app:
+        if not name.startswith("-"):
+            command, inner = (*above, name), app[name]
+            if inner.default_command is not None:
+                yield command, inner
+            yield from commands_of(inner, command)
+
+
 KNOWN = {key: [Option(key, each) for each in inner.assemble_argument_collection()] for key, inner in commands_of(app)}
 OPTIONS = [option for command, inner in commands_of(app) for option in options_of(command, inner.assemble_argument_collection())]
 TOP_LEVEL = {field.alias or name for name, field in Config.model_fields.items()}
@@ -36,8 +51,32 @@ def text_of(option: Option) -> str:
     return " ".join((*option.command, option.name))
 
 
-every_option = pytest.mark.parametrize("option", OPTIONS, ids=text_of)
-every_shared_option = pytest.mark.parametrize("option", [each for each in OPTIONS if each.has(Mark.SHARED)], ids=text_of)
+def kind_of(option: Option) -> str:
+    """What is special about reading its value: the rules hold for each kind, however many options are of it."""
+    if option.has(Mark.ID_OR_PATH) or option.key == "benchmark":
+        return "id or path"
+    hint = next((part for part in get_args(option.argument.hint) if part is not type(None)), option.argument.hint)
+    hint = hint if type(None) in get_args(option.argument.hint) else option.argument.hint
+    if str(get_origin(hint)) == "typing.Literal":
+        return "choice"
+    if get_origin(hint) is list:
+        return "list"
+    if hint is Path or option.has(Mark.PATH):
+        return "path"
+    return {bool: "flag", int: "int", float: "float", str: "text"}.get(hint, "converted")
+
+
+def one_of_each_kind(options: list[Option]) -> list[Option]:
+    """The first option of every kind; of those that stand in a group of options, and of those that are given by place, too."""
+    firsts: dict[tuple[str, bool], Option] = {}
+    for option in options:
+        firsts.setdefault((kind_of(option), option.name.startswith("--")), option)
+    return list(firsts.values())
+
+
+SHARED = [each for each in OPTIONS if each.is_shared]
+every_option = pytest.mark.parametrize("option", one_of_each_kind(OPTIONS), ids=text_of)
+every_shared_option = pytest.mark.parametrize("option", one_of_each_kind(SHARED), ids=text_of)
 
 
 def values_of(option: Option) -> tuple[Any, Any, Any]:
@@ -68,7 +107,7 @@ def typed(option: Option, value: Any) -> list[str]:
 
 def called_with(command: Command, arguments: list[str]) -> dict[str, Any]:
     """All that the command would be called with; nothing is called."""
-    begin(new_session())
+    begin(new_invocation())
     return dict(app.parse_args([*command, *arguments], exit_on_error=False, print_error=False)[1].arguments)
 
 

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from eval_skills.cli.commands.evaluate import request_options
-from eval_skills.cli.commands.evaluate import typed as typed_options
-from eval_skills.cli.context import Session, begin
-from eval_skills.cli.main import app, call, new_session
+from eval_skills.cli.app import app, new_invocation
+from eval_skills.cli.context import Invocation, begin
+from eval_skills.cli.main import call
+from eval_skills.cli.requests import request_options
+from eval_skills.cli.requests import typed as typed_options
 from eval_skills.core.errors import ConfigError
 from tests.cli.option_cases import (
     FILE,
@@ -24,14 +25,18 @@ from tests.cli.option_cases import (
     [
         pytest.param("find: {limt: 3}", "find", "FILE: unknown key 'find.limt' (did you mean 'find.limit'?)", id="p60-unknown"),
         pytest.param("fnid: {limit: 3}", "find", "FILE: unknown key 'fnid' (did you mean 'find'?)", id="p60-unknown-command"),
-        pytest.param("trend: {metrics: p95Ms}", "find", "FILE: unknown key 'trend.metrics'", id="p60-of-another-command"),
+        pytest.param("trend: {metrics: p95Ms}", "config list", "FILE: unknown key 'trend.metrics'", id="p60-of-another-command"),
         pytest.param("find: {limit: many}", "find", 'FILE: find.limit: give a whole number; got "many"', id="type"),
         pytest.param(
             "find: {limit: 0}", "find", "FILE: find.limit: input should be greater than or equal to 1; got 0", id="range"
         ),
         pytest.param("find: {tag: math}", "find", "FILE: find.tag: give a list", id="one-tag"),
-        pytest.param("trend: {since: soon}", "find", "FILE: trend.since: give a day such as 2026-01-31", id="converter"),
-        pytest.param("report: {diff: {failOn: bad}}", "find", "FILE: report.diff.failOn: input should be 'worse'", id="choice"),
+        pytest.param(
+            "trend: {since: soon}", "trend --skill a", "FILE: trend.since: give a day such as 2026-01-31", id="converter"
+        ),
+        pytest.param(
+            "report: {diff: {failOn: bad}}", "report diff a b", "FILE: report.diff.failOn: input should be 'worse'", id="choice"
+        ),
         pytest.param(
             "find: {adapter: htp}", "find", "FILE: find.adapter 'htp' is unknown (did you mean 'http'?)", id="in-the-body"
         ),
@@ -61,17 +66,28 @@ def test_p60_a_wrong_value_is_refused_where_it_stands(
     assert said.err.count("\n") == 1
 
 
+def test_groups_of_other_commands_are_not_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / FILE).write_text("trend: {metrics: p95Ms}\nreport: {diff: {failOn: bad}}\nfind: {limit: 3}")
+    monkeypatch.setenv("EVAL_SKILLS_HISTORY__LIMIT", "many")
+    monkeypatch.setenv("EVAL_SKILLS_REPORT__CONVERT__NOTHING", "x")
+    assert called_with(("find",), [])["limit"] == 3
+    with pytest.raises(ConfigError, match=r"unknown key 'trend\.metrics'"):
+        called_with(("trend",), ["--skill", "a"])
+    with pytest.raises(ConfigError, match=r"report\.diff\.failOn"):
+        called_with(("report", "diff"), ["a", "b"])
+
+
 def test_paths_start_at_the_folder_of_their_file(folder: Path) -> None:
     ci = folder / "ci"
     ci.mkdir()
     (ci / "c.yaml").write_text(
         "eval: {skills: [one, ~/two], store: here}\nreport: {convert: {input: latest, output: out/, format: [csv]}}\n"
     )
-    begin(replace(new_session(), config_path=Path("ci/c.yaml")))
+    begin(replace(new_invocation(), config_path=Path("ci/c.yaml")))
     found = app.parse_args(["eval"], exit_on_error=False, print_error=False)[1].arguments
     assert found["skills"] == [str(ci / "one"), str(folder / "home" / "two")]
     assert found["reports"].store == str(ci / "here")
-    begin(replace(new_session(), config_path=Path("ci/c.yaml")))
+    begin(replace(new_invocation(), config_path=Path("ci/c.yaml")))
     found = app.parse_args(["report", "convert"], exit_on_error=False, print_error=False)[1].arguments
     assert (found["input_"], found["output"]) == ("latest", f"{ci / 'out'}/")
 
@@ -93,7 +109,7 @@ def test_completion_needs_no_configuration(folder: Path, capsys: pytest.CaptureF
 
 
 def test_a_resume_goes_on_as_its_run_began_whatever_is_configured(folder: Path) -> None:
-    begin(Session(configured=dict.fromkeys(("--tasks", "--concurrency", "--store", "--skills"), "FILE")))
+    begin(Invocation(configured=dict.fromkeys(("--tasks", "--concurrency", "--store", "--skills"), "FILE")))
     given = {"tasks": "t.json", "concurrency": 9, "runs": 2, "store": "kept", "resume": "latest", "retry_errors": True}
     options = request_options(given, resuming=True)
     assert options == {
@@ -103,6 +119,6 @@ def test_a_resume_goes_on_as_its_run_began_whatever_is_configured(folder: Path) 
 
 
 def test_what_is_configured_for_a_resume_is_nothing_to_another_call(folder: Path) -> None:
-    begin(Session(configured={"--retry-errors": "FILE"}))
+    begin(Invocation(configured={"--retry-errors": "FILE"}))
     options = request_options({"retry_errors": True, "tasks": "t.json", "concurrency": 9}, resuming=False)
     assert (options.get("retry_errors"), options["tasks"], options["concurrency"]) == (None, "t.json", 9)

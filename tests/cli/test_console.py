@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import io
 import os
+import sys
 
 import pytest
 
-from eval_skills.cli.console import LastingConsole
-from eval_skills.cli.context import Session
+from eval_skills.cli.context import Invocation
 
 
 class Abandoned(io.StringIO):
@@ -18,8 +18,9 @@ class Abandoned(io.StringIO):
         raise BrokenPipeError
 
 
-def test_a_reader_that_left_does_not_end_the_process() -> None:
-    console = LastingConsole(file=Abandoned())
+def test_a_reader_that_left_does_not_end_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", Abandoned())
+    console = Invocation().err()
     console.print("nobody reads this")
     console.print("nor this")
     with console.file as file:
@@ -28,6 +29,6 @@ def test_a_reader_that_left_does_not_end_the_process() -> None:
 
 @pytest.mark.parametrize("name", ["say", "remark"])
 def test_p68_whatever_is_said_is_one_line_that_steers_no_terminal(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    getattr(Session(), name)("remark about t\nFORGED: all passed\r\x1b[31m\u202e\u2028[bold]é")
+    getattr(Invocation(), name)("remark about t\nFORGED: all passed\r\x1b[31m\u202e\u2028[bold]é")
     said = "".join(capsys.readouterr())
     assert said == "remark about t⏎FORGED: all passed\\r\\x1b[31m\\u202e\\u2028[bold]é\n"

@@ -81,7 +81,7 @@ def test_where_the_model_is_asked_nothing_is_said(run_here: Run, place: Any, tas
 
 def test_a_model_that_no_task_asks_since_all_name_their_own_is_said(run_here: Run, place: Any) -> None:
     result = dry_run(run_here, place, "--judge-model", "openai/x", "--max-judge-cost", "1", **judged(models=["xai/a", "xai/b"]))
-    said = "--judge-model openai/x is asked about nothing: every task that a model judges names its own (xai/a, xai/b)"
+    said = "--judge-model openai/x is not used: every task that a model judges names its own (xai/a, xai/b)"
     assert said in result.out, result.err
 
 

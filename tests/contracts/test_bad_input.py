@@ -248,7 +248,7 @@ def test_the_bounds_of_requests_and_configuration_agree() -> None:
     ],
 )
 def test_what_only_the_request_refuses_still_names_the_option(values: dict[str, Any], says: str) -> None:
-    from eval_skills.cli.commands.evaluate import request_of
+    from eval_skills.cli.requests import request_of
     from eval_skills.core.errors import UsageError
     from eval_skills.engine.definition.request import EvaluateRequest
 

@@ -7,47 +7,29 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cyclopts import MissingArgumentError
 
-from eval_skills.cli.configuration import UNCONFIGURED, Mark, Option
+from eval_skills.cli.app import app
+from eval_skills.cli.configuration import UNCONFIGURED, Option, configuration_model
 from eval_skills.cli.context import current
-from eval_skills.cli.main import app
+from eval_skills.core.config.keys import known_leaves
 from tests.cli.option_cases import (
     FILE,
     KNOWN,
     OPTIONS,
+    SHARED,
     TOP_LEVEL,
     Case,
+    called_with,
     every_option,
     every_shared_option,
+    kind_of,
+    text_of,
     values_of,
 )
-
-OWN = {
-    ("find", "minCompletion"): "without it, skills that were never evaluated are found, too",
-    ("doctor", "skillsDir"): "without it, no skill is tried",
-    ("history", "benchmark"): "narrows what is shown; the top level's says what is asked of skills",
-    ("trend", "limit"): "counts the runs of a line; find's counts skills, and history's runs of any kind",
-    ("trend", "benchmark"): "narrows what is shown; the top level's says what is asked of skills",
-    ("benchmarks", "show", "benchmark"): "names the one to show",
-    ("select", "minCompletion"): "beats the strategy's own floor, which the top level's does not",
-    ("run", "minCompletion"): "beats the strategy's own floor, which the top level's does not",
-    ("create", "outputDir"): "where the new folder is made; the top level's is for report files",
-    ("report", "convert", "format"): "is what the call is about",
-    ("report", "diff", "format"): "a comparison has formats of its own",
-    ("trend", "format"): "a trend has formats of its own",
-    ("rescore", "benchmark"): "replaces the benchmark that the run itself names",
-    ("rescore", "evaluator"): "replaces the scorer that the run itself names",
-    ("backfill", "benchmark"): "replaces the benchmark that each run itself names",
-    ("backfill", "evaluator"): "replaces the scorer that each run itself names",
-    ("compare-answers", "benchmark"): "replaces the benchmark that both runs themselves name",
-    ("judge", "calibrate", "benchmark"): "replaces the benchmark that the run itself names",
-    ("judge", "calibrate", "evaluator"): "replaces the scorer that the run itself names",
-    ("serve", "limit"): "counts flow runs; find's counts skills",
-}
-"""Options that share a name with a key of the top level and not its meaning; their own key is that of the command's group."""
 
 
 def assert_the_file_does_what_the_flag_does(case: Case, folder: Path) -> None:
@@ -132,8 +114,28 @@ def test_nothing_is_left_out_without_a_reason() -> None:
     assert all(UNCONFIGURED.values())
 
 
+def test_every_option_has_a_key_that_gives_it_its_value(folder: Path) -> None:
+    """The rules above hold for every option, since each is read in the one way: its key is known, and reaches the command."""
+    known = {leaf for leaf, _ in known_leaves(configuration_model(app))}
+    assert {option.leaf for option in OPTIONS} <= known
+    for command in KNOWN:
+        options = [option for option in OPTIONS if option.command == command]
+        document: dict[str, Any] = {}
+        for option in options:
+            level = document
+            for part in command:
+                level = level.setdefault(part, {})
+            level[option.key] = values_of(option)[0]
+        (folder / FILE).write_text(json.dumps(document))
+        if not options:
+            continue
+        called_with(command, ["x" for unconfigured in UNCONFIGURED if unconfigured[:-1] == command])
+        assert current().configured.keys() - {"--json", "--no-color", "--verbose"} == {option.name for option in options}
+
+
 def test_who_shares_a_name_with_the_top_level_shares_its_value_or_says_why_not() -> None:
-    alike = {option.leaf for option in OPTIONS if option.key in TOP_LEVEL}
-    shared = {option.leaf for option in OPTIONS if option.has(Mark.SHARED)}
-    assert shared <= alike
-    assert alike - shared == {leaf for leaf in OWN if leaf in alike}
+    for option in OPTIONS:
+        if option.own is not None:
+            assert option.key in TOP_LEVEL, f"{text_of(option)} need not say that"
+            assert len(option.own.reason.split()) > 3, text_of(option)
+    assert {kind_of(option) for option in SHARED} >= {"flag", "int", "float", "text", "list", "choice", "path"}

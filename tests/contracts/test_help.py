@@ -16,10 +16,12 @@ from typing import Any
 import pytest
 from cyclopts import CycloptsError
 
-from eval_skills.cli.configuration import Command, Mark, Option, commands_of
-from eval_skills.cli.context import begin
-from eval_skills.cli.main import app, call, new_session
+from eval_skills.cli.app import COMMANDS, app, new_invocation
+from eval_skills.cli.configuration import Option
+from eval_skills.cli.context import Command, begin
+from eval_skills.cli.main import call
 from eval_skills.core.config import Config
+from tests.cli.option_cases import commands_of
 
 HELD = {
     "--memory-mb": "", "--cpu-seconds": "", "--open-files": "", "--max-output-bytes": "", "--sandbox": "none",
@@ -127,16 +129,26 @@ HEAVY = ("prefect", "pandas", "litellm", "pyarrow", "numpy")
 BAR_S = 0.35
 
 
-def help_of(*command: str) -> str:
+@pytest.fixture
+def help_of(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
     """The help as one line of words, without frames."""
-    done = subprocess.run(
-        [sys.executable, "-m", "eval_skills.cli", *command, "--help"], capture_output=True, text=True, check=True
-    )
-    return " ".join(done.stdout.replace("│", " ").split())
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    def words(*command: str) -> str:
+        assert call([*command, "--help"]) == 0
+        return " ".join(capsys.readouterr().out.replace("│", " ").split())
+
+    return words
+
+
+def process(*command: str) -> str:
+    """The help of a process of its own."""
+    called = [sys.executable, "-m", "eval_skills.cli", *command, "--help"]
+    return subprocess.run(called, capture_output=True, text=True, check=True).stdout
 
 
 @pytest.mark.parametrize("command", OPTIONS, ids=" ".join)
-def test_p59_help_shows_every_option_its_default_and_an_example(command: tuple[str, ...]) -> None:
+def test_p59_help_shows_every_option_its_default_and_an_example(command: tuple[str, ...], help_of: Callable[..., str]) -> None:
     text = help_of(*command)
     for option, default in OPTIONS[command].items():
         places = text.split(f" {option} ")[1:]  # an example or another option's description may name it too
@@ -169,7 +181,7 @@ def parse_example(line: str) -> Any:
     """Read the line as a shell and the app would, and call nothing."""
     name, *words = shlex.split(line.partition(" > ")[0])
     assert name == "eval-skills"
-    begin(new_session())
+    begin(new_invocation())
     return app.parse_args(words, exit_on_error=False, print_error=False)[0]
 
 
@@ -218,7 +230,7 @@ def test_many_options_stand_in_groups(command: Command) -> None:
 @pytest.mark.parametrize("command", EVERY, ids=" ".join)
 def test_the_stated_default_is_the_configurations(command: Command) -> None:
     for option in options_in(command):
-        default = DEFAULTS[option.key] if option.has(Mark.SHARED) else None
+        default = DEFAULTS[option.key] if option.is_shared else None
         if default is None or isinstance(default, bool):
             continue
         text = " ".join(default) if isinstance(default, list) else str(default)
@@ -241,23 +253,52 @@ def test_help_fits_80_columns_and_says_where_values_come_from(
     assert all(f"Example: {example}" in lines for example in examples_of(described(command) if command in EVERY else ""))
 
 
-def test_the_top_help_lists_every_command_and_what_ends_a_call() -> None:
+def test_the_top_help_lists_every_command_and_what_ends_a_call(help_of: Callable[..., str]) -> None:
     text = help_of()
     assert all(f" {command[0]} " in text for command in OPTIONS)
     assert all(option in text for option in ("--help", "--version", *GLOBAL))
     assert re.search(r"Exit codes: 0 .*; 1 .*; 2 .*; 3 .*; 130 ", text)
 
 
-@pytest.mark.parametrize("command", [(), ("benchmarks",), ("config",), ("judge",), ("server",), *OPTIONS], ids=" ".join)
-def test_help_imports_nothing_heavy(command: tuple[str, ...]) -> None:
+def test_no_help_imports_anything_heavy() -> None:
+    groups = [(), ("benchmarks",), ("config",), ("judge",), ("report",), ("server",)]
     program = (
         "import sys, json\n"
         "from eval_skills.cli.main import call\n"
-        f"code = call([*{list(command)!r}, '--help'])\n"
-        f"print(json.dumps([code, sorted(sys.modules.keys() & set({HEAVY!r}))]), file=sys.stderr)"
+        f"codes = [call([*command, '--help']) for command in {[*groups, *OPTIONS]!r}]\n"
+        f"print(json.dumps([sum(codes), sorted(sys.modules.keys() & set({HEAVY!r}))]), file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert json.loads(done.stderr) == [0, []]
+
+
+def test_the_list_of_commands_imports_none_of_them() -> None:
+    program = (
+        "import sys\n"
+        "from eval_skills.cli.main import call\n"
+        "call(['--help'])\n"
+        "print([name for name in sys.modules if name.startswith(('eval_skills.cli.commands', 'pydantic'))], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stderr == "[]\n"
+
+
+@pytest.mark.parametrize(("name", "line"), [(name, line) for group in COMMANDS.values() for name, (_, line) in group.items()])
+def test_the_list_says_what_the_command_itself_says(name: str, line: str, help_of: Callable[..., str]) -> None:
+    assert f" {line} " in help_of(name)
+    if (name,) in EVERY:
+        assert described((name,)).splitlines()[0] == line
+
+
+def test_no_group_of_commands_is_longer_than_ten_lines(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    call(["--help"])
+    panels = re.findall(r"╭─ (\w+) ─+╮\n(.*?)╰", capsys.readouterr().out, flags=re.DOTALL)
+    lines = {title: body.count("\n") for title, body in panels}
+    assert COMMANDS.keys() <= lines.keys()
+    assert max(lines.values()) <= 10
 
 
 @pytest.mark.slow
@@ -271,13 +312,13 @@ def test_help_is_there_in_a_moment() -> None:
 
     bare = [sys.executable, "-c", "pass"]
     # in turn, so that both see the same machine
-    taken = [(seconds(lambda: help_of("eval")), seconds(lambda: subprocess.run(bare, check=True))) for _ in range(8)]
+    taken = [(seconds(process), seconds(lambda: subprocess.run(bare, check=True))) for _ in range(8)]
     help_s, bare_s = map(min, zip(*taken, strict=True))
     assert help_s <= max(BAR_S, 20 * bare_s), f"{help_s:.2f} s; a bare interpreter takes {bare_s:.3f} s here"
 
 
-def test_the_version_is_the_distributions() -> None:
+def test_the_version_is_the_distributions(capsys: pytest.CaptureFixture[str]) -> None:
     from importlib.metadata import version
 
-    done = subprocess.run([sys.executable, "-m", "eval_skills.cli", "--version"], capture_output=True, text=True, check=True)
-    assert done.stdout == f"eval-skills {version('eval-skills')}\n"
+    assert call(["--version"]) == 0
+    assert capsys.readouterr().out == f"eval-skills {version('eval-skills')}\n"

@@ -81,8 +81,8 @@ def test_the_example_weights_are_the_defaults() -> None:
 
 
 def test_the_group_of_a_command_is_shown_as_the_command_line_reads_it() -> None:
+    from eval_skills.cli.app import app
     from eval_skills.cli.configuration import configuration_model
-    from eval_skills.cli.main import app
 
     assert yaml.safe_load(SWITCHED_ON)["run"]
     configuration_model(app).model_validate(yaml.safe_load(SWITCHED_ON))

@@ -60,7 +60,10 @@ def test_a_service_ends_when_its_run_is_killed(tmp_path: Path) -> None:
 )
 def test_the_guard_ends_as_its_program_did(program: list[str], code: int) -> None:
     with subprocess.Popen(
-        [sys.executable, "-I", guard.__file__, *program], stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
+        [sys.executable, "-I", guard.__file__, *program],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
     ) as guarded:
         assert guarded.wait(60) == code
 

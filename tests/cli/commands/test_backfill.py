@@ -79,7 +79,7 @@ def test_p40_a_replay_in_which_nothing_can_be_evaluated_does_not_pass(served: An
     result = served.call("backfill", "--mode", "replay", "--skills-repo", "repository", "--skills-path", "skills")
     assert result.code == 3
     assert "skill.json" in result.out
-    assert result.err.splitlines()[-1].startswith("eval-skills: no period came to a figure")
+    assert result.err.splitlines()[-1].startswith("eval-skills: no period has a figure")
 
 
 @pytest.mark.parametrize(

@@ -182,8 +182,8 @@ def server_check() -> Check:
         pytest.param(200, '"OURS"', "ok", "has Prefect OURS, as here", id="same"),
         pytest.param(200, '"2.20.1"', "warning", "has Prefect 2.20.1, and here is OURS", id="another-version"),
         pytest.param(401, "{}", "failed", "refuses the credentials: HTTP 401", id="credentials"),
-        pytest.param(404, "{}", "failed", "is no Prefect API: HTTP 404", id="something-else"),
-        pytest.param(200, "<html>", "failed", "is no Prefect API: HTTP 200", id="a-page"),
+        pytest.param(404, "{}", "failed", "is not a Prefect API: HTTP 404", id="something-else"),
+        pytest.param(200, "<html>", "failed", "is not a Prefect API: HTTP 200", id="a-page"),
     ],
 )
 def test_which_server_answers_and_whether_it_fits(
@@ -216,4 +216,4 @@ def test_a_broken_profile_fails(folder: Path) -> None:
     (folder.parent / "prefect").mkdir()
     (folder.parent / "prefect" / "profiles.toml").write_text("active = [")
     check = next(check for check in prefect_checks() if check.name == "profile")
-    assert (check.status, check.remedy) == ("failed", "mend or remove the file")
+    assert (check.status, check.remedy) == ("failed", "fix or remove the file")

@@ -88,7 +88,7 @@ def test_where_nothing_was_judged_there_is_no_column(run_here: Run) -> None:
 
 def test_p54_an_unfinished_run_comes_with_the_command_that_goes_on_with_it(place: Any, run_here: Run) -> None:
     said = run_here("history").out
-    assert f"go on with  eval-skills eval --resume {THIRD} --store {place.folder / 'eval-store'}\n" in said
+    assert f"continue with  eval-skills eval --resume {THIRD} --store {place.folder / 'eval-store'}\n" in said
     assert "2/4" in said
     assert said.count("eval --resume") == 1
 

@@ -125,13 +125,13 @@ def test_p13_what_the_judge_fails_exits_3_and_the_next_call_goes_on(run_here: Ru
         stopped = run_here(*command)
         assert stopped.code == 3, stopped.err
         told = "judge: 1 of 4 items could not be judged: openai/x does not take this request (HTTP 422: not this one)"
-        assert f"{told}; the same call goes on with it" in stopped.out
+        assert f"{told}; the same call continues with it" in stopped.out
         forced = run_here(*command, "--force")
-        assert (forced.code, f"{told}; the same call without --force goes on with it" in forced.out) == (3, True), forced.err
+        assert (forced.code, f"{told}; the same call without --force continues with it" in forced.out) == (3, True), forced.err
         model.otherwise, known = verdict(), len(model.asked)
         done = run_here(*command, "--json")
         assert (done.code, done.json["unjudged"], done.json["new"], len(model.asked)) == (0, 0, True, known + 1), done.err
-        assert "goes on with what the judge failed" in done.err
+        assert "continues with the answers that the judge failed" in done.err
         model.otherwise = failure(401, "bad key")
         lost = run_here(*command, "--force", "--no-judge-cache")
         assert (lost.code, lost.out) == (3, "")

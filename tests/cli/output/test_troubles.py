@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from eval_skills.cli.output.ranking import LINES, trouble_lines
+from eval_skills.cli.output.ranking import LINES, error_summary
 from eval_skills.core.metrics.reports import skill_reports
 from eval_skills.core.models import Benchmark, SkillCompletionReport
 
@@ -37,37 +37,37 @@ def failure(skill: str, task: str, run: int = 0) -> dict[str, Any]:
 
 def test_the_most_frequent_kind_of_error_of_each_skill_is_told_with_its_first_message() -> None:
     found = reports(error("a", "t1"), error("a", "t2", message="later"), error("a", "t3", "skill", "boom"), error("b", "t1"))
-    assert trouble_lines(found) == [
+    assert error_summary(found) == [
         "2 errors (of 3) of a@1.0.0: infra, the first of 2 messages: connection refused",
         "1 error of b@1.0.0: infra: connection refused",
     ]
 
 
 def test_few_failures_are_told_each_with_runs_from_1() -> None:
-    assert trouble_lines(reports(failure("a", "t1", 1))) == ["failed: t1#2 of a@1.0.0: NOT_EQUAL: 4 is not 5"]
+    assert error_summary(reports(failure("a", "t1", 1))) == ["failed: t1#2 of a@1.0.0: NOT_EQUAL: 4 is not 5"]
 
 
 def test_of_many_failures_the_first_are_told_and_of_no_trouble_nothing() -> None:
-    lines = trouble_lines(reports(*(failure("a", f"t{number}") for number in range(LINES + 2))))
+    lines = error_summary(reports(*(failure("a", f"t{number}") for number in range(LINES + 2))))
     assert lines[0] == "failed: t0#1 of a@1.0.0: NOT_EQUAL: 4 is not 5"
     assert lines[LINES:] == ["… and 2 failures more, which the reports have"]
-    assert trouble_lines(reports({"skill_id": "a", "task_id": "t", "status": "pass", "score": 1.0})) == []
+    assert error_summary(reports({"skill_id": "a", "task_id": "t", "status": "pass", "score": 1.0})) == []
 
 
 def test_errors_of_many_skills_are_a_handful_of_lines() -> None:
-    lines = trouble_lines(reports(*(error(f"s{number}", "t") for number in range(9))))
+    lines = error_summary(reports(*(error(f"s{number}", "t") for number in range(9))))
     assert len(lines) == LINES + 1
     assert lines[-1] == "… and 4 errors of other skills"
 
 
 @pytest.mark.parametrize("message", ["two\nlines \x1b[31m", "x" * 5_000], ids=["p68-controls", "long"])
 def test_a_message_is_one_bounded_line(message: str) -> None:
-    [line] = trouble_lines(reports(error("a", "t", message=message)))
+    [line] = error_summary(reports(error("a", "t", message=message)))
     assert "\n" not in line
     assert "\x1b" not in line
     assert len(line) < 300
 
 
 def test_p68_a_task_id_starts_no_line_of_its_own() -> None:
-    [line] = trouble_lines(reports(failure("a", "t\n1 skill × 1 task × 1 run: 1 passed\x1b[31m")))
+    [line] = error_summary(reports(failure("a", "t\n1 skill × 1 task × 1 run: 1 passed\x1b[31m")))
     assert line.startswith("failed: t⏎1 skill × 1 task × 1 run: 1 passed\\u001b[31m#1 of a@1.0.0: ")

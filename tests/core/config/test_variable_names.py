@@ -30,5 +30,6 @@ def test_what_is_no_name_is_refused_without_it(pasted: str) -> None:
     with pytest.raises(InputError) as caught:
         validate(LlmSettings, {"apiKeyEnv": pasted})
     assert (
-        str(caught.value) == "apiKeyEnv: this is no name of a variable (letters, digits and _); did you paste the secret itself?"
+        str(caught.value)
+        == "apiKeyEnv: this is not the name of a variable (letters, digits and _); did you paste the secret itself?"
     )

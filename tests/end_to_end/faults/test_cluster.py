@@ -35,7 +35,7 @@ def test_p54_ctrl_c_stops_the_workers_keeps_the_journal_and_says_how_to_go_on(wo
     recorded = workplace.journal()
     assert 4 <= len(recorded) <= FREE
     assert "Traceback" not in process.err
-    command = shlex.split(process.last_word.partition("go on with: ")[2])
+    command = shlex.split(process.last_word.partition("continue with: ")[2])
     before = workplace.calls()
     workplace.open_the_gate()
     resumed = workplace.call(*command[1:], "--output-dir", "reports")

@@ -42,7 +42,7 @@ def check_stopped(place: Workplace, process: Process, code: int) -> None:
 
 
 def resume_command(process: Process) -> list[str]:
-    return shlex.split(process.last_word.partition("go on with: ")[2])
+    return shlex.split(process.last_word.partition("continue with: ")[2])
 
 
 @pytest.mark.slow

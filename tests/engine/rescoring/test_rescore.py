@@ -258,7 +258,7 @@ class TestRefusals:
     ) -> None:
         of = landed_run({"x": "right"})
         scored = again(of, store).run_id
-        with pytest.raises(UsageError, match=f"go on with: eval-skills rescore {of}"):
+        with pytest.raises(UsageError, match=f"continue with: eval-skills rescore {of}"):
             resumed_plan(make_request(resume=scored))
 
 

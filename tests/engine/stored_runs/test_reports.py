@@ -151,7 +151,7 @@ def test_p40_what_is_no_report_is_refused(
 
 def test_p40_a_run_without_items_is_refused(recorded: Callable[..., RunPlan]) -> None:
     plan = recorded(0)
-    with pytest.raises(InputError, match="has no finished item yet; go on with --resume"):
+    with pytest.raises(InputError, match="has no finished item yet; continue with --resume"):
         read_source(plan.run_id, Store(plan.store.path).path)
 
 

@@ -1,19 +1,22 @@
-"""What ``compare-answers`` prints.
-
-What ``compare-answers`` prints of a panel: each model's verdicts, and how far the panel agrees.
-"""
+"""What ``compare-answers`` and ``judge calibrate`` print."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from eval_skills.cli.context import current, printable
-from eval_skills.core.text import plural
+from pydantic.alias_generators import to_camel
+from rich.table import Table
+from rich.text import Text
+
+from eval_skills.cli.context import current, print_json, printable
+from eval_skills.core.text import one_line, plural
 from eval_skills.reporting import numbers
-from eval_skills.reporting.judging.figures import estimate_rate, position_line
+from eval_skills.reporting.judging.figures import estimate_number, estimate_rate, position_line
 
 if TYPE_CHECKING:
+    from eval_skills.core.judging.calibration import Calibration
     from eval_skills.core.judging.preferences import MemberRates
+    from eval_skills.engine.calibration.calibrate import CalibrationOutcome
     from eval_skills.engine.comparison.summary import ComparisonSummary
 
 DECIDING_SHOWN, REASON_LENGTH = 5, 80
@@ -26,7 +29,6 @@ _SHOWN = (
 
 def show_comparison(summary: ComparisonSummary) -> None:
     """The win rates, what the place did, and the verdict; or one JSON document."""
-    from eval_skills.cli.output.run import print_json
 
     if current().json:
         print_json(_document(summary))
@@ -46,7 +48,7 @@ def show_comparison(summary: ComparisonSummary) -> None:
     _print_deciding(summary)
     say(summary.line, style="green" if found.verdict != "undecided" else "")
     if summary.judged_before:
-        say(f"{plural(summary.judged_before, 'pair')} judged before: nobody was asked; --no-judge-cache asks anew")
+        say(f"{plural(summary.judged_before, 'pair')} judged before: no model was asked; --no-judge-cache asks again")
     for line in summary.judging:
         say(line, style="" if summary.is_complete or line.startswith("judging: ") else "red")
     if not summary.out_of_budget:
@@ -63,7 +65,6 @@ def _ties(summary: ComparisonSummary) -> str:
 
 
 def _print_rates(summary: ComparisonSummary) -> None:
-    from rich.table import Table
 
     found = summary.figures
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
@@ -80,10 +81,6 @@ def _print_rates(summary: ComparisonSummary) -> None:
 
 def _print_deciding(summary: ComparisonSummary) -> None:
     """The first tasks that one side won in both orders, with what was said of them."""
-    from rich.table import Table
-    from rich.text import Text
-
-    from eval_skills.core.text import one_line
 
     rows = [row for row in summary.rows if row["outcome"] in ("a", "b")]
     if not rows:
@@ -127,7 +124,6 @@ def _pair(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _camel(row: dict[str, Any]) -> dict[str, Any]:
-    from pydantic.alias_generators import to_camel
 
     return {to_camel(name): value for name, value in row.items()}
 
@@ -137,8 +133,6 @@ _COLUMNS = ("model", "A", "B", "tie", "no verdict", "as the panel", "first place
 
 def print_panel(summary: ComparisonSummary) -> None:
     """The table of the models, and the mean agreement; nothing where one vote is the verdict."""
-    from rich.table import Table
-    from rich.text import Text
 
     if not summary.members:
         return
@@ -159,3 +153,55 @@ def _cells(member: MemberRates) -> list[str]:
     places = (None, None) if bias is None else (bias.first_place_share.value, bias.consistent_share.value)
     counts = (found.wins_a, found.wins_b, found.ties, found.errors)
     return [*(f"{count:,}" for count in counts), *map(numbers.rate, (member.agreement, *places))]
+
+
+_FIGURES = {
+    "accuracy": "accuracy",
+    "kappa": "Cohen's kappa",
+    "weighted_kappa": "quadratic-weighted kappa",
+    "spearman": "Spearman's rho",
+    "sensitivity": "sensitivity (passes what people pass)",
+    "specificity": "specificity (fails what people fail)",
+}
+
+
+def show_calibrations(outcome: CalibrationOutcome) -> None:
+    """Per judge the figures and the table behind them; or one JSON document."""
+
+    for remark in outcome.remarks:
+        current().remark(remark)
+    if current().json:
+        found = [_calibration(name, calibration) for name, calibration in outcome.calibrations.items()]
+        print_json({"calibrations": found, "store": outcome.store, "remarks": outcome.remarks})
+        return
+    for name, calibration in outcome.calibrations.items():
+        _show_calibration(calibration)
+        current().say(f"store   {outcome.store}   calibration {name}")
+
+
+def _show_calibration(calibration: Calibration) -> None:
+    say = current().say
+    say(f"judge   {calibration.model} ({calibration.prompt}) on {calibration.benchmark_id}@{calibration.benchmark_version}")
+    say(f"labels  {calibration.labels:,} of {plural(calibration.tasks, 'task')}")
+    _print([(title, estimate_number(getattr(calibration, name))) for name, title in _FIGURES.items()], ("", "95 % interval"))
+    (ff, fp), (pf, pp) = calibration.table
+    _print([("people: fail", f"{ff:,}", f"{fp:,}"), ("people: pass", f"{pf:,}", f"{pp:,}")], ("", "judge: fail", "judge: pass"))
+    if (why := calibration.uncorrectable) is not None:
+        say(f"its completion rates are not corrected: {why}", style="yellow")
+    else:
+        say("reports of this benchmark, model and prompt now show the judge-corrected completion rate, too", style="green")
+
+
+def _print(rows: list[tuple[str, ...]], names: tuple[str, ...]) -> None:
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name in names:
+        table.add_column(name, justify="right" if name else "left")
+    for row in rows:
+        table.add_row(*row)
+    current().out().print(table)
+
+
+def _calibration(calibration_id: str, calibration: Calibration) -> dict[str, Any]:
+    correctable = {"correctable": calibration.uncorrectable is None, "uncorrectable": calibration.uncorrectable}
+    return {"calibrationId": calibration_id, **calibration.to_json(), **correctable}

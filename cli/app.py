@@ -1,0 +1,170 @@
+"""The command `eval-skills`: its commands by what people do with them, and its global options.
+
+A command's module is imported when the command is called or its own help is asked for: the list of commands needs none of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import App, Group, Parameter
+
+from eval_skills.cli.context import Command, Invocation, begin, current
+from eval_skills.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from cyclopts.argument import ArgumentCollection
+    from rich.console import Console
+
+    from eval_skills.core.config import Config
+
+HELP = """Unit-test, compare and watch AI-agent skills, orchestrated by Prefect.
+
+Exit codes: 0 done; 1 a gate failed; 2 usage, configuration or input; 3 the run could not finish; 130 interrupted (143 by
+SIGTERM or a closed terminal).
+
+Example: eval-skills run --skills-dir ./skills --benchmark coding-easy
+"""
+
+CONFIGURATION = """What is not typed comes from EVAL_SKILLS_* variables, ./eval-skills.config.yaml (or the file of -c) and
+~/.eval-skills/config.yaml, in this order. A key is an option's name in camelCase, at the top level or in its command's group:
+"find: {minCompletion: 0.8}" or EVAL_SKILLS_FIND__MIN_COMPLETION=0.8. See "eval-skills config list --show-origin"."""
+
+COMMANDS = {
+    "Start": {
+        "init": ("init:init_command", "Prepare a folder in which eval-skills run works at once."),
+        "create": ("create:create_command", "Create a skill to start from, with tests of its own that pass."),
+        "doctor": ("doctor:doctor_command", "Check that a run would work, before it costs anything."),
+        "config": ("config:config_app", "Show and set the configuration. Keys are dotted: llm.model."),
+        "completion": (
+            "init:completion_command",
+            "Print the script that completes commands and options in a shell.",
+        ),
+    },
+    "Run": {
+        "eval": ("evaluate:eval_command", "Evaluate skills on a benchmark."),
+        "run": (
+            "evaluate:run_command",
+            "Find skills, evaluate them, select the best and write reports, in one Prefect flow.",
+        ),
+        "rescore": (
+            "rescore:rescore_command",
+            "Score the stored answers of a run again, with today's scorers and expectations.",
+        ),
+        "backfill": (
+            "backfill:backfill_command",
+            "Rebuild past results period by period, and compare each with the one before.",
+        ),
+    },
+    "Look": {
+        "find": ("find:find_command", "Find skills, best match first."),
+        "benchmarks": ("benchmarks:benchmarks_app", "List benchmarks, and look at their tasks."),
+        "history": ("history:history_command", "List past runs, newest first, and how to continue the unfinished ones."),
+        "trend": ("trend:trend_command", "Show how a figure of a skill moved from run to run."),
+        "query": ("query:query_command", "Query the store in SQL (DuckDB), read-only."),
+    },
+    "Compare": {
+        "report": ("report:report_app", "Convert reports, and compare two of them."),
+        "select": ("select:select_command", "Filter and rank skills by their evaluation reports."),
+    },
+    "Judge": {
+        "compare-answers": (
+            "compare_answers:compare_answers_command",
+            "Let a model decide, task by task, which of two runs answered better.",
+        ),
+        "judge": ("judge:judge_app", "Check the models that judge."),
+    },
+    "Operate": {
+        "nightly": ("nightly:nightly_command", "Evaluate suites every night, and report what changed."),
+        "monitor": (
+            "monitor:monitor_command",
+            "Sample a log of production interactions, judge the sample, and report when its health changes.",
+        ),
+        "server": (
+            "server:server_app",
+            "Keep a Prefect server with its UI running, so that every call starts in about 3 s.",
+        ),
+        "serve": (
+            "server:serve_command",
+            "Serve nightly, evaluate, pipeline, backfill and monitor from this process, until it is interrupted.",
+        ),
+    },
+}
+"""By group and name: where the command is below `cli.commands`, and the first line of its help."""
+
+
+def _version() -> str:
+    from importlib.metadata import version
+
+    return f"eval-skills {version('eval-skills')}"
+
+
+def _configured(app: App, command: Command, arguments: ArgumentCollection) -> None:
+    from eval_skills.cli.configuration import configured
+
+    configured(app, command, arguments)
+
+
+app = App(
+    name="eval-skills",
+    help=HELP,
+    version=_version,
+    default_parameter=Parameter(negative=()),
+    result_action="return_value",
+)
+app.config = (_configured,)
+app.help_epilogue = CONFIGURATION
+app.suppress_keyboard_interrupt = app.meta.suppress_keyboard_interrupt = False  # or no message would say how to continue
+app.meta.group_parameters = Group("Global options", sort_key=9)
+for _place, (_title, _commands) in enumerate(COMMANDS.items()):
+    _group = Group(_title, sort_key=_place)
+    for _name, (_path, _help) in _commands.items():
+        app.command(f"eval_skills.cli.commands.{_path}", name=_name, help=_help, group=_group)
+
+
+@app.meta.default
+def _launch(
+    *tokens: Annotated[str, Parameter(show=False, allow_leading_hyphen=True)],
+    config: Annotated[Path | None, Parameter(name=["-c", "--config"], help="Configuration file")] = None,
+    json: Annotated[bool | None, Parameter(help="Print one JSON document on stdout and nothing else", show_default=False)] = None,
+    no_color: Annotated[bool | None, Parameter(help="Print without colour", show_default=False)] = None,
+    verbose: Annotated[
+        bool | None, Parameter(name=["-v", "--verbose"], help="Show Prefect's logs and tracebacks", show_default=False)
+    ] = None,
+) -> int | None:
+    typed = frozenset(key for key, value in {"json": json, "color": no_color, "verbose": verbose}.items() if value is not None)
+    begin(replace(new_invocation(), config_path=config, json=bool(json), color=not no_color, verbose=bool(verbose), typed=typed))
+    is_group = app.parse_commands(tokens)[1][-1].default_command is None
+    if json and is_group and {"-h", "--help", "--version"}.isdisjoint(tokens):
+        raise UsageError("--json needs a command: there is no JSON document to print without one")
+    code: int | None = app(tokens, exit_on_error=False, print_error=False, console=help_console())
+    return code
+
+
+def call_app(arguments: Sequence[str]) -> int:
+    """The exit code of the command that `arguments` call; what goes wrong is raised."""
+    if called := next((name for name in arguments if name in app), None):
+        command = app[called]
+        command.help = None if command.default_command else command.help  # not the line of the list: its docstring
+    return app.meta(arguments, exit_on_error=False, print_error=False, console=help_console()) or 0
+
+
+def help_console() -> Console | None:
+    """What help is printed on; None: cyclopts' own choice."""
+    return current().out(pipe_width=80) if current().plain else None
+
+
+def new_invocation() -> Invocation:
+    """A call of which nothing is known yet."""
+    return Invocation(app=app, model=_model)
+
+
+@cache
+def _model(command: Command | None) -> type[Config]:
+    from eval_skills.cli.configuration import configuration_model
+
+    return configuration_model(app, command)

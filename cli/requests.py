@@ -1,0 +1,121 @@
+"""From the options of a command to the request of a flow: the configuration below, what was typed on top."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from eval_skills.cli.context import current
+from eval_skills.cli.options import JudgeFlags
+from eval_skills.core.config import Config
+from eval_skills.core.config.options import option_of
+from eval_skills.core.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from eval_skills.core.models import Model
+    from eval_skills.scorers import TaskScoring
+
+Request = TypeVar("Request", bound="Model")
+_ASKED = ("tasks", "complexity", "traces", "trace_skill")
+OF_ONE_CALL = (*_ASKED, "resume", "retry_errors", "dry_run")
+"""Options that the configuration's top level does not know."""
+
+_OF_CALLS = ("skills_dir", "query", "tags", "adapter", "runs", "retries")
+_JUDGED_BY = (
+    "a task is judged by one where its evaluator is llm_judge, rubric, trajectory_judge or hallucination, and where its "
+    "checks.hallucination has the mode judged or both"
+)
+
+
+def request_options(
+    flags: dict[str, Any], *, resuming: bool, always: Collection[str] = ("store", "exit_on_fail")
+) -> dict[str, Any]:
+    """The request's fields: configuration layers below, flags on top.
+
+    A resume names only what was typed, and the options in `always`.
+    """
+    forgotten = {*_ASKED} if resuming else {"retry_errors"}  # what is configured for the other kind of call
+    once = {
+        name: value for name, value in flags.items() if name in OF_ONE_CALL and (name not in forgotten or name in typed(flags))
+    }
+    flags = {name: value for name, value in flags.items() if name not in OF_ONE_CALL}
+    config = current().config(flags)
+    values = {name: getattr(config, name) for name in Config.model_fields}
+    if resuming:
+        values = {name: value for name, value in values.items() if name in typed(flags) or name in always}
+    return {**values, **once}
+
+
+def configured_options(model: type[Model], flags: dict[str, Any], without: Collection[str] = ()) -> dict[str, Any]:
+    """What the configuration, with `flags` on top, says of the fields of `model`."""
+    config = current().config(flags)
+    return {name: getattr(config, name) for name in Config.model_fields.keys() & model.model_fields.keys() - set(without)}
+
+
+def request_of(model: type[Request], options: dict[str, Any], **own: Any) -> Request:
+    """The request of those options that `model` has a field for, and of this command's `own`.
+
+    Raises:
+        UsageError: a value is not valid; the message names the option.
+    """
+    from eval_skills.core.documents.loading import validate
+
+    fitting = {name: value for name, value in options.items() if name in model.model_fields}
+    try:
+        return validate(model, fitting | own)
+    except InputError as error:
+        raise UsageError(": ".join(filter(None, (option_of(error.path), error.message)))) from None
+
+
+def refuse_calling(flags: dict[str, Any]) -> None:
+    """Refuse what was typed beside --traces and is about calls; what is configured for them does not matter then.
+
+    Raises:
+        UsageError: one of the options was typed.
+    """
+    named = {name for name, value in typed(flags).items() if value is not None}
+    for name in _OF_CALLS:
+        if name in named:
+            raise UsageError(f"{option_of(name)} is about skills that are called, and --traces calls none; leave one of them out")
+
+
+def typed(flags: dict[str, Any]) -> dict[str, Any]:
+    """Those of the options that the configuration did not give."""
+    return {name: value for name, value in flags.items() if option_of(name) not in current().configured}
+
+
+def todays_settings() -> dict[str, Any]:
+    """What the configuration says today of weights, categories and names of tools; nothing where it says nothing."""
+    layers = current().layers({})
+    said = {leaf[0] for layer in layers.layers for leaf in layer}
+    keys = {"weights": "weights", "tool_categories": "toolCategories", "tool_names": "toolNames"}
+    return {name: getattr(layers.config, name) for name, key in keys.items() if key in said}
+
+
+def unused_judge_options(judging: JudgeFlags, scorings: Mapping[str, TaskScoring]) -> list[str]:
+    """A warning for judging options that were typed and change nothing: no task asks a model, or none asks the named one.
+
+    What the configuration says holds for many calls, so nothing is said of that.
+    """
+    options = typed_options(judging)
+    asked = {model: None for scoring in scorings.values() for model in scoring.models}
+    if options and not asked:
+        do = "does" if len(options) == 1 else "do"
+        return [f"{listed(options)} {do} nothing here: no task is judged by a model; {_JUDGED_BY}"]
+    if "--judge-model" in options and None not in asked:
+        names = ", ".join(str(model) for model in asked)
+        return [f"--judge-model {judging.judge_model} is not used: every task that a model judges names its own ({names})"]
+    return []
+
+
+def listed(options: list[str]) -> str:
+    """``--a``, ``--a and --b``, ``--a, --b and --c``."""
+    *first, last = options
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def typed_options(judging: JudgeFlags) -> list[str]:
+    """The judging options that the command line named, in the order of the help."""
+    named = {option_of(field.name): getattr(judging, field.name) for field in fields(judging)}  # type: ignore[arg-type]
+    return [option for option, value in named.items() if value is not None and option not in current().configured]
