@@ -154,7 +154,7 @@ def test_p22_a_url_that_wants_a_token_gets_that_of_a_variable(
         pytest.param(["find", "--mcp", NOWHERE, "--auth-token-env", "sk-live-1"], "did you paste the secret", id="pasted-token"),
         pytest.param(["find", "--mcp", SERVER, "--pass-env", "sk-live-1"], "did you paste the secret", id="pasted"),
         pytest.param(["find", "--mcp", SERVER, "--pass-env", "ABSENT"], "variable ABSENT is not set", id="unset"),
-        pytest.param(["create", "--from-mcp", SERVER, "--name", "ecko"], r"no tool of the server (did you mean", id="no-tool"),
+        pytest.param(["create", "--from-mcp", SERVER, "--name", "ecko"], r"not a tool of the server (did you mean", id="no-tool"),
         pytest.param(["create", "--from-mcp", SERVER, "--description", "x"], "cannot stand beside --from-mcp", id="description"),
         pytest.param(["create", "--from-mcp", SERVER, "--from-openapi", "a.json"], "both say what to create", id="two-sources"),
         pytest.param(["create", "--name", "x", "--pass-env", "A"], "name it with --from-mcp", id="create-variables-for-nobody"),

@@ -100,7 +100,7 @@ def test_what_could_steer_a_terminal_is_shown_and_not_done(run_here: Run) -> Non
 def test_a_row_that_is_wider_than_the_terminal_becomes_a_line_per_column(run_here: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     from rich.console import Console
 
-    monkeypatch.setattr("eval_skills.cli.context.Session.out", lambda self, **_: Console(width=60))
+    monkeypatch.setattr("eval_skills.cli.context.Invocation.out", lambda self, **_: Console(width=60))
     lines = run_here("query", "SELECT * FROM reports").out.splitlines()
     assert lines[0].split() == ["run_id", FIRST]
     assert any(line.split() == ["completion_rate", "0.75"] for line in lines)
