@@ -117,7 +117,7 @@ def checked_plan(request: EvaluateRequest | PipelineRequest) -> RunPlan:
         _strategy(request)
         found = FoundSkills([], []) if request.resume or request.traces else matching_skills(request)
         plan = checked_plan(request.evaluation([str(skill.folder) for skill in found.skills]))
-        return replace(plan, remarks=[*found.remarks(), *plan.remarks])
+        return replace(plan, remarks=[*(bad.remark for bad in found.invalid), *plan.remarks])
     return resumed_plan(request) if request.resume else make_plan(request)
 
 

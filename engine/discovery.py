@@ -1,4 +1,4 @@
-"""Which skills of a folder match."""
+"""The skills of a folder that match a query, tags and adapter."""
 
 from __future__ import annotations
 
@@ -15,18 +15,14 @@ from eval_skills.engine.definition.request import PipelineRequest
 
 @dataclass(frozen=True, slots=True)
 class FoundSkills:
-    """The skills that match, best first, and the malformed ones that were passed over."""
+    """The skills that match, best first, and the malformed ones that were skipped."""
 
     skills: list[Skill]
     invalid: list[InvalidSkill]
 
-    def remarks(self) -> list[str]:
-        """What a person should know of the skills that were passed over."""
-        return [bad.remark for bad in self.invalid]
-
 
 def matching_skills(request: PipelineRequest) -> FoundSkills:
-    """The skills below `request.skills_dir` that match query, tags and adapter.
+    """The skills below `request.skills_dir` that match the request's query, tags and adapter.
 
     Raises:
         UserError: the folder is missing or holds no usable skill, nothing matches, or one ``id@version`` is in two folders.

@@ -1,10 +1,9 @@
-"""Everything that a run stands on, looked at before one begins. And nothing is written."""
+"""Checks of everything that a run depends on. Nothing is written."""
 
 from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,19 +14,18 @@ from eval_skills.adapters.sandbox.bubblewrap import why_no_sandbox
 from eval_skills.core.config import Config
 from eval_skills.core.environment import Check, environment_checks, file_clock_check, space_check
 from eval_skills.core.errors import InputError, UserError
-from eval_skills.core.models import Skill
 from eval_skills.core.redaction import Redaction, values_of_variables
-from eval_skills.core.skills import Discovery, discover_skills, load_skills, refuse_duplicates
+from eval_skills.core.skills import Discovery, InvalidSkill, discover_skills, load_skills, refuse_duplicates
 from eval_skills.core.store import Store
 from eval_skills.engine.definition.paths import check_file, check_folder
 
-PLACES = "places"
-_ELSEWHERE = "name a folder that may be written to"
+PATHS = "places"
+_REMEDY = "name a folder that can be written to"
 
 
 @dataclass(frozen=True, slots=True)
 class HealthCheckRequest:
-    """What a run would be told: its configuration, and the skills that it would call (both may be none)."""
+    """What a run would get: its configuration, and the skills that it would call (there may be none)."""
 
     config: Config
     skills: list[str] = field(default_factory=list)
@@ -36,7 +34,7 @@ class HealthCheckRequest:
 
 
 def health_checks(request: HealthCheckRequest) -> list[Check]:
-    """The checks of the machine, of the places that a run writes to, and of the skills; secrets are redacted.
+    """The checks of the machine, of the folders that a run writes to, and of the skills; secrets are redacted.
 
     Raises:
         UserError: a path of skills does not exist.
@@ -44,9 +42,10 @@ def health_checks(request: HealthCheckRequest) -> list[Check]:
     config = request.config
     checks = [*environment_checks(config.task_runner), _sandbox(request.confinement), *_places(config), *_variables(config)]
     found = _skills(request)
-    checks += [Check(SKILLS, str(bad.path), "failed", bad.reason, "mend the file; runs pass over it") for bad in found.invalid]
+    checks += [Check(SKILLS, str(bad.path), "failed", bad.reason, "fix the file; runs skip it") for bad in found.invalid]
     checks += asyncio.run(skill_checks(found.skills, config.timeout_ms / 1000, request.confinement))
-    redaction = _redaction(config, found.skills)
+    secrets = {name: value for skill in found.skills for name, value in secrets_of(skill).items()}
+    redaction = Redaction(values_of_variables(config.secrets) | secrets)
     return [check.without_secrets(redaction) for check in checks]
 
 
@@ -55,20 +54,20 @@ def _sandbox(confinement: Confinement) -> Check:
     if not problem:
         return Check("environment", "sandbox", "ok", "bubblewrap works; --sandbox bwrap uses it")
     if confinement.sandbox == "none":
-        return Check("environment", "sandbox", "ok", f"not available, and not asked for: {problem}")
-    return Check("environment", "sandbox", "failed", problem, "runs that ask for the sandbox are refused until then")
+        return Check("environment", "sandbox", "ok", f"not available, and not requested: {problem}")
+    return Check("environment", "sandbox", "failed", problem, "until it is fixed, runs that need the sandbox are refused")
 
 
 def _places(config: Config) -> list[Check]:
     checks = [_writable("outputDir", Path(config.output_dir), "--output-dir", "reports")]
     if "://" in config.store:
-        return [*checks, Check(PLACES, "store", "ok", f"{config.store}, which is not asked here")]
+        return [*checks, Check(PATHS, "store", "ok", f"{config.store}, which is not checked here")]
     try:
         layout = Store(config.store).layout
     except UserError as error:
-        return [*checks, Check(PLACES, "store", "failed", str(error), _ELSEWHERE)]
+        return [*checks, Check(PATHS, "store", "failed", str(error), _REMEDY)]
     store = _writable("store", layout.root, "--store", "results", layout.sqlite)
-    more = [space_check(PLACES, layout.root), file_clock_check(PLACES, layout.root)] if store.status == "ok" else []
+    more = [space_check(PATHS, layout.root), file_clock_check(PATHS, layout.root)] if store.status == "ok" else []
     return [*checks, store, *more]
 
 
@@ -78,17 +77,17 @@ def _writable(name: str, folder: Path, option: str, what: str, file: Path | None
         if file is not None:
             check_file(file, option, what)
     except UserError as error:
-        return Check(PLACES, name, "failed", str(error), _ELSEWHERE)
-    return Check(PLACES, name, "ok", f"{folder} {'can be written to' if folder.exists() else 'will be made'}")
+        return Check(PATHS, name, "failed", str(error), _REMEDY)
+    return Check(PATHS, name, "ok", f"{folder} {'can be written to' if folder.exists() else 'will be created'}")
 
 
 def _variables(config: Config) -> list[Check]:
-    """Variables that the configuration names as secrets and that are not set: then nothing is redacted, and no key sent."""
+    """A warning about secrets of the configuration whose variables are not set: nothing is redacted, no key is sent."""
     named = [*config.secrets, *filter(None, [config.llm.api_key_env])]
     unset = sorted({name for name in named if not os.environ.get(name)})
     if not unset:
         return []
-    remedy = "set them, or take them out of secrets and llm.apiKeyEnv"
+    remedy = "set them, or remove them from secrets and llm.apiKeyEnv"
     return [Check("configuration", "secrets", "warning", f"named and not set: {', '.join(unset)}", remedy)]
 
 
@@ -105,9 +104,7 @@ def _skills(request: HealthCheckRequest) -> Discovery:
 
 
 def _named(path: str) -> Discovery:
-    """The skills at a path that somebody named; what is malformed there is a finding, and not the end."""
-    from eval_skills.core.skills import InvalidSkill
-
+    """The skills at a path of the request; a malformed one is a failed check, not an error."""
     try:
         return load_skills([path])
     except InputError as error:
@@ -120,8 +117,3 @@ def _add(found: Discovery, more: Discovery) -> None:
     known = {skill.folder for skill in found.skills}
     found.skills.extend(skill for skill in more.skills if skill.folder not in known)
     found.invalid.extend(more.invalid)
-
-
-def _redaction(config: Config, skills: Iterable[Skill]) -> Redaction:
-    named = values_of_variables(config.secrets)
-    return Redaction(named | {name: value for skill in skills for name, value in secrets_of(skill).items()})

@@ -14,8 +14,7 @@ from prefect.runtime import flow_run
 from prefect.states import Completed
 
 from eval_skills.engine.definition.request import EvaluateRequest
-from eval_skills.engine.evaluation.reports import partial_reports
-from eval_skills.engine.evaluation.summary import RunSummary, context_of, summary_of
+from eval_skills.engine.evaluation.summary import RunSummary, context_of, partial_reports, summary_of
 from eval_skills.flows.items import run_items, task_run_count
 from eval_skills.reporting import write_rendered
 from eval_skills.tasks.evaluation import aggregate, land_results, plan_items

@@ -43,7 +43,7 @@ def pipeline(request: PipelineRequest) -> RunSummary:
         evaluated,
         selected=selected,
         min_completion=strategy.filters.min_completion_rate or 0.0,
-        remarks=[*found.remarks(), *evaluated.remarks],
+        remarks=[*(bad.remark for bad in found.invalid), *evaluated.remarks],
         skipped=len(found.invalid) + evaluated.skipped,
         line=f"{evaluated.line}; {len(selected)} of {len(evaluated.skills)} skills selected",
         flow_runs=(*evaluated.flow_runs, str(flow_run.id)),

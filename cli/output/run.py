@@ -111,7 +111,7 @@ def _show_gate(summary: RunSummary) -> None:
     if summary.gate_passed:
         least = numbers.rate(summary.min_completion)
         current().say(f"gate passed: every skill completes at least {least} and called no forbidden tool", style="green")
-    for report in summary.rogue:
+    for report in summary.with_forbidden_calls:
         items = plural(report.summary.forbidden_items or 0, "item")
         current().say(f"gate failed: {report.skill_key} called forbidden tools in {items}", style="red")
     for report in summary.below:

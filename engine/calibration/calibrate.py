@@ -1,7 +1,4 @@
-"""A judge held against people's labels: of a stored run, or of answers that are judged now.
-
-Calibrations as they land: what each replaces, and that a better one is not lost to a worse.
-"""
+"""Calibration of a judge: its verdicts compared with people's labels, and landed unless a better calibration exists."""
 
 from __future__ import annotations
 
@@ -23,12 +20,12 @@ from eval_skills.engine.calibration.sources import judge_labels, read_stored_ver
 
 
 def calibrate_judge(request: CalibrateRequest) -> CalibrationOutcome:
-    """Hold the judge against the labels, and keep the result: from then on reports correct its completion rates.
+    """Compare the judge with the labels and land the result: from then on reports correct its completion rates.
 
     Raises:
         UserError: the labels, the run or the benchmark cannot be used, a label fits no item or several, no item has a verdict, or
-            the calibration that holds has more labels and nothing forces it.
-        RunError: answers are judged now, and the judge cannot be reached, fails on all of them, or its budget is spent.
+            the current calibration has more labels and `force` is not set.
+        RunError: answers are judged now, and the judge cannot be reached, fails on all of them, or its cost limit is reached.
     """
     labels = read_labels(Path(request.labels))
     _check_source(request, labels)
@@ -37,7 +34,7 @@ def calibrate_judge(request: CalibrateRequest) -> CalibrationOutcome:
     found = answers.by_judge
     if not found:
         why = Counter(each.why for each in answers.labels).most_common(1)[0][0]
-        raise InputError(f"no label is of an item with a model's verdict: {why}", source=request.labels)
+        raise InputError(f"no label is about an item with a model's verdict: {why}", source=request.labels)
     unjudged = len(answers.labels) - sum(map(len, found.values()))
     now = datetime.now(UTC)
     outcome = {
@@ -61,9 +58,9 @@ def calibrate_judge(request: CalibrateRequest) -> CalibrationOutcome:
 def _check_source(request: CalibrateRequest, labels: Sequence[Label]) -> None:
     has_answers = labels[0].answer is not None
     if request.run_id is None and not has_answers:
-        raise UsageError("what was judged? Name its run with --run, or give the labels a column answer, to be judged now")
+        raise UsageError("the labels have no answers; name the run that has them with --run, or add a column answer")
     if request.run_id is not None and has_answers:
-        raise UsageError("--run names a run and the labels have answers of their own (column answer); keep one")
+        raise UsageError("--run names a run and the labels have answers of their own (column answer); use one of them")
     if request.run_id is None and not (request.benchmark or request.tasks):
         raise UsageError("the answers are judged by a benchmark's tasks; name it with --benchmark")
 
@@ -81,7 +78,7 @@ def _item(judged: JudgedLabel, pass_at: float) -> LabelledItem:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationOutcome:
-    """One calibration for each judge that the labels meet, as they landed; `failed` answers it could not judge now."""
+    """One calibration per judge, as they landed; `failed` counts the answers that the judge failed on now."""
 
     calibrations: dict[str, Calibration]
     store: str
@@ -90,31 +87,30 @@ class CalibrationOutcome:
 
 
 def land_calibrations(store: Store, found: Mapping[str, Calibration], *, force: bool) -> list[str]:
-    """Land all of them, by their ids; from then on they hold for their judges. Returns what is to be said of it.
+    """Land all of them, by their ids; each replaces the current calibration of its judge. Returns remarks.
 
     Raises:
-        UsageError: one that holds for the same judge and version of the benchmark has more labels, and nothing forces it; nothing
-            has landed then.
+        UsageError: the current one of a judge and version of the benchmark has more labels, without `force`; nothing has landed.
     """
-    holding = {name: _holding(store, calibration) for name, calibration in found.items()}
-    for name, held in holding.items():
-        if held is not None and held.labels > found[name].labels and not force:
-            raise UsageError(f"nothing was kept: {_named(held)}, and now there are {found[name].labels}; replace it with --force")
+    current = {name: _current(store, calibration) for name, calibration in found.items()}
+    for name, old in current.items():
+        if old is not None and old.labels > found[name].labels and not force:
+            raise UsageError(f"nothing was kept: {_named(old)}, and now there are {found[name].labels}; replace it with --force")
     for name, calibration in found.items():
         land_rows(store, "calibrations", name, [calibration_row(calibration, name)])
-    return [remark for name, calibration in found.items() for remark in _remarks(calibration, holding[name])]
+    return [remark for name, calibration in found.items() for remark in _remarks(calibration, current[name])]
 
 
-def _holding(store: Store, calibration: Calibration) -> Calibration | None:
-    held = last_calibrations(store, calibration.benchmark_id).get((calibration.model, calibration.prompt))
-    return held if held and held.benchmark_version == calibration.benchmark_version else None
+def _current(store: Store, calibration: Calibration) -> Calibration | None:
+    last = last_calibrations(store, calibration.benchmark_id).get((calibration.model, calibration.prompt))
+    return last if last and last.benchmark_version == calibration.benchmark_version else None
 
 
 def _remarks(calibration: Calibration, replaced: Calibration | None) -> Iterator[str]:
     if replaced is not None:
         yield f"replaced for reports: {_named(replaced)}"
     if calibration.labels < ENOUGH_LABELS:
-        yield f"{plural(calibration.labels, 'label')} of {calibration.model}: at least {ENOUGH_LABELS} tell more"
+        yield f"{plural(calibration.labels, 'label')} of {calibration.model}: use at least {ENOUGH_LABELS} for reliable figures"
 
 
 def _named(calibration: Calibration) -> str:

@@ -1,7 +1,4 @@
-"""Labels of people beside what models said of the same answers.
-
-Which item of a stored run each label is about.
-"""
+"""People's labels matched with items of a stored run, and with models' verdicts on the same answers."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ NO_MODEL = "its task is not judged by a model"
 
 @dataclass(frozen=True, slots=True)
 class JudgedLabel:
-    """A label with what became of its answer; `score` None: no verdict of a model, for the reason `why`."""
+    """A label with the model's verdict on its answer; `score` is None without one, for the reason `why`."""
 
     label: Label
     judge: JudgeIdentity | None = None
@@ -33,7 +30,7 @@ class JudgedLabel:
     def of(
         cls, label: Label, judge: JudgeIdentity, status: str, reasons: Sequence[Reason], score: float | None, passed: bool
     ) -> JudgedLabel:
-        """The label of an answer that this came of, from a task that `judge` judges."""
+        """The label of an answer with this result, to a task that `judge` judges."""
         if status in ("error", "timeout"):
             return cls(label, why="it ended in an error")
         if score is None or not was_judged(status, reasons):
@@ -45,7 +42,7 @@ class JudgedLabel:
 class LabelledAnswers:
     """All labels of a file, and the benchmark that they are about; `digest` is the benchmark's.
 
-    `run_id` None: the answers were judged for the labels. `failed` of these have no verdict because of the judge.
+    `run_id` is None where the answers were judged now; on `failed` of these the judge failed.
     """
 
     benchmark: Benchmark
@@ -57,7 +54,7 @@ class LabelledAnswers:
 
     @property
     def by_judge(self) -> dict[JudgeIdentity, list[JudgedLabel]]:
-        """Those with a model's verdict."""
+        """The labels with a model's verdict, by the judge."""
         found: dict[JudgeIdentity, list[JudgedLabel]] = {}
         for each in self.labels:
             if each.judge is not None and each.score is not None:
@@ -66,7 +63,7 @@ class LabelledAnswers:
 
     @property
     def left_out(self) -> Iterator[str]:
-        """How many have none, and why."""
+        """How many labels have no verdict, and why."""
         for why, count in Counter(each.why for each in self.labels if each.why).items():
             yield f"{plural(count, 'label')} left out: {why}"
 
@@ -75,7 +72,7 @@ def matched(labels: Sequence[Label], results: Sequence[ItemResult], source: str,
     """Every label with the one item of the run that it is about; `source` is the file of the labels.
 
     Raises:
-        InputError: a label fits no item, or several, or two labels fit one; the message names the line.
+        InputError: a label fits no item or several, or two labels fit one item; the message names the line.
     """
     found_items: list[tuple[Label, ItemResult]] = []
     taken: dict[tuple[str, str, int], int] = {}
@@ -102,7 +99,7 @@ def _not_one(label: Label, found: Sequence[ItemResult], by_task: Mapping[str, Se
     if label.task_id not in by_task:
         return f"run {run_id} has no item of task {label.task_id!r}{nearest(label.task_id, by_task)}"
     if not found:
-        return f"run {run_id} has no such item of task {label.task_id!r}; look at run_index (from 0 on) and skill_id"
+        return f"run {run_id} has no such item of task {label.task_id!r}; check run_index (which starts at 0) and skill_id"
     columns = ["skill_id"] if len({item.skill_key for item in found}) > 1 else []
     columns += ["run_index"] if len({item.run_index for item in found}) > 1 else []
-    return f"it fits {len(found)} items of task {label.task_id!r}; say which one with {' and '.join(columns)}"
+    return f"it fits {len(found)} items of task {label.task_id!r}; tell them apart with {' and '.join(columns)}"

@@ -1,7 +1,4 @@
-"""Labels held against the verdicts of a stored run.
-
-Labels of answers that came with them, and are judged now.
-"""
+"""The verdicts that labels are compared with: those of a stored run, or new ones on answers in the labels' file."""
 
 from __future__ import annotations
 
@@ -18,45 +15,37 @@ from eval_skills.core.store import Store, results_of
 from eval_skills.core.text import nearest
 from eval_skills.engine.calibration.labels import NO_MODEL, JudgedLabel, LabelledAnswers, matched
 from eval_skills.engine.calibration.request import CalibrateRequest
-from eval_skills.engine.comparison.request import asked_instead
-from eval_skills.engine.definition.benchmark import build_scorings, check_judges, resolve_benchmark
+from eval_skills.engine.definition.benchmark import build_scorings, check_judges, resolve_benchmark, with_every_task
 from eval_skills.engine.definition.digests import benchmark_digests, digests_of_the_same
 from eval_skills.engine.definition.request import EvaluateRequest
-from eval_skills.engine.judging.outcome import (
-    check_judges_ready,
-    failed_judging,
-    going_on,
-    judges_of,
-    judging_lines,
-    refuse_half_judged,
-)
-from eval_skills.engine.judging.reports import QUALITY, judges_by_task, recorded_judges
+from eval_skills.engine.judging.outcome import failed_judging, going_on, judges_of, judging_lines, refuse_half_judged
+from eval_skills.engine.judging.preflight import check_judges_ready
+from eval_skills.engine.judging.reports import QUALITY, judges_by_task
 from eval_skills.engine.stored_runs.reports import LATEST, recorded_request, resolve_run_id
 from eval_skills.scorers import TaskScoring
 from eval_skills.scorers.judge_identity import JudgeIdentity
 
 
 def read_stored_verdicts(store: Store, request: CalibrateRequest, labels: Sequence[Label]) -> LabelledAnswers:
-    """The labels, each with the verdict of its item.
+    """The labels, each with the verdict of its item in a stored run.
 
     Raises:
         UserError: there is no such run, its benchmark cannot be used, or a label fits no item or several.
     """
-    run_id = resolve_run_id(store, request.run_id or LATEST, "nothing to hold labels against")
+    run_id = resolve_run_id(store, request.run_id or LATEST, "nothing to compare labels with")
     if run_id not in store.run_ids():
         store.manifest(run_id)
     then = recorded_request(store.find_manifest(run_id))
     if then is None:
         raise InputError(f"the manifest of run {run_id} cannot be read, so it is not known which model judged", source=store.path)
-    everything: dict[str, Any] = {"task_tags": [], "task_ids": [], "complexity": []}
-    asked = then.model_copy(update=everything | asked_instead(request))
+    asked = with_every_task(then, request.benchmark, request.tasks, request.benchmarks_dir)
     benchmark, folder = resolve_benchmark(asked)
-    judges = recorded_judges(asked, benchmark, folder)
+    judges = judges_by_task(build_scorings(asked, benchmark, folder))
     results = results_of(store.item_table(run_id))
     if not results:
         raise InputError(f"run {run_id} has no finished item", source=store.path)
     if (was := results[0].benchmark_id) != benchmark.id:
-        raise InputError(f"run {run_id} was asked {was}, not {benchmark.id}", source=store.path)
+        raise InputError(f"run {run_id} evaluated {was}, not {benchmark.id}", source=store.path)
     same = digests_of_the_same(benchmark, folder)
     judged = [_stored(label, item, judges, same) for label, item in matched(labels, results, request.labels, run_id)]
     return LabelledAnswers(benchmark, benchmark_digests(benchmark, folder)["benchmark"], judged, run_id)
@@ -67,7 +56,7 @@ def _stored(
 ) -> JudgedLabel:
     judge = judges.get(item.task_id)
     if item.task_digest not in (None, *same.get(f"task/{item.task_id}", ())):
-        return JudgedLabel(label, why="its task is another one today")
+        return JudgedLabel(label, why="its task was changed since")
     if judge is None:
         return JudgedLabel(label, why=NO_MODEL)
     return JudgedLabel.of(label, judge, item.status, item.reasons, item.dimensions.get(QUALITY, item.score), item.passed)
@@ -77,11 +66,11 @@ Judged = tuple[JudgedLabel, Verdict | None]
 
 
 def judge_labels(request: CalibrateRequest, labels: Sequence[Label]) -> LabelledAnswers:
-    """The labels, each with today's verdict on its answer.
+    """The labels, each with a new verdict on its answer.
 
     Raises:
         UserError: the benchmark cannot be used, or has no such task; a judging model cannot be asked.
-        RunError: a judging model cannot be reached, fails on every answer, or its budget is spent.
+        RunError: a judging model cannot be reached, fails on every answer, or its cost limit is reached.
     """
     asked = {name: value for name in ("benchmark", "tasks", "benchmarks_dir", "evaluator") if (value := getattr(request, name))}
     evaluation = EvaluateRequest(**asked, **request.judge_options())  # type: ignore[arg-type] # they are its own fields
@@ -108,7 +97,7 @@ def judge_labels(request: CalibrateRequest, labels: Sequence[Label]) -> Labelled
 
 
 def _failed(failed: Sequence[Verdict], judged: Sequence[Judged], request: CalibrateRequest) -> str:
-    """What is said of answers that the judge failed; where it failed all of them, that is the end."""
+    """The remark on answers that the judge failed on; RunError where it failed on all of them."""
     asked = sum(verdict is not None for _, verdict in judged)
     said = failed_judging(len(failed), asked, failed[0].reasons[0].message, "answer")
     if len(failed) == asked:

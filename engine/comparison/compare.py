@@ -1,10 +1,9 @@
-"""Comparing the answers of a plan, and going on with what of it has landed."""
+"""Comparing the answers of a plan, and resuming a comparison that has landed in part."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -17,14 +16,8 @@ from eval_skills.core.store.schema import PREFERENCE_SCHEMA
 from eval_skills.core.text import plural
 from eval_skills.engine.comparison.pairs import AnswerPair, ComparisonPlan
 from eval_skills.engine.comparison.summary import ComparisonSummary, Row
-from eval_skills.engine.judging.outcome import (
-    check_judge_ready,
-    failed_judging,
-    going_on,
-    half_judged,
-    pair_with_cost_before,
-    spending_lines,
-)
+from eval_skills.engine.judging.outcome import failed_judging, going_on, half_judged, pair_with_cost_before, spending_lines
+from eval_skills.engine.judging.preflight import check_judge_ready
 from eval_skills.scorers.judging.budget import Spending, counted
 from eval_skills.scorers.judging.comparison import PreferenceVotes, put_to
 
@@ -32,10 +25,10 @@ _SAID = ("outcome", "a_first", "b_first", "reasoning_a_first", "reasoning_b_firs
 
 
 class AnswerComparison:
-    """A comparison while it works, on the event loop of its task runner; what is done is known by pair.
+    """An open comparison, on the event loop of its task runner; rows are kept by pair.
 
-    A verdict that has landed under this comparison's id stands, with what it cost, and nobody is asked about it; what the judge
-    was paid where it failed is added to the new row. Another call that makes the same comparison is refused meanwhile.
+    A verdict that has landed under this comparison's id is kept, with its cost, and no model is asked about it again; what a
+    failed judgement cost is added to the new row. Another call that makes the same comparison is refused meanwhile.
     """
 
     def __init__(self, plan: ComparisonPlan) -> None:
@@ -48,11 +41,7 @@ class AnswerComparison:
 
     @classmethod
     def of(cls, comparison_id: str) -> AnswerComparison:
-        """The open comparison of that id in this process.
-
-        Raises:
-            RunError: none such is open here.
-        """
+        """The open comparison of that id in this process; RunError if there is none."""
         try:
             return _open[comparison_id]
         except KeyError:
@@ -60,10 +49,12 @@ class AnswerComparison:
 
     async def __aenter__(self) -> Self:
         plan = self.plan
-        self._lock = RunLock(_lock_file(plan), what=f"the comparison of run {plan.a.run_id} and run {plan.b.run_id}")
+        file = plan.store.layout.root / f"compare-{plan.digest.removeprefix('sha256:')}.json"
+        self._lock = RunLock(file, what=f"the comparison of run {plan.a.run_id} and run {plan.b.run_id}")
         try:
             self.plan = plan = plan.as_it_stands()
-            landed = _landed_rows(plan)
+            rows = plan.store.tables.rows("preferences", PREFERENCE_SCHEMA.names, [plan.comparison_id])
+            landed = {f"{row['task_id']}#{row['run_index'] + 1}": row for row in rows}
             self._before = {name: row for name, row in landed.items() if name in self.pairs and row["outcome"] != "error"}
             self._failed = {name: row for name, row in landed.items() if row["outcome"] == "error"}
             if len(self._before) < len(self.pairs):
@@ -82,7 +73,7 @@ class AnswerComparison:
         await self.plan.judges.close()
 
     async def compare(self, pair: AnswerPair) -> Row:
-        """The row of one pair; trouble with the judge becomes its error."""
+        """The row of one pair; a failure of the judge becomes its error."""
         row = self._before.get(str(pair)) or await self._judged(pair)
         self._rows[str(pair)] = row
         return row
@@ -93,13 +84,13 @@ class AnswerComparison:
         with counted() as spending:
             try:
                 found = await put_to(plan.panel, plan.judges, pair.comparing, pair.a.output, pair.b.output)
-                trouble = found.error
+                failure = found.error
             except JudgeError as error:
-                trouble = error
-        return pair_with_cost_before(_row(plan, pair, found, trouble, spending), self._failed.get(str(pair)))
+                failure = error
+        return pair_with_cost_before(_row(plan, pair, found, failure, spending), self._failed.get(str(pair)))
 
     def finish(self) -> list[Row]:
-        """The rows in the order of the plan, landed, unless the budget ended the comparison.
+        """The rows in the order of the plan, landed, unless the cost limit ended the comparison.
 
         Raises:
             RunError: a pair was not compared, or no pair has a verdict.
@@ -117,7 +108,7 @@ class AnswerComparison:
         return rows
 
     def summary(self, rows: list[Row], flow_runs: tuple[str, ...] = (), task_runs: int = 0) -> ComparisonSummary:
-        """What these rows come to."""
+        """The summary of these rows."""
         plan, preferences = self.plan, preferences_of(rows)
         return ComparisonSummary(
             comparison_id=plan.comparison_id,
@@ -143,30 +134,24 @@ class AnswerComparison:
         )
 
 
-def _landed_rows(plan: ComparisonPlan) -> dict[str, Row]:
-    """The rows that are in the store under this comparison's id, by pair."""
-    rows = plan.store.tables.rows("preferences", PREFERENCE_SCHEMA.names, [plan.comparison_id])
-    return {f"{row['task_id']}#{row['run_index'] + 1}": row for row in rows}
-
-
 def _row(
-    plan: ComparisonPlan, pair: AnswerPair, found: PreferenceVotes | None, trouble: JudgeError | None, spent: Spending
+    plan: ComparisonPlan, pair: AnswerPair, found: PreferenceVotes | None, failure: JudgeError | None, spent: Spending
 ) -> Row:
     verdict = found.row() if found else {"outcome": "error"}
-    asked = spent.happened or trouble is not None  # a judge that failed for nothing was paid 0, and that is known
+    asked = spent.happened or failure is not None  # a judge that failed without cost was paid 0, which is known
+    a, b = pair.a, pair.b
     return {
         "comparison_id": plan.comparison_id,
         "compared_at": datetime.now(UTC),
-        **{f"run_{side}": item.run_id for side, item in (("a", pair.a), ("b", pair.b))},
-        **{f"skill_{side}": item.skill_id for side, item in (("a", pair.a), ("b", pair.b))},
-        **{f"version_{side}": item.skill_version for side, item in (("a", pair.a), ("b", pair.b))},
+        **{"run_a": a.run_id, "skill_a": a.skill_id, "version_a": a.skill_version},
+        **{"run_b": b.run_id, "skill_b": b.skill_id, "version_b": b.skill_version},
         "benchmark_id": plan.benchmark.id,
         "benchmark_version": plan.benchmark.version,
         "task_id": pair.a.task_id,
         "run_index": pair.a.run_index,
         **{name: verdict.get(name) for name in _SAID},
-        "error_kind": "judge" if trouble else None,
-        "error_message": str(trouble) if trouble else None,
+        "error_kind": "judge" if failure else None,
+        "error_message": str(failure) if failure else None,
         "judge_model": plan.model,
         "judge_prompt": plan.prompt,
         "judge_tokens": spent.tokens if asked else None,
@@ -176,7 +161,7 @@ def _row(
 
 
 def _judging_lines(plan: ComparisonPlan, rows: list[Row]) -> Iterator[str]:
-    """What the judge failed, what it came to, and what the budget left; that a repeat asks about what it failed again."""
+    """Requests and cost, what the judge failed on, and how to ask again; or what the cost limit left."""
     yield from spending_lines(plan.judges)
     if plan.judges.budget.exhausted:
         yield half_judged(plan.judges)
@@ -184,10 +169,6 @@ def _judging_lines(plan: ComparisonPlan, rows: list[Row]) -> Iterator[str]:
         said = failed_judging(len(failed), len(rows), failed[0]["error_message"], "pair")
         same = "the same call without --no-judge-cache" if plan.request.no_judge_cache else "the same call"
         yield f"{said}; {same} asks about {'it' if len(failed) == 1 else 'them'} again, and about nothing else"
-
-
-def _lock_file(plan: ComparisonPlan) -> Path:
-    return plan.store.layout.root / f"compare-{plan.digest.removeprefix('sha256:')}.json"
 
 
 _open: dict[str, AnswerComparison] = {}

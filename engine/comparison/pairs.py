@@ -1,25 +1,22 @@
-"""Which stored answers are compared with which: those of two skills to the same task, in the same run.
-
-The id under which a comparison of answers lands.
-"""
+"""The plan of a comparison: which stored answers are compared, by which models, and under which id it lands."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from eval_skills.core.errors import InputError, UsageError
+from eval_skills.core.errors import ConfigError, InputError, UsageError
 from eval_skills.core.fingerprint import digest_of_json
 from eval_skills.core.models import Benchmark, ItemResult
+from eval_skills.core.redaction import Redaction
 from eval_skills.core.store import Store, derived_run_id
 from eval_skills.core.text import plural
-from eval_skills.engine.comparison.judges import check_names, judged_by, judges_for, panel_of
-from eval_skills.engine.comparison.request import CompareRequest, asked_instead
+from eval_skills.engine.comparison.request import CompareRequest
 from eval_skills.engine.comparison.sides import Side, sides_of
-from eval_skills.engine.definition.benchmark import resolve_benchmark
+from eval_skills.engine.definition.benchmark import resolve_benchmark, with_every_task
 from eval_skills.engine.definition.digests import digests_of_the_same
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.stored_runs.reports import recorded_request
@@ -27,6 +24,7 @@ from eval_skills.scorers.judge_identity import prompt_version
 from eval_skills.scorers.judging import Judges
 from eval_skills.scorers.judging.comparison import VERSION, Comparing
 from eval_skills.scorers.judging.panel import Panel
+from eval_skills.scorers.judging.preflight import check_name
 
 _CRITERIA_OF = frozenset({"llm_judge", "llm-judge"})
 
@@ -45,7 +43,7 @@ class AnswerPair:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonPlan:
-    """A comparison, checked and ready. `unanswered` counts the pairs that cannot be judged for want of an answer."""
+    """A comparison, checked and ready. `unanswered` counts the pairs that cannot be judged because an answer is missing."""
 
     store: Store
     request: CompareRequest
@@ -62,7 +60,7 @@ class ComparisonPlan:
 
     @property
     def model(self) -> str:
-        """The model that judges; of a panel, all of them, and how they vote."""
+        """The model that judges; for a panel, all of them, and how they vote."""
         names = " + ".join(self.models)
         return names if self.panel.is_single else f"{names} ({self.panel.described})"
 
@@ -73,24 +71,24 @@ class ComparisonPlan:
 
     @property
     def prompt(self) -> str:
-        """The version of what it is asked."""
+        """The version of the judge's prompt."""
         return prompt_version(VERSION)
 
     def as_it_stands(self) -> ComparisonPlan:
-        """The same comparison under the id that it has by now: another call may have landed it since this one was planned."""
+        """The same comparison under its current id: another call may have landed it since this one was planned."""
         landed, anew = landed_comparisons(self.store), self.request.no_judge_cache
         taken = self.comparison_id in landed if anew else self.digest in landed.values()
-        return replace(self, comparison_id=comparison_id_of(self.store, self.digest, anew=anew)) if taken else self
+        return replace(self, comparison_id=comparison_id_of(landed, self.digest, anew=anew)) if taken else self
 
 
 def plan_comparison(request: CompareRequest) -> ComparisonPlan:
-    """Everything that can be known before the first question; nothing is written.
+    """A checked plan; nothing is written and no model is asked.
 
     Raises:
         UserError: there is no such run or skill, the runs are of different benchmarks, nothing compares, or no model is named.
     """
-    store, panel = Store(request.store), panel_of(request)
-    judges = judges_for(request, panel)
+    store, panel = Store(request.store), _panel(request)
+    judges = _judges(request, panel)
     a, b = sides_of(store, request)
     if (a.run_id, a.skill) == (b.run_id, b.skill):
         raise UsageError(f"both sides are {a.skill} of run {a.run_id}; name another run, or --skill-a and --skill-b")
@@ -102,12 +100,11 @@ def plan_comparison(request: CompareRequest) -> ComparisonPlan:
     if not pairs:
         why = [*remarks, *([f"{plural(unanswered, 'pair')} without both answers"] if unanswered else [])]
         raise InputError(f"nothing of run {a.run_id} and run {b.run_id} can be compared: {'; '.join(why)}", source=store.path)
-    check_names(judges, panel)
     digest = _digest(pairs, request, panel)
     return ComparisonPlan(
         store=store,
         request=request,
-        comparison_id=comparison_id_of(store, digest, anew=request.no_judge_cache),
+        comparison_id=comparison_id_of(landed_comparisons(store), digest, anew=request.no_judge_cache),
         digest=digest,
         a=a,
         b=b,
@@ -122,18 +119,36 @@ def plan_comparison(request: CompareRequest) -> ComparisonPlan:
 
 def _benchmark(store: Store, request: CompareRequest, a: Side, b: Side) -> tuple[Benchmark, Path | None]:
     then = next(filter(None, (recorded_request(store.find_manifest(side.run_id)) for side in (a, b))), None)
-    given = asked_instead(request)
-    if then is None and "tasks" not in given:
-        raise InputError(f"the runs' manifests cannot be read; say what was asked, as with --benchmark {a.benchmark}")
-    everything: dict[str, Any] = {"task_tags": [], "task_ids": [], "complexity": []}
-    return resolve_benchmark((then or EvaluateRequest()).model_copy(update=everything | given))
+    if then is None and not (request.tasks or request.benchmark):
+        raise InputError(f"the runs' manifests cannot be read; name their benchmark, as with --benchmark {a.benchmark}")
+    return resolve_benchmark(with_every_task(then or EvaluateRequest(), request.benchmark, request.tasks, request.benchmarks_dir))
+
+
+def _panel(request: CompareRequest) -> Panel:
+    """The models that vote on each pair; their majority decides."""
+    try:
+        return Panel(models=tuple(request.panel) or (None,), votes=request.votes, aggregate="majority")
+    except InputError as error:
+        option = "--votes" if error.path == "votes" else "--panel"
+        raise UsageError(f"{option}: {error.message}") from None
+
+
+def _judges(request: CompareRequest, panel: Panel) -> Judges:
+    """The judges of the panel, with names that have a provider; secrets of the request are redacted in their prompts."""
+    judges = Judges(request)
+    try:
+        for model in panel.models:
+            check_name(judges.judge(model))
+    except ConfigError as error:
+        raise UsageError(str(error)) from None
+    judges.redaction = Redaction.of_variables(request.secrets)
+    return judges
 
 
 def _pairs(
     a: Side, b: Side, benchmark: Benchmark, folder: Path | None, criteria: str | None
 ) -> tuple[list[AnswerPair], list[str]]:
     """The comparable pairs in the order of the benchmark, and what was left out, and why."""
-    shared = a.keys & b.keys
     tasks = {task.id: task for task in benchmark.tasks}
     same = digests_of_the_same(benchmark, folder)
     both = {key: (a.answers[key], b.answers[key]) for key in a.answers.keys() & b.answers.keys()}
@@ -146,19 +161,18 @@ def _pairs(
     places = {name: place for place, name in enumerate(tasks)}
     kept = sorted(both.keys() - gone - changed, key=lambda key: (places[key[0]], key[1]))
     pairs = [AnswerPair(*both[key], Comparing(tasks[key[0]], criteria or _criteria(tasks[key[0]]))) for key in kept]
-    return pairs, [*_left_out(a, b, shared, benchmark, gone, changed)]
-
-
-def _left_out(a: Side, b: Side, shared: set[Any], benchmark: Benchmark, gone: set[Any], changed: set[Any]) -> Iterable[str]:
-    named = f"{benchmark.id}@{benchmark.version}"
-    if alone := len(a.keys | b.keys) - len(shared):
-        yield f"{plural(alone, 'item')} left out: only one of the runs has them"
-    if cut := len(shared & (a.cut | b.cut)):
-        yield f"{plural(cut, 'pair')} left out: an answer was cut to 64 KiB when it landed"
-    if gone:
-        yield f"{plural(len(gone), 'pair')} left out: {named} does not have {_named(gone)}"
-    if changed:
-        yield f"{plural(len(changed), 'pair')} left out: the task is another one today, or in one of the runs: {_named(changed)}"
+    left_out = {
+        "item": {"only one of the runs has them": len(a.keys ^ b.keys)},
+        "pair": {
+            "an answer was cut to 64 KiB when it landed": len(a.keys & b.keys & (a.cut | b.cut)),
+            f"{benchmark.id}@{benchmark.version} does not have {_named(gone)}": len(gone),
+            f"the task was changed since one of the runs: {_named(changed)}": len(changed),
+        },
+    }
+    remarks = [
+        f"{plural(count, what)} left out: {why}" for what, whys in left_out.items() for why, count in whys.items() if count
+    ]
+    return pairs, remarks
 
 
 def _named(keys: Iterable[tuple[str, int]]) -> str:
@@ -167,7 +181,7 @@ def _named(keys: Iterable[tuple[str, int]]) -> str:
 
 
 def _criteria(task: Any) -> str | None:
-    """What the task's own judge goes by, where it has one."""
+    """The criteria of the task's own judge, where it has one."""
     if task.evaluator_type not in _CRITERIA_OF:
         return None
     options = task.evaluator.options if task.evaluator else {}
@@ -180,7 +194,7 @@ def _criteria(task: Any) -> str | None:
 
 
 def _digest(pairs: Sequence[AnswerPair], request: CompareRequest, panel: Panel) -> str:
-    """What stands for the comparison: the answers, the tasks, who judges and by what."""
+    """The digest of the comparison: answers, tasks, criteria, models (in any order) and prompt."""
     compared = [
         {
             "items": [[item.run_id, *item.key, item.output] for item in (pair.a, pair.b)],
@@ -189,12 +203,17 @@ def _digest(pairs: Sequence[AnswerPair], request: CompareRequest, panel: Panel) 
         }
         for pair in pairs
     ]
-    return digest_of_json({"pairs": compared, "judge": judged_by(request, panel), "prompt": prompt_version(VERSION)})
+    named = sorted(filter(None, panel.models))
+    judge = request.llm.deciding
+    if named:
+        judge |= {"model": named[0]} if len(named) == 1 else {"model": None, "panel": named}
+    if panel.votes > 1:
+        judge |= {"votes": panel.votes}
+    return digest_of_json({"pairs": compared, "judge": judge, "prompt": prompt_version(VERSION)})
 
 
-def comparison_id_of(store: Store, digest: str, *, anew: bool) -> str:
-    """That of the same comparison where it has landed before, the last of several; one that is to be judged anew has its own."""
-    landed = landed_comparisons(store)
+def comparison_id_of(landed: Mapping[str, str], digest: str, *, anew: bool) -> str:
+    """The last id under which the comparison of this `digest` has `landed`; a new id if it has not, or is judged `anew`."""
     same = [comparison_id for comparison_id, its in landed.items() if its == digest]
     return max(same) if same and not anew else derived_run_id(datetime.now(UTC), digest, landed)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
-
 from pydantic import Field
 
 from eval_skills.core.config.options import JudgeOptions, WorkOptions
@@ -22,24 +20,3 @@ class CompareRequest(JudgeOptions, WorkOptions):
     votes: int = Field(default=1, description="How often each model is asked about a pair, in both orders")
     benchmark: Text | None = Field(default=None, description="A built-in id, or the path of a benchmark [default: the run's own]")
     tasks: Text | None = Field(default=None, description="A JSON or YAML file with tasks or a benchmark; replaces the benchmark")
-
-
-class NamesBenchmark(Protocol):
-    """A request that may name another benchmark than the run's."""
-
-    @property
-    def benchmark(self) -> str | None: ...
-    @property
-    def tasks(self) -> str | None: ...
-    @property
-    def benchmarks_dir(self) -> str | None: ...
-
-
-def asked_instead(request: NamesBenchmark) -> dict[str, Any]:
-    """What of a run's request another benchmark replaces: a benchmark the run's tasks, too."""
-    given: dict[str, Any] = {"benchmarks_dir": request.benchmarks_dir} if request.benchmarks_dir else {}
-    if request.tasks is not None:
-        given["tasks"] = request.tasks
-    elif request.benchmark is not None:
-        given |= {"benchmark": request.benchmark, "tasks": None}
-    return given

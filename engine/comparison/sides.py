@@ -1,4 +1,4 @@
-"""The two sides of a comparison of answers: a skill of a run each, and what it answered."""
+"""The two sides of a comparison: a skill of a run each, with its answers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from eval_skills.engine.stored_runs.reports import resolve_run_id
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One skill of one run, with its items that have a whole answer, none, or one that was cut when it landed."""
+    """One skill of one run, with its items that have a whole answer, no answer, or one that was cut when it landed."""
 
     run_id: str
     skill: str
@@ -27,7 +27,7 @@ class Side:
 
     @property
     def keys(self) -> set[tuple[str, int]]:
-        """Every task and run that it was asked."""
+        """Every task and run index of its items."""
         return self.answers.keys() | self.without | self.cut
 
 
@@ -35,7 +35,7 @@ def sides_of(store: Store, request: CompareRequest) -> tuple[Side, Side]:
     """Both sides of a comparison.
 
     Raises:
-        UserError: a run or skill is not there, or it is open which one is meant.
+        UserError: a run or skill does not exist, or it is ambiguous which one is meant.
     """
     of_a, of_b = (_items(store, given) for given in (request.run_a, request.run_b))
     keys_a, keys_b = (sorted({each.skill_key for each in items}) for _, items, _ in (of_a, of_b))
@@ -65,7 +65,7 @@ def _chosen(keys: Sequence[str], named: str | None, option: str) -> str | None:
         ids = [key.rpartition("@")[0] for key in keys]
         raise UsageError(f"{option} {named!r} is not in that run{nearest(named, [*ids, *keys])}; it has {', '.join(keys)}")
     if len(found) > 1:
-        raise UsageError(f"{option} {named!r} is several there; name one of {', '.join(found)}")
+        raise UsageError(f"{option} {named!r} is ambiguous; name one of {', '.join(found)}")
     return found[0]
 
 

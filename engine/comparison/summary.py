@@ -1,4 +1,4 @@
-"""What a comparison of answers came to, and its verdict in a sentence."""
+"""The result of a comparison of answers, and its verdict in a sentence."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ComparisonSummary:
-    """The outcome of a comparison. `unanswered` pairs could not be judged, since one of the answers is missing.
+    """The result of a comparison. `unanswered` pairs could not be judged because an answer is missing.
 
-    `judged_before` pairs have the verdict that landed when the same comparison was made before; nobody was asked about them.
-    `judging` says in lines what judging the others came to. `out_of_budget`: judging was to cost no more, and pairs were left
-    unjudged; nothing landed then. `members` are the models of a panel; none where one vote of one model is the verdict.
+    `judged_before` pairs have the verdict that landed when the same comparison was made before; no model was asked about them.
+    `judging` holds lines on requests and cost. `out_of_budget`: the cost limit was reached, pairs were left unjudged, and nothing
+    landed. `members` are the models of a panel; empty where one vote of one model is the verdict.
     """
 
     comparison_id: str
@@ -50,7 +50,7 @@ class ComparisonSummary:
 
     @property
     def noun(self) -> str:
-        """What is judged in both orders: a pair, or a panel's vote on one."""
+        """What is asked in both orders: about a pair, or for a panel's vote on one."""
         return "vote" if self.members else "pair"
 
     @property
@@ -65,18 +65,18 @@ class ComparisonSummary:
             return "nothing was judged"
         if found.position_bias is not None and found.position_bias.decides:
             who = "these judges" if len(self.members) > 1 else "this judge"
-            return f"undecided: {who} chose by place: {_agreement(found.position_bias, self.noun)}"
+            return f"undecided: {who} chose by position: {_agreement(found.position_bias, self.noun)}"
         return f"undecided: {found.tasks_for_a} tasks for A, {found.tasks_for_b} for B, p {found.p_value:.3g}{self._why_not}"
 
     @property
     def _why_not(self) -> str:
-        """What kept it from a decision, where that is plain."""
+        """What prevented a decision, where that is known."""
         found = self.figures
         if found.p_floor <= SIGNIFICANCE:
             return ""
         if found.position_bias is not None and found.disagreements > found.pairs / 2:
             return f" ({_agreement(found.position_bias, self.noun)})"
-        return " (so few tasks differ that no split could decide)"
+        return " (too few tasks differ for any split to decide)"
 
 
 def _agreement(bias: PositionBias, noun: str) -> str:

@@ -1,8 +1,9 @@
-"""The benchmark that a request asks, and how the answers to it are judged. Nothing is written."""
+"""The benchmark that a request names, and how the answers to its tasks are scored."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from eval_skills.benchmarks import benchmark_folder, checked_benchmark, filter_tasks, load_benchmark, load_tasks
 from eval_skills.core.config.options import JudgeOptions, ScoringOptions
@@ -13,6 +14,20 @@ from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.scorers import ScoringSettings, TaskScoring
 from eval_skills.scorers.judging.preflight import check_name
 from eval_skills.scorers.registry import find_scorer
+
+
+def with_every_task(
+    request: EvaluateRequest, benchmark: str | None = None, tasks: str | None = None, benchmarks_dir: str | None = None
+) -> EvaluateRequest:
+    """The request with all tasks of its benchmark, or of another one where `benchmark`, or a file of `tasks`, is named."""
+    update: dict[str, Any] = {"task_tags": [], "task_ids": [], "complexity": []}
+    if benchmarks_dir:
+        update["benchmarks_dir"] = benchmarks_dir
+    if tasks is not None:
+        update["tasks"] = tasks
+    elif benchmark is not None:
+        update |= {"benchmark": benchmark, "tasks": None}
+    return request.model_copy(update=update)
 
 
 def scoring_settings(request: ScoringOptions, folder: Path | None) -> ScoringSettings:
@@ -29,7 +44,7 @@ def scoring_settings(request: ScoringOptions, folder: Path | None) -> ScoringSet
 
 
 def resolve_benchmark(request: EvaluateRequest, held: Benchmark | None = None) -> tuple[Benchmark, Path | None]:
-    """The tasks that the request asks, ready to run, and the folder that their own files are resolved in.
+    """The benchmark with the tasks that the request selects, and the folder that the files of its tasks are resolved in.
 
     A benchmark that the caller has `held` in memory stands for the one that the request names, and has no folder.
 
@@ -57,12 +72,12 @@ def resolve_benchmark(request: EvaluateRequest, held: Benchmark | None = None) -
 def _only(benchmark: Benchmark, task_ids: list[str]) -> Benchmark:
     known = [task.id for task in benchmark.tasks]
     if unknown := next((task_id for task_id in task_ids if task_id not in known), None):
-        raise UsageError(f"benchmark {benchmark.id!r} has no task {unknown!r}{nearest(unknown, known)} to be asked")
+        raise UsageError(f"benchmark {benchmark.id!r} has no task {unknown!r}{nearest(unknown, known)}")
     return benchmark.model_copy(update={"tasks": [task for task in benchmark.tasks if task.id in task_ids]})
 
 
 def _check_evaluator(name: str) -> None:
-    """Also where every task names its scorer: a name that is never looked up would hide its mistake."""
+    """Refuse an unknown scorer even where every task names its own: the name would never be looked up."""
     try:
         find_scorer(name)
     except InputError as error:
@@ -70,12 +85,12 @@ def _check_evaluator(name: str) -> None:
 
 
 def build_scorings(request: EvaluateRequest, benchmark: Benchmark, folder: Path | None) -> dict[str, TaskScoring]:
-    """How the answers to each task are judged, by its id; `folder` holds the benchmark's own files.
+    """How the answers to each task are scored, by its id; `folder` holds the benchmark's own files. No model is asked.
 
     No model is asked, and the judges' keys need not be there: see `check_judges`.
 
     Raises:
-        UserError: a task cannot be judged.
+        UserError: a task cannot be scored.
     """
     settings = scoring_settings(request, folder)
     return {task.id: TaskScoring(task, settings) for task in benchmark.tasks}
@@ -85,7 +100,7 @@ def check_judges(scorings: dict[str, TaskScoring]) -> dict[str, TaskScoring]:
     """These scorings, refused where a judging model cannot be asked, as far as that is known without asking.
 
     Raises:
-        UsageError: a task needs a model and none is named, its name says no provider, or its key is not there.
+        UsageError: a task needs a model and none is named, its name has no provider, or its key is not set.
     """
     for task_id, scoring in scorings.items():
         for model in scoring.models:
@@ -97,14 +112,14 @@ def check_judges(scorings: dict[str, TaskScoring]) -> dict[str, TaskScoring]:
 
 
 def benchmark_warnings(benchmark: Benchmark, request: EvaluateRequest) -> list[str]:
-    """What is allowed and yet probably not meant."""
+    """What is allowed but probably not intended."""
     imported = benchmark.metadata if benchmark.metadata.get("source") == "EvalView" else {}
-    doubts = [str(warning) for warning in imported.get("warnings", ())]
+    warnings = [str(warning) for warning in imported.get("warnings", ())]
     if benchmark.k > request.runs:
         more = "record more of them" if request.traces else "raise --runs"
-        doubts.append(f"pass@{benchmark.k} and pass^{benchmark.k} stay unknown with {request.runs} runs of each task; {more}")
+        warnings.append(f"pass@{benchmark.k} and pass^{benchmark.k} stay unknown with {request.runs} runs of each task; {more}")
     for task in benchmark.tasks:
         score = task.thresholds.min_score if task.thresholds else None
         if score is not None and 0 < score <= 1:
-            doubts.append(f"task {task.id!r} asks for a minScore of {score:g} of 100; thresholds.minScore is in points of 100")
-    return doubts
+            warnings.append(f"task {task.id!r} asks for a minScore of {score:g} of 100; thresholds.minScore is in points of 100")
+    return warnings

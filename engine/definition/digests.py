@@ -1,7 +1,4 @@
-"""What is expected of an answer, in one word each: of a benchmark, and of each of its tasks.
-
-Which scorers judge a run, and which code each of them is.
-"""
+"""Digests of what decides a score: the benchmark, each of its tasks, and the code of the scorers."""
 
 from __future__ import annotations
 
@@ -18,13 +15,13 @@ from eval_skills.scorers.answer import file_of_benchmark
 from eval_skills.scorers.registry import find_scorer
 
 FILE_OPTIONS = {"rubric": "rubric"}
-"""By evaluator the option that may name a file in the benchmark's folder: what it says is as good as written into the task."""
+"""By evaluator, the option that may name a file in the benchmark's folder: its content counts like text in the task itself."""
 
 
 def task_digest(task: EvalTask, folder: Path | None) -> str:
     """The digest of a task and of the files in the benchmark's `folder` that its evaluator names.
 
-    A task that names none has the digest of its JSON alone. The code of custom scorers does not count here, but as a scorer's.
+    A task that names none has the digest of its JSON alone. The code of custom scorers counts in `scorer_digests`, not here.
     """
     return _digest("task", task, _files(task, folder))
 
@@ -37,10 +34,10 @@ def benchmark_digests(benchmark: Benchmark, folder: Path | None) -> dict[str, st
 
 
 def digests_of_the_same(benchmark: Benchmark, folder: Path | None) -> dict[str, frozenset[str]]:
-    """What runs may have recorded, by the names of `benchmark_digests`, of what is still as it is today.
+    """By the names of `benchmark_digests`, the digests that runs may have recorded of what has not changed since.
 
-    Versions that did not look into the files recorded the digest of the JSON alone: whether a file was another one then is not
-    known, and their runs are read as before. A run of today never records that where a file is named.
+    Earlier versions did not read the files and recorded the digest of the JSON alone; their runs count as unchanged, since it is
+    not known whether a file was different then.
     """
     alone = benchmark_digests(benchmark, None)
     return {name: frozenset({digest, alone[name]}) for name, digest in benchmark_digests(benchmark, folder).items()}
@@ -58,11 +55,11 @@ def _files(task: EvalTask, folder: Path | None) -> dict[str, str]:
 
 
 def _file(written: str, folder: Path) -> Path | None:
-    """The file of that name as a scorer finds it, with links followed; None where it would find none."""
+    """The file of that name as a scorer finds it, with links followed; None where there is none."""
     try:
         _, path = file_of_benchmark(written, folder, option="rubric", what="rubric")
         return path if path.is_file() else None
-    except (InputError, OSError):  # a name that is too long is an error of the system's
+    except (InputError, OSError):  # a name that is too long is an error of the operating system
         return None
 
 
@@ -70,9 +67,9 @@ CUSTOM = "custom"
 
 
 def scorer_digests(scorings: Iterable[TaskScoring], folder: Path | None) -> dict[str, str]:
-    """A digest by the name of every scorer that these tasks need: of the file that the scorer is written in.
+    """By the name of every scorer that these tasks need, the digest of the file that defines it.
 
-    That of ``custom`` covers the Python files in the benchmark's `folder` too: they are the code that it runs.
+    That of ``custom`` also covers the Python files in the benchmark's `folder`, which are the code that it runs.
     """
     names = sorted({scoring.scorer for scoring in scorings if scoring.scorer is not None})
     return {name: _scorer_digest(name, folder) for name in names}
@@ -87,7 +84,7 @@ def _scorer_digest(name: str, folder: Path | None) -> str:
 
 
 def _code(target: Callable[..., Any]) -> str:
-    """A plug-in need not be written in a file: then its name has to do."""
+    """The digest of the defining file; of a plug-in without one, of its name."""
     try:
         written_in = Path(inspect.getfile(inspect.unwrap(target)))
     except TypeError:

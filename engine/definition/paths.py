@@ -1,4 +1,4 @@
-"""Where a run writes: asked before anything is called, so that no run finds out at its end."""
+"""Checks that the output folder and the store can be written to, made before anything is called."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from eval_skills.core.store import Store
 
 
 def check_writable(request: FlowOptions) -> None:
-    """Refuse an output folder or a store that cannot be written to. Nothing is left behind; missing folders are not made.
+    """Refuse an output folder or a store that cannot be written to. Nothing is left behind; missing folders are not created.
 
     Raises:
         UsageError: one of them is a file, lies below a file, or may not be written to.
@@ -26,11 +26,11 @@ def check_writable(request: FlowOptions) -> None:
 def check_folder(folder: Path, option: str, what: str) -> None:
     """Refuse a `folder` in which `what` cannot be written; it need not exist.
 
-    A nameless file is opened in it, or in the nearest folder above it that exists: permissions alone say nothing to root, and
-    nothing of read-only file systems.
+    A temporary file is created in it, or in the nearest existing folder above it: permissions alone do not show what root may do,
+    nor a read-only file system.
 
     Raises:
-        UsageError: with the reason of the operating system.
+        UsageError: it cannot be written to; the message has the reason.
     """
     try:
         there = next(place for place in (folder, *folder.absolute().parents) if place.exists())

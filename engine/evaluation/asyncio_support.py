@@ -1,4 +1,4 @@
-"""Work on an event loop of its own, resources that one task enters and leaves, and the tasks that are left at the end."""
+"""Async resources that any task may open and close, work on an event loop in a separate thread, and the end of both."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 CLEANING_UP_S = 10.0
-"""How long cancelled tasks may take to end: one that refuses to must not keep its caller for ever."""
+"""How long cancelled tasks may take to end."""
 
 
 class ResourceOwner:
-    """Enters a resource in a task of its own and leaves it there, whoever asks for either."""
+    """Enters a resource in a task of its own and leaves it there: cancel scopes must be left by the task that entered them."""
 
     def __init__(self) -> None:
         self._leave = asyncio.Event()
@@ -23,7 +23,7 @@ class ResourceOwner:
         self._is_open = False
 
     async def hold(self, resource: AbstractAsyncContextManager[T]) -> T:
-        """Enter `resource` and return what it gives; what entering raises is raised here."""
+        """Enter `resource` and return its value; what entering raises is raised here."""
         entered: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._task = asyncio.create_task(self._stay(resource, entered))
         either: set[asyncio.Future[Any]] = {entered, self._task}
@@ -37,7 +37,7 @@ class ResourceOwner:
     async def release(self) -> None:
         """Leave the resource and wait until it is closed; what leaving raises is raised here.
 
-        A resource that is still being entered is interrupted: nobody waits for a service that nobody will use.
+        A resource that is still being entered is interrupted: it will not be used.
         """
         self._leave.set()
         if self._task is None:
@@ -56,17 +56,17 @@ class ResourceOwner:
 
 
 async def cancel_pending_tasks() -> None:
-    """Cancel every other task of the running loop, and wait until each has cleaned up: a loop that closes before would drop them,
-    and Python complains of that wherever it next collects garbage."""
-    stray = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in stray:
+    """Cancel every other task of the running loop and wait until each has cleaned up: a loop that closes before drops them, and
+    Python warns of that at a later garbage collection."""
+    pending = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in pending:
         task.cancel()
-    if stray:
-        await asyncio.wait(stray, timeout=CLEANING_UP_S)
+    if pending:
+        await asyncio.wait(pending, timeout=CLEANING_UP_S)
 
 
 def run_on_own_loop(work: Coroutine[Any, Any, T]) -> T:
-    """Do `work` on a loop of its own thread; whatever interrupts the wait cancels it, and waits until it has cleaned up."""
+    """Do `work` on an event loop in a thread of its own; an interrupt cancels it and waits until it has cleaned up."""
     loop = asyncio.new_event_loop()
     task = loop.create_task(work)
     with ThreadPoolExecutor(1, thread_name_prefix="eval-skills-loop") as thread:

@@ -1,7 +1,4 @@
-"""Call the skill, score the answer: where adapters and scorers meet.
-
-What becomes of a run that ended without an answer: in an error, at its deadline, at the user's turn.
-"""
+"""One attempt at one item: call the skill and score its answer, or record why there is none."""
 
 from __future__ import annotations
 
@@ -20,20 +17,25 @@ from eval_skills.engine.evaluation.recordings import Recordings
 from eval_skills.scorers.score import remark
 from eval_skills.scorers.task_scoring.scoring import TaskScoring
 
+_OF_THE_VERDICT = (
+    "status", "score", "passed", "scorer", "dimensions", "reasons", "error_kind", "judge_tokens", "judge_cost_usd",
+    "judge_agreement",
+)  # fmt: skip
+
 
 class AdapterSource(Protocol):
-    """What execution needs of a run: its plan, and an open adapter for each skill."""
+    """A run's plan, and an open adapter for each of its skills."""
 
     plan: RunPlan
 
     async def adapter(self, skill_key: str) -> Adapter:
-        """The open adapter of a skill; raises an ItemError when it cannot be opened."""
+        """The open adapter of a skill; raises an ItemError if it cannot be opened."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One attempt of an item: its result, and whether (and when at the earliest) another attempt can help."""
+    """The result of one attempt at an item, and whether (and after how long) another attempt may succeed."""
 
     result: ItemResult
     transient: bool = False
@@ -41,7 +43,7 @@ class Outcome:
 
 
 async def execute(item: Item, run: AdapterSource, earlier: Sequence[Attempt] = ()) -> Outcome:
-    """Make one attempt at `item`; whatever the skill does becomes part of the outcome, nothing is raised for it.
+    """Make one attempt at `item`. What the skill does, errors included, becomes part of the outcome and is not raised.
 
     `earlier` are the attempts made before this one; the result lists them all.
     """
@@ -61,10 +63,10 @@ async def execute(item: Item, run: AdapterSource, earlier: Sequence[Attempt] = (
 
 
 async def judge_recorded(item: Item, plan: RunPlan, recordings: Recordings) -> Outcome:
-    """Judge the recorded run of `item`; nothing is called. Latency, tokens and cost are those on record.
+    """Score the recorded run of `item`; nothing is called. Latency, tokens and cost are those of the record.
 
-    An item without a record is a `contract` error: what was asked and not answered has not passed. A run that ended in an error
-    is one, too, unless it called a forbidden tool before: then it has failed.
+    An item without a record is a `contract` error: a task that was not answered has not passed. A recorded error is an error,
+    too, unless the run called a forbidden tool before: then the item has failed.
     """
     started_at = datetime.now(UTC)
     try:
@@ -98,32 +100,24 @@ def no_answer(
     scoring = plan.scorings[item.task]
     ended = result_without_answer(error.kind, str(error), scoring, known)
     attempts = [*earlier, Attempt(started_at=started_at, latency_ms=latency_ms, error_kind=error.kind)]
-    brought = _brought(known) if known is not None else {}
-    result = _result(item, plan, scoring.task, attempts, latency_ms=latency_ms, **ended, **brought)
-    transient = error.transient and result.status != "fail"  # what was called cannot be taken back
+    delivered = _delivered(known) if known is not None else {}
+    result = _result(item, plan, scoring.task, attempts, latency_ms=latency_ms, **ended, **delivered)
+    transient = error.transient and result.status != "fail"  # a forbidden call cannot be undone by another attempt
     return Outcome(result, transient=transient, retry_after_s=error.retry_after_s or 0.0)
 
 
+def verdict_fields(verdict: Verdict) -> dict[str, Any]:
+    """The fields of an `ItemResult` that the verdict on its answer decides."""
+    message = verdict.reasons[0].message if verdict.status == "error" and verdict.reasons else None
+    return {name: getattr(verdict, name) for name in _OF_THE_VERDICT} | {"error_message": message}
+
+
 def _answered(response: SkillResponse, verdict: Verdict) -> dict[str, Any]:
-    return {
-        "status": verdict.status,
-        "score": verdict.score,
-        "passed": verdict.passed,
-        "scorer": verdict.scorer,
-        "dimensions": verdict.dimensions,
-        "reasons": verdict.reasons,
-        "latency_ms": response.latency_ms,
-        "time_to_first_token_ms": response.time_to_first_token_ms,
-        "error_kind": verdict.error_kind,
-        "error_message": verdict.reasons[0].message if verdict.status == "error" and verdict.reasons else None,
-        "judge_tokens": verdict.judge_tokens,
-        "judge_cost_usd": verdict.judge_cost_usd,
-        "judge_agreement": verdict.judge_agreement,
-        **_brought(response),
-    }
+    latencies = {"latency_ms": response.latency_ms, "time_to_first_token_ms": response.time_to_first_token_ms}
+    return verdict_fields(verdict) | latencies | _delivered(response)
 
 
-def _brought(response: SkillResponse) -> dict[str, Any]:
+def _delivered(response: SkillResponse) -> dict[str, Any]:
     usage = response.usage
     return {
         "output": response.output,
@@ -162,22 +156,22 @@ def _result(item: Item, plan: RunPlan, task: EvalTask, attempts: list[Attempt], 
 def result_without_answer(
     kind: ErrorKind, message: str, scoring: TaskScoring, known: SkillResponse | None = None
 ) -> dict[str, Any]:
-    """The fields of an `ItemResult` that say how it ended; `known` is what is on record of the run.
+    """The fields of an `ItemResult` of a run without an answer; `known` is what it is known to have done.
 
-    Without an answer there is nothing to score, so it is an error or a timeout. A forbidden call is one whatever came after it:
-    then the item has failed with score 0, and the trouble is told as a remark. Its kind and message are kept in both cases.
+    It is an error or a timeout, unless it called a forbidden tool: then the item has failed with score 0, and the error is a
+    remark. The error's kind and message are kept in both cases.
     """
     is_timeout = kind == "timeout"
-    trouble = Reason(code="TIMEOUT" if is_timeout else f"{kind.upper()}_ERROR", message=message)
+    reason = Reason(code="TIMEOUT" if is_timeout else f"{kind.upper()}_ERROR", message=message)
     fields: dict[str, Any] = {
         "status": "timeout" if is_timeout else "error",
         "score": None,
         "passed": False,
         "scorer": scoring.scorer,
-        "reasons": [trouble],
+        "reasons": [reason],
         "error_kind": kind,
         "error_message": message,
     }
     if known is not None and (verdict := scoring.violation(known)) is not None:
-        fields |= {"status": verdict.status, "score": verdict.score, "reasons": [*verdict.reasons, remark(trouble)]}
+        fields |= {"status": verdict.status, "score": verdict.score, "reasons": [*verdict.reasons, remark(reason)]}
     return fields

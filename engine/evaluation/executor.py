@@ -1,17 +1,15 @@
-"""Where items are executed: in this process, with the adapters that are open here.
-
-What a skill in a sandbox is not to see: where the expected answers of its run, and what others answered, are kept.
-"""
+"""What executes the items of a run: this process, with its open adapters, and the paths that sandboxed skills must not see."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import Any, Protocol, Self
 
 from eval_skills.adapters import Adapter, Confinement, open_adapter
 from eval_skills.benchmarks.locations import locate
@@ -24,20 +22,9 @@ from eval_skills.engine.evaluation.execution import Outcome, execute
 from eval_skills.engine.evaluation.plan import Item, RunPlan
 from eval_skills.engine.judging.outcome import judges_of
 
-if TYPE_CHECKING:
-    from eval_skills.engine.evaluation.plan import RunPlan
 
-
-class ItemExecutor(Protocol):
-    """Executes the items of one run for as long as it is entered."""
-
-    async def __aenter__(self) -> Self:
-        """Get ready."""
-        ...
-
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """Stop what still runs, and close everything."""
-        ...
+class ItemExecutor(AbstractAsyncContextManager[Any], Protocol):
+    """Executes the items of one run while it is open; leaving it stops what still runs and closes everything."""
 
     async def execute(self, item: Item, earlier: Sequence[Attempt]) -> Outcome:
         """Make one attempt at `item`, as `execution.execute` does."""
@@ -45,10 +32,10 @@ class ItemExecutor(Protocol):
 
 
 class LocalExecutor:
-    """This process as a workplace, on the event loop that enters it.
+    """Executes items in this process, on the event loop that enters it.
 
-    An adapter is opened when its first item needs it and stays open to the end; a failure to open it is remembered, so that a
-    service that does not start costs its waiting time once and not once per item.
+    An adapter is opened when its first item needs it and stays open to the end; a failure to open it is kept, so that a service
+    that does not start costs its waiting time once and not once per item.
     """
 
     def __init__(self, plan: RunPlan) -> None:
@@ -91,13 +78,14 @@ class LocalExecutor:
 
 
 def confinement_of(plan: RunPlan) -> Confinement:
-    """What the run holds every skill to, with all that its sandboxes hide: the folders of its benchmark, tasks and traces, its
-    `benchmarks_dir`, the store, the reports, and Prefect's state."""
-    held = confinement_asked(plan.request)
-    return replace(held, hidden=tuple(dict.fromkeys(str(path.resolve()) for path in _places(plan))))
+    """The limits of every skill of the run, with all paths that its sandboxes hide: expected answers and what other skills
+    answered, that is the folders of its benchmark, tasks and traces, its `benchmarks_dir`, the store, the reports, and Prefect's
+    state."""
+    hidden = tuple(dict.fromkeys(str(path.resolve()) for path in _hidden_paths(plan)))
+    return replace(confinement_asked(plan.request), hidden=hidden)
 
 
-def _places(plan: RunPlan) -> Iterator[Path]:
+def _hidden_paths(plan: RunPlan) -> Iterator[Path]:
     request, layout = plan.request, plan.store.layout
     yield layout.root
     yield Path(request.output_dir)
@@ -120,6 +108,6 @@ def _benchmark_files(plan: RunPlan) -> Iterator[Path]:
         return
     try:
         found = locate(request.benchmark, benchmarks_dir=Path(request.benchmarks_dir) if request.benchmarks_dir else None)
-    except InputError:  # a run that goes on does not need it any more: its tasks are in the store
+    except InputError:  # a resumed run does not need it any more: its tasks are in the store
         return
     yield found / "benchmark.json" if found.is_dir() else found

@@ -1,7 +1,4 @@
-"""A run without Prefect: the plan, journal, attempts, verdicts and store of every other run, and the same result.
-
-It is what a function call or an assertion wants: no server and no flow run.
-"""
+"""An evaluation in this process, without Prefect: same plan, journal, attempts, verdicts and store, no server, no flow run."""
 
 from __future__ import annotations
 
@@ -13,27 +10,25 @@ from eval_skills.engine.evaluation.asyncio_support import run_on_own_loop
 from eval_skills.engine.evaluation.manifest import manifest_of
 from eval_skills.engine.evaluation.observer import observed_runs
 from eval_skills.engine.evaluation.plan import Item, RunPlan
-from eval_skills.engine.evaluation.reports import landed_reports
 from eval_skills.engine.evaluation.retries import ConcurrencySlot, current_slot, final_result
 from eval_skills.engine.evaluation.session import RunSession
-from eval_skills.engine.evaluation.summary import RunSummary, summary_of
-from eval_skills.engine.judging.outcome import check_judges_ready
+from eval_skills.engine.evaluation.summary import RunSummary, landed_reports, summary_of
+from eval_skills.engine.judging.preflight import check_judges_ready
 
 
 def evaluate_in_process(plan: RunPlan) -> RunSummary:
-    """`evaluate_here` on an event loop of its own thread; so it works where an event loop runs already, too."""
+    """`evaluate_here` on an event loop in a thread of its own, so that it also works inside a running event loop."""
     return run_on_own_loop(evaluate_here(plan))
 
 
 async def evaluate_here(plan: RunPlan) -> RunSummary:
     """Evaluate every item of a new plan and land the results; no single item can fail it.
 
-    Items are executed on the running event loop, `concurrency` at a time, and all of them: `failFast`, `taskRunner` and
-    `itemsPerTask` are about Prefect's task runs and change nothing here. Interrupted, it stops what runs and keeps the journal,
-    for a resume.
+    All items are executed on the running event loop, `concurrency` at a time: `failFast`, `taskRunner` and `itemsPerTask` apply to
+    Prefect task runs and change nothing here. Interrupted, it stops what runs and keeps the journal, for a resume.
 
     Raises:
-        UsageError: a judging model cannot be asked; nothing has been called.
+        UsageError: a judging model cannot be asked; no skill has been called.
         RunError: the results cannot be written, or a judging model cannot be reached.
     """
     began = monotonic()

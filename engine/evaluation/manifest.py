@@ -1,4 +1,4 @@
-"""What a run's manifest says."""
+"""The manifest of a run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _RECORDED_VERSIONS = ("eval-skills", "prefect", "pydantic", "pandas", "pyarrow")
 
 
 def manifest_of(plan: RunPlan) -> Manifest:
-    """What was asked, with fingerprints of everything that decides the results. Paths are absolute, so a resume finds them."""
+    """The request, with fingerprints of everything that decides the results. Paths are absolute, so a resume finds them."""
     request = plan.request.model_copy(
         update={
             "skills": [str(skill.folder) for skill in plan.skills.values() if skill.folder],

@@ -1,33 +1,38 @@
-"""What a run will do: skills × tasks × runs, minus what is already done. And nothing is written."""
+"""The plan of a run: skills × tasks × runs, minus what is already done, and the checks that come before it."""
 
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from pathlib import Path
 
-from eval_skills.adapters import doubts_of, secrets_of
+from eval_skills.adapters import Confinement, check_skill, doubts_of, secrets_of
 from eval_skills.adapters.sandbox.limits import networked
-from eval_skills.core.errors import InputError, UsageError
+from eval_skills.core.config.limits import LOCAL, scheduler_of
+from eval_skills.core.errors import InputError, UsageError, UserError
 from eval_skills.core.fingerprint import digest_of_folder, digest_of_json
 from eval_skills.core.models import Benchmark, EvalTask, Skill
+from eval_skills.core.models.benchmark import Subject
 from eval_skills.core.redaction import short_secrets, values_of_variables
-from eval_skills.core.skills import Discovery, load_skills
+from eval_skills.core.skills import Discovery, InvalidSkill, load_skills
 from eval_skills.core.store import Store, new_run_id
 from eval_skills.engine.definition.benchmark import benchmark_warnings, build_scorings, check_judges, resolve_benchmark
 from eval_skills.engine.definition.digests import benchmark_digests
 from eval_skills.engine.definition.paths import check_writable
 from eval_skills.engine.definition.request import EvaluateRequest, confinement_asked
-from eval_skills.engine.evaluation.preflight import check_subject, check_task_runner, usable_skills
-from eval_skills.engine.evaluation.recordings import Recordings, read_recordings
-from eval_skills.engine.judging.outcome import check_one_budget
-from eval_skills.engine.judging.preflight import check_key_is_ours
+from eval_skills.engine.evaluation.recordings import Recordings, request_of_recordings
+from eval_skills.engine.judging.preflight import check_key_is_ours, check_one_budget
 from eval_skills.scorers import TaskScoring
 from eval_skills.scorers.judging.model import judge_secrets
+
+INSTALL = "pip install 'eval-skills[dask]'"
+CONNECT_TIMEOUT_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +56,8 @@ class Item:
 class RunPlan:
     """Everything a run needs, checked. `items` are the ones still to do, `finished` counts those that are done.
 
-    `remarks` are things a person should know that stop nothing. `began` is when the run really began, whatever it is dated at.
-    With `recordings` nothing is called: the items are those of recorded runs.
+    `remarks` are notes for the user that stop nothing. `began` is when the run really started, whatever its date is. With
+    `recordings` nothing is called: the items are those of recorded runs.
     """
 
     run_id: str
@@ -87,11 +92,11 @@ class RunPlan:
         return named | {name: value for skill in self.skills.values() for name, value in secrets_of(skill).items()}
 
     def dated(self, moment: datetime) -> datetime:
-        """A moment of the run as its rows tell it: as far from the run's date as it was from its beginning."""
+        """A moment of the run as its rows record it: as far from the run's date as it was from its start."""
         return moment if self.request.at is None else self.request.at + (moment - self.began)
 
     def timeout_s(self, task: EvalTask) -> float:
-        """The one rule: a task's own `timeoutMs` wins over the run's."""
+        """The task's own `timeoutMs`, else the run's, in seconds."""
         return (task.timeout_ms or self.request.timeout_ms) / 1000
 
 
@@ -117,7 +122,7 @@ def holding(held: HeldInMemory) -> Iterator[None]:
 
 
 def make_plan(request: EvaluateRequest, *, run_id: str | None = None) -> RunPlan:
-    """A checked plan for a new run.
+    """A checked plan for a new run; nothing is written.
 
     Raises:
         UserError: a skill, benchmark, option or the combination of them cannot be used, or there is nothing to do.
@@ -131,7 +136,7 @@ def make_plan(request: EvaluateRequest, *, run_id: str | None = None) -> RunPlan
     found = held.skills if held else Discovery() if request.traces else load_skills(request.skills)
     benchmark, folder = resolve_benchmark(request, held.benchmark if held else None)
     if request.traces:
-        return _recorded(request, benchmark, folder, run_id)
+        return _plan_recorded(request, benchmark, folder, run_id)
     named = {str(Path(path).resolve()) for path in request.skills}
     skills, unusable = usable_skills(found.skills, named=named, subject=benchmark.subject, confinement=confinement)
     if not skills:
@@ -139,9 +144,42 @@ def make_plan(request: EvaluateRequest, *, run_id: str | None = None) -> RunPlan
             "no skill to evaluate: " + ("; ".join(f"{bad.path}: {bad.reason}" for bad in unusable) or "none was given")
         )
     check_subject(benchmark, skills)
-    scorings = check_judges(build_scorings(request, benchmark, folder))
-    check_key_is_ours(request.llm, skills, scorings)
-    plan = RunPlan(
+    plan = _plan(request, benchmark, folder, run_id, skills, all_items(skills, benchmark, request.runs))
+    check_key_is_ours(request.llm, skills, plan.scorings)
+    remarks = [
+        *(bad.remark for bad in [*found.invalid, *unusable]),
+        *(warning for skill in skills for warning in doubts_of(skill, benchmark.subject)),
+        *benchmark_warnings(benchmark, request),
+        *networked(skills, confinement),
+        *short_secrets(plan.secrets()),
+    ]
+    return replace(plan, remarks=remarks, skipped=len(found.invalid) + len(unusable))
+
+
+def _plan_recorded(request: EvaluateRequest, benchmark: Benchmark, folder: Path | None, run_id: str | None) -> RunPlan:
+    """The plan to score what the trace file holds: as many runs of each skill as it has there, all of them in one attempt."""
+    request, recordings = request_of_recordings(request, benchmark)
+    every = all_items(recordings.skills, benchmark, request.runs)
+    items = [item for item in every if item.run < recordings.runs[item.skill]]
+    if not any(item.key in recordings.offsets for item in items):
+        message = "none of its lines is about a selected task; loosen the options that select tasks"
+        raise InputError(message, source=request.traces)
+    plan = _plan(request, benchmark, folder, run_id, recordings.skills, items)
+    remarks = [*recordings.gaps({item.key: str(item) for item in items}), *benchmark_warnings(benchmark, request)]
+    return replace(plan, digests=plan.digests | recordings.digests, remarks=remarks, recordings=recordings)
+
+
+def _plan(
+    request: EvaluateRequest,
+    benchmark: Benchmark,
+    folder: Path | None,
+    run_id: str | None,
+    skills: list[Skill],
+    items: list[Item],
+) -> RunPlan:
+    scorings = build_scorings(request, benchmark, folder)
+    check_judges(scorings)
+    return RunPlan(
         run_id=run_id or new_run_id(request.at),
         request=request,
         store=Store(request.store),
@@ -149,72 +187,65 @@ def make_plan(request: EvaluateRequest, *, run_id: str | None = None) -> RunPlan
         benchmark=benchmark,
         scorings=scorings,
         digests=digests_of(skills, benchmark, folder),
-        items=all_items(skills, benchmark, request.runs),
-        benchmark_path=folder,
-        remarks=[
-            *(bad.remark for bad in [*found.invalid, *unusable]),
-            *(doubt for skill in skills for doubt in doubts_of(skill, benchmark.subject)),
-            *benchmark_warnings(benchmark, request),
-            *networked(skills, confinement),
-        ],
-        skipped=len(found.invalid) + len(unusable),
-    )
-    return replace(plan, remarks=[*plan.remarks, *short_secrets(plan.secrets())])
-
-
-def _recorded(request: EvaluateRequest, benchmark: Benchmark, folder: Path | None, run_id: str | None) -> RunPlan:
-    """The plan to judge what the trace file holds: as many runs of each skill as it has there, all of them in one attempt."""
-    if benchmark.subject == "package":
-        raise UsageError(f"benchmark {benchmark.id!r} inspects a skill's folder, and recorded runs have none; evaluate the skill")
-    everything, _ = resolve_benchmark(request.model_copy(update={"task_tags": [], "task_ids": [], "complexity": []}))
-    recordings = read_recordings(
-        Path(str(request.traces)),
-        tasks={task.id for task in everything.tasks},
-        benchmark=benchmark.id,
-        skill=request.trace_skill,
-    )
-    runs = max(recordings.runs.values())
-    about = {"mode": "traces", "file": str(recordings.file), "runs": len(recordings.offsets), "digests": recordings.digests}
-    asked = {"runs": runs, "retries": 0, "origin": "traces", "provenance": {**request.provenance, **about}}
-    request = request.model_copy(update=asked)
-    items = [item for item in all_items(recordings.skills, benchmark, runs) if item.run < recordings.runs[item.skill]]
-    if not any(item.key in recordings.offsets for item in items):
-        raise InputError("none of its lines is about a task that is asked; loosen what chooses the tasks", source=request.traces)
-    return RunPlan(
-        run_id=run_id or new_run_id(request.at),
-        request=request,
-        store=Store(request.store),
-        skills={skill.key: skill for skill in recordings.skills},
-        benchmark=benchmark,
-        scorings=check_judges(build_scorings(request, benchmark, folder)),
-        digests=digests_of((), benchmark, folder) | recordings.digests,
         items=items,
         benchmark_path=folder,
-        remarks=[*_gaps(items, recordings), *benchmark_warnings(benchmark, request)],
-        recordings=recordings,
     )
-
-
-def _gaps(items: list[Item], recordings: Recordings) -> list[str]:
-    """What was asked and not recorded, and what was recorded and not asked."""
-    missing = [item for item in items if item.key not in recordings.offsets]
-    beside = len(recordings.offsets) - (len(items) - len(missing))
-    gaps = []
-    if missing:
-        few = ", ".join(map(str, missing[:3])) + (" …" if len(missing) > 3 else "")
-        gaps.append(f"{len(missing)} of {len(items)} items have no line in {recordings.file.name} and end as errors: {few}")
-    if beside:
-        gaps.append(f"{beside} of {len(recordings.offsets)} lines are about tasks that are not asked, and are left out")
-    return gaps
 
 
 def all_items(skills: Iterable[Skill], benchmark: Benchmark, runs: int) -> list[Item]:
-    """Every item, run by run, so that an interrupted run has asked every task about equally often."""
+    """Every item, run by run, so that in an interrupted run all tasks have about equally many runs."""
     keys = [skill.key for skill in skills]
     return [Item(key, task.id, run) for run in range(runs) for task in benchmark.tasks for key in keys]
 
 
 def digests_of(skills: Iterable[Skill], benchmark: Benchmark, folder: Path | None = None) -> dict[str, str]:
-    """Fingerprints by ``id@version``, ``benchmark`` and ``task/<id>``: what changed between two runs, in one word each."""
+    """Digests by ``id@version``, ``benchmark`` and ``task/<id>``, by which two runs show what changed between them."""
     digests = {skill.key: digest_of_folder(skill.folder) if skill.folder else digest_of_json(skill.to_json()) for skill in skills}
     return digests | benchmark_digests(benchmark, folder)
+
+
+def usable_skills(
+    skills: list[Skill], *, named: set[str], subject: Subject, confinement: Confinement
+) -> tuple[list[Skill], list[InvalidSkill]]:
+    """The skills that can be called, and the others. A skill that was named, or has no folder, must be callable.
+
+    Raises:
+        UserError: such a skill cannot be called.
+    """
+    usable, unusable = [], []
+    for skill in skills:
+        try:
+            check_skill(skill, subject, confinement)
+            usable.append(skill)
+        except UserError as error:
+            if skill.folder is None or named & {str(skill.folder), f"{skill.folder}/skill.json"}:
+                raise
+            unusable.append(InvalidSkill(skill.folder or Path(skill.id), str(error)))
+    return usable, unusable
+
+
+def check_subject(benchmark: Benchmark, skills: list[Skill]) -> None:
+    """Refuse skills without a folder where the benchmark inspects folders, with a UsageError."""
+    without = [skill.key for skill in skills if skill.folder is None]
+    if benchmark.subject == "package" and without:
+        raise UsageError(f"benchmark {benchmark.id!r} inspects a skill's folder, and {without[0]} has none; load it from a file")
+
+
+def check_task_runner(task_runner: str) -> None:
+    """Refuse Dask where it is not installed, and a scheduler that does not listen.
+
+    Raises:
+        UsageError: with what to install or to start.
+    """
+    if task_runner == LOCAL:
+        return
+    if find_spec("distributed") is None:
+        raise UsageError(f"--task-runner {task_runner} needs Dask, which is not installed here; install it with: {INSTALL}")
+    if (scheduler := scheduler_of(task_runner)) is not None:
+        try:
+            socket.create_connection(scheduler, timeout=CONNECT_TIMEOUT_S).close()
+        except OSError as error:
+            why = error.strerror or str(error)
+            raise UsageError(
+                f"--task-runner {task_runner}: no scheduler listens there ({why}); start one with: dask scheduler"
+            ) from None

@@ -1,4 +1,4 @@
-"""Recorded runs in the place of calls: where in a trace file each item's answer stands."""
+"""Recorded runs instead of calls: the position of each item's answer in a trace file."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import os
 import re
 import stat
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -17,11 +18,13 @@ from pydantic import ValidationError
 from eval_skills.adapters.recorded import MAX_RUNS, RecordedRun, read_recorded
 from eval_skills.core.documents.loading import MAX_DOCUMENT_BYTES
 from eval_skills.core.errors import InfraError, InputError, UsageError
-from eval_skills.core.models import Skill
+from eval_skills.core.models import Benchmark, Skill
 from eval_skills.core.text import nearest
+from eval_skills.engine.definition.benchmark import resolve_benchmark, with_every_task
+from eval_skills.engine.definition.request import EvaluateRequest
 
 RECORDED = "recorded"
-"""What stands for the type of an adapter where nothing is called."""
+"""The type of adapter of a skill that is not called."""
 
 UNVERSIONED = "0.0.0"
 
@@ -32,8 +35,8 @@ ItemKey = tuple[str, str, int]
 class Recordings:
     """The runs of a trace file, all of them checked, without their answers: those are read when an item needs them.
 
-    `offsets` say where in the file the line of an item begins; `runs` how often each skill (by key) answered, `digests` what
-    stands for its lines. `stamp` is the size and the time of the file: one that was changed since is not read.
+    `offsets` are the positions in the file of each item's line; `runs` (by skill) how often it answered, `digests` the digest of
+    its lines. `stamp` is the size and time of the file: a file that was changed since is not read.
     """
 
     file: Path
@@ -44,14 +47,9 @@ class Recordings:
     digests: dict[str, str]
 
     def check(self) -> None:
-        """That the file is here, and as it was.
-
-        Raises:
-            InputError: it is missing, or was changed.
-        """
-        with _opened(self.file) as file:
-            if _stamp(file) != self.stamp:
-                raise InputError("changed while it was being scored", source=self.file)
+        """Refuse a file that is missing or was changed, with an InputError."""
+        with self._unchanged():
+            pass
 
     def run_of(self, key: ItemKey) -> RecordedRun | None:
         """The recorded run of an item; None where the file holds none.
@@ -62,24 +60,63 @@ class Recordings:
         if (offset := self.offsets.get(key)) is None:
             return None
         try:
-            with _opened(self.file) as file:
-                if _stamp(file) != self.stamp:
-                    raise InputError("changed while it was being scored", source=self.file)
+            with self._unchanged() as file:
                 file.seek(offset)
                 return read_recorded(file.readline(), str(self.file))
         except (InputError, OSError) as error:
             raise InfraError(f"the recorded run cannot be read: {error}") from None
 
+    @contextmanager
+    def _unchanged(self) -> Iterator[BinaryIO]:
+        with _opened(self.file) as file:
+            if _stamp(file) != self.stamp:
+                raise InputError("changed while it was being scored", source=self.file)
+            yield file
 
-def read_recordings(path: Path, *, tasks: Collection[str], benchmark: str, skill: str | None = None) -> Recordings:
-    """Check every line of a trace file, and note where it stands; one line is in memory at a time.
+    def gaps(self, items: Mapping[ItemKey, str]) -> list[str]:
+        """Remarks on `items` (with their names) that have no record, and on records of other tasks."""
+        missing = [name for key, name in items.items() if key not in self.offsets]
+        others = len(self.offsets) - (len(items) - len(missing))
+        gaps = []
+        if missing:
+            few = ", ".join(missing[:3]) + (" …" if len(missing) > 3 else "")
+            gaps.append(f"{len(missing)} of {len(items)} items have no line in {self.file.name} and end as errors: {few}")
+        if others:
+            gaps.append(f"{others} of {len(self.offsets)} lines are about tasks that are not selected, and are left out")
+        return gaps
 
-    A line that names no skill belongs to `skill` (``id`` or ``id@version``), which is else the file's name. Blank lines count
-    in line numbers only. `tasks` are the ids that `benchmark` knows.
+
+def request_of_recordings(request: EvaluateRequest, benchmark: Benchmark) -> tuple[EvaluateRequest, Recordings]:
+    """The recorded runs of `request.traces`, and the request to score them: as many runs as there are, each in one attempt.
 
     Raises:
-        InputError: the file is missing, no regular file, or holds no run; a line is malformed, speaks of an unknown task,
-            repeats an item, or leaves open which of several skills it is about. The message names file and line.
+        UsageError: the benchmark inspects folders.
+        UserError: the trace file cannot be used; see `read_recordings`.
+    """
+    if benchmark.subject == "package":
+        raise UsageError(f"benchmark {benchmark.id!r} inspects a skill's folder, and recorded runs have none; evaluate the skill")
+    everything, _ = resolve_benchmark(with_every_task(request))
+    recordings = read_recordings(
+        Path(str(request.traces)),
+        tasks={task.id for task in everything.tasks},
+        benchmark=benchmark.id,
+        skill=request.trace_skill,
+    )
+    about = {"mode": "traces", "file": str(recordings.file), "runs": len(recordings.offsets), "digests": recordings.digests}
+    runs, provenance = max(recordings.runs.values()), {**request.provenance, **about}
+    asked = {"runs": runs, "retries": 0, "origin": "traces", "provenance": provenance}
+    return request.model_copy(update=asked), recordings
+
+
+def read_recordings(path: Path, *, tasks: Collection[str], benchmark: str, skill: str | None = None) -> Recordings:
+    """Check every line of a trace file and remember its position; one line is in memory at a time.
+
+    A line that names no skill belongs to `skill` (``id`` or ``id@version``), by default the file's name. Blank lines count in
+    line numbers only. `tasks` are the ids that `benchmark` has.
+
+    Raises:
+        InputError: the file is missing, not a regular file, or holds no run; a line is malformed, is about an unknown task,
+            repeats an item, or does not say which of several skills it is about. The message names file and line.
         UsageError: `skill` is given and every line names its own.
     """
     index = _Index(path, tasks, benchmark, skill)
@@ -114,8 +151,8 @@ class _Index:
         key = (skill, run.task_id, index)
         if (before := self.offsets.setdefault(key, offset)) != offset:
             raise InputError(
-                f"{skill}/{run.task_id}#{index + 1} stands in line {self._line_at(before)} already; "
-                "give every line of a task a runIndex of its own, or none of them one",
+                f"{skill}/{run.task_id}#{index + 1} is in line {self._line_at(before)} already; "
+                "give every line of a task its own runIndex, or give none to any of them",
                 source=place,
             )
         self.lines[skill, run.task_id] += 1
@@ -124,7 +161,7 @@ class _Index:
 
     def done(self, stamp: tuple[int, int]) -> Recordings:
         if not self.offsets:
-            raise InputError("it holds no recorded run; write one JSON object per line", source=self.path)
+            raise InputError("the file has no recorded run; write one JSON object per line", source=self.path)
         if self.named is not None and None not in self.skills:
             raise UsageError(f"--trace-skill is for lines that name no skill, and every line of {self.path} names its own")
         skills = {skill.key: skill for skill in self.skills.values()}
@@ -151,17 +188,19 @@ class _Index:
 
 
 def recorded_skill(given: str, file: Path, place: str) -> Skill:
-    """The skill (``id`` or ``id@version``, else version 0.0.0) whose runs were recorded in `file`. Nobody can call it.
+    """The skill (``id`` or ``id@version``, by default version 0.0.0) whose runs were recorded in `file`. It cannot be called.
 
     Raises:
-        InputError: it is no such name; the message begins with `place`.
+        InputError: `given` is not such a name; the message starts with `place`.
     """
     name, at, version = given.partition("@")
     identity = {"id": name, "version": version if at else UNVERSIONED}
     try:
         skill = Skill.model_validate({**identity, "name": name, "adapterType": "custom", "entrypoint": file.name})
     except ValidationError:
-        message = f"{given!r} names no skill; write an id of a-z, 0-9, _ and -, with or without a version: trip-agent@1.2.0"
+        message = (
+            f"{given!r} does not name a skill; write an id of a-z, 0-9, _ and -, with or without a version: trip-agent@1.2.0"
+        )
         raise InputError(message, source=place) from None
     return skill.model_copy(update={"adapter_type": RECORDED})
 

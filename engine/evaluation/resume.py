@@ -1,4 +1,4 @@
-"""Going on with a run that was interrupted, or running the errors of a finished one again."""
+"""Resuming a run that was interrupted, or running the errors of a finished one again."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FOLLOW_THE_NEW_CALL = (
     "allow_custom_code", "secrets", "resume", "retry_errors", "judge_concurrency", "max_judge_cost", "no_judge_cache",
     "no_judge_check",
 )  # fmt: skip
-"""What a resuming call may set anew; everything else decides results and stays as the run began."""
+"""What a resuming call may change; everything else decides results and stays as it was."""
 _PLACES = ("skills", "benchmark", "tasks", "benchmarks_dir", "traces")
 _OPTIONS = {"timeout_ms": "timeout", "task_tags": "tag", "llm": "judge-model"}
 
@@ -31,9 +31,9 @@ _OPTIONS = {"timeout_ms": "timeout", "task_tags": "tag", "llm": "judge-model"}
 def resumed_plan(request: EvaluateRequest) -> RunPlan:
     """The rest of the run that `request.resume` names.
 
-    `latest` is the youngest run that is unfinished, else the youngest of all. What was asked is read from the run's manifest;
-    options that change no result may be set anew. A skill whose files changed since is a remark; a benchmark or recorded runs
-    that changed are refused: old and new answers would not belong together.
+    `latest` is the youngest unfinished run, else the youngest of all. The request is read from the run's manifest; options that
+    change no result may be changed. Changed files of a skill are a remark; a changed benchmark or changed recorded runs are
+    refused: old and new answers would not belong together.
 
     Raises:
         UsageError: there is no such run, its benchmark or traces changed, or an option that decides results is not what it was.
@@ -42,7 +42,7 @@ def resumed_plan(request: EvaluateRequest) -> RunPlan:
     manifest = store.manifest(_run_id(store, request.resume or LATEST))
     if manifest.origin == "rescore":
         raise UsageError(
-            f"run {manifest.run_id} is a scoring of run {manifest.provenance.get('of')}, and calls no skill; "
+            f"run {manifest.run_id} is a rescoring of run {manifest.provenance.get('of')}, and calls no skill; "
             f"continue with: eval-skills rescore {manifest.provenance.get('of')}"
         )
     plan = make_plan(_request(manifest, request), run_id=manifest.run_id)
@@ -52,7 +52,7 @@ def resumed_plan(request: EvaluateRequest) -> RunPlan:
 def rest_of(plan: RunPlan) -> RunPlan:
     """The plan without what its run's journal or table holds by now.
 
-    Asked again when the journal has been opened for writing, this leaves out what another process did since the plan was made.
+    Called again once the journal is open for writing, it leaves out what another process did since the plan was made.
     """
     done = _finished(plan.store, plan.run_id, except_errors=plan.request.retry_errors)
     return plan.narrowed([item for item in plan.items if item.key not in done])
@@ -74,14 +74,14 @@ def _run_id(store: Store, wanted: str) -> str:
     # a kill before the manifest was written leaves a folder, but no run
     for run_id in store.unfinished():
         if (store.run_folder(run_id) / "manifest.json").exists():
-            store.manifest(run_id)  # a damaged one must not send us on to another run
-    begun = [run_id for run_id in (store.latest_run(), *store.unfinished()) if run_id and _can_go_on(store, run_id)]
-    if not begun:
+            store.manifest(run_id)  # a damaged one must not lead to another run being resumed
+    resumable = [run_id for run_id in (store.latest_run(), *store.unfinished()) if run_id and _is_resumable(store, run_id)]
+    if not resumable:
         raise UsageError(f"nothing to resume: the store {store.path} holds no run; start one without --resume")
-    return begun[-1]
+    return resumable[-1]
 
 
-def _can_go_on(store: Store, run_id: str) -> bool:
+def _is_resumable(store: Store, run_id: str) -> bool:
     manifest = store.find_manifest(run_id)
     return manifest is not None and manifest.origin != "rescore"
 
@@ -94,7 +94,7 @@ def _request(manifest: Manifest, now: EvaluateRequest) -> EvaluateRequest:
 
 
 def _refuse_other_answers(then: EvaluateRequest, now: EvaluateRequest, run_id: str) -> None:
-    """An option that decides results cannot change on the way; one that was repeated as it was may stand."""
+    """Refuse an option that decides results, unless it is given with the value that it had."""
     for name in EvaluateRequest.model_fields:
         given = getattr(now, name)
         if name in _FOLLOW_THE_NEW_CALL or name not in now.model_fields_set or given in (None, []):

@@ -1,9 +1,4 @@
-"""The attempts of one item up to its final result, where Prefect does not make them.
-
-When an item is tried again, and after how long.
-
-A place in the run's concurrency that is not held while nothing happens.
-"""
+"""The attempts of one item where Prefect does not make them, and the place in the run's concurrency that they take."""
 
 from __future__ import annotations
 
@@ -17,9 +12,9 @@ from eval_skills.engine.evaluation.session import RunSession
 
 
 async def final_result(session: RunSession, item: Item, retries: int, task_run_id: str | None = None) -> ItemResult:
-    """Attempt `item` until it has a result that no other attempt can mend, at most `retries` times again.
+    """Attempt `item` until it has a result that is final, with at most `retries` further attempts.
 
-    The slot of the caller, where it has one, is held while the skill works, and free while the item waits.
+    The caller's slot, if it has one, is held while the skill works and free while the item waits.
     """
     attempt = 0
     while True:
@@ -34,7 +29,7 @@ async def final_result(session: RunSession, item: Item, retries: int, task_run_i
 
 
 JITTER = 0.25
-"""The share by which a delay is stretched or shortened at random, so that items do not return in step."""
+"""The share by which a delay is lengthened or shortened at random, so that items do not return at the same time."""
 
 
 def delay_s(attempt: int) -> float:
@@ -43,7 +38,7 @@ def delay_s(attempt: int) -> float:
 
 
 class ConcurrencySlot:
-    """One Prefect task run's claim on the runner's semaphore; taking twice or giving back twice does nothing."""
+    """An item's claim on the run's semaphore; taking twice or giving back twice does nothing."""
 
     def __init__(self, semaphore: asyncio.Semaphore) -> None:
         self._semaphore, self._held = semaphore, False
@@ -62,16 +57,16 @@ class ConcurrencySlot:
 
 
 current_slot: ContextVar[ConcurrencySlot | None] = ContextVar("eval_skills_slot", default=None)
-"""The slot of the running Prefect task run; None outside `EventLoopTaskRunner`."""
+"""The slot of the running item; None where nothing limits the concurrency."""
 
 
 async def take_slot() -> None:
-    """Take the current task run's slot again, where there is one."""
+    """Take the current item's slot again, where it has one."""
     if (slot := current_slot.get()) is not None:
         await slot.take()
 
 
 def give_back_slot() -> None:
-    """Give the current task run's slot back, where there is one."""
+    """Give the current item's slot back, where it has one."""
     if (slot := current_slot.get()) is not None:
         slot.give_back()

@@ -27,7 +27,7 @@ REPORTED_WAIT_S = 5.0
 
 @dataclass(frozen=True, slots=True)
 class RunRef:
-    """The name of an open run: all that a mapped Prefect task run is given of it."""
+    """The id of an open run: all that a mapped Prefect task run gets of it."""
 
     run_id: str
 
@@ -71,7 +71,7 @@ class RunSession:
 
     @property
     def stopped(self) -> bool:
-        """Whether `failFast` has ended the run: items that have not begun are left for a resume."""
+        """Whether `failFast` has ended the run: items that have not started are left for a resume."""
         return self._stopped
 
     async def __aenter__(self) -> Self:

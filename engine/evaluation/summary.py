@@ -1,9 +1,4 @@
-"""What a run came to, as flows return it.
-
-What a run came to, from its plan and its figures.
-
-What reports tell of a run beside its figures.
-"""
+"""The result of a run: its reports, as they land in the store, and the summary that flows return."""
 
 from __future__ import annotations
 
@@ -13,21 +8,35 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from eval_skills.core.models import Benchmark, Skill, SkillCompletionReport
+from eval_skills.core.models.report import DIMENSIONS
 from eval_skills.core.selection import RankedSkill
+from eval_skills.core.store import land_reports, mirror_sqlite
 from eval_skills.engine.evaluation.plan import RunPlan
 from eval_skills.engine.judging.outcome import judges_of, judging_lines, unjudged, unjudged_line
+from eval_skills.engine.judging.reports import add_judge_figures
+from eval_skills.engine.stored_runs.reports import MAX_DETAILED_ITEMS, skill_reports_of
 from eval_skills.reporting import ReportContext, count_run, summary_line
+
+FIGURE_COLUMNS = (
+    "skill_id", "skill_version", "task_id", "run_index", "status", "score", "latency_ms", "weight", "tags", "complexity",
+    "prompt_tokens", "completion_tokens", "cost_usd", "judge_tokens", "judge_cost_usd", "started_at", "origin",
+    "time_to_first_token_ms", "error_kind",
+    *DIMENSIONS, "forbidden_tools_called",
+)  # fmt: skip
+
+JUDGED_COLUMNS = ("benchmark_id", "dimensions", "reasons", "judge_agreement")
+"""The further columns that the figures of judges need: everything but the answers, so a large run has no length bias."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """The outcome of one run.
+    """The result of one run.
 
-    `reports` holds one report per skill. `selected` is None where nothing was selected from. `finished` and `planned` count
-    items; they differ only for a run that stopped early. `skipped` counts skills that were asked for and could not be used.
-    `flow_runs` and `task_runs` say what Prefect should have recorded. `judging` says in lines what judging models did and cost;
-    `out_of_budget`: they were to cost no more, and items were left unjudged. `unjudged` counts the items that have no verdict
-    because of the judge, for whatever reason.
+    `reports` holds one report per skill. `selected` is None where no selection was made. `finished` and `planned` count items;
+    they differ only for a run that stopped early. `skipped` counts the requested skills that could not be used. `flow_runs` and
+    `task_runs` are what Prefect should have recorded. `judging` holds lines on what judging models did and cost;
+    `out_of_budget`: their cost limit was reached, and items were left unjudged. `unjudged` counts the items without a verdict
+    because of the judge, for any reason.
     """
 
     run_id: str
@@ -60,21 +69,20 @@ class RunSummary:
         return [report for report in self.reports if report.summary.completion_rate < self.min_completion]
 
     @property
-    def rogue(self) -> list[SkillCompletionReport]:
-        """The reports of skills that called a forbidden tool, however much they complete."""
+    def with_forbidden_calls(self) -> list[SkillCompletionReport]:
+        """The reports of skills that called a forbidden tool, whatever their completion rate."""
         return [report for report in self.reports if report.summary.forbidden_items]
 
     @property
     def gate_passed(self) -> bool:
-        """Whether every skill reached `min_completion` and called nothing forbidden; a gate that could not be evaluated has not
-        passed, and neither has one with items that nobody judged.
-        """
+        """Whether every skill reached `min_completion` and called no forbidden tool. False also where that is not known: for a
+        partial run, and with skipped skills or unjudged items."""
         whole = bool(self.reports) and not self.is_partial and not self.skipped and not self.unjudged
-        return whole and not self.below and not self.rogue
+        return whole and not self.below and not self.with_forbidden_calls
 
 
 def summary_of(plan: RunPlan, reports: Sequence[SkillCompletionReport], finished: int, seconds: float) -> RunSummary:
-    """The summary of a run of which `finished` items are known, after `seconds`; what judging came to is in it."""
+    """The summary of a run with `finished` items, after `seconds`."""
     judges = judges_of(plan.scorings)
     results = [result for report in reports for result in report.task_results]
     failed = unjudged_line(results)
@@ -96,8 +104,29 @@ def summary_of(plan: RunPlan, reports: Sequence[SkillCompletionReport], finished
     )
 
 
+def landed_reports(plan: RunPlan) -> list[SkillCompletionReport]:
+    """The reports of a landed run, one per skill, also written to the store's `reports` table (and its SQLite mirror)."""
+    detailed = plan.planned <= MAX_DETAILED_ITEMS
+    judged = judges_of(plan.scorings) is not None
+    columns = [*FIGURE_COLUMNS, *(JUDGED_COLUMNS if judged else ())]
+    items = plan.store.items(run_id=plan.run_id, columns=None if detailed else columns)
+    reports = skill_reports_of(items, plan.benchmark, plan.request.timeout_ms, detailed=detailed)
+    reports = add_judge_figures(reports, items, plan.scorings, plan.store)
+    land_reports(plan.store, plan.run_id, None, reports, origin=plan.request.origin)
+    if plan.store.layout.sqlite is not None:
+        mirror_sqlite(plan.store, plan.run_id)
+    return reports
+
+
+def partial_reports(plan: RunPlan) -> list[SkillCompletionReport]:
+    """The reports of what a stopped run has so far; none of it lands, for history must not compare part of a run with a whole."""
+    frame = plan.store.item_table(plan.run_id).to_pandas(maps_as_pydicts="strict")
+    reports = skill_reports_of(frame, plan.benchmark, plan.request.timeout_ms, detailed=True)
+    return add_judge_figures(reports, frame, plan.scorings, plan.store)
+
+
 def context_of(summary: RunSummary) -> ReportContext:
-    """What a report says of the run beside its figures."""
+    """What a rendered report shows of the run besides its figures."""
     return ReportContext(
         run_id=summary.run_id,
         created_at=datetime.now(UTC),

@@ -1,24 +1,84 @@
-"""The judge's key is nobody else's: no skill is given the variable that holds it."""
+"""Checks of the judging models before anything runs: they can be asked, their cost limit holds, no skill gets their key."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from eval_skills.adapters.secrets import referenced
 from eval_skills.core.config import LlmSettings
-from eval_skills.core.errors import UsageError
+from eval_skills.core.config.limits import LOCAL
+from eval_skills.core.config.options import JudgeOptions
+from eval_skills.core.errors import ConfigError, RunError, UsageError
 from eval_skills.core.models import Skill
 from eval_skills.scorers import TaskScoring
+from eval_skills.scorers.judging import Judges
+from eval_skills.scorers.judging.errors import ModelTrouble
 from eval_skills.scorers.judging.model import usual_variables
+from eval_skills.scorers.judging.preflight import check_price, one_token
 
 _HANDED_ON = frozenset({"passEnv", "pass_env", "authTokenEnvKey", "auth_token_env_key"})
 """Keys of `adapterConfig` that name variables whose values a skill gets."""
 
 
+def check_one_budget(options: JudgeOptions, task_runner: str) -> None:
+    """Refuse a cost limit where items are executed in several processes, each of which would count for itself.
+
+    Raises:
+        UsageError: there is a limit, and `task_runner` is not this process.
+    """
+    if options.max_judge_cost is not None and task_runner != LOCAL:
+        raise UsageError(f"--max-judge-cost counts in one process, and --task-runner {task_runner} has several; use one of them")
+
+
+def check_judges_ready(scorings: Mapping[str, TaskScoring]) -> list[str]:
+    """Ask every judging model of these tasks for one token, before anything else costs money; returns remarks.
+
+    With `no_judge_check` they are not asked; a cost limit needs known prices all the same. May be called inside an event loop.
+
+    Raises:
+        UsageError: a model refuses the key, or does not exist, or its price is not known and a cost limit needs it.
+        RunError: a model cannot be reached now.
+    """
+    asked = {model: scoring.settings.judges for scoring in scorings.values() for model in scoring.models}
+    if not asked:
+        return []
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, _ready(asked)).result()
+
+
+async def _ready(asked: Mapping[str | None, Judges]) -> list[str]:
+    try:
+        return [remark for model, judges in asked.items() for remark in await check_judge_ready(judges, model)]
+    finally:
+        for judges in asked.values():
+            await judges.close()
+
+
+async def check_judge_ready(judges: Judges, model: str | None, nothing: str = "nothing was run") -> list[str]:
+    """Ask one model for one token; see `check_judges_ready`. `nothing` says what a refusal comes before."""
+    judge = judges.judge(model)
+    try:
+        if judges.budget.limit_usd is not None:
+            await check_price(judge)
+        if not judges.options.no_judge_check:
+            await one_token(judge)
+    except ConfigError as error:
+        raise UsageError(str(error)) from None
+    except ModelTrouble as error:
+        if error.code == "JUDGE_RATE_LIMIT":
+            return [f"the judge answers slowly: {error}"]
+        if error.again:
+            raise RunError(f"{nothing}: {error}; try again later, or skip this check with --no-judge-check") from None
+        raise UsageError(f"{nothing}: {error}") from None
+    return []
+
+
 def check_key_is_ours(llm: LlmSettings, skills: Iterable[Skill], scorings: Mapping[str, TaskScoring]) -> None:
-    """Refuse a skill that would be given the judge's key: the variable that `llm` names, whether a model judges these tasks or
-    not; where it names none, and no address of its own either, the usual one of the provider of each model that judges them.
+    """Refuse a skill that would get the judge's key: the variable that `llm` names, whether a model judges these tasks or not;
+    if it names none, and no address of its own either, the usual one of the provider of each model that judges them.
 
     Raises:
         UsageError: its configuration names such a variable.
@@ -31,22 +91,22 @@ def check_key_is_ours(llm: LlmSettings, skills: Iterable[Skill], scorings: Mappi
 
 
 def _key_variables(llm: LlmSettings, scorings: Mapping[str, TaskScoring]) -> dict[str, str]:
-    """What holds the key, each with the rest of the sentence about it."""
-    never = "a skill never gets that one: keep the judge's key in a variable of its own"
+    """The variables that hold the key, each with the end of the error message about it."""
+    never = "and a skill must not have that key: keep the judge's key in a separate variable"
     if llm.api_key_env is not None:
-        return {llm.api_key_env: f"which llm.apiKeyEnv names as the judge's key; {never}"}
+        return {llm.api_key_env: f"which llm.apiKeyEnv names as the judge's key, {never}"}
     if llm.api_base is not None:
         return {}
     models = {model or llm.model for scoring in scorings.values() for model in scoring.models}
     return {
-        name: f"from which the judge {model} takes its key; {never}, and name that with llm.apiKeyEnv"
+        name: f"from which the judge {model} takes its key, {never}, and name it with llm.apiKeyEnv"
         for model in sorted(filter(None, models))
         for name in usual_variables(model)
     }
 
 
 def _handed_on(config: Any) -> Iterator[str]:
-    """The variables that a configuration names, also in the texts of its headers."""
+    """The variables that a configuration passes to its skill, also inside headers."""
     if isinstance(config, list):
         for each in config:
             yield from _handed_on(each)

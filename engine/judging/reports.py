@@ -1,7 +1,4 @@
-"""Reports completed by what the store knows of the models that judged.
-
-Which items of a run models gave a verdict on, and which models.
-"""
+"""Which models judged the items of a run, and the figures on these judges in its reports."""
 
 from __future__ import annotations
 
@@ -28,11 +25,12 @@ if TYPE_CHECKING:
 def add_judge_figures(
     reports: Sequence[SkillCompletionReport], items: pd.DataFrame, scorings: Mapping[str, TaskScoring], store: Store
 ) -> list[SkillCompletionReport]:
-    """The reports with the figures of `core.judge_report` in their metadata, under ``judge``; as they were where no model judged.
+    """The reports with the figures of `core.judging.report` in their metadata, under ``judge``; unchanged where no model judged.
 
-    `items` are the rows that the reports are made of; `scorings` say who judges each task, and verifies its answers' claims.
+    `items` are the rows that the reports are made of; `scorings` name the judge of each task, and of its answers' claims.
     """
-    by_task, claims = _named(judges_by_task(scorings)), _named(claims_judges(scorings))
+    by_task = _named(judges_by_task(scorings))
+    claims = _named({name: scoring.claims_judge for name, scoring in scorings.items() if scoring.claims_judge is not None})
     if not by_task and not claims:
         return list(reports)
     from eval_skills.core.judging.report import JudgeKnowledge, judge_figures
@@ -50,7 +48,7 @@ def add_judge_figures(
             metadata = report.evaluator_metadata | {KEY: figures.to_json()}
             cost = _honest(report.token_cost, JudgedRows.of(own, by_task, claims))
             summary = report.summary
-            if summary.unjudged_items is None:  # tokens that nobody counted do not say that models were asked
+            if summary.unjudged_items is None:  # without counted tokens the summary does not know that models were asked
                 summary = summary.model_copy(update={"unjudged_items": figures.unjudged})
             report = report.model_copy(update={"evaluator_metadata": metadata, "token_cost": cost, "summary": summary})
         completed.append(report)
@@ -62,7 +60,7 @@ def _named(judges: Mapping[str, JudgeIdentity]) -> dict[str, tuple[str, str]]:
 
 
 def _honest(cost: TokenCost, rows: JudgedRows) -> TokenCost:
-    """The cost, unknown where that of a paid row is: the sum of what is known would call the rest free."""
+    """The cost; unknown where that of a paid row is: the sum of the known ones would count the others as free."""
     if not rows.paid.any():
         return cost
     unknown = {"judge_tokens": rows.tokens(rows.paid) is None, "judge_cost_usd": rows.cost_usd(rows.paid) is None}
@@ -72,7 +70,7 @@ def _honest(cost: TokenCost, rows: JudgedRows) -> TokenCost:
 def scorings_at_the_time(
     request: EvaluateRequest | None, benchmark: Benchmark | None, manifest: Manifest | None
 ) -> dict[str, TaskScoring]:
-    """How each task of a stored run was judged; nothing where that is not known any more."""
+    """How each task of a stored run was scored; empty where that is no longer known. The judges' keys need not be set."""
     if request is None or benchmark is None or manifest is None:
         return {}
     folder = Path(manifest.benchmark.path) if manifest.benchmark.path else None
@@ -83,28 +81,14 @@ def scorings_at_the_time(
 
 
 QUALITY = "output_quality"
-"""The dimension that holds what the evaluator gave."""
+"""The dimension with the evaluator's score."""
 
 
 def judges_by_task(scorings: Mapping[str, TaskScoring]) -> dict[str, JudgeIdentity]:
-    """Who judges each task that a model judges."""
+    """The judge of each task that a model judges."""
     return {name: scoring.judge for name, scoring in scorings.items() if scoring.judge is not None}
 
 
-def claims_judges(scorings: Mapping[str, TaskScoring]) -> dict[str, JudgeIdentity]:
-    """Who verifies the claims of each task's answers, where a model does."""
-    return {name: scoring.claims_judge for name, scoring in scorings.items() if scoring.claims_judge is not None}
-
-
-def recorded_judges(request: EvaluateRequest, benchmark: Benchmark, folder: Path | None) -> dict[str, JudgeIdentity]:
-    """Who judges each task of a run that a model judges; see `build_scorings`.
-
-    Raises:
-        UserError: as there.
-    """
-    return judges_by_task(build_scorings(request, benchmark, folder))
-
-
 def was_judged(status: str, reasons: Iterable[Reason]) -> bool:
-    """Whether the item of a task that a model judges got its verdict from that model."""
+    """Whether the item of a task that a model judges has its verdict from that model."""
     return status in ("pass", "fail") and not any(reason.code in NOT_BY_A_MODEL for reason in reasons)

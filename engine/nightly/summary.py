@@ -79,14 +79,14 @@ class NightSummary:
         return all(not _ran(suite) for suite in self.suites)
 
     @property
-    def rogue(self) -> list[SkillOutcome]:
+    def with_forbidden_calls(self) -> list[SkillOutcome]:
         """The skills that called forbidden tools, however much they complete and whatever they did before."""
         return [skill for suite in self.suites for skill in suite.skills if skill.forbidden_items]
 
     @property
     def gate_passed(self) -> bool:
         """Whether no skill regressed or called a forbidden tool, and no run failed."""
-        return not self.failed and not self.counts["regressed"] and not self.rogue
+        return not self.failed and not self.counts["regressed"] and not self.with_forbidden_calls
 
     @property
     def line(self) -> str:
@@ -94,7 +94,7 @@ class NightSummary:
         skills = sum(len(suite.skills) for suite in self.suites)
         ran = sum(_ran(suite) for suite in self.suites)
         news = [f"run failed in {_names(self.failed)}"] if self.failed else []
-        news += [f"{len(self.rogue)} called forbidden tools"] if self.rogue else []
+        news += [f"{len(self.with_forbidden_calls)} called forbidden tools"] if self.with_forbidden_calls else []
         news += [f"{count} {verdict}" for verdict in SHOWN if (count := self.counts[verdict])]
         head = f"{ran} of {plural(len(self.suites), 'suite')} ran, {plural(skills, 'skill')}"
         return f"{head}: {', '.join(news) or self._quiet()}"

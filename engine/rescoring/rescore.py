@@ -27,14 +27,8 @@ from eval_skills.core.store import (
 )
 from eval_skills.core.store.files import RunLock
 from eval_skills.engine.evaluation.execution import result_without_answer
-from eval_skills.engine.judging.outcome import (
-    check_judges_ready,
-    failed_judging,
-    item_with_cost_before,
-    judges_of,
-    refuse_half_judged,
-    unjudged,
-)
+from eval_skills.engine.judging.outcome import failed_judging, item_with_cost_before, judges_of, refuse_half_judged, unjudged
+from eval_skills.engine.judging.preflight import check_judges_ready
 from eval_skills.engine.judging.reports import add_judge_figures
 from eval_skills.engine.rescoring.plan import Rescoring, has_answer
 from eval_skills.engine.stored_runs.reports import skill_reports_of

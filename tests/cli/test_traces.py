@@ -32,7 +32,7 @@ def planned(run_here: Run, *arguments: str) -> tuple[list[str], int, list[str]]:
 def test_recorded_runs_take_the_place_of_skills(run_here: Run, command: str) -> None:
     assert planned(run_here, command, "--traces", "runs.jsonl") == (["runs@0.0.0"], 2, [])
     assert planned(run_here, command, "--traces", "runs.jsonl", "--trace-skill", "trip@1.2.0")[0] == ["trip@1.2.0"]
-    left_out = "1 of 2 lines are about tasks that are not asked, and are left out"
+    left_out = "1 of 2 lines are about tasks that are not selected, and are left out"
     assert planned(run_here, command, "--traces", "runs.jsonl", "--complexity", "complex", "very_complex")[1:] == (1, [left_out])
 
 
@@ -71,7 +71,7 @@ def test_p58_what_is_typed_beats_what_is_configured(place: Any, run_here: Run) -
             ["run", "--traces", "runs.jsonl", "--skills-dir", "skills"], "--skills-dir is about skills", id="skills-dir"
         ),
         pytest.param(["eval", "--skills", "skills", "--trace-skill", "x"], "--trace-skill is about recorded runs", id="alone"),
-        pytest.param(["eval", "--traces", "runs.jsonl", "--trace-skill", "X Y"], "'X Y' names no skill", id="skill-name"),
+        pytest.param(["eval", "--traces", "runs.jsonl", "--trace-skill", "X Y"], "'X Y' does not name a skill", id="skill-name"),
         pytest.param(
             ["eval", "--traces", "runs.jsonl", "--complexity", "hard"], "--complexity: input should be", id="complexity"
         ),

@@ -55,7 +55,7 @@ def test_a_store_that_is_no_store_is_a_finding_and_not_the_end(config: Config, t
 
 def test_a_store_behind_a_url_is_not_asked(config: Config) -> None:
     checks = of(health_checks(HealthCheckRequest(config.model_copy(update={"store": "s3://bucket/store"}))), "places")
-    assert checks[-1].found == "s3://bucket/store, which is not asked here"
+    assert checks[-1].found == "s3://bucket/store, which is not checked here"
 
 
 def test_p47_a_malformed_skill_is_a_finding_and_hides_no_neighbour(config: Config, tmp_path: Path) -> None:

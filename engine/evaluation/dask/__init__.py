@@ -1,1 +1,1 @@
-"""Items on a Dask cluster. The only place that imports dask."""
+"""Items on a Dask cluster."""

@@ -1,4 +1,4 @@
-"""A Dask cluster as a workplace: items are executed in worker processes, here or on other machines."""
+"""Execution of items on a Dask cluster: in worker processes, here or on other machines."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ LOOPBACK = "127.0.0.1"
 
 
 class DaskExecutor:
-    """Gives each attempt at an item to a worker, as one Dask task; its outcome comes back to this process.
+    """Gives each attempt at an item to a worker, as one Dask task; its outcome is returned to this process.
 
-    A worker that dies loses nothing: the scheduler gives its items to others. An item at which worker after worker dies (four by
-    Dask's default) is an `infra` error that a retry may mend. Items of a cluster that is gone have no result, for a resume.
+    When a worker dies, the scheduler gives its items to others. An item at which worker after worker dies (four by Dask's
+    default) is a transient `infra` error. Items of a cluster that is gone have no result and are left for a resume.
     """
 
     def __init__(self, plan: RunPlan) -> None:
@@ -94,7 +94,7 @@ class DaskExecutor:
             yield
         finally:
             if self._client.status == "running":  # a cluster that is gone has nothing to stop
-                with suppress(CommClosedError, OSError, KeyError):  # nor has a worker that never knew the run
+                with suppress(CommClosedError, OSError, KeyError):  # nor has a worker that never had the plugin
                     await self._client.unregister_worker_plugin(plugin.name)
 
     async def _introduce(self, plugin: RunOnWorker) -> None:
@@ -102,8 +102,8 @@ class DaskExecutor:
             await self._client.register_plugin(plugin, name=plugin.name)
         except RunError:
             raise
-        except Exception as error:  # what goes wrong in a worker arrives here as any kind of exception
-            text = f"a worker of the Dask cluster cannot take part ({error}); it needs the same packages as this process"
+        except Exception as error:  # a failure in a worker is raised here as any kind of exception
+            text = f"a worker of the Dask cluster cannot be used ({error}); it needs the same packages as this process"
             raise RunError(text) from error
 
     @asynccontextmanager
@@ -116,13 +116,13 @@ class DaskExecutor:
             await asyncio.wait([watch])
 
     async def _watch(self) -> None:
-        """Give up when no worker has been there for too long: the scheduler itself would wait for ever."""
+        """Give up when there has been no worker for too long: the scheduler itself would wait for ever."""
         seen_at = monotonic()
         while not self._lost:
             await asyncio.sleep(WATCH_PERIOD_S)
             try:
                 seen_at = monotonic() if await self._client.scheduler.ncores() else seen_at
-            except (CommClosedError, OSError):  # whoever waits for an outcome hears of it
+            except (CommClosedError, OSError):  # raised where an outcome is waited for, too
                 continue
             if monotonic() - seen_at > NO_WORKER_S:
                 self._lost = f"the Dask cluster has had no worker for {NO_WORKER_S:g} s"

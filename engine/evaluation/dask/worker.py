@@ -26,20 +26,20 @@ from eval_skills.engine.evaluation.executor import LocalExecutor
 from eval_skills.engine.evaluation.plan import Item, RunPlan
 
 IDLE_S = 300.0
-"""After so long without an item a worker closes its adapters: nobody would, if the flow's process were killed."""
+"""After so long without an item a worker closes its adapters, in case the flow's process was killed."""
 
 PACKAGE = "eval-skills"
 
 
 class RunOnWorker(WorkerPlugin):
-    """One run on one worker. Dask brings it to every worker, also to one that joins or is started again later.
+    """One run on one worker. Dask installs it on every worker, also on one that joins or is restarted later.
 
-    The plan travels without its items and scorers; scorers are built here, adapters opened here, and secrets read here, by name,
-    from the worker's own environment. What a worker sends back is redacted of what it read.
+    The plan is sent without its items and scorers; scorers are built here, adapters opened here, and secrets read here, by name,
+    from the worker's own environment. Those secrets are redacted in what a worker returns.
     """
 
     def __init__(self, plan: RunPlan, *, private: bool) -> None:
-        """`private`: the worker lives for this run and shares a terminal with the flow's process, to whom alone Ctrl-C speaks."""
+        """`private`: the worker exists for this run alone and shares the terminal of the flow's process, which handles Ctrl-C."""
         self.name = worker_plugin(plan.run_id)
         self._plan, self._private, self._version = replace(plan, items=[], scorings={}, remarks=[]), private, version(PACKAGE)
         self._here: LocalExecutor | None = None
@@ -52,9 +52,11 @@ class RunOnWorker(WorkerPlugin):
         """Refuse a worker on which the skills cannot be called, or not as confined as they must be, before it gets an item."""
         if self._private:
             signal.signal(signal.SIGINT, _ignored)
-            logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what goes wrong is told by the flow's process
+            logging.getLogger("distributed").setLevel(logging.CRITICAL)  # the flow's process reports errors
         if (installed := version(PACKAGE)) != self._version:
-            raise RunError(f"worker {worker.address} has {PACKAGE} {installed}, this process {self._version}; install the same")
+            raise RunError(
+                f"worker {worker.address} has {PACKAGE} {installed}, this process {self._version}; install the same version"
+            )
         request, benchmark = self._plan.request, self._plan.benchmark
         try:
             self._check_skills(benchmark.subject)
@@ -117,9 +119,9 @@ class RunOnWorker(WorkerPlugin):
 
 
 async def execute_on_worker(plugin: str, item: Item, earlier: Sequence[Attempt]) -> Outcome:
-    """What the scheduler gives to a worker: one attempt at one item of the run behind `plugin`."""
+    """The Dask task: one attempt at one item of the run behind `plugin`."""
     run = get_worker().plugins.get(plugin)
-    if not isinstance(run, RunOnWorker):  # the run is over, and word of that is on its way to the scheduler
+    if not isinstance(run, RunOnWorker):  # the run is over, and the scheduler does not know it yet
         raise Reschedule
     return await run.execute(item, earlier)
 
@@ -130,10 +132,10 @@ def worker_plugin(run_id: str) -> str:
 
 
 def _check_folder(skill: Skill, subject: Subject) -> None:
-    """A skill lives in the same folder on every worker; one that is but an address needs none."""
+    """Refuse a skill whose folder is not on this worker at the same path; one that is only an address needs none."""
     is_address = subject == "call" and skill.adapter_type == "http" and "serve" not in skill.adapter_config
     if skill.folder is not None and not is_address and not skill.folder.is_dir():
-        raise InputError("no such folder here; share it with the workers, at the same path", source=skill.folder)
+        raise InputError("no such folder on this worker; share it with the workers, at the same path", source=skill.folder)
 
 
 def _ignored(*_: Any) -> None:

@@ -75,7 +75,7 @@ def test_a_whole_comparison(served: Any, model: ScriptedModel) -> None:
     assert "A is better      5  100.0 %  56.6 to 100.0 %" in done.out
     assert "1 pair not judged: an answer is missing" in done.out
     assert "t0#1               A       it says more" in done.out
-    assert "undecided: 5 tasks for A, 0 for B, p 0.0625 (so few tasks differ that no split could decide)" in done.out
+    assert "undecided: 5 tasks for A, 0 for B, p 0.0625 (too few tasks differ for any split to decide)" in done.out
     assert "both orders agree on 100.0 % of 5 pairs" in done.out
     asked = len(model.asked)
     again = served.call(*command, "--json", "--no-judge-check")
@@ -247,7 +247,7 @@ def test_two_comparisons_at_once_share_a_cache_a_store_and_the_rate_limit_of_the
             [FIRST, SECOND, "--skill-a", "ader"], "--skill-a 'ader' is not in that run (did you mean 'adder'", id="skill"
         ),
         pytest.param([FIRST, SECOND, "--benchmark", "coding-easy"], "does not have 't0'", id="another-benchmark"),
-        pytest.param([FIRST, SECOND], "say what was asked, as with --benchmark sums", id="benchmark-unknown"),
+        pytest.param([FIRST, SECOND], "name their benchmark, as with --benchmark sums", id="benchmark-unknown"),
         pytest.param([FIRST, SECOND, "--concurrency", "0"], "--concurrency", id="nobody-compares"),
         pytest.param([FIRST, SECOND, "--max-judge-cost", "nan"], "--max-judge-cost", id="no-number"),
         pytest.param([FIRST, SECOND, "--criteria", " "], "--criteria", id="blank-criteria"),

@@ -135,7 +135,7 @@ def test_the_table_says_what_to_do(folder: Path, capsys: pytest.CaptureFixture[s
     (folder / "skills" / "echo" / "skill.json").write_text("{")
     assert call(["doctor", "--skills-dir", "skills"]) == 1
     said = capsys.readouterr().out
-    assert "→ mend the file; runs pass over it" in said
+    assert "→ fix the file; runs skip it" in said
     assert "1 failed" in said
     assert call(["doctor"]) == 0
     assert "no skill was tried; name some with --skills or --skills-dir" in capsys.readouterr().out

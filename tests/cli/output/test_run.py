@@ -168,7 +168,7 @@ def judged(name: str, **paid: Any) -> SkillCompletionReport:
     return SkillCompletionReport.model_validate(data | {"tokenCost": data["tokenCost"] | paid})
 
 
-RUN_TOLD = "judging: 2 requests, 0 from the cache, 20 tokens, at a price that is not known"
+RUN_TOLD = "judging: 2 requests, 0 from the cache, 20 tokens, cost unknown"
 
 
 @pytest.mark.parametrize(

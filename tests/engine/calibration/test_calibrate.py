@@ -16,7 +16,7 @@ from eval_skills.core.models import Reason
 from eval_skills.core.store import Store
 from eval_skills.engine.calibration.calibrate import CalibrationOutcome, calibrate_judge
 from eval_skills.engine.calibration.request import CalibrateRequest
-from eval_skills.engine.evaluation.reports import landed_reports
+from eval_skills.engine.evaluation.summary import landed_reports
 from eval_skills.engine.stored_runs.reports import ReportSource, read_source
 from eval_skills.reporting import ReportContext, json_report
 from eval_skills.reporting import markdown as markdown_report
@@ -96,7 +96,7 @@ class TestOfAStoredRun:
         assert found.table == [[4, 1], [0, 5]]
         assert (found.sensitivity.value, found.specificity.value, found.accuracy.value) == (1.0, 0.8, 0.9)
         assert (found.model, found.prompt) == ("openai/one", "llm_judge 1, prompt 1")
-        assert "10 labels of openai/one: at least 30 tell more" in outcome.remarks
+        assert "10 labels of openai/one: use at least 30 for reliable figures" in outcome.remarks
         row = Store(tmp_path / "store").calibrations().iloc[0]
         assert (row["calibration_id"], row["kappa"], row["benchmark_id"]) == (name, pytest.approx(0.8), found.benchmark_id)
 
@@ -191,12 +191,14 @@ class TestOfAStoredRun:
 
         first = results_of(store.item_table(one))
         land_items(store, one, [*first, *(each.model_copy(update={"run_index": 1}) for each in first)])
-        with pytest.raises(UserError, match="line 2: it fits 2 items of task 't0'; say which one with run_index"):
+        with pytest.raises(UserError, match="line 2: it fits 2 items of task 't0'; tell them apart with run_index"):
             labelled([{"task_id": "t0", "label": 1}], run_id=one)
 
     def test_a_run_that_no_model_judged(self, run: Any, labelled: Any, tasks_file: Path) -> None:
         tasks_file.write_text(json.dumps([{"id": name, "expectedOutput": {"value": "right"}} for name in TASKS]))
-        with pytest.raises(UserError, match="no label is of an item with a model's verdict: its task is not judged by a model"):
+        with pytest.raises(
+            UserError, match="no label is about an item with a model's verdict: its task is not judged by a model"
+        ):
             labelled(labels(passed=5), run_id=run())
 
 
@@ -222,7 +224,12 @@ class TestOfAnswersJudgedNow:
     @pytest.mark.parametrize(
         ("rows", "options", "message"),
         [
-            pytest.param([{"task_id": "t0", "label": 1}], {}, "what was judged? Name its run with --run", id="no-answers"),
+            pytest.param(
+                [{"task_id": "t0", "label": 1}],
+                {},
+                "the labels have no answers; name the run that has them with --run",
+                id="no-answers",
+            ),
             pytest.param([{"task_id": "x", "label": 1, "answer": "a"}], {}, "has no task 'x'", id="unknown-task"),
             pytest.param(
                 [{"task_id": "t0", "label": 1, "answer": "a"}], {"tasks": None}, "name it with --benchmark", id="no-tasks"

@@ -132,7 +132,7 @@ class TestTheVerdictOfAJudgeThatLooksAtThePlace:
 
     def test_it_is_said_instead_of_too_few_tasks(self, tmp_path: Path) -> None:
         always_first = [Preference(f"t{n}", "tie", "a", "b") for n in range(12)]
-        expected = "undecided: this judge chose by place: both orders agree on 0.0 % of 12 pairs"
+        expected = "undecided: this judge chose by position: both orders agree on 0.0 % of 12 pairs"
         assert self.line(tmp_path, always_first) == expected
 
     def test_of_few_pairs_that_disagree_only_that_is_said(self, tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ class TestTheVerdictOfAJudgeThatLooksAtThePlace:
 
     def test_a_judge_that_mostly_agrees_with_itself_is_not_blamed(self, tmp_path: Path) -> None:
         pairs = [Preference(f"t{n}", "a", "a", "a") for n in range(3)] + [Preference("u", "tie", "a", "b")]
-        assert self.line(tmp_path, pairs).endswith("(so few tasks differ that no split could decide)")
+        assert self.line(tmp_path, pairs).endswith("(too few tasks differ for any split to decide)")
 
 
 def test_items_without_an_answer_are_not_judged_and_are_counted(landed_run: LandedRun, plan: Plan) -> None:
@@ -315,7 +315,7 @@ class TestWhatIsComparedWithWhat:
         assert [str(pair) for pair in made.pairs] == ["t#1"]
         told = "; ".join(made.remarks)
         assert "2 items left out: only one of the runs has them" in told
-        assert "1 pair left out: the task is another one today, or in one of the runs: 'u'" in told
+        assert "1 pair left out: the task was changed since one of the runs: 'u'" in told
 
     def test_answers_that_were_cut_are_left_out(self, landed_run: LandedRun, plan: Plan) -> None:
         made = plan(landed_run({"t": "right", "u": "x" * 70_000}), landed_run({"t": "wrong", "u": "y"}))

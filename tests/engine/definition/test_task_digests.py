@@ -170,7 +170,7 @@ class TestAStoredRun:
         asked = {"runA": first, "runB": landed(), "store": store.path, **LLM}
         plan = plan_comparison(CompareRequest.model_validate(asked))
         assert [str(pair) for pair in plan.pairs] == ["b#1"]
-        assert any("the task is another one today, or in one of the runs: 'a'" in remark for remark in plan.remarks)
+        assert any("the task was changed since one of the runs: 'a'" in remark for remark in plan.remarks)
 
     def test_its_verdicts_calibrate_no_judge_by_the_new_rubric(
         self, landed: Landed, rubric: Rubric, store: Store, tmp_path: Path
@@ -180,7 +180,7 @@ class TestAStoredRun:
         asked = CalibrateRequest(labels=str(labels), run_id=landed(), store=store.path)
         assert calibrate_judge(asked).calibrations
         rubric(0.5)
-        with pytest.raises(InputError, match="no label is of an item with a model's verdict: its task is another one today"):
+        with pytest.raises(InputError, match="no label is about an item with a model's verdict: its task was changed since"):
             calibrate_judge(asked)
 
     def test_one_of_a_version_that_did_not_look_into_the_files_is_read_as_unchanged(

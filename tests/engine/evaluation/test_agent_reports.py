@@ -174,11 +174,11 @@ def test_a_report_read_back_from_the_store_knows_its_dimensions(summary: RunSumm
 
 
 def test_a_large_run_has_figures_and_the_alarm_too(summary: RunSummary, context: ReportContext, monkeypatch: Any) -> None:
-    from eval_skills.engine.evaluation import reports as landed_reports
+    from eval_skills.engine.evaluation import summary as landing
 
-    monkeypatch.setattr(landed_reports, "MAX_DETAILED_ITEMS", 1)
+    monkeypatch.setattr(landing, "MAX_DETAILED_ITEMS", 1)
     plan = make_plan(EvaluateRequest(**Store(summary.store).manifest(summary.run_id).request), run_id=summary.run_id)
-    [report] = landed_reports.landed_reports(plan)
+    [report] = landing.landed_reports(plan)
     assert (report.dimensions, report.task_results) == (summary.reports[0].dimensions, [])
     assert "agent@1.0.0 called forbidden tools in 4 items" in str(render("html", [report], context))
     assert "(the items are in the store)" in str(render("markdown", [report], context))

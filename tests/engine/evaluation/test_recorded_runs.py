@@ -130,7 +130,7 @@ def test_p14_a_recorded_failure_keeps_its_kind_time_and_cost(request_of: MakeReq
 def test_a_line_about_a_task_that_is_not_asked_is_left_out_and_counted(request_of: MakeRequest) -> None:
     plan = make_plan(request_of(*EVERY, complexity=["complex", "very_complex"]))
     assert [item.task for item in plan.items] == ["limits"]
-    assert plan.remarks == ["2 of 3 lines are about tasks that are not asked, and are left out"]
+    assert plan.remarks == ["2 of 3 lines are about tasks that are not selected, and are left out"]
 
 
 def test_p40_an_unknown_task_is_refused_also_where_tasks_are_chosen(request_of: MakeRequest) -> None:

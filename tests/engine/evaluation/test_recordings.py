@@ -88,16 +88,16 @@ def test_line_ends_and_byte_order_marks_of_other_systems_are_read(tmp_path: Path
 @pytest.mark.parametrize(
     ("lines", "says"),
     [
-        pytest.param([""], "it holds no recorded run", id="empty"),
+        pytest.param([""], "the file has no recorded run", id="empty"),
         pytest.param([run(), "{"], ":2: not JSON", id="bad-json"),
         pytest.param([run(), "", run("aa")], ":3: benchmark 'own' has no task 'aa'", id="unknown-task"),
-        pytest.param([run(runIndex=1), "", run("b"), run()], ":4: runs@0.0.0/a#2 stands in line 1", id="twice"),
-        pytest.param([run(), run(runIndex=0)], ":2: runs@0.0.0/a#1 stands in line 1", id="given-twice"),
+        pytest.param([run(runIndex=1), "", run("b"), run()], ":4: runs@0.0.0/a#2 is in line 1", id="twice"),
+        pytest.param([run(), run(runIndex=0)], ":2: runs@0.0.0/a#1 is in line 1", id="given-twice"),
         pytest.param([run(), run(skill="x")], ":2: some lines name a skill and others do not", id="some-name-a-skill"),
         pytest.param([run(skill="x"), run()], ":2: some lines name a skill and others do not", id="some-do-not"),
-        pytest.param([run(skill="My Skill")], ":1: 'My Skill' names no skill", id="bad-skill"),
-        pytest.param([run(skill="x@1")], ":1: 'x@1' names no skill", id="bad-version"),
-        pytest.param([run(skill="x@")], ":1: 'x@' names no skill", id="blank-version"),
+        pytest.param([run(skill="My Skill")], ":1: 'My Skill' does not name a skill", id="bad-skill"),
+        pytest.param([run(skill="x@1")], ":1: 'x@1' does not name a skill", id="bad-version"),
+        pytest.param([run(skill="x@")], ":1: 'x@' does not name a skill", id="blank-version"),
         pytest.param(["[", json.dumps(run()), "]"], ":1: not JSON", id="an-array-file"),
     ],
 )
@@ -114,7 +114,7 @@ def test_p40_more_runs_of_a_task_than_a_call_may_ask_for(write: Write) -> None:
 
 
 def test_p40_a_default_skill_that_is_no_name_is_the_options_mistake(write: Write) -> None:
-    with pytest.raises(InputError, match=r"^--trace-skill: 'a@' names no skill; write an id"):
+    with pytest.raises(InputError, match=r"^--trace-skill: 'a@' does not name a skill; write an id"):
         read(write(run()), skill="a@")
 
 

@@ -14,7 +14,8 @@ from eval_skills.core.store import Store
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
 from eval_skills.engine.evaluation.plan import RunPlan
 from eval_skills.engine.evaluation.session import RunSession
-from eval_skills.engine.judging.outcome import check_judges_ready, judges_of, judging_lines
+from eval_skills.engine.judging.outcome import judges_of, judging_lines
+from eval_skills.engine.judging.preflight import check_judges_ready
 from eval_skills.engine.monitor.request import MonitorRequest
 from eval_skills.engine.monitor.session import MonitorSession
 from eval_skills.engine.rescoring.plan import plan_rescoring

@@ -244,7 +244,7 @@ def test_the_dimensions_of_a_rubric_are_in_every_report(
     assert json.loads(said["parquet"][0]["dimensions"])["rubric.tone"] == {"mean": 1.0, "items": 1}
     assert said["json"][0]["dimensions"]["rubric.tone"] == {"mean": 1.0, "items": 1}
     assert row_of(said["markdown"], "openai", "Judge | Scorer")["Scorer and prompt"].startswith("rubric ")
-    monkeypatch.setattr("eval_skills.engine.evaluation.reports.MAX_DETAILED_ITEMS", 0)
+    monkeypatch.setattr("eval_skills.engine.evaluation.summary.MAX_DETAILED_ITEMS", 0)
     [large] = judged({"a": rubric}).reports
     assert large.dimensions["rubric.tone"].mean == 1.0, "a run too large for its items to be told has its dimensions all the same"
     found = figures_in(large)
