@@ -1,1 +1,1 @@
-"""What runs the flows by itself: deployments, containers, automations. `eval-skills serve` reads prefect.yaml here."""
+"""Deployments, containers and automations, which run the flows by themselves. `eval-skills serve` reads prefect.yaml here."""

@@ -1,4 +1,4 @@
-"""What a ``prefect.yaml`` says of its deployments, as far as this package uses it."""
+"""The deployments in a ``prefect.yaml``, as far as this package uses them."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from eval_skills.core.models.base import Text
 from eval_skills.core.text import nearest
 
 SHIPPED = Path(__file__).with_name("prefect.yaml")
-"""The deployments that come with the package; beside ``flows`` in the tree and in the wheel."""
+"""The deployments that come with the package."""
 
 ModulePath = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+$")]
 """``package.module.function``: what does not depend on the current folder."""
 
 
 class CronSchedule(Model):
-    """When runs begin by themselves, in the wall-clock time of `timezone`."""
+    """When runs start by themselves, in the wall-clock time of `timezone`."""
 
     cron: Text
     timezone: Text = "UTC"
@@ -31,7 +31,7 @@ class CronSchedule(Model):
 
 
 class ConcurrencyLimit(Model):
-    """How many runs of a deployment may go on at a time, and what becomes of one more."""
+    """How many runs of a deployment may run at a time, and whether a further one waits or is cancelled."""
 
     limit: int = Field(ge=1)
     collision_strategy: Literal["ENQUEUE", "CANCEL_NEW"] = "ENQUEUE"
@@ -69,7 +69,7 @@ def deployment_entries(file: Path = SHIPPED, names: Sequence[str] = ()) -> list[
     """The deployments of `file` in its order; with `names`, only those.
 
     Raises:
-        InputError: the file cannot be read, or says what it cannot say.
+        InputError: the file cannot be read, or is malformed.
         UsageError: a name is not in it; the message has the nearest one.
     """
     entries = validate(DeploymentFile, read_document(file), source=file).deployments

@@ -1,4 +1,4 @@
-"""Serving deployments from this process: the schedules, forms and limits of a ``prefect.yaml``, and no work pool."""
+"""Serving deployments from this process, with the schedules, forms and limits of a ``prefect.yaml``, without a work pool."""
 
 from __future__ import annotations
 
@@ -25,18 +25,17 @@ from eval_skills.deployments.deployment_file import DeploymentEntry
 def serve_deployments(deployments: Sequence[RunnerDeployment], *, limit: int) -> None:
     """Register these deployments and run what is due, at most `limit` runs at a time, until SIGINT or SIGTERM.
 
-    Each run is a process of its own in the current folder. At the end the schedules are paused: nobody would run what they ask
-    for.
+    Each run is a process of its own in the current folder. At the end the schedules are paused: nothing would run them.
     """
     serve(*deployments, limit=limit, print_starting_message=False)
 
 
 def prepared(entries: Sequence[DeploymentEntry], source: Path) -> list[RunnerDeployment]:
-    """The deployments of `source` as Prefect takes them; nothing is registered yet.
+    """The deployments of `source` for Prefect; nothing is registered yet.
 
     Raises:
-        InputError: a flow is not there, a schedule is none, or its form does not know a parameter.
-        UsageError: one is registered for the workers of a pool, who would go on to run it.
+        InputError: a flow does not exist, a schedule is not valid, or a parameter is not one of the flow.
+        UsageError: one is registered for the workers of a pool, which would run it, too.
     """
     deployments = [_deployment(entry, source) for entry in entries]
     _refuse_pooled(entries)
@@ -71,7 +70,7 @@ def _flow(entry: DeploymentEntry, source: Path, where: str) -> Flow[..., Any]:
     except ModuleNotFoundError as error:
         raise InputError(str(error), source=source, path=f"{where}: entrypoint") from None
     if not isinstance(found, Flow):
-        raise InputError(f"{entry.entrypoint} is no flow", source=source, path=f"{where}: entrypoint")
+        raise InputError(f"{entry.entrypoint} is not a flow", source=source, path=f"{where}: entrypoint")
     return found
 
 
@@ -88,7 +87,7 @@ def _reason(error: Exception) -> str:
 
 
 def _refuse_pooled(entries: Sequence[DeploymentEntry]) -> None:
-    """Serving a deployed deployment would leave it in its pool, without the step that sets its worker's folder."""
+    """Refuse a deployment of a work pool: serving it would leave it in the pool, without the step that sets its folder."""
     with get_client(sync_client=True) as client:
         for entry in entries:
             try:

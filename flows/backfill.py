@@ -1,4 +1,4 @@
-"""Backfill: a past time rebuilt period by period, each in a flow run of its own, and compared with the one before."""
+"""Backfill: a past time rebuilt period by period, each in its own flow run, and compared with the one before."""
 
 from typing import Any, cast
 
@@ -8,7 +8,7 @@ from prefect.states import Completed
 
 from eval_skills.core.text import plural
 from eval_skills.engine.backfill.backfill import BackfillSession
-from eval_skills.engine.backfill.landing import PeriodOutcome
+from eval_skills.engine.backfill.comparison import PeriodOutcome
 from eval_skills.engine.backfill.periods import PeriodWork
 from eval_skills.engine.backfill.request import BackfillRequest
 from eval_skills.engine.backfill.summary import BackfillSummary, backfill_summary
@@ -22,7 +22,7 @@ MAX_ARTIFACT_ROWS = 1_000
 def backfill(request: BackfillRequest) -> BackfillSummary:
     """Rebuild every period of the request that is not up to date.
 
-    A period lands whole or not at all; whoever calls again goes on where the last call ended.
+    A period lands whole or not at all; the same call again continues where the last one ended.
 
     Raises:
         UserError: the request cannot be carried out.

@@ -1,6 +1,6 @@
-"""Every night: evaluate the suites, compare them with what was, and tell people what changed, once it is confirmed."""
+"""Nightly: evaluate the suites, compare them with earlier nights, and report what changed, once it is confirmed."""
 
-# No postponed annotations: a worker gets the flow by value, and then only real types lead to its parameters' models.
+# No postponed annotations: a worker gets the flow by value, where only real types lead to the models of its parameters.
 
 from collections.abc import Sequence
 from typing import cast
@@ -20,18 +20,18 @@ from eval_skills.tasks.nightly import announce, compare_suites, conclude, open_n
 from eval_skills.tasks.runner import EventLoopTaskRunner, unwalked
 
 STAGES = 4
-"""Task runs of every night besides those per suite: open_night, compare_suites, conclude, announce."""
+"""Prefect task runs of every night besides those per suite: open_night, compare_suites, conclude, announce."""
 
 
 @flow(task_runner=EventLoopTaskRunner(), persist_result=False)
 def nightly(request: NightlyRequest) -> NightSummary:
-    """Evaluate every suite as a subflow, compare, confirm what moved, record, publish, tell, and delete what is old.
+    """Evaluate every suite as a subflow, compare, confirm what changed, record, publish, announce, and delete old items.
 
-    What regressed, or a suite that could not run, fails the flow run only if no suite could run at all.
+    The flow run fails only if no suite could run at all; a regression, or a single suite that could not run, is in its result.
 
     Raises:
         UserError: the file of suites, or the store, cannot be used.
-        NoSuiteRan: not one suite could run.
+        NoSuiteRan: no suite could run.
     """
     night = open_night(request)
     name_flow_run(f"night · {len(night.suites)} suites · {night.night_id}")
@@ -41,8 +41,8 @@ def nightly(request: NightlyRequest) -> NightSummary:
     summary: NightSummary = conclude(
         unwalked(night), unwalked(evidence), unwalked(fresh), _recorded([*evaluated, *confirming], request, len(night.suites))
     )
-    for suite, past in zip(summary.suites, night.pasts, strict=True):
-        publish_suite.with_options(task_run_name=f"publish {suite.name}")(unwalked(suite), unwalked(past), summary.night_id)
+    for suite, history in zip(summary.suites, night.histories, strict=True):
+        publish_suite.with_options(task_run_name=f"publish {suite.name}")(unwalked(suite), unwalked(history), summary.night_id)
     announce(unwalked(summary))
     if request.keep_days is not None:
         summary = prune(unwalked(night), unwalked(summary), request.keep_days)
@@ -65,7 +65,7 @@ def _runs(night: NightPlan, evaluated: Sequence[Evaluated]) -> list[SuiteRun]:
 
 
 def _confirmed(night: NightPlan, evidence: Sequence[SuiteEvidence]) -> tuple[dict[int, FreshRuns], list[Evaluated]]:
-    """Fresh runs of every skill with tasks that moved, by the skill's position in the night."""
+    """Fresh runs of every skill with tasks that changed, by the skill's position in the night."""
     skills = [(each, skill) for each in evidence for skill in each.skills]
     moved = {index: tasks for index, (_, skill) in enumerate(skills) if (tasks := skill.moved())}
     asked = [

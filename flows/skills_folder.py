@@ -13,15 +13,15 @@ VARIABLE = "SKILLS_FOLDER"
 def enter_skills_folder() -> dict[str, str]:
     """The folder that the worker's environment names, for Prefect to change to.
 
-    It is read when a run begins: a value in ``prefect.yaml`` would be the one of the machine that deploys. Without any, a process
+    It is read when a run starts: a value in ``prefect.yaml`` would be the one of the machine that deploys. Without it, a process
     worker runs a flow in a temporary folder and removes it afterwards, with the results.
 
     Raises:
-        UsageError: the variable is not set, or names no folder.
+        UsageError: the variable is not set, or is not the path of a folder.
     """
     named = os.environ.get(VARIABLE, "").strip()
     if not named:
         raise UsageError(f"{VARIABLE} is not set in the worker's environment; set it to the folder with skills/ and suites.yaml")
     if not Path(named).is_dir():
-        raise UsageError(f"{VARIABLE} names {named}, which is no folder on the worker's machine")
+        raise UsageError(f"{VARIABLE} is {named}, which is not a folder on the worker's machine; correct the path")
     return {"directory": str(Path(named).resolve())}

@@ -1,4 +1,4 @@
-"""Evaluating suites: here, one after the other, or on other workers, at the same time."""
+"""The evaluations of a night's suites: in this process one after the other, or through deployments at the same time."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ POLL_PERIOD_S = 2.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluated:
-    """What an evaluation came to: its run, or (then `run_id` is None) what was wrong.
+    """The result of an evaluation; `run_id` is None where it failed.
 
-    `problems` are also the skills that were passed over. `flow_runs` and `task_runs` say what Prefect should have recorded.
+    `problems` say why, and which skills were skipped. `flow_runs` and `task_runs` are what Prefect should have recorded.
     """
 
     run_id: str | None = None
@@ -38,16 +38,16 @@ class Evaluated:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """An evaluation, and the deployment that is to make it; None: this process."""
+    """An evaluation, and the deployment that carries it out; None: this process."""
 
     request: EvaluateRequest
     via: str | None = None
 
 
 def evaluate_all(asked: Sequence[Asked], *, timeout_s: float) -> list[Evaluated]:
-    """Every evaluation, in this order; what goes wrong in one is its own outcome, never the end of the others.
+    """Carry out every evaluation, with results in this order; the error of one is in its result and does not stop the others.
 
-    Those of deployments begin at once and are waited for at the end, for at most `timeout_s` each.
+    Those of deployments are started first and waited for at the end, for at most `timeout_s` together.
     """
     deadline = monotonic() + timeout_s
     begun = [_begin(each) if each.via else None for each in asked]
@@ -58,7 +58,7 @@ def evaluate_all(asked: Sequence[Asked], *, timeout_s: float) -> list[Evaluated]
 def _here(request: EvaluateRequest) -> Evaluated:
     try:
         summary = evaluate(request)
-    except Exception as error:  # noqa: BLE001 - the suites of a night do not depend on each other: it becomes this one's outcome
+    except Exception as error:  # noqa: BLE001 - the suites of a night do not depend on each other: it becomes this one's result
         return Evaluated(problems=[_told(error)])
     if summary.is_partial:
         return Evaluated(problems=[f"run {summary.run_id} stopped early: {summary.finished} of {summary.planned} items"])
@@ -115,8 +115,9 @@ def _landed(store: Store, flow_run: FlowRun, asked: Asked) -> Evaluated:
     rows = store.tables.dataset("items").to_table(columns=["run_id"], filter=ds.field("flow_run_id") == str(flow_run.id))
     run_ids = sorted(set(rows["run_id"].to_pylist()))
     if not run_ids:
-        said = "it must write to the same store"
-        return Evaluated(problems=[f"deployment {asked.via} completed, and nothing of it is in {store.path}; {said}"])
+        return Evaluated(
+            problems=[f"deployment {asked.via} completed, but its run is not in {store.path}; it must write to the same store"]
+        )
     return Evaluated(run_id=run_ids[-1], reports=read_source(run_ids[-1], store.path).reports)
 
 

@@ -1,4 +1,4 @@
-"""The stages of a night as Prefect tasks, besides the evaluations."""
+"""The Prefect tasks of a night besides its evaluations."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def open_night(request: NightlyRequest) -> NightPlan:
 @task(persist_result=False, cache_policy=NO_CACHE)
 def compare_suites(night: NightPlan, runs: Sequence[SuiteRun]) -> list[SuiteEvidence]:
     """Compare every suite with its last good night and its baseline; the tests are corrected together."""
-    return gather(night.store, runs, night.pasts, night.baseline)
+    return gather(night.store, runs, night.histories, night.baseline)
 
 
 @task(persist_result=False, cache_policy=NO_CACHE)
@@ -54,14 +54,14 @@ def conclude(
 
 
 @task(persist_result=False, cache_policy=NO_CACHE)
-def publish_suite(suite: SuiteOutcome, past: SuiteHistory, night_id: str) -> None:
+def publish_suite(suite: SuiteOutcome, history: SuiteHistory, night_id: str) -> None:
     """Publish the suite's ranking, comparisons and trend as artifacts, under keys that stay the same every night."""
     skills = [ClassifiedSkill(skill.report, skill.classification) for skill in suite.skills]
     texts = {"ranking": ranking_markdown(skills, suite.failures, flow_run.ui_url)}
     if suite.run_id is not None:
         parts = [render_markdown(document) for document in suite.diffs]
         texts["diff"] = "\n\n".join(parts) or "Nothing to compare with yet.\n"
-        texts["trend"] = trend_markdown(_points(suite, past, night_id))
+        texts["trend"] = trend_markdown(_points(suite, history, night_id))
     for name, text in texts.items():
         cut = "\n\n… the whole is in the store." if len(text) > MAX_ARTIFACT_CHARACTERS else ""
         create_markdown_artifact(
@@ -99,7 +99,7 @@ def _outcome(
         )
         for skill, (index, classification) in zip(evidence.skills, numbered, strict=True)
     ]
-    down = Classification(verdict="failed", explanation="it could not be reached or not be judged, so nothing is known of it")
+    down = Classification(verdict="failed", explanation="it could not be reached or scored, so nothing is known of it")
     return SuiteOutcome(
         name=run.suite.name,
         run_id=run.run_id,
@@ -107,15 +107,15 @@ def _outcome(
         skills=[*skills, *(SkillOutcome(report=report, classification=down) for report in run.unreachable)],
         failures=[*run.failures, *(fresh[index].problem for index, _ in numbered if index in fresh and fresh[index].problem)],
         diffs=evidence.documents(),
-        last_good=evidence.past.last_good,
+        last_good=evidence.history.last_good,
         baseline=run.suite.baseline or baseline,
     )
 
 
-def _points(suite: SuiteOutcome, past: SuiteHistory, night_id: str) -> dict[str, list[tuple[str, float]]]:
-    """The nights of the skills of tonight, with tonight."""
+def _points(suite: SuiteOutcome, history: SuiteHistory, night_id: str) -> dict[str, list[tuple[str, float]]]:
+    """The completion rates of tonight's skills in all nights, up to tonight."""
     return {
-        key: [*past.points.get(key, []), (night_id, skill.report.summary.completion_rate)]
+        key: [*history.points.get(key, []), (night_id, skill.report.summary.completion_rate)]
         for skill in suite.skills
         if skill.classification.verdict != "failed" and (key := skill.report.skill_key)
     }

@@ -1,1 +1,1 @@
-"""A backfill: the same comparison for past periods, by running, rescoring or recomputing them."""
+"""A backfill: past periods rebuilt by recomputing, rescoring or replaying them, each compared with the one before."""

@@ -1,4 +1,4 @@
-"""Carrying out a backfill: the work of one period, and what it is compared with."""
+"""A backfill in progress: the runs of one period are made, compared with the period before, and landed."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from eval_skills.core.errors import InputError, RunError, UserError
 from eval_skills.core.models import ItemResult, SkillCompletionReport
 from eval_skills.core.store import Store, results_of
 from eval_skills.core.store.files import RunLock
-from eval_skills.engine.backfill.comparison import Key, PeriodResult, comparison_rows, latest_results
-from eval_skills.engine.backfill.landing import PeriodOutcome, land_period
+from eval_skills.engine.backfill.comparison import Key, PeriodOutcome, PeriodResult, comparison_rows, land_period, latest_results
 from eval_skills.engine.backfill.periods import PeriodWork
 from eval_skills.engine.backfill.plan import BackfillPlan, plan_backfill
 from eval_skills.engine.backfill.recompute import land_if_changed, run_reports
@@ -35,7 +34,7 @@ Evaluate = Callable[[EvaluateRequest], RunSummary]
 
 
 class BackfillSession:
-    """A backfill while it works. `evaluate` is whoever evaluates the revisions of a replay."""
+    """An open backfill. `evaluate` evaluates the revisions of a replay."""
 
     def __init__(self, plan: BackfillPlan, evaluate: Evaluate) -> None:
         self.plan = plan
@@ -47,10 +46,10 @@ class BackfillSession:
     @classmethod
     @contextmanager
     def begin(cls, request: BackfillRequest, evaluate: Evaluate) -> Iterator[Self]:
-        """The backfill of a request, with the store to itself; what a killed one left behind is removed.
+        """The backfill of a request, with a lock on the store; checkouts that a killed one left behind are removed.
 
         Raises:
-            UserError: it cannot be done, or another backfill works on this store.
+            UserError: the request cannot be carried out, or another backfill works on this store.
         """
         plan_backfill(request)  # a wrong request leaves no trace in the store
         store = Store(request.store)
@@ -59,10 +58,9 @@ class BackfillSession:
             yield cls(plan_backfill(request), evaluate)
 
     def pending(self) -> Iterator[PeriodWork]:
-        """The periods that there is something to do for, each when the one before has been carried out.
+        """The periods to work on, each when the one before has been carried out.
 
-        Where a period of which something was left undone before comes to other figures now, those that are compared with it, or
-        were across it, are done again.
+        Where a repeated period has other figures now, later periods that are compared with it are done again.
         """
         filled: set[tuple[str, str]] = set()
         for work in self.plan.works:
@@ -72,10 +70,10 @@ class BackfillSession:
                 filled = filled | lines if work.is_repeated and work.digest in self._anew else filled - lines
 
     def carry_out(self, work: PeriodWork) -> PeriodOutcome:
-        """Do the work of one period and land its comparisons, which is what makes it up to date.
+        """Make the runs of one period and land its comparisons; the period is up to date from then on.
 
         Raises:
-            RunError: an evaluation could not finish; it goes on when the backfill is called again.
+            RunError: an evaluation could not finish; the next call of the backfill resumes it.
         """
         place = self.plan.works.index(work)
         found: list[tuple[str, Sequence[SkillCompletionReport]]] = []
@@ -86,7 +84,7 @@ class BackfillSession:
         for source in work.sources:
             try:
                 run_id = self._made(source, work, remarks, runs, failed)
-            except NothingJudged as error:  # another day's answers it may judge
+            except NothingJudged as error:  # the judge may work for the next source
                 unusable.append(str(error).partition(";")[0])
                 failed += error.failed
                 continue
@@ -99,7 +97,7 @@ class BackfillSession:
             found.append((run_id, self._reports(run_id)))
         now = self._known[work.digest] = latest_results(found)
         rows = comparison_rows(self._before(now, place), now) if now else [{"explanation": "; ".join(unusable) or "nothing ran"}]
-        remarks = [*work.told, *remarks, *(f"{work.period.name}: {reason}" for reason in unusable)]
+        remarks = [*work.remarks, *remarks, *(f"{work.period.name}: {reason}" for reason in unusable)]
         landed, is_new = land_period(self._store, self._request.mode, work, rows, unjudged=len(failed))
         self._anew |= {work.digest} if is_new else set()
         return PeriodOutcome(landed, remarks, runs, len(failed), (failed[0].error_message or "") if failed else "")
@@ -107,12 +105,12 @@ class BackfillSession:
     def _made(
         self, source: Source, work: PeriodWork, remarks: list[str], runs: list[RunSummary], failed: list[ItemResult]
     ) -> str:
-        """The run that comes of a source; it is made unless it is there. What the judge failed is added to `failed`."""
+        """The run of a source, made unless it exists. Items on which the judge failed are added to `failed`."""
         if self._request.mode == "rescore":
             plan = plan_rescoring(self._request.rescoring(source.name))
             remarks += [f"{source.name}: {remark}" for remark in plan.remarks]
             if (judges := judges_of(plan.basis.scorings)) is not None:
-                judges.budget = self._budget  # the limit is that of the call, not of each run
+                judges.budget = self._budget  # the limit is for the whole call, not for each run
             rescore(plan, concurrency=self._request.concurrency)
             failed += self._unjudged(plan.run_id)
             return plan.run_id
@@ -137,7 +135,7 @@ class BackfillSession:
                 raise InputError(str(error).replace(str(tree), f"{repository.path}@{source.name[:12]}")) from None
         runs.append(summary)
         if summary.is_partial:
-            raise RunError(f"run {summary.run_id} stopped early; make the same call again to go on")
+            raise RunError(f"run {summary.run_id} stopped early; make the same call again to continue")
         return summary.run_id
 
     def _evaluation(self, source: Source, work: PeriodWork, tree: Path, run_id: str | None) -> EvaluateRequest:
@@ -155,11 +153,11 @@ class BackfillSession:
         }
         skills = [str(tree / self._request.skills_path)]
         request = self._request.evaluation(skills=skills, origin="replay", provenance=provenance, at=source.moment)
-        make_plan(request)  # a revision that cannot be evaluated is no failed flow run
+        make_plan(request)  # so that a revision that cannot be evaluated does not make a failed flow run
         return request
 
     def _before(self, now: dict[Key, PeriodResult], place: int) -> dict[Key, PeriodResult]:
-        """For every skill and benchmark of a period, where it stood in the last period before that had it."""
+        """For every skill and benchmark of a period, the result of the last earlier period that has one."""
         wanted = {result.line for result in now.values()}
         found: dict[Key, PeriodResult] = {}
         for then in self._past(place):
@@ -181,14 +179,14 @@ class BackfillSession:
             yield latest_results([(source.name, self._reports(source.name))])
 
     def _there(self, source: Source) -> str | None:
-        """The run that came of a source before; None where none did."""
+        """The existing run of a source; None where there is none."""
         mode = self._request.mode
         if mode == "recompute":
             return source.name
         return find_scored(self._store, source.moment, mode, source.digest)
 
     def _scored_before(self, source: Source) -> str | None:
-        """The scoring of a source that stands where today's trouble leaves nothing better; None where there is none."""
+        """The earlier rescoring of a source, used where it cannot be scored today; None where there is none."""
         run_id = self._there(source) if self._request.mode == "rescore" and not self._request.force else None
         return run_id if run_id in self._store.tables.files("items") else None
 

@@ -1,26 +1,102 @@
-"""The periods of a backfill: what goes into each, what decides its figures, and whether they are there."""
+"""The periods of a backfill: what goes into each, what decides its figures, and what earlier backfills left of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal
+
+from pydantic import Field
 
 from eval_skills.core.fingerprint import digest_of_json
+from eval_skills.core.models.base import Model, Text
 from eval_skills.core.store import Store
 from eval_skills.core.text import plural
-from eval_skills.engine.backfill.calendar import Every, Period, moment_period, period_of
-from eval_skills.engine.backfill.outcomes import LandedPeriod, Line, last_outcomes
-from eval_skills.engine.backfill.request import BackfillRequest
+from eval_skills.engine.backfill.request import BackfillRequest, Every
 from eval_skills.engine.backfill.sources import Source
+
+_LENGTHS = {"day": timedelta(days=1), "week": timedelta(weeks=1)}
+
+Line = tuple[str, str]
+"""A skill's id and a benchmark's, whose results are compared from period to period."""
+
+Stood = tuple[Any, ...]
+"""A version, the run that its figures are from, its completion rate and its error rate; all None where there was nothing."""
+
+_NOW = ("skill_version", "run_id", "completion_rate", "error_rate")
+_THEN = tuple(f"before_{name.removeprefix('skill_')}" for name in _NOW)
+
+
+class Period(Model):
+    """A stretch of time under a name: from `start` on, and before `end`. A single moment has `start` equal to `end`."""
+
+    name: Text
+    start: datetime = Field(strict=False)
+    end: datetime = Field(strict=False)
+
+
+def period_of(moment: datetime, every: Literal["day", "week"]) -> Period:
+    """The day (``2026-03-01``) or ISO week (``2026-W09``, from Monday on) in UTC that contains an aware `moment`.
+
+    The last days of December may be in the first week of the next year, the first of January in the last week of the year before.
+    """
+    day = moment.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    start = day if every == "day" else day - timedelta(days=day.weekday())
+    year, week, _ = start.isocalendar()
+    name = f"{start:%Y-%m-%d}" if every == "day" else f"{year:04d}-W{week:02d}"
+    return Period(name=name, start=start, end=start + _LENGTHS[every])
+
+
+def moment_period(moment: datetime, name: str) -> Period:
+    """The period of one run or one tag: its moment, under its name."""
+    return Period(name=name, start=moment.astimezone(UTC), end=moment.astimezone(UTC))
+
+
+@dataclass(slots=True)
+class LandedPeriod:
+    """The result of the last backfill of a period, at the moment `at`.
+
+    `problem` is why nothing of it could be used, None where there are figures; on `unjudged` items the judge failed. `stood` has
+    the results of each line, `compared` what they were compared with.
+    """
+
+    at: datetime
+    problem: str | None
+    unjudged: int
+    stood: dict[Line, set[Stood]] = field(default_factory=dict)
+    compared: dict[Line, set[Stood]] = field(default_factory=dict)
+
+    def is_behind(self, last: Mapping[Line, LandedPeriod]) -> bool:
+        """Whether the periods before, the `last` of each line, have other figures since: a call was stopped in between."""
+        return any(
+            (then := last.get(line)) is not None and then.at > self.at and not compared <= then.stood[line]
+            for line, compared in self.compared.items()
+        )
+
+
+def last_outcomes(store: Store) -> dict[str, LandedPeriod]:
+    """The landed periods by digest; of several backfills of one period the last."""
+    said = ("skill_id", "benchmark_id", "explanation", "backfilled_at", "digest", "unjudged_items")
+    found: dict[str, LandedPeriod] = {}
+    for row in sorted(store.tables.rows("comparisons", (*said, *_NOW, *_THEN)), key=lambda row: row["backfilled_at"]):
+        known = found.get(row["digest"])
+        if known is None or known.at < row["backfilled_at"]:
+            problem = None if row["skill_id"] else row["explanation"] or ""
+            known = found[row["digest"]] = LandedPeriod(row["backfilled_at"], problem, row["unjudged_items"] or 0)
+        if row["skill_id"]:
+            line = row["skill_id"], row["benchmark_id"]
+            known.stood.setdefault(line, set()).add(tuple(row[name] for name in _NOW))
+            known.compared.setdefault(line, set()).add(tuple(row[name] for name in _THEN))
+    return found
 
 
 @dataclass(frozen=True, slots=True)
 class PeriodWork:
-    """One period and its sources, oldest first. `landed` says that what comes of it is in the store already.
+    """One period and its sources, oldest first. `landed`: its results are in the store already.
 
-    `tried` is why an earlier call could use nothing of it, where that may have been mended since; else None. `unjudged` are the
-    items that the judge failed then.
+    `tried` is why an earlier call could use nothing of it, where that may be fixed by now; else None. On `unjudged` items the
+    judge failed then.
     """
 
     period: Period
@@ -32,15 +108,15 @@ class PeriodWork:
 
     @property
     def is_repeated(self) -> bool:
-        """Whether an earlier call landed it, and left something of it undone."""
+        """Whether an earlier call landed it in part."""
         return self.tried is not None or self.unjudged > 0
 
     @property
-    def told(self) -> list[str]:
-        """What is said of such a repetition, and why it is made; nothing of another period."""
-        judge = f"the judge failed {plural(self.unjudged, 'item')} of it"
-        why = "nothing of it could be used" if self.tried is not None else judge
-        return [f"{self.period.name}: tried again, as {why} the last time"] if self.is_repeated else []
+    def remarks(self) -> list[str]:
+        """Why it is repeated; nothing for another period."""
+        judge = f"the judge failed on {plural(self.unjudged, 'item')}"
+        why = "nothing could be used" if self.tried is not None else judge
+        return [f"{self.period.name}: repeated, since {why} the last time"] if self.is_repeated else []
 
 
 def works_of(request: BackfillRequest, store: Store, sources: Sequence[Source], earlier: Sequence[Source]) -> list[PeriodWork]:
@@ -70,7 +146,7 @@ def digested(
         }
         digest = digest_of_json(content)
         before = known.get(digest)
-        # a revision stays as it is, where a run may get its benchmark, its secret or its judging model back
+        # a revision never changes, but a run may get its benchmark, its secret or its judging model back
         tried, unjudged = (before.problem, before.unjudged) if before and request.mode != "replay" else (None, 0)
         landed = before is not None and tried is None and not unjudged and not before.is_behind(last)
         works.append(PeriodWork(period, tuple(sources), digest, landed=landed, tried=tried, unjudged=unjudged))
@@ -102,5 +178,5 @@ def _pairs(sources: Iterable[Source]) -> set[tuple[str, str]]:
 
 
 def period_at(every: Every, moment: datetime, name: str | None) -> Period:
-    """The period that a moment lies in; a run or a tag is one of its own, under its `name`."""
+    """The period of a moment; a run or a tag is a period of its own, under its `name`."""
     return period_of(moment, every) if every in ("day", "week") else moment_period(moment, name or "")

@@ -1,4 +1,4 @@
-"""What a backfill has to do: its periods, what goes into each, and which of them are up to date."""
+"""The plan of a backfill: its periods, what goes into each, and which of them are up to date."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from eval_skills.scorers import TaskScoring
 class BackfillPlan:
     """The periods, oldest first; `earlier` are the runs before them that the first ones are compared with.
 
-    `scorings` are all by which answers will be judged; none in a recomputation.
+    `scorings` are all by which answers will be scored; none in a recomputation.
     """
 
     request: BackfillRequest
@@ -39,19 +39,19 @@ class BackfillPlan:
 
     @property
     def pending(self) -> list[PeriodWork]:
-        """The periods that there is something to do for."""
+        """The periods to work on."""
         return [work for work in self.works if self.is_pending(work)]
 
     def is_pending(self, work: PeriodWork) -> bool:
-        """Whether there is something to do for this period."""
+        """Whether there is work to do on this period."""
         return self.request.force or not work.landed
 
 
 def plan_backfill(request: BackfillRequest) -> BackfillPlan:
-    """Everything that a backfill will do, checked; nothing is written.
+    """A checked plan; nothing is written.
 
     Raises:
-        UserError: there is no such store or repository, nothing in it lies in that time, or it cannot be used.
+        UserError: there is no such store or repository, nothing in it is from that time, or it cannot be used.
     """
     store = Store(request.store)
     return _replay_plan(request, store) if request.mode == "replay" else _stored_plan(request, store)
@@ -64,7 +64,7 @@ def _stored_plan(request: BackfillRequest, store: Store) -> BackfillPlan:
     inside = [each for each in runs if _is_inside(started_at(each[0]), request.since, request.until)]
     left_open = [run_id for run_id, _ in inside if run_id in unfinished]
     if not inside:
-        raise UsageError(f"no run of the store {store.path} lies in this time; it holds {_span([run_id for run_id, _ in runs])}")
+        raise UsageError(f"no run of the store {store.path} is from this time; it holds {_span([run_id for run_id, _ in runs])}")
     maker = StoredRuns(request, store)
     sources = [source for each in inside if each[0] not in unfinished and (source := maker.source(*each)) is not None]
     if not sources:
@@ -88,9 +88,9 @@ def _replay_plan(request: BackfillRequest, store: Store) -> BackfillPlan:
     found = repository.tags(request.since, request.until) if request.every == "tag" else _last_of_each(repository, request)
     if not found:
         what = "commit with a tag" if request.every == "tag" else "commit"
-        raise UsageError(f"no {what} of {repository.path} lies in this time")
+        raise UsageError(f"no {what} of {repository.path} is from this time")
     if not any(repository.holds(each.commit, request.skills_path) for each in found):
-        raise UsageError(f"--skills-path {request.skills_path}: no revision of {repository.path} in this time has it")
+        raise UsageError(f"--skills-path {request.skills_path}: no revision of {repository.path} from this time has it")
     options = {"runs": base.runs, "timeoutMs": base.timeout_ms, "expectation": basis.expectation, "path": request.skills_path}
     if confinement_asked(base) != Confinement():  # without one the digest is that of earlier versions
         held = asdict(confinement_asked(base))
@@ -99,7 +99,7 @@ def _replay_plan(request: BackfillRequest, store: Store) -> BackfillPlan:
     grouped = [(period_at(request.every, source.moment, each.tag), [source]) for source, each in zip(sources, found, strict=True)]
     remarks = []
     if repository.is_shallow:
-        remarks.append(f"{repository.path} is a shallow repository: revisions that it does not hold are left out")
+        remarks.append(f"{repository.path} is a shallow repository: revisions that it does not have are left out")
     return BackfillPlan(request, store, digested(request, store, grouped, []), remarks=remarks, scorings=basis.scorings)
 
 

@@ -1,4 +1,4 @@
-"""The reports of a stored run, made anew with today's formulas and weights."""
+"""The reports of a stored run, recomputed with today's formulas and weights."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ COLUMNS = [
     "weight", "tags", "complexity", "prompt_tokens", "completion_tokens", "cost_usd", "judge_tokens", "judge_cost_usd",
     "started_at", "attempts", "error_kind", "dimensions", "reasons",
 ]  # fmt: skip
-"""What figures and comparisons by task are made of: everything but the answers."""
+"""The columns that figures and comparisons by task need: everything but the answers."""
 
 _NO_FIGURES = frozenset(
     {"run_id", "timestamp", "benchmark_version", "origin", "judge_tokens", "judge_cost_usd", "unjudged_items"}
 )
-"""What was judged, and what that cost, is no figure that today's formulas could change."""
+"""Columns that today's formulas cannot change."""
 
 
 def todays_benchmark(then: EvaluateRequest | None, options: ScoringOptions) -> Benchmark | None:
-    """The benchmark of a run as it is today (or the one that is named instead); None where it is not there any more."""
+    """The benchmark of a run as it is today (or the one that is named instead); None where it is gone."""
     given = {name: getattr(options, name) for name in ("benchmark", "tasks", "benchmarks_dir") if getattr(options, name)}
     if then is None and not given:
         return None
@@ -40,8 +40,7 @@ def todays_benchmark(then: EvaluateRequest | None, options: ScoringOptions) -> B
 def run_reports(store: Store, run_id: str, options: ScoringOptions | None = None) -> list[SkillCompletionReport]:
     """The reports of a landed run, one per skill, with its items but without their answers.
 
-    Tasks weigh what they weigh today. Where the benchmark is not there any more, or another one has its place, the items alone
-    count, with the weights that they have on record.
+    Tasks have today's weights; where the benchmark is gone, or another one has its place, those that are stored with the items.
     """
     items = store.items(run_id=run_id, columns=COLUMNS)
     if items.empty:
@@ -57,9 +56,9 @@ def run_reports(store: Store, run_id: str, options: ScoringOptions | None = None
 
 
 def land_if_changed(store: Store, run_id: str, reports: list[SkillCompletionReport], digest: str) -> str | None:
-    """Land recomputed reports beside those of the run, if a figure differs; the file's id, or None where all are the same.
+    """Land recomputed reports beside those of the run if a figure differs; the file's id, or None where all are equal.
 
-    Whoever lands the same content again replaces the file by an equal one.
+    Landing the same content again replaces the file by an equal one.
     """
     from eval_skills.core.store.rows import report_row
 

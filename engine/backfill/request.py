@@ -12,10 +12,10 @@ from eval_skills.core.config import LlmSettings
 from eval_skills.core.config.options import FlowOptions
 from eval_skills.core.models import Weights
 from eval_skills.core.models.base import Text
-from eval_skills.engine.backfill.calendar import Every
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.rescoring.request import RescoreRequest, ScoringOptions
 
+Every = Literal["day", "week", "run", "tag"]
 Mode = Literal["recompute", "rescore", "replay"]
 _NOT_OF_A_REPLAY = frozenset({"format", "fail_fast", "min_completion", "resume", "retry_errors"})
 

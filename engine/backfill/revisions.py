@@ -26,12 +26,12 @@ _SETTINGS = (
     "core.hooksPath=/dev/null", "core.fsmonitor=false", "gc.auto=0", "maintenance.auto=false", "submodule.recurse=false",
     "log.showSignature=false", "advice.detachedHead=false",
 )  # fmt: skip
-"""Overrides of the repository's own settings: nothing that it names may run, and nothing is tidied behind our back."""
+"""Overrides of the repository's own settings: no hook or program that it names runs, and no maintenance."""
 
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """A commit, its committer's date in UTC, and the tag that led to it, if one did."""
+    """A commit, its committer's date in UTC, and the tag through which it was found."""
 
     commit: str
     moment: datetime
@@ -43,7 +43,7 @@ class Repository:
 
     Raises:
         UsageError: git is not installed.
-        InputError: `path` is no folder, or in no repository that can be read.
+        InputError: `path` is not a folder, or not in a repository that can be read.
     """
 
     def __init__(self, path: Path) -> None:
@@ -62,7 +62,7 @@ class Repository:
         self._identity = str((self.path / common).resolve()) if common else folder
 
     def commits(self, since: datetime | None, until: datetime | None) -> list[Revision]:
-        """The commits that HEAD itself has stood on (its first parents), since ≤ committer's date < until, oldest first.
+        """HEAD and its first parents, since ≤ committer's date < until, oldest first.
 
         Raises:
             InputError: there is no commit at all.
@@ -92,7 +92,7 @@ class Repository:
 
     @contextmanager
     def checked_out(self, commit: str, below: Path) -> Iterator[Path]:
-        """The files of a commit in a folder below `below`, always the same one; the folder goes at the end.
+        """The files of a commit in a folder below `below`, always the same one, which is removed at the end.
 
         Raises:
             UsageError: another process has the same commit checked out there.
@@ -102,7 +102,7 @@ class Repository:
         place.mkdir(parents=True, exist_ok=True)
         lock = _lock(place)
         if lock is None:
-            raise UsageError(f"another backfill works on commit {commit[:12]}; wait until it ends, then call again")
+            raise UsageError(f"another backfill is using commit {commit[:12]}; wait until it ends, then try again")
         try:
             (place / _OWNER).write_text(str(self.path), encoding="utf-8")
             self._remove_tree(place)
@@ -143,14 +143,14 @@ class Repository:
 
 
 def remove_leftovers(below: Path) -> int:
-    """Remove the checked-out folders below `below` whose process is gone, also from their repositories' lists; how many."""
+    """Remove the checkouts below `below` whose process is gone, also from their repositories' lists; returns how many."""
     removed = 0
     for place in sorted(below.absolute().glob("*-*")) if below.is_dir() else []:
         lock = _lock(place)
         if lock is None:
             continue
         try:
-            with suppress(InputError, OSError):  # the repository may be gone; its folder here still goes
+            with suppress(InputError, OSError):  # the repository may be gone; its folder is removed all the same
                 Repository(Path((place / _OWNER).read_text(encoding="utf-8")))._remove_tree(place)
             shutil.rmtree(place, ignore_errors=True)
             removed += 1
@@ -160,7 +160,7 @@ def remove_leftovers(below: Path) -> int:
 
 
 def _environment() -> dict[str, str]:
-    """Ours without ``GIT_*``, which would send git to another repository (as inside a hook); no prompt, no translation."""
+    """Our environment without ``GIT_*``, which may name another repository (as in a hook); no prompt, no translation."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     return kept | {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C.UTF-8"}
 

@@ -1,4 +1,4 @@
-"""What the periods of a backfill are made of: stored runs and commits, each with what decides what comes of it."""
+"""The sources of a backfill's periods: stored runs and commits, each with the digest of what decides its results."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from eval_skills.scorers import TaskScoring
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What a period is made of: a stored run, or a commit. `digest` stands for all that decides what comes of it.
+    """A stored run or a commit that a period is made of; `digest` covers everything that decides its results.
 
-    `skills` (``id@version``) and `benchmark` (its id) are known of a run; of a commit they are empty.
+    `skills` (``id@version``) and `benchmark` (its id) are known for a run; for a commit they are empty.
     """
 
     name: str
@@ -34,12 +34,12 @@ class Source:
 
 
 class StoredRuns:
-    """Makes the sources of stored runs; what cannot be one is left out with a remark."""
+    """The sources of stored runs; a run that cannot be used is left out with a remark."""
 
     def __init__(self, request: BackfillRequest, store: Store) -> None:
         self.remarks: list[str] = []
         self._request, self._store = request, store
-        self._yardsticks: dict[str, ScoringBasis | UserError] = {}
+        self._bases: dict[str, ScoringBasis | UserError] = {}
         self._wanted = self._benchmark_id()
 
     def source(self, run_id: str, manifest: Manifest | None) -> Source | None:
@@ -58,8 +58,8 @@ class StoredRuns:
 
     @property
     def scorings(self) -> dict[str, TaskScoring]:
-        """All by which the sources so far are judged, under names of their own."""
-        known = [each for each in self._yardsticks.values() if isinstance(each, ScoringBasis)]
+        """All scorings of the sources so far, under unique names."""
+        known = [each for each in self._bases.values() if isinstance(each, ScoringBasis)]
         return {f"{place}/{task}": scoring for place, each in enumerate(known) for task, scoring in each.scorings.items()}
 
     def _benchmark_id(self) -> str | None:
@@ -79,18 +79,18 @@ class StoredRuns:
     def _rescored(self, run_id: str, manifest: Manifest | None) -> str:
         then = recorded_request(manifest)
         if then is None and self._wanted is None:
-            raise InputError("its manifest cannot be read; say what judges its answers with --benchmark")
-        return rescoring_digest(self._store, run_id, self._yardstick(then or EvaluateRequest()))
+            raise InputError("its manifest cannot be read; name its benchmark with --benchmark")
+        return rescoring_digest(self._store, run_id, self._basis(then or EvaluateRequest()))
 
-    def _yardstick(self, then: EvaluateRequest) -> ScoringBasis:
+    def _basis(self, then: EvaluateRequest) -> ScoringBasis:
         names = {"benchmark", "tasks", "benchmarks_dir", "evaluator", "weights", "tool_categories", "tool_names", "llm"}
         key = json.dumps(then.model_dump(mode="json", include=names), sort_keys=True)
-        if key not in self._yardsticks:
+        if key not in self._bases:
             try:
-                self._yardsticks[key] = scoring_basis(self._request.scoring(), then)
+                self._bases[key] = scoring_basis(self._request.scoring(), then)
             except UserError as error:
-                self._yardsticks[key] = error
-        found = self._yardsticks[key]
+                self._bases[key] = error
+        found = self._bases[key]
         if isinstance(found, UserError):
             raise found
         return found

@@ -1,4 +1,4 @@
-"""What a backfill came to, as its flow returns it."""
+"""The result of a backfill, as its flow returns it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from eval_skills.core.models import ConfidenceInterval
 from eval_skills.core.text import one_line, plural
 from eval_skills.core.trend.trend import Trend, TrendPoint
-from eval_skills.engine.backfill.landing import PeriodOutcome, landed_rows
+from eval_skills.engine.backfill.comparison import PeriodOutcome, landed_rows
 from eval_skills.engine.backfill.plan import BackfillPlan
 from eval_skills.engine.backfill.request import BackfillRequest
 
@@ -19,11 +19,11 @@ SAID_LENGTH = 300
 
 @dataclass(frozen=True, slots=True)
 class BackfillSummary:
-    """The rows of all periods, oldest first, under the names of `COMPARISON_SCHEMA`.
+    """The rows of all periods, oldest first, with the columns of `COMPARISON_SCHEMA`.
 
-    `done` are the names of the periods that were worked on, `up_to_date` those that had landed before. `unjudged` are the items
-    that the judge failed, by period, and `judge_said` is what it said first. `flow_runs` and `task_runs` say what Prefect should
-    have recorded.
+    `done` are the names of the periods that were worked on, `up_to_date` those that had landed before. `unjudged` counts the
+    items on which the judge failed, by period, `judge_said` is its first error. `flow_runs` and `task_runs` are what Prefect
+    should have recorded.
     """
 
     request: BackfillRequest
@@ -38,7 +38,7 @@ class BackfillSummary:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no period came to a figure."""
+        """Whether no period has figures."""
         return not any(row.get("skill_id") for row in self.rows)
 
     @property
@@ -55,7 +55,7 @@ class BackfillSummary:
 
     @property
     def unjudged_line(self) -> str | None:
-        """Which periods the judge failed a part of, and what it said; None where it failed nothing."""
+        """The periods with items on which the judge failed, and its first error; None where it never failed."""
         if not self.unjudged:
             return None
         one = (total := sum(self.unjudged.values())) == 1
@@ -77,21 +77,17 @@ class BackfillSummary:
 
 
 def backfill_summary(plan: BackfillPlan, outcomes: Mapping[str, PeriodOutcome]) -> BackfillSummary:
-    """What a plan came to: `outcomes` of the periods that were worked on, by digest, and the landed rows of the others."""
+    """The summary of a plan, with the `outcomes` of the periods that were worked on, by digest."""
     runs = [run for outcome in outcomes.values() for run in outcome.runs]
-    landed = landed_rows(plan.store, {work.digest for work in plan.works} - outcomes.keys())
+    rows = landed_rows(plan.store, {work.digest for work in plan.works} - outcomes.keys())
+    rows |= {digest: outcome.rows for digest, outcome in outcomes.items()}
+    done = {work.period.name: outcomes[work.digest] for work in plan.works if work.digest in outcomes}
     return BackfillSummary(
         request=plan.request,
-        rows=[
-            row for work in plan.works for row in (outcomes[work.digest].rows if work.digest in outcomes else landed[work.digest])
-        ],
-        done=[work.period.name for work in plan.works if work.digest in outcomes],
+        rows=[row for work in plan.works for row in rows[work.digest]],
+        done=list(done),
         up_to_date=[work.period.name for work in plan.works if work.digest not in outcomes],
-        unjudged={
-            work.period.name: outcomes[work.digest].unjudged
-            for work in plan.works
-            if work.digest in outcomes and outcomes[work.digest].unjudged
-        },
+        unjudged={name: outcome.unjudged for name, outcome in done.items() if outcome.unjudged},
         judge_said=next((outcome.judge_said for outcome in outcomes.values() if outcome.judge_said), ""),
         remarks=[*plan.remarks, *(remark for outcome in outcomes.values() for remark in outcome.remarks)],
         flow_runs=tuple(flow_run for run in runs for flow_run in run.flow_runs),

@@ -24,7 +24,7 @@ def evaluate_in_process(plan: RunPlan) -> RunSummary:
 async def evaluate_here(plan: RunPlan) -> RunSummary:
     """Evaluate every item of a new plan and land the results; no single item can fail it.
 
-    All items are executed on the running event loop, `concurrency` at a time: `failFast`, `taskRunner` and `itemsPerTask` apply to
+    All items are executed on the running event loop, `concurrency` at a time: `failFast`, `taskRunner` and `itemsPerTask` are for
     Prefect task runs and change nothing here. Interrupted, it stops what runs and keeps the journal, for a resume.
 
     Raises:

@@ -1,7 +1,4 @@
-"""The batches that a monitor works in, and what it has counted by now.
-
-What a person should know of the log that a monitor reads, beside its figures.
-"""
+"""The batches of a monitor, its counts, and its remarks on the log."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ from eval_skills.engine.monitor.request import MonitorRequest
 BATCH_SAMPLES = 500
 BATCH_BYTES = 32 * 1024 * 1024
 BATCH_RECORDS = 100_000
-"""A batch ends at whichever comes first: its samples, their bytes, or the records that were looked at for it."""
+"""A batch ends at whichever comes first: its samples, their bytes, or the records that were read for it."""
 
 CHANGES_KEPT = 100
 
@@ -32,16 +29,15 @@ class Batch:
     interactions: list[Interaction]
 
     def __str__(self) -> str:
-        count = len(self.interactions)
-        return f"batch {self.number} · {count} {'sample' if count == 1 else 'samples'}"
+        return f"batch {self.number} · {plural(len(self.interactions), 'sample')}"
 
 
 @dataclass(slots=True)
 class MonitorCounts:
-    """What a monitor has seen in one call; of the changes, the last are kept.
+    """The counts of one call; of the changes, the last ones are kept.
 
-    `unjudged` samples have no verdict because of the judge; in `lost_batches` these were more than half, and the `dropped` others
-    there do not count either.
+    On `unjudged` samples the judge failed; in `lost_batches` these were more than half, and the `dropped` others there do not
+    count either.
     """
 
     other: int = 0
@@ -58,36 +54,28 @@ class MonitorCounts:
 
 
 def drawn_batches(reader: LogReader, request: MonitorRequest, counts: MonitorCounts) -> Generator[Batch, None, bool]:
-    """What is sampled of all that is new in the log, batch by batch; returns whether the last batch ends where the log does."""
+    """Samples of everything new in the log, batch by batch; returns whether the last batch ends where the log does."""
     drawn: list[Interaction] = []
     seen = size = 0
     for interaction in reader.look():
         seen += 1
-        if _draws(interaction, request, counts):
+        if request.skill is not None and interaction.skill != request.skill:
+            counts.other += 1
+        elif is_sampled(interaction.id, rate=request.rate, seed=request.seed):
             drawn.append(interaction)
             size += reader.record_bytes
         if len(drawn) >= BATCH_SAMPLES or size >= BATCH_BYTES or seen >= BATCH_RECORDS:
-            yield _batch(drawn, counts)
+            counts.batches += 1
+            yield Batch(counts.batches, drawn)
             drawn, seen, size = [], 0, 0
     if drawn:
-        yield _batch(drawn, counts)
+        counts.batches += 1
+        yield Batch(counts.batches, drawn)
     return bool(drawn)
 
 
-def _batch(drawn: list[Interaction], counts: MonitorCounts) -> Batch:
-    counts.batches += 1
-    return Batch(counts.batches, drawn)
-
-
-def _draws(interaction: Interaction, request: MonitorRequest, counts: MonitorCounts) -> bool:
-    if request.skill is not None and interaction.skill != request.skill:
-        counts.other += 1
-        return False
-    return is_sampled(interaction.id, rate=request.rate, seed=request.seed)
-
-
 def read_remarks(reader: LogReader) -> Iterator[str]:
-    """What was read and could not be used."""
+    """Remarks on records that cannot be used."""
     yield from reader.bad_lines
     if (rest := reader.bad - len(reader.bad_lines)) > 0:
         yield f"and {rest:,} more bad records"
@@ -95,7 +83,7 @@ def read_remarks(reader: LogReader) -> Iterator[str]:
 
 
 def unjudged_remarks(counts: MonitorCounts) -> Iterator[str]:
-    """What the judge failed: it counts neither as passed nor as failed."""
+    """The remark on samples that the judge failed on: they count neither as passed nor as failed."""
     if not counts.unjudged:
         return
     total = counts.sampled + counts.repeated + counts.unjudged + counts.dropped
@@ -106,8 +94,8 @@ def unjudged_remarks(counts: MonitorCounts) -> Iterator[str]:
 
 
 def left_remarks(reader: LogReader, records: RecordReader, figures: WindowFigures) -> Iterator[str]:
-    """What waits for the next call, what was named and never seen, and what does not count as passed."""
-    yield from (f"{place} is not whole yet; it waits for the next call" for place in reader.waiting)
+    """Remarks on incomplete lines, named keys that no record has, and errors in the window."""
+    yield from (f"{place} is incomplete; it is left for the next call" for place in reader.waiting)
     for name, key in records.unseen.items() if reader.read else ():
         yield f"--field {LogFields.model_fields[name].alias}={key}: no record has this key"
     if figures.errors:

@@ -1,4 +1,4 @@
-"""What a monitor expects of every answer: one task, and the interaction's own expectation in it."""
+"""The task that a monitor scores every answer by, with the interaction's own expectation in it."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from eval_skills.scorers.task_scoring.verdict import forbidden_verdict
 TASK_ID = "monitor"
 
 _SINGLE = {"contains": "keywords", "regex": "patterns", "json_schema": "schema"}
-"""What a scorer compares with where the log names a bare value: its one keyword, its one pattern."""
+"""The option of a scorer that a bare expected value of the log becomes: its one keyword, its one pattern."""
 
 
 @dataclass(frozen=True, slots=True)
 class MonitorTask:
-    """The task that every answer is judged by.
+    """The task that every answer is scored by.
 
-    `scoring` is None where the expectation itself is missing; `lacking` then says what each interaction must bring along.
+    `scoring` is None where the task has no expectation; `lacking` then says what each interaction must provide.
     """
 
     task: EvalTask
@@ -51,7 +51,7 @@ class MonitorTask:
         except InputError as error:
             if task.expected_output is not None or "expectedOutput" not in error.path:
                 raise
-            return cls(task, settings, None, f"nothing says what to expect ({error.message})")
+            return cls(task, settings, None, f"nothing is expected ({error.message})")
 
     @property
     def scorings(self) -> dict[str, TaskScoring]:
@@ -64,17 +64,13 @@ class MonitorTask:
         return find_scorer(self.task.evaluator_type or self.settings.default_evaluator).name
 
     async def verdict(self, interaction: Interaction) -> Verdict:
-        """The verdict on one answer.
-
-        Raises:
-            InputError: what the log says about the answer is no expectation of this scorer.
-        """
+        """The verdict on one answer; InputError where the log's expectation is not one of this scorer."""
         if interaction.expected is None and self.scoring is not None:
             return await self.scoring.verdict(interaction.response)
         return await score_response(self._expecting(interaction.expected), interaction.response, self.settings)
 
     def violation(self, interaction: Interaction) -> Verdict | None:
-        """The verdict on one that called a forbidden tool, however it ended; None where it called none that is known of."""
+        """The verdict on an interaction that called a forbidden tool, however it ended; None where no such call is known."""
         return forbidden_verdict(forbidden_of(self.task.expected or Expected()), interaction.response, self.scorer)
 
     def _expecting(self, own: ExpectedOutput | None) -> EvalTask:
@@ -110,7 +106,7 @@ def _task_in(file: Path) -> EvalTask:
 def _task_of_benchmark(name: str, benchmarks_dir: Path | None) -> tuple[EvalTask, Path | None]:
     place, _, task_id = name.rpartition(":")
     if not place:
-        raise InputError(f"--task {name}: no such file, and no task of a benchmark such as coding-easy:TASK")
+        raise InputError(f"--task {name}: no such file, and not a task of a benchmark, such as coding-easy:TASK")
     benchmark = load_benchmark(place, benchmarks_dir=benchmarks_dir)
     tasks = {task.id: task for task in benchmark.tasks}
     if task_id not in tasks:

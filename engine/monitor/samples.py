@@ -1,7 +1,4 @@
-"""A judged interaction as it is kept: short, redacted, with where it came from.
-
-The verdicts on sampled interactions, so many at a time.
-"""
+"""Sampled interactions: their verdicts, and their rows in the store, shortened and redacted."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ from eval_skills.engine.monitor.log.records import Interaction
 from eval_skills.scorers.score import remark
 
 PREVIEW_CHARS = 200
-"""What is kept of a question and an answer, in Unicode code points."""
+"""The length of a stored question or answer, in Unicode code points."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,12 +30,12 @@ class Sample:
 
     @property
     def judged(self) -> Judged:
-        """What the window keeps of it."""
+        """The part that the window keeps."""
         verdict = self.verdict
         return Judged(self.interaction.id, verdict.passed, verdict.score, error=verdict.status == "error")
 
     def row(self, redaction: Redaction, sampled_at: datetime) -> dict[str, Any]:
-        """Its row, under the names of `SAMPLE_SCHEMA`, as far as the sample itself decides it."""
+        """Its row, with the columns of `SAMPLE_SCHEMA` that depend on the sample alone."""
         interaction, verdict, clean = self.interaction, self.verdict, redaction.text
         return {
             "interaction_id": clean(interaction.id),
@@ -61,43 +58,33 @@ class Sample:
 
 
 def preview(value: Any, redaction: Redaction) -> str:
-    """The first 200 characters of a text, or of the JSON text of other data; "" for null.
-
-    Secrets are replaced before it is cut, so that no half of one is left at its end.
-    """
+    """The first 200 characters of a text, or of the JSON text of other data; "" for null. Secrets are replaced before the cut."""
     text = value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False, default=str)
     return redaction.text(text)[:PREVIEW_CHARS]
 
 
 def unanswered(interaction: Interaction, scorer: str, redaction: Redaction, violation: Verdict | None = None) -> Verdict:
-    """The verdict on an interaction that its log calls an error: it has not passed, and nothing is scored.
+    """The verdict on an interaction that its log calls an error: not passed, without a score.
 
-    `violation` is the verdict on the forbidden calls that it made before that; then it stands, and the error is a remark.
+    `violation` is the verdict on forbidden calls made before the error; then it is kept, and the error is a remark.
     """
-    trouble = Reason(code="SKILL_ERROR", message=preview(interaction.error, redaction), where="error")
+    reason = Reason(code="SKILL_ERROR", message=preview(interaction.error, redaction), where="error")
     if violation is not None:
-        return violation.model_copy(update={"reasons": [*violation.reasons, remark(trouble)]})
-    return Verdict(
-        status="error",
-        score=None,
-        passed=False,
-        scorer=scorer,
-        reasons=[trouble],
-        error_kind="skill",
-    )
+        return violation.model_copy(update={"reasons": [*violation.reasons, remark(reason)]})
+    return Verdict(status="error", score=None, passed=False, scorer=scorer, reasons=[reason], error_kind="skill")
 
 
 @dataclass(frozen=True, slots=True)
 class SampleJudging:
-    """Judges by one task, `concurrency` interactions at a time; what a judging model is told is redacted."""
+    """Scores by one task, `concurrency` interactions at a time; prompts of judging models are redacted."""
 
     task: MonitorTask
     redaction: Redaction
     concurrency: int
 
     def verdicts(self, interactions: list[Interaction]) -> list[Verdict | str]:
-        """Each one's verdict, or why it cannot be judged."""
-        # a loop of its own thread: whoever calls us, a notebook or a flow on an event loop, may have one running
+        """Each one's verdict, or why it cannot be scored."""
+        # in a thread: the caller, such as a notebook, may have an event loop running in this one
         with ThreadPoolExecutor(1) as thread:
             return thread.submit(asyncio.run, self._judged(interactions)).result()
 

@@ -1,4 +1,4 @@
-"""A monitor at work: read, sample, judge, land, and say what changed."""
+"""One call of a monitor: read the log, sample, score, land, and announce changes of the status."""
 
 from __future__ import annotations
 
@@ -39,24 +39,20 @@ from eval_skills.engine.monitor.summary import MonitorSummary, summary_line
 _OUTAGE = frozenset(
     f"JUDGE_{what}" for what in ("UNAVAILABLE", "TIMEOUT", "RATE_LIMIT", "AUTH", "MODEL", "QUOTA", "CONFIGURATION", "BUDGET")
 )
-"""What can be over by the next call, unlike what the judge says of one answer."""
+"""Errors of the judge that may be gone by the next call, unlike those about one answer."""
 
 Announce = Callable[[StatusChange], None]
 
 
 def check_monitor(request: MonitorRequest) -> MonitorTask:
-    """Refuse a request that no session could be opened for, and tell by what it judges. Nothing is left behind.
-
-    Raises:
-        UserError: the log, the task or the store cannot be used.
-    """
+    """The task of a request that a session can be opened for; UserError for others. Nothing is written."""
     return MonitorSession(request).task
 
 
 class MonitorSession:
-    """One call of a monitor; to be entered before its `batches` are asked for. Another call of the same one is refused meanwhile.
+    """One call of a monitor, to be entered before its `batches` are read. A second call of the same monitor is refused meanwhile.
 
-    Its memory is one batch, one window and one mark per file, however long the log is and however long it is followed.
+    Its memory is one batch, one window and one position per file, however long the log is and however long it is followed.
 
     Raises:
         UserError: the log, the task or the store cannot be used.
@@ -92,9 +88,9 @@ class MonitorSession:
         self._lock.release()
 
     def batches(self) -> Iterator[Batch]:
-        """The sampled interactions of all that is new in the log; with `follow`, of all that comes until it is idle.
+        """The sampled interactions of everything new in the log; with `follow`, also of what arrives until it is idle.
 
-        The log's position moves with `judge`: a batch that is not handed there is read again by the next call.
+        The saved position moves with `judge`: a batch that is not passed there is read again by the next call.
         """
         idle_since = monotonic()
         while True:
@@ -110,14 +106,14 @@ class MonitorSession:
             sleep(min(self.request.interval_s, left))
 
     def judge(self, batch: Batch, announce: Announce) -> None:
-        """Judge a batch, land its samples, announce what changed, and move the position, in this order.
+        """Score a batch, land its samples, announce changes, and save the position, in this order.
 
-        Killed in between, the next call reads the batch again: its samples land in the same file, a change may be announced
-        twice and is never lost.
+        If it is killed in between, the next call reads the batch again: its samples land in the same file, and a change may be
+        announced twice but is never lost.
 
         Raises:
-            RunError: judging models may cost no more, or cannot be reached for more than half of the batch; the batch has not
-                landed, and the next call reads it again.
+            RunError: the cost limit was reached, or the judge could not be reached for more than half of the batch; the batch has
+                not landed, and the next call reads it again.
         """
         samples = self._samples(batch)
         refuse_half_judged(judges_of(self.task.scorings))
@@ -142,18 +138,19 @@ class MonitorSession:
         self._save()
 
     def summary(self) -> MonitorSummary:
-        """What this call came to.
-
-        Raises:
-            InputError: there were records, and not one of them could be used.
-        """
+        """The result of this call; InputError where there were records and none of them could be used."""
         reader, counts = self.reader, self._counts
         if reader.bad and (reader.read == reader.bad or (counts.unusable and not counts.sampled + counts.repeated)):
             first = self._redaction.text(reader.bad_lines[0])
             raise InputError(f"none of {reader.read:,} records can be used; the first: {first}", source=self.request.log)
         figures = self.health.figures()
-        judge = unjudged_remarks(counts)
-        told = [*read_remarks(reader), *self._judge_remarks, *judge, *judging_lines(judges_of(self.task.scorings), self.run_id)]
+        remarks = [
+            *read_remarks(reader),
+            *self._judge_remarks,
+            *unjudged_remarks(counts),
+            *judging_lines(judges_of(self.task.scorings), self.run_id),
+            *left_remarks(reader, self._records, figures),
+        ]
         return MonitorSummary(
             monitor_id=self.monitor_id,
             run_id=self.run_id,
@@ -169,7 +166,7 @@ class MonitorSession:
             repeated=counts.repeated,
             changes=list(counts.last_changes),
             change_count=counts.changes,
-            remarks=[self._redaction.text(remark) for remark in (*told, *left_remarks(reader, self._records, figures))],
+            remarks=[self._redaction.text(remark) for remark in remarks],
             store=self.store.path,
             unjudged=counts.unjudged,
             judge_failed=counts.lost_batches > 0,
@@ -192,7 +189,7 @@ class MonitorSession:
         return samples
 
     def _judged(self, samples: list[Sample]) -> list[Sample]:
-        """The samples without those that the judge failed, which are no evidence; none at all where it failed more than half."""
+        """The samples without those that the judge failed on; none at all where these are more than half."""
         missing = [each for each in samples if each.verdict.error_kind == "judge"]
         if not missing:
             return samples
@@ -201,7 +198,7 @@ class MonitorSession:
         if is_lost and 2 * sum(each.verdict.reasons[0].code in _OUTAGE for each in missing) > len(samples):
             raise RunError(
                 f"{failed_judging(len(missing), len(samples), first, 'sample')}; nothing of this batch landed, and the status is "
-                f"still {self.health.status}: the same call goes on with it once the judge answers"
+                f"still {self.health.status}: make the same call again once the judge answers"
             )
         self._counts.unjudged += len(missing)
         self._counts.first_unjudged = self._counts.first_unjudged or first
@@ -218,7 +215,7 @@ class MonitorSession:
 
     def _save(self) -> None:
         if self.reader.read == self.reader.bad:
-            return  # a wrong key or a wrong file: whoever mends that wants to begin again
+            return  # a wrong key or a wrong file: once that is fixed, reading has to start again
         self._saved = MonitorState(
             monitor_id=self.monitor_id,
             log=str(Path(self.request.log).resolve()),

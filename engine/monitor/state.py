@@ -1,4 +1,4 @@
-"""Where a monitor stopped: how far it has read, its window, and what it announced last."""
+"""The saved state of a monitor: how far it has read, its window, and the status that it announced last."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class WindowSample(Model):
 
 
 class MonitorState(Model):
-    """What a later call needs to go on. `pending` is the batch that is about to land, as long as nobody knows whether it has."""
+    """What the next call needs. `pending` is the batch that was about to land, until it is known that it has."""
 
     monitor_id: str
     log: str
@@ -49,10 +49,8 @@ class MonitorState(Model):
 
 
 def monitor_id(request: MonitorRequest, task: MonitorTask) -> str:
-    """The id of the monitor: whatever decides who is sampled and how that is judged makes another one.
-
-    The thresholds, the window and the seconds between two looks do not.
-    """
+    """The id of the monitor, a digest of everything that decides what is sampled and how it is scored: not the thresholds, the
+    window or the interval."""
     decisive = {"rate", "seed", "skill", "evaluator", "weights", "tool_categories", "tool_names", "fields"}
     said = request.model_dump(mode="json", include=decisive)
     judge = {"llm": request.llm.deciding} if judges_of(task.scorings) is not None else {}
@@ -61,26 +59,22 @@ def monitor_id(request: MonitorRequest, task: MonitorTask) -> str:
 
 
 def state_file(store: Store, monitor: str) -> Path:
-    """Where the position is kept, there or not."""
+    """The file of the state; it need not exist."""
     return store.layout.root / "monitors" / monitor / "position.json"
 
 
 def read_state(file: Path) -> MonitorState | None:
-    """The position that was written there; None where there is none.
-
-    Raises:
-        InputError: it is damaged; the message says how to begin again.
-    """
+    """The state in the file; None where there is none, InputError where it is damaged."""
     if not file.exists():
         return None
     try:
         return validate(MonitorState, read_document(file), source=file)
     except InputError as error:
-        raise InputError(f"{error}; begin at the start of the log with --restart") from None
+        raise InputError(f"{error}; start at the beginning of the log with --restart") from None
 
 
 def write_state(file: Path, position: MonitorState) -> None:
-    """Write the position, whole or not at all."""
+    """Write the state, whole or not at all."""
     write_whole(file, to_json(position.to_json()) + b"\n")
 
 

@@ -10,13 +10,12 @@ from eval_skills.engine.observer import Observed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonitorSummary:
-    """What one call of a monitor came to.
+    """The result of one call of a monitor.
 
-    `status` is what the window says at the end, `announced` the last status that an event told of. The counts are those of this
-    call: records `read`, `bad` ones among them, those of `other` skills, `sampled` ones that landed, and `repeated` ids that the
-    window held already, and those that were left out as `unjudged`. `judge_failed`: of a batch the judge failed more than half,
-    and nothing of it counts. `changes` are the last hundred of `change_count`. `flow_runs` and `task_runs` say what Prefect
-    should have recorded.
+    `status` is that of the window at the end, `announced` that of the last event. The counts are those of this call: records
+    `read`, `bad` ones among them, those of `other` skills, `sampled` ones that landed, `repeated` ids that the window had
+    already, and `unjudged` ones that were left out. `judge_failed`: the judge failed on more than half of a batch, and nothing of
+    it counts. `changes` are the last hundred of `change_count`. `flow_runs` and `task_runs`: what Prefect should have recorded.
     """
 
     monitor_id: str
@@ -42,7 +41,7 @@ class MonitorSummary:
 
 
 def summary_line(status: HealthStatus, figures: WindowFigures, read: int, sampled: int, bad: int) -> str:
-    """The outcome in one line."""
+    """The result in one line."""
     window = f"{figures.size:,} samples in the window"
     if figures.pass_rate is not None:
         interval = f"[{figures.interval.lower:.1%}, {figures.interval.upper:.1%}]"

@@ -1,8 +1,4 @@
-"""What a night tells the world: an event per skill that regressed, recovered, is flaky or called a forbidden tool, and per suite
-that failed. Plain.
-
-A night in the store's table of nights, and what goes when it is over.
-"""
+"""The events of a night (a skill regressed, recovered, is flaky or called a forbidden tool; a suite failed) and its record."""
 
 from __future__ import annotations
 
@@ -23,7 +19,7 @@ FORBIDDEN_TOOL = "eval-skills.forbidden-tool"
 
 @dataclass(frozen=True, slots=True)
 class NightEvent:
-    """An event as Prefect takes it; `resource` names the suite, or the skill in it, the same every night."""
+    """An event for Prefect; `resource` names the suite, or the skill in it, in the same way every night."""
 
     name: str
     resource: dict[str, str]
@@ -31,7 +27,7 @@ class NightEvent:
 
 
 def events_of(summary: NightSummary) -> list[NightEvent]:
-    """The events of a night, suite by suite. A regression is told every night until it is gone; `isNew` marks its first."""
+    """The events of a night, suite by suite. A regression has one every night until it is gone; `isNew` marks the first."""
     return [event for suite in summary.suites for event in _events(summary, suite)]
 
 
@@ -71,14 +67,14 @@ def _payload(summary: NightSummary, skill: SkillOutcome) -> dict[str, Any]:
 
 
 def record_night(store: Store, summary: NightSummary) -> str:
-    """Write the night's rows, all at once; where they are. Until then no other night knows of this one."""
+    """Write the night's rows, all at once, and return their file; later nights compare with it from then on."""
     rows = [row for suite in summary.suites for row in _rows(suite)]
     finished = {"night_id": summary.night_id, "finished_at": datetime.now(UTC)}
     return land_rows(store, "nights", summary.night_id, [row | finished for row in rows])
 
 
 def prune_old_items(store: Store, keep_days: int, pinned: set[str]) -> Pruned:
-    """Delete the items of runs older than this many days, but of those that are `pinned` or that later nights need."""
+    """Delete the items of runs older than this many days, except those that are `pinned` or that later nights need."""
     before = datetime.now(UTC) - timedelta(days=keep_days)
     return prune_items(store, before=before, keep=pinned | last_good_runs(store))
 

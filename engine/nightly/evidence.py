@@ -1,4 +1,4 @@
-"""Tonight's runs beside what they are compared with."""
+"""The evidence of a night: its runs, what they are compared with, and what is known of each skill."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from eval_skills.reporting.diff.report import DiffDocument
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteRun:
-    """What evaluating a suite came to; `run_id` is None and `reports` are empty where it could not run.
+    """The run of a suite; `run_id` is None and `reports` are empty where it could not run.
 
-    `reports` are those of the skills that could be reached and judged, `unreachable` the others'; `failures` are sentences.
+    `reports` are those of the skills that could be reached and scored, `unreachable` the others; `failures` are sentences.
     """
 
     suite: Suite
@@ -47,10 +47,10 @@ class Reference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteEvidence:
-    """A suite's run with its past, its comparisons, and what is known of each skill, in the order of the run's reports."""
+    """A suite's run with its history, its comparisons, and what is known of each skill, in the order of the run's reports."""
 
     run: SuiteRun
-    past: SuiteHistory
+    history: SuiteHistory
     diffs: list[tuple[Reference, ReportDiff]]
     skills: list[SkillNight] = field(default_factory=list)
 
@@ -65,10 +65,9 @@ class SuiteEvidence:
 
 
 def suite_run(suite: Suite, run_id: str, reports: Iterable[SkillCompletionReport], failures: Iterable[str] = ()) -> SuiteRun:
-    """The run with the skills set apart that nobody could reach (every item of theirs is an error of kind infra), or that the
-    judge did not judge whole (an item of theirs is an error of kind judge).
+    """The run, with `unreachable` skills (all items are errors of kind infra) and those on which the judge failed set apart.
 
-    Nothing is known of such a skill; it is no regression, and the run has failed in part.
+    Nothing is known of such a skill: it is not a regression, and the run has failed in part.
     """
     reached: list[SkillCompletionReport] = []
     unreachable: list[SkillCompletionReport] = []
@@ -86,17 +85,19 @@ def _unknown(report: SkillCompletionReport) -> str:
     return f"{report.skill_key} could not be reached: {results[0].error_message}"
 
 
-def gather(store: Store, runs: Sequence[SuiteRun], pasts: Sequence[SuiteHistory], baseline: str | None) -> list[SuiteEvidence]:
-    """The evidence of a night: every suite compared with its last good night and its baseline, all judged together."""
-    compared = [_compared(store, run, past, run.suite.baseline or baseline) for run, past in zip(runs, pasts, strict=True)]
-    judged = iter(adjust_verdicts([diff for evidence in compared for _, diff in evidence.diffs]))
-    together = [replace(evidence, diffs=[(of, next(judged)) for of, _ in evidence.diffs]) for evidence in compared]
+def gather(
+    store: Store, runs: Sequence[SuiteRun], histories: Sequence[SuiteHistory], baseline: str | None
+) -> list[SuiteEvidence]:
+    """The evidence of a night: every suite compared with its last good night and its baseline; tests are corrected together."""
+    compared = [_compared(store, run, past, run.suite.baseline or baseline) for run, past in zip(runs, histories, strict=True)]
+    corrected = iter(adjust_verdicts([diff for evidence in compared for _, diff in evidence.diffs]))
+    together = [replace(evidence, diffs=[(of, next(corrected)) for of, _ in evidence.diffs]) for evidence in compared]
     return [replace(evidence, skills=_skills(store, evidence)) for evidence in together]
 
 
-def _compared(store: Store, run: SuiteRun, past: SuiteHistory, baseline: str | None) -> SuiteEvidence:
-    wanted: list[tuple[ReferenceKind, str]] = [("last good", past.last_good)] if past.last_good else []
-    wanted += [("baseline", baseline)] if baseline and baseline != past.last_good else []
+def _compared(store: Store, run: SuiteRun, history: SuiteHistory, baseline: str | None) -> SuiteEvidence:
+    wanted: list[tuple[ReferenceKind, str]] = [("last good", history.last_good)] if history.last_good else []
+    wanted += [("baseline", baseline)] if baseline and baseline != history.last_good else []
     diffs: list[tuple[Reference, ReportDiff]] = []
     for kind, name in wanted if run.reports else []:
         try:
@@ -104,11 +105,11 @@ def _compared(store: Store, run: SuiteRun, past: SuiteHistory, baseline: str | N
             diffs.append((reference, diff_reports(reference.reports, run.reports)))
         except UserError as error:
             run = replace(run, failures=[*run.failures, f"{kind}: {error}"])
-    return SuiteEvidence(run=run, past=past, diffs=diffs)
+    return SuiteEvidence(run=run, history=history, diffs=diffs)
 
 
 def _reference(store: Store, kind: ReferenceKind, name: str, run: SuiteRun) -> Reference:
-    """A task that was changed since is another task: it is left out, and a remark says so."""
+    """The reports to compare with, without tasks that were changed since, and a remark on these."""
     source = read_source(name, store.path)
     if not is_run_id(name) or run.run_id is None:
         return Reference(kind=kind, name=name, reports=source.reports, remarks=source.remarks)
@@ -120,12 +121,12 @@ def _reference(store: Store, kind: ReferenceKind, name: str, run: SuiteRun) -> R
 
 
 def _skills(store: Store, evidence: SuiteEvidence) -> list[SkillNight]:
-    run, past = evidence.run, evidence.past
+    run, history = evidence.run, evidence.history
     if run.run_id is None:
         return []
     tonight = task_outcomes(store, [run.run_id])
-    before = task_outcomes(store, past.good_runs)
-    after = [*task_outcomes(store, past.since), *tonight]
+    before = task_outcomes(store, history.good_runs)
+    after = [*task_outcomes(store, history.since), *tonight]
     digests = _digests(tonight)
     ids = [report.skill_id for report in run.reports]
     return [
@@ -135,7 +136,7 @@ def _skills(store: Store, evidence: SuiteEvidence) -> list[SkillNight]:
             against=[against for of, diff in evidence.diffs if (against := _against(of, diff, report))],
             before=_tallies(before, report, digests, alone=ids.count(report.skill_id) == 1),
             after=_tallies(after, report, digests, alone=ids.count(report.skill_id) == 1),
-            lost=past.lost_by(report),
+            lost=history.lost_by(report),
         )
         for report in run.reports
     ]
@@ -161,7 +162,7 @@ def _digests(outcomes: Iterable[TaskOutcome]) -> dict[str, str | None]:
 def _tallies(
     outcomes: Iterable[TaskOutcome], report: SkillCompletionReport, digests: dict[str, str | None], *, alone: bool
 ) -> dict[str, Tally]:
-    """Of the tasks as they are tonight; of a skill that is `alone` under its id, every version counts."""
+    """The tallies of tasks that are unchanged; of a skill that is `alone` under its id, every version counts."""
     found: dict[str, Tally] = {}
     for outcome in outcomes:
         same = outcome.skill_id == report.skill_id and (alone or outcome.skill_version == report.skill_version)

@@ -1,7 +1,4 @@
-"""What a night will do: its suites, each with its past. And nothing is written.
-
-What the store knows of a suite before tonight: its last good night, the runs since, and what is lost.
-"""
+"""The plan of a night: its suites, each with its history in the store (last good night, runs since, what regressed)."""
 
 from __future__ import annotations
 
@@ -20,13 +17,13 @@ from eval_skills.engine.nightly.request import NightlyRequest, Suite, load_suite
 
 @dataclass(frozen=True, slots=True)
 class NightPlan:
-    """A night before it begins. `pasts` belong to `suites`, in their order."""
+    """A night before it starts. `histories` are those of `suites`, in the same order."""
 
     night_id: str
     request: NightlyRequest
     store: Store
     suites: list[Suite]
-    pasts: list[SuiteHistory]
+    histories: list[SuiteHistory]
 
     @property
     def baseline(self) -> str | None:
@@ -34,7 +31,7 @@ class NightPlan:
         return self.request.baseline
 
     def pinned(self) -> set[str]:
-        """The runs that are somebody's baseline."""
+        """The runs that are baselines."""
         return {name for name in (self.baseline, *(suite.baseline for suite in self.suites)) if name and is_run_id(name)}
 
     def evaluation(self, suite: Suite) -> EvaluateRequest:
@@ -45,7 +42,7 @@ class NightPlan:
     def confirmation(self, suite: Suite, run_id: str, report: SkillCompletionReport, tasks: list[str]) -> EvaluateRequest:
         """Fresh runs of these tasks by one skill.
 
-        The skill is the one of the run's manifest; where that lies on another machine, the skills of the suite are asked.
+        The skill is the one of the run's manifest; without a path there, it is one of the suite's skills.
         """
         manifest = self.store.find_manifest(run_id)
         paths = [skill.path for skill in (manifest.skills if manifest else []) if skill.key == report.skill_key and skill.path]
@@ -62,27 +59,28 @@ class NightPlan:
 
 
 def plan_night(request: NightlyRequest) -> NightPlan:
-    """The plan of a night that begins now.
+    """The plan of a night that starts now; nothing is written.
 
     Raises:
-        UserError: the file of suites cannot be used, or the store cannot be written to. What is wrong with a single suite is
-            found when it runs, and does not stop the others.
+        UserError: the file of suites cannot be used, or the store cannot be written to. An error in a single suite is found when
+            it runs, and does not stop the others.
     """
     suites = load_suites(Path(request.suites))
     store = Store(request.store if "://" in request.store else str(Path(request.store).resolve()))
     check_writable(EvaluateRequest(store=store.path))
-    return NightPlan(new_run_id(), request, store, suites, [past_of(store, suite.name) for suite in suites])
+    return NightPlan(new_run_id(), request, store, suites, [suite_history(store, suite.name) for suite in suites])
 
 
 GOOD_NIGHTS = 30
-"""How many good nights are looked back at for what a task always did."""
+"""How many good nights are considered for the usual outcome of a task."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteHistory:
-    """The runs of a suite's good nights, oldest first, at most `GOOD_NIGHTS`, whose items are still there; the last is the last
-    good night. `since` are the runs after it, with the fresh runs that were to confirm something. `lost` is by skill.
-    `points` are the completion rates of every night by ``id@version``, oldest first.
+    """The runs of a suite's good nights whose items are still stored, oldest first, at most `GOOD_NIGHTS`.
+
+    `since` are the runs after the last of these, with fresh runs that were to confirm something. `lost` is by skill. `points`
+    are the completion rates of every night by ``id@version``, oldest first.
     """
 
     good_runs: list[str] = field(default_factory=list)
@@ -96,15 +94,15 @@ class SuiteHistory:
         return self.good_runs[-1] if self.good_runs else None
 
     def lost_by(self, report: SkillCompletionReport) -> LostEvidence | None:
-        """What the skill lost in an earlier night, also if its version is another now."""
+        """What the skill lost in an earlier night, also if its version has changed since."""
         return self.lost.get(report.skill_key) or self.lost.get(report.skill_id)
 
 
-def past_of(store: Store, suite: str) -> SuiteHistory:
-    """The suite's past, from the table of nights; a suite that never ran has an empty one."""
+def suite_history(store: Store, suite: str) -> SuiteHistory:
+    """The suite's history, from the table of nights; empty for a suite that never ran."""
     rows = _rows(store, suite)
-    there = store.tables.files("items")
-    good = list(dict.fromkeys(row["run_id"] for row in rows if row["good"] and row["run_id"] in there))
+    landed = store.tables.files("items")
+    good = list(dict.fromkeys(row["run_id"] for row in rows if row["good"] and row["run_id"] in landed))
     last = max((row["night_id"] for row in rows if good and row["run_id"] == good[-1]), default="")
     later = [row for row in rows if row["night_id"] > last]
     since = dict.fromkeys(run for row in later for run in (row["run_id"], row["confirm_run_id"]) if run)
@@ -112,12 +110,12 @@ def past_of(store: Store, suite: str) -> SuiteHistory:
 
 
 def last_good_runs(store: Store) -> set[str]:
-    """The runs that later nights need, of every suite in the store: of its last good night, of those since, and its baseline."""
+    """The runs that later nights need, of every suite in the store: its last good night, those since, and its baseline."""
     rows = _rows(store, None)
     needed: set[str] = set()
     for suite in {row["suite"] for row in rows}:
-        past = past_of(store, suite)
-        needed |= {*past.good_runs[-1:], *past.since}
+        history = suite_history(store, suite)
+        needed |= {*history.good_runs[-1:], *history.since}
         needed |= {row["baseline"] for row in [row for row in rows if row["suite"] == suite][-1:] if row["baseline"]}
     return needed
 

@@ -1,7 +1,4 @@
-"""What a night is asked to do: typed, JSON-able, and a form in the Prefect UI.
-
-The file of suites: what is evaluated every night.
-"""
+"""The request of a night (typed, JSON-able, a form in the Prefect UI) and its file of suites."""
 
 from __future__ import annotations
 
@@ -76,16 +73,16 @@ class Suite(Model):
     def _leaves_the_night_its_own(cls, options: FlowOptions) -> FlowOptions:
         for name in sorted(options.model_fields_set & OF_THE_NIGHT):
             alias = FlowOptions.model_fields[name].alias
-            raise ValueError(f"{alias} is no option of a suite; {_ELSEWHERE.get(name, 'a night evaluates all of it')}")
+            raise ValueError(f"{alias} is not an option of a suite; {_ELSEWHERE.get(name, 'a night evaluates all of it')}")
         return options
 
     def request(self, defaults: FlowOptions, **own: Any) -> EvaluateRequest:
-        """The evaluation of the suite: its own options, over those of the night, with nothing written but to the store.
+        """The evaluation of the suite: its own options over those of the night; report files only where it names formats.
 
         Groups (`llm`, `weights`, `tool_categories`) are merged key by key, as layers of the configuration are; a list is replaced
-        whole. Report files are written where the suite names formats.
+        whole.
         """
-        said = _over(_said(defaults), _said(self.options))
+        said = _over(defaults.model_dump(exclude_unset=True), self.options.model_dump(exclude_unset=True))
         fixed = {"benchmark": self.benchmark, "skills": self.skills, "task_tags": self.task_tags, "fail_fast": False}
         return EvaluateRequest(**{"format": [], **said, **fixed, **own})
 
@@ -145,17 +142,9 @@ def _path(folder: Path, text: str) -> str:
     return str(folder / Path(text).expanduser())
 
 
-def _said(options: Model) -> dict[str, Any]:
-    """What was set, groups as mappings."""
-    values = {name: getattr(options, name) for name in options.model_fields_set}
-    return {name: _said(value) if isinstance(value, Model) else value for name, value in values.items()}
-
-
 def _over(lower: Mapping[str, Any], higher: Mapping[str, Any]) -> dict[str, Any]:
-    """Both, key by key at every depth; what `higher` says wins."""
-    both = {name: _over(lower[name], higher[name]) for name in lower.keys() & higher.keys() if _are_groups(lower, higher, name)}
-    return {**lower, **higher, **both}
-
-
-def _are_groups(lower: Mapping[str, Any], higher: Mapping[str, Any], name: str) -> bool:
-    return isinstance(lower[name], Mapping) and isinstance(higher[name], Mapping)
+    """Both, merged key by key at every depth; values of `higher` win."""
+    groups = [
+        name for name in lower.keys() & higher.keys() if isinstance(lower[name], Mapping) and isinstance(higher[name], Mapping)
+    ]
+    return {**lower, **higher, **{name: _over(lower[name], higher[name]) for name in groups}}

@@ -1,9 +1,8 @@
-"""What a night came to, as the flow returns it."""
+"""The result of a night, as its flow returns it."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,12 +14,12 @@ from eval_skills.core.text import plural
 from eval_skills.reporting.diff.report import DiffDocument
 
 SHOWN: tuple[NightVerdict, ...] = ("regressed", "suspect", "flaky", "recovered", "better")
-"""The verdicts that the summary counts, gravest first."""
+"""The verdicts that the summary counts, worst first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkillOutcome:
-    """A skill of a suite after the night: its report, the verdict, what it was compared with, and the run that confirmed it."""
+    """A skill of a suite in the night: its report, the verdict, what it was compared with, and the run that confirmed it."""
 
     report: SkillCompletionReport
     classification: Classification
@@ -29,13 +28,13 @@ class SkillOutcome:
 
     @property
     def forbidden_items(self) -> int:
-        """In how many items of the night it called a forbidden tool."""
+        """The number of items in which it called a forbidden tool."""
         return self.report.summary.forbidden_items or 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteOutcome:
-    """A suite after the night. `failures` says what could not run; `run_id` is None where nothing did."""
+    """A suite in the night. `failures` say what could not run; `run_id` is None where nothing ran."""
 
     name: str
     run_id: str | None
@@ -54,7 +53,7 @@ class SuiteOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NightSummary:
-    """The outcome of one night. `flow_runs` and `task_runs` say what Prefect should have recorded."""
+    """The result of one night. `flow_runs` and `task_runs` are what Prefect should have recorded."""
 
     night_id: str
     store: str
@@ -80,7 +79,7 @@ class NightSummary:
 
     @property
     def with_forbidden_calls(self) -> list[SkillOutcome]:
-        """The skills that called forbidden tools, however much they complete and whatever they did before."""
+        """The skills that called forbidden tools, whatever their completion rate and their history."""
         return [skill for suite in self.suites for skill in suite.skills if skill.forbidden_items]
 
     @property
@@ -90,17 +89,15 @@ class NightSummary:
 
     @property
     def line(self) -> str:
-        """The night in one line, worst news first: the state of the flow run."""
+        """The night in one line, worst news first; the message of the flow run's state."""
         skills = sum(len(suite.skills) for suite in self.suites)
         ran = sum(_ran(suite) for suite in self.suites)
-        news = [f"run failed in {_names(self.failed)}"] if self.failed else []
+        news = [f"run failed in {', '.join(suite.name for suite in self.failed)}"] if self.failed else []
         news += [f"{len(self.with_forbidden_calls)} called forbidden tools"] if self.with_forbidden_calls else []
         news += [f"{count} {verdict}" for verdict in SHOWN if (count := self.counts[verdict])]
         head = f"{ran} of {plural(len(self.suites), 'suite')} ran, {plural(skills, 'skill')}"
-        return f"{head}: {', '.join(news) or self._quiet()}"
-
-    def _quiet(self) -> str:
-        return "nothing to compare with yet" if set(self.counts) <= {"new"} else "no news"
+        quiet = "nothing to compare with yet" if set(self.counts) <= {"new"} else "no news"
+        return f"{head}: {', '.join(news) or quiet}"
 
     def to_json(self) -> dict[str, Any]:
         """The night as JSON-ready data."""
@@ -114,7 +111,7 @@ class NightSummary:
 
 
 class NoSuiteRan(RunError):
-    """Not one suite of the night could run; `summary` is the night as it was recorded."""
+    """No suite of the night could run; `summary` is the night as it was recorded."""
 
     def __init__(self, summary: NightSummary) -> None:
         super().__init__(f"no suite could run: {summary.suites[0].failures[0]}")
@@ -123,10 +120,6 @@ class NoSuiteRan(RunError):
 
 def _ran(suite: SuiteOutcome) -> bool:
     return any(skill.classification.verdict != "failed" for skill in suite.skills)
-
-
-def _names(suites: Sequence[SuiteOutcome]) -> str:
-    return ", ".join(suite.name for suite in suites)
 
 
 def _suite_json(suite: SuiteOutcome) -> dict[str, Any]:

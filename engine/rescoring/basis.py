@@ -1,4 +1,4 @@
-"""What stored answers are judged by: a benchmark as it is today, with its scorers and settings."""
+"""What stored answers are scored by: a benchmark as it is today, with its scorers and settings."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _SETTINGS = ("evaluator", "weights", "tool_categories", "tool_names")
 
 @dataclass(frozen=True, slots=True)
 class ScoringBasis:
-    """A benchmark that is ready to judge.
+    """A benchmark that is ready to score.
 
-    `request` is what an evaluation that judges like this would be asked; `digests` are those of `benchmark` and ``task/<id>``;
-    `expectation` stands for what is expected of an answer (tasks, settings, a benchmark's own scorer files); `digest` for all
-    that decides a score: our own version, too.
+    `request` is the evaluation that scores in the same way; `digests` are those of `benchmark` and ``task/<id>``; `expectation`
+    is the digest of what is expected of an answer (tasks, settings, a benchmark's own scorer files), `digest` that of everything
+    that decides a score, including our own version.
     """
 
     request: EvaluateRequest
@@ -38,12 +38,12 @@ class ScoringBasis:
 
 
 def scoring_basis(options: ScoringOptions, then: EvaluateRequest) -> ScoringBasis:
-    """What answers to the request of `then` are judged by today; `options` that were given replace its own.
+    """What answers to the request `then` are scored by today; the `options` that are set replace its own.
 
-    Whether custom code may run is asked anew: it was allowed for the files of then.
+    Whether custom code may run is always taken from `options`: it was allowed for the earlier files.
 
     Raises:
-        UserError: the benchmark is not there (any more), or it or a task in it is malformed.
+        UserError: the benchmark no longer exists, or it or a task in it is malformed.
     """
     request = _request(options, then)
     benchmark, folder = resolve_benchmark(request)
@@ -73,7 +73,7 @@ def _request(options: ScoringOptions, then: EvaluateRequest) -> EvaluateRequest:
 
 
 def _absolute(path: str | None) -> str | None:
-    """So that it is found again from any folder; the id of a benchmark stays as it is."""
+    """An existing path made absolute; the id of a benchmark as it is."""
     return str(Path(path).resolve()) if path and Path(path).exists() else path
 
 

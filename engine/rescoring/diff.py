@@ -1,4 +1,4 @@
-"""What scoring again changed: the same answers by both scorings, what was not called or not judged kept apart. No Prefect."""
+"""What rescoring changed: the same answers by both scorings, without what was not called or not judged."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ItemKey = tuple[str, str, int]
 
 
 def rescoring_diff(plan: Rescoring) -> DiffDocument:
-    """The original run beside its scoring, which must have landed."""
+    """The original run compared with its rescoring, which must have landed."""
     then, now = (read_source(run_id, plan.store.path).reports for run_id in (plan.of, plan.run_id))
     here = [report.model_copy(update={"benchmark_id": plan.basis.benchmark.id}) for report in then]
     diff, remarks = difference_of_scorings(here, now)
@@ -27,13 +27,15 @@ def rescoring_diff(plan: Rescoring) -> DiffDocument:
 
 
 def difference_of_scorings(before: Reports, after: Reports) -> tuple[ReportDiff, list[str]]:
-    """Two scorings of the same answers, and what is to be said of them.
+    """Two scorings of the same answers, and remarks on them.
 
-    There is no latency in it, for nothing was called. An item whose scoring broke before, and that has a verdict now, is no
-    change of the skill, nor is one that the judge fails now: it is in no test and no flip, and a figure that it moves is neither
-    welcome nor not.
+    There is no latency in it, since nothing was called. An item whose scoring failed before and that has a verdict now, or on
+    which the judge fails now, is not a change of the skill: it is in no test and no flip, and a figure that it moves counts as
+    neither better nor worse.
     """
-    fresh, failed = _judged_first(before, after), {key for key, item in _items(after) if item.error_kind == "judge"}
+    broken = {key for key, item in _items(before) if item.status == "error" and item.error_kind in JUDGED_AGAIN}
+    fresh = {key for key, item in _items(after) if key in broken and item.status in ("pass", "fail")}
+    failed = {key for key, item in _items(after) if item.error_kind == "judge"}
     diff = diff_reports(_without(before, fresh | failed), _without(after, fresh | failed))
     moved = {skill for skill, _, _ in fresh | failed}
     skills = [_shown(skill, f"{skill.skill_id}@{skill.skill_version}" in moved) for skill in diff.skills]
@@ -42,26 +44,16 @@ def difference_of_scorings(before: Reports, after: Reports) -> tuple[ReportDiff,
     return diff.model_copy(update={"skills": skills}), remarks
 
 
-def _judged_first(before: Reports, after: Reports) -> set[ItemKey]:
-    broken = {key for key, item in _items(before) if item.status == "error" and item.error_kind in JUDGED_AGAIN}
-    return {key for key, item in _items(after) if key in broken and item.status in ("pass", "fail")}
-
-
 def _items(reports: Reports) -> list[tuple[ItemKey, TaskResult]]:
     return [((report.skill_key, item.task_id, item.run_index), item) for report in reports for item in report.task_results]
 
 
 def _without(reports: Reports, keys: set[ItemKey]) -> list[SkillCompletionReport]:
-    return [
-        report.model_copy(
-            update={
-                "task_results": [
-                    item for item in report.task_results if (report.skill_key, item.task_id, item.run_index) not in keys
-                ]
-            }
-        )
+    kept = [
+        [item for item in report.task_results if (report.skill_key, item.task_id, item.run_index) not in keys]
         for report in reports
     ]
+    return [report.model_copy(update={"task_results": items}) for report, items in zip(reports, kept, strict=True)]
 
 
 def _shown(skill: SkillDiff, judged_first: bool) -> SkillDiff:

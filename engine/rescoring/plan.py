@@ -1,4 +1,4 @@
-"""What scoring a run again will do: which of its answers, by what, and under which run id."""
+"""The plan of a rescoring: which answers are scored, by what, and under which run id."""
 
 from __future__ import annotations
 
@@ -21,19 +21,18 @@ from eval_skills.engine.stored_runs.reports import recorded_request, resolve_run
 ItemKey = tuple[str, str, int]
 
 JUDGED_AGAIN = frozenset({"scorer", "judge"})
-"""Error kinds of items that do have an answer: it was the scoring that broke."""
+"""Error kinds of items that have an answer: their scoring failed."""
 
 _NAMES_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Rescoring:
-    """A scoring of one run's answers, checked and ready to be done.
+    """A rescoring of one run's answers, checked and ready.
 
-    `results` are the items as they are, without those that cannot be scored again (`remarks` count them); `cut` of these were to
-    be, but their answers were cut when they landed. `run_id` is where it lands. `before` are the items that have landed there
-    already, when the same scoring was made before, by their keys; those that the judge failed then are `failed`. `landed` says
-    that none is left.
+    `results` are the stored items without those that cannot be scored again (`remarks` count them); of these, `cut` have an
+    answer that was cut when it landed. `run_id` is where the rescoring lands. `before` are the items that an earlier call of the
+    same rescoring has landed there, by their keys, and `failed` those on which the judge failed then. `landed`: none is left.
     """
 
     store: Store
@@ -50,7 +49,7 @@ class Rescoring:
     remarks: list[str] = field(default_factory=list)
 
     def as_it_stands(self) -> Rescoring:
-        """The same scoring, with what of it has landed by now."""
+        """The same rescoring, with what has landed by now."""
         landed = results_of(self.store.item_table(self.run_id))
         before = {result.key: result for result in landed if result.error_kind != "judge"}
         failed = {result.key: result for result in landed if result.error_kind == "judge"}
@@ -58,11 +57,11 @@ class Rescoring:
 
 
 def plan_rescoring(request: RescoreRequest) -> Rescoring:
-    """Everything that can be known before the first answer is judged; nothing is written.
+    """A checked plan; nothing is written and no answer is scored.
 
     Raises:
         UsageError: there is no such run, or it is unfinished.
-        InputError: its benchmark is not there any more, or nothing of it can be scored again.
+        InputError: its benchmark no longer exists, or nothing of it can be scored again.
     """
     store = Store(request.store)
     of = _finished_run(store, request.run_id)
@@ -90,12 +89,12 @@ def plan_rescoring(request: RescoreRequest) -> Rescoring:
 
 
 def rescoring_digest(store: Store, of: str, basis: ScoringBasis) -> str:
-    """What stands for one scoring: the stored items, and everything that judges them."""
+    """The digest of a rescoring: of the stored items and of everything that scores them."""
     return digest_of_json({"items": store.tables.digest("items", of), "scoring": basis.digest})
 
 
 def find_scored(store: Store, moment: datetime, mode: str, digest: str) -> str | None:
-    """The run at this moment whose provenance has this mode and digest, landed or only begun; None where there is none."""
+    """The run at this moment whose provenance has this mode and digest, landed or only started; None where there is none."""
     at = moment.replace(microsecond=0)
     for run_id in reversed([run_id for run_id in store.run_ids() if started_at(run_id) == at]):
         manifest = store.find_manifest(run_id)
@@ -117,7 +116,7 @@ def _recorded(manifest: Manifest | None, results: Sequence[ItemResult], request:
     then = recorded_request(manifest)
     if then is None and request.benchmark is None and request.tasks is None:
         benchmark = results[0].benchmark_id
-        raise InputError(f"the run's manifest cannot be read; say what judges its answers, as with --benchmark {benchmark}")
+        raise InputError(f"the run's manifest cannot be read; name its benchmark, as with --benchmark {benchmark}")
     return then or EvaluateRequest()
 
 
@@ -135,16 +134,16 @@ def _scorable(
         remarks.append(f"{plural(len(gone), 'item')} left out: {benchmark.id}@{benchmark.version} does not have {names}")
     if len(left) < len(here):
         count = plural(len(here) - len(left), "item")
-        remarks.append(f"{count} left out: the answer was cut to 64 KiB when it landed, so it cannot be judged")
+        remarks.append(f"{count} left out: the answer was cut to 64 KiB when it landed, so it cannot be scored")
     if unanswered:
-        remarks.append(f"{plural(unanswered, 'item')} kept as an error or timeout: there is no answer to judge")
+        remarks.append(f"{plural(unanswered, 'item')} kept as an error or timeout: there is no answer to score")
     if unanswered == len(left):
         raise InputError(f"nothing of run {of} can be scored again: {'; '.join(remarks)}", source=basis.request.store)
     return left, remarks
 
 
 def has_answer(result: ItemResult) -> bool:
-    """Whether there is something to judge. A run that called a forbidden tool and then broke has failed, and holds none."""
+    """Whether there is an answer to score. A run that called a forbidden tool and then ended in an error has none."""
     return result.error_kind in JUDGED_AGAIN or (result.error_kind is None and result.status in {"pass", "fail"})
 
 
@@ -152,14 +151,14 @@ def _changes(manifest: Manifest | None, results: Sequence[ItemResult], basis: Sc
     then = manifest.benchmark if manifest else None
     now = basis.benchmark
     if then is not None and then.id != now.id:
-        return [f"run {of} was asked {then.id}@{then.version}; its answers are judged by {now.id}@{now.version}"]
+        return [f"run {of} evaluated {then.id}@{then.version}; its answers are scored by {now.id}@{now.version}"]
     digests = {result.task_id: result.task_digest for result in results}
     same = digests_of_the_same(now, basis.folder)
     changed = {name for name, digest in digests.items() if digest not in (None, *same[f"task/{name}"])}
     if not changed:
         return []
     return [
-        f"{plural(len(changed), 'task')} changed since run {of} ({_named(changed)}): the answers are judged by what is expected "
+        f"{plural(len(changed), 'task')} changed since run {of} ({_named(changed)}): the answers are scored by what is expected "
         "today; where the input changed, they answer another question"
     ]
 

@@ -26,7 +26,7 @@ from eval_skills.core.store import (
     write_manifest,
 )
 from eval_skills.core.store.files import RunLock
-from eval_skills.engine.evaluation.execution import result_without_answer
+from eval_skills.engine.evaluation.execution import result_without_answer, verdict_fields
 from eval_skills.engine.judging.outcome import failed_judging, item_with_cost_before, judges_of, refuse_half_judged, unjudged
 from eval_skills.engine.judging.preflight import check_judges_ready
 from eval_skills.engine.judging.reports import add_judge_figures
@@ -35,7 +35,7 @@ from eval_skills.engine.stored_runs.reports import skill_reports_of
 
 
 class NothingJudged(RunError):
-    """The judge failed on every answer of a run; `failed` are the items, with what it said."""
+    """The judge failed on every answer of a run; `failed` are the items, with its errors."""
 
     def __init__(self, message: str, failed: list[ItemResult]) -> None:
         super().__init__(message)
@@ -43,18 +43,17 @@ class NothingJudged(RunError):
 
 
 def rescore(plan: Rescoring, *, concurrency: int = 4) -> None:
-    """Judge every answer and land the scoring as a run of its own, at the moment of the original; nothing where it has landed.
+    """Score every answer and land the result as a separate run, dated like the original; nothing where it has landed.
 
-    The original's rows stay as they are. What has no answer (errors, timeouts) is looked through for forbidden calls alone;
-    else it is carried over, as latency, cost, messages and tool calls are. The items land last: until then, calling again does it
-    all again under the same run id; what judging models said before is in their cache then. Items that the judge failed land as
-    errors, and calling again judges these alone; what the judge was paid where it failed stays in their rows. Another call that
-    makes the same scoring is refused meanwhile.
+    The original's rows stay unchanged. Items without an answer (errors, timeouts) are only checked for forbidden calls and else
+    carried over, as are latency, cost, messages and tool calls. The items land last: until then, another call starts again under
+    the same run id, with the judging models' verdicts in their cache. Items on which the judge failed land as errors, and another
+    call scores these alone; the cost of the failure stays in their rows. Two calls of the same rescoring at a time are refused.
 
     Raises:
         UserError: a judging model cannot be asked.
-        RunError: the limit of what judging may cost was reached, or a judging model failed on every answer, and nothing landed;
-            or it cannot be reached.
+        RunError: the cost limit was reached, or a judging model failed on every answer, and nothing landed; or it cannot be
+            reached.
     """
     if not plan.landed:
         with RunLock(plan.store.layout.root / f"rescore-{plan.run_id}.json", what=f"the scoring of run {plan.of}"):
@@ -64,7 +63,7 @@ def rescore(plan: Rescoring, *, concurrency: int = 4) -> None:
 
 
 def left_unjudged(plan: Rescoring) -> list[ItemResult]:
-    """The items of the landed scoring that have no verdict because of the judge."""
+    """The items of the landed rescoring that have no verdict because the judge failed."""
     return unjudged(results_of(plan.store.item_table(plan.run_id)))
 
 
@@ -89,7 +88,7 @@ def _refuse_where_all_failed(results: Sequence[ItemResult]) -> None:
     failed = unjudged(answered)
     if len(failed) == len(answered):
         said = failed_judging(len(failed), len(answered), failed[0].error_message or "")
-        raise NothingJudged(f"{said}; nothing landed: the same call goes on once the judge answers", failed)
+        raise NothingJudged(f"{said}; nothing landed: make the same call again once the judge answers", failed)
 
 
 async def _judged(plan: Rescoring, concurrency: int) -> list[ItemResult]:
@@ -113,23 +112,9 @@ async def _judge(result: ItemResult, plan: Rescoring) -> ItemResult:
     if (known := plan.before.get(result.key)) is not None:
         return known
     scoring = plan.basis.scorings[result.task_id]
-    changes = _belonging(scoring.task, plan)
+    changes = _context(scoring.task, plan)
     if has_answer(result):
-        verdict = await scoring.verdict(_response(result))
-        broke = verdict.status == "error" and bool(verdict.reasons)
-        changes |= {
-            "status": verdict.status,
-            "score": verdict.score,
-            "passed": verdict.passed,
-            "scorer": verdict.scorer,
-            "dimensions": verdict.dimensions,
-            "reasons": verdict.reasons,
-            "error_kind": verdict.error_kind,
-            "error_message": verdict.reasons[0].message if broke else None,
-            "judge_tokens": verdict.judge_tokens,
-            "judge_cost_usd": verdict.judge_cost_usd,
-            "judge_agreement": verdict.judge_agreement,
-        }
+        changes |= verdict_fields(await scoring.verdict(_response(result)))
     elif result.status == "fail" or scoring.violation(_response(result)) is not None:
         changes |= result_without_answer(
             result.error_kind or "skill", result.error_message or result.status, scoring, _response(result)
@@ -149,7 +134,7 @@ def _response(result: ItemResult) -> SkillResponse:
     )
 
 
-def _belonging(task: EvalTask, plan: Rescoring) -> dict[str, Any]:
+def _context(task: EvalTask, plan: Rescoring) -> dict[str, Any]:
     benchmark, digests = plan.basis.benchmark, plan.basis.digests
     return {
         "run_id": plan.run_id,

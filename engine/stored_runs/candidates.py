@@ -1,7 +1,4 @@
-"""What can be selected from: skills and the reports that speak of them.
-
-Which strategy selects: explicit options over a file over defaults.
-"""
+"""What `select` chooses from (skills and their reports), and by which strategy."""
 
 from __future__ import annotations
 
@@ -35,10 +32,10 @@ def load_candidates(path: Path) -> Discovery:
 def load_reports(paths: Sequence[Path], store: str) -> list[SkillCompletionReport]:
     """The reports of JSON report files, or without any the last report of every skill in the store.
 
-    Where several files speak of a skill on the same benchmark, the youngest report counts.
+    Of several reports on a skill and benchmark, the youngest counts.
 
     Raises:
-        InputError: a file is no array of reports, or is empty; or the store holds no report.
+        InputError: a file is not an array of reports, or is empty; or the store holds no report.
     """
     if not paths:
         reports = Store(store).last_reports()
@@ -72,9 +69,9 @@ DEFAULT_MIN_COMPLETION = 0.7
 def chosen_strategy(
     file: str | None, *, min_completion: float | None = None, top_k: int | None = None, floor: float | None = None
 ) -> SelectStrategy:
-    """The strategy of a file (or the default one), with what was said explicitly put over it.
+    """The strategy of a file (or the default one); explicit arguments replace what it says.
 
-    `floor` is the completion rate to ask for when neither the call nor the file names one.
+    `floor` is the completion rate to require when neither the call nor the file names one.
 
     Raises:
         InputError: the file cannot be used.

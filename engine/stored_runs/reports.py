@@ -1,7 +1,4 @@
-"""Reports to work on again: those of a JSON report, or those of a run in the store, made anew.
-
-The run that somebody names, by its id or as the latest one.
-"""
+"""Reports to read again: those of a JSON report, or those of a stored run, rebuilt from its items."""
 
 from __future__ import annotations
 
@@ -25,15 +22,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MAX_DETAILED_ITEMS = 100_000
-"""Above this a report holds figures only: a million items in one JSON file help nobody, and the store has them all."""
+"""Above this a report holds figures only: a JSON file with more items is hard to use, and the store has them all."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReportSource:
-    """Completion reports, with what a rendered report says beside them.
+    """Completion reports, with what a rendered report shows besides them.
 
-    `name` is what a person calls them: the file, or the run id. `file` is the file that was read, None for a run. `stem` is the
-    name for files that are made of them. `remarks` are things a person should know.
+    `name` is how the user named them: the file, or the run id. `file` is the file that was read, None for a run. `stem` is the
+    name for files that are made from them. `remarks` are notes for the user.
     """
 
     name: str
@@ -45,12 +42,12 @@ class ReportSource:
 
 
 def read_source(given: str, store: str) -> ReportSource:
-    """The reports of a JSON report file, of the run with this id in `store`, or of ``latest``, the run that began last.
+    """The reports of a JSON report file, of the run with this id in `store`, or of ``latest``, the run that started last.
 
     A run id is never read as a file; for a file named like one, or ``latest``, put ``./`` before it.
 
     Raises:
-        InputError: there is no such file, it is no report, or it holds none; the run has no items.
+        InputError: there is no such file, it is not a report, or it is empty; the run has no items.
         UsageError: the store holds no such run.
     """
     if given == LATEST or is_run_id(given):
@@ -96,14 +93,14 @@ def _of_run(store: Store, given: str) -> ReportSource:
 def skill_reports_of(
     items: pd.DataFrame, benchmark: Benchmark, timeout_ms: float, *, detailed: bool
 ) -> list[SkillCompletionReport]:
-    """The reports of a run's rows; see `core.metrics.skill_reports`, which costs pandas and so is imported here."""
+    """The reports of a run's rows; see `core.metrics.skill_reports`, which imports pandas and so is imported here."""
     from eval_skills.core.metrics.reports import skill_reports
 
     return [_with_calls(report) for report in skill_reports(items, benchmark, timeout_ms, task_results=detailed)]
 
 
 def _with_calls(report: SkillCompletionReport) -> SkillCompletionReport:
-    """The report with the calls that stand in messages alone: its reasons count them."""
+    """The report with tool calls that are in messages alone: its reasons count them."""
     from eval_skills.scorers.tools.calls import calls_of_messages
 
     results = [
@@ -116,18 +113,14 @@ def _with_calls(report: SkillCompletionReport) -> SkillCompletionReport:
 
 
 def _manifest(store: Store, run_id: str) -> Manifest | None:
-    """The run's manifest; None where the run landed and its folder is gone.
-
-    Raises:
-        UsageError: this store knows no such run.
-    """
+    """The run's manifest; None where the run landed and its folder is gone; UsageError where there is no such run."""
     if run_id not in store.run_ids():
         store.manifest(run_id)
     return store.find_manifest(run_id)
 
 
 def recorded_request(manifest: Manifest | None) -> EvaluateRequest | None:
-    """What was asked; None where that is not known, or was written by a version with other options."""
+    """The request of a run; None where it is not known, or was written by a version with other options."""
     try:
         return validate(EvaluateRequest, manifest.request) if manifest else None
     except InputError:
@@ -137,7 +130,7 @@ def recorded_request(manifest: Manifest | None) -> EvaluateRequest | None:
 def _benchmark(
     manifest: Manifest | None, request: EvaluateRequest | None, items: pd.DataFrame
 ) -> tuple[Benchmark | None, list[str]]:
-    """The benchmark as it was when the run began; None, and why, where it is not there any more."""
+    """The benchmark as it was when the run started; None, and why, where it is gone."""
     name = str(items["benchmark_id"].iloc[0])
     without = "the reports are made from the items alone, without expected answers"
     if manifest is None or request is None:
@@ -145,14 +138,14 @@ def _benchmark(
     try:
         benchmark, folder = resolve_benchmark(request)
     except UserError as error:
-        return None, [f"benchmark {name} is not there any more ({error}); {without}"]
+        return None, [f"benchmark {name} is gone ({error}); {without}"]
     if manifest.benchmark.digest not in (None, *digests_of_the_same(benchmark, folder)["benchmark"]):
-        return None, [f"benchmark {name} changed since the run began; {without}"]
+        return None, [f"benchmark {name} changed since the run started; {without}"]
     return benchmark, []
 
 
 def bare_benchmark(items: pd.DataFrame) -> Benchmark:
-    """What the rows of a run themselves know of their benchmark: its name and version, and no task."""
+    """The benchmark as far as the rows of a run know it: its name and version, and no task."""
     name, version = (str(items[column].iloc[0]) for column in ("benchmark_id", "benchmark_version"))
     return Benchmark.model_validate({"id": name, "name": name, "version": version, "tasks": []})
 
@@ -165,15 +158,15 @@ LATEST = "latest"
 
 
 def resolve_run_id(store: Store, given: str, purpose: str) -> str:
-    """The id that `given` is, or that of the run which began last; `purpose` begins the message: ``nothing to compare``.
+    """The run id `given`, or for ``latest`` that of the run that started last; `purpose` starts the error message.
 
     Raises:
-        UsageError: there is no latest one; recorded and monitored runs are never it, and have to be named.
+        UsageError: there is no latest one; recorded and monitored runs are never the latest and have to be named.
     """
     run_id = store.latest_run() if given == LATEST else given
     if run_id is not None:
         return run_id
     if others := store.run_ids():
-        those = f"{plural(len(others), 'run')} of recorded answers or later work, which an id names (eval-skills history --all)"
-        raise UsageError(f"{purpose}: {LATEST} is a run that called skills, and the store {store.path} holds {those}")
+        those = f"{plural(len(others), 'run')} that called none; name one by its id (eval-skills history --all)"
+        raise UsageError(f"{purpose}: {LATEST} is a run that called skills, and the store {store.path} holds only {those}")
     raise UsageError(f"{purpose}: the store {store.path} holds no run")

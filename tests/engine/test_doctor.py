@@ -49,7 +49,7 @@ def test_a_store_that_is_no_store_is_a_finding_and_not_the_end(config: Config, t
     (tmp_path / "file").write_text("")
     checks = health_checks(HealthCheckRequest(config.model_copy(update={"store": str(tmp_path / "file")})))
     (failed,) = [check for check in checks if check.status == "failed"]
-    assert (failed.area, failed.name, failed.remedy) == ("places", "store", "name a folder that may be written to")
+    assert (failed.area, failed.name, failed.remedy) == ("places", "store", "name a folder that can be written to")
     assert "is a file; name a folder" in failed.found
 
 

@@ -105,7 +105,7 @@ def test_every_revision_lands_under_its_own_date_and_the_second_call_does_nothin
 
 
 def test_p40_a_path_that_no_revision_has_is_refused(replay: Replay) -> None:
-    with pytest.raises(UsageError, match=r"--skills-path zz: no revision of .*repository in this time has it"):
+    with pytest.raises(UsageError, match=r"--skills-path zz: no revision of .*repository from this time has it"):
         replay(skills_path="zz")
 
 

@@ -1,4 +1,4 @@
-"""The files of a log that grows and is rotated: which they are, in which order, and how far each has been read. No Prefect."""
+"""The files of a log that grows and is rotated: which they are, in which order, and how far each has been read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from eval_skills.core.errors import InputError
 from eval_skills.core.models import Model
 
 HEAD_BYTES = 1024
-"""A file is known again by what it begins with: its name and its inode may both have gone to another one."""
+"""A file is recognised by its first bytes: its name and its inode may both belong to another file by now."""
 
 _NAME = re.compile(r"(?P<stem>.+\.(?:jsonl|ndjson))(?:[.-](?P<turn>[0-9][0-9A-Za-z_.-]*))?|.+\.parquet")
 _PACKED = (".gz", ".zst", ".bz2", ".xz", ".zip", ".lz4")
@@ -38,7 +38,7 @@ class FilePosition(Model):
 
 @dataclass(frozen=True, slots=True)
 class LogFile:
-    """A file of the log, and how far it had been read; None: it is new."""
+    """A file of the log, and how far it had been read; None for a new one."""
 
     path: Path
     mark: FilePosition | None
@@ -46,7 +46,7 @@ class LogFile:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The files to read, in order. `replaced` are known names whose content is another one now, `left_out` what is no log."""
+    """The files to read, in order. `replaced` are known names with other content now, `left_out` files that are not logs."""
 
     files: list[LogFile]
     replaced: list[str]
@@ -54,11 +54,11 @@ class Listing:
 
 
 def list_files(log: Path, marks: Sequence[FilePosition]) -> Listing:
-    """The files of `log`: itself and what it was rotated to since, or all of a folder, at any depth.
+    """The files of `log`: itself and what it was rotated to since, or all of a folder, at any depth, without hidden files.
 
-    Known files come first (what was rotated holds older lines than its successor), then new ones by name, rotated ones
-    (``app.jsonl.2``, ``app.jsonl.1``, ``app.jsonl``) oldest first. Hidden files are no part of it. A log that is not there has
-    none: it may be between its rotation and its next line (see `check_log`).
+    Known files come first (a rotated one holds older lines than its successor), then new ones by name, rotated ones
+    (``app.jsonl.2``, ``app.jsonl.1``, ``app.jsonl``) oldest first. A missing log has none: it may be between its rotation and its
+    next line (see `check_log`).
     """
     if log.is_dir():
         found, left_out = _in_folder(log)
@@ -71,11 +71,7 @@ def list_files(log: Path, marks: Sequence[FilePosition]) -> Listing:
 
 
 def check_log(log: Path) -> None:
-    """Refuse a log that is not there.
-
-    Raises:
-        InputError: there is no such file or folder, or it is neither.
-    """
+    """Refuse a log that does not exist, or is neither a file nor a folder, with an InputError."""
     if not log.exists() and not (log.parent.is_dir() and _beside(log)):
         raise InputError("no such file or folder; name a JSONL or Parquet file, or a folder of them", source=log)
     if log.exists() and not log.is_file() and not log.is_dir():
@@ -83,7 +79,7 @@ def check_log(log: Path) -> None:
 
 
 def is_parquet(path: Path) -> bool:
-    """Whether a file is read as Parquet: by its name, or by what it begins with."""
+    """Whether a file is Parquet, by its name or its first bytes."""
     if path.suffix.lower() == ".parquet":
         return True
     with path.open("rb") as file:
@@ -136,7 +132,7 @@ def _age(name: str) -> tuple[str, bool, int, str]:
 
 
 def _matched(found: Sequence[Path], marks: Sequence[FilePosition]) -> tuple[dict[Path, FilePosition], list[str]]:
-    """The mark of each known file, and the names whose content has gone."""
+    """The position in each known file, and the names whose content is gone."""
     by_inode = {(mark.device, mark.inode): mark for mark in marks}
     inodes = {path: (stat.st_dev, stat.st_ino) for path in found if (stat := _stat(path))}
     known = {path: mark for path, inode in inodes.items() if (mark := by_inode.get(inode)) is not None and _begins_as(path, mark)}
@@ -154,7 +150,7 @@ def _begins_as(path: Path, mark: FilePosition) -> bool:
     try:
         longer = is_parquet(path) or path.stat().st_size >= mark.offset
         return mark.offset > 0 and longer and fingerprint(path, mark.head_bytes) == mark.head
-    except OSError:  # it went while we looked
+    except OSError:  # it was removed meanwhile
         return False
 
 

@@ -1,7 +1,4 @@
-"""Reading a production log record by record, going on where the last reader stopped.
-
-How far a file of a log has been read, and the whole lines that come next.
-"""
+"""Reading a production log record by record, from where the last reader stopped."""
 
 from __future__ import annotations
 
@@ -13,20 +10,18 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from eval_skills.core.errors import InputError
-from eval_skills.engine.monitor.log.fields import BadRecord
 from eval_skills.engine.monitor.log.files import HEAD_BYTES, FilePosition, LogFile, digest, fingerprint, is_parquet, list_files
-from eval_skills.engine.monitor.log.records import Interaction, RecordReader
+from eval_skills.engine.monitor.log.records import BadRecord, Interaction, RecordReader
 
 BAD_SHOWN = 20
 ROWS_AT_A_TIME = 256
 
 
 class LogReader:
-    """Reads what is new in a log; memory for one record (of Parquet, a few hundred) and one mark per file.
+    """Reads what is new in a log, with memory for one record (of Parquet, a few hundred) and one position per file.
 
-    `read` counts records, `bad` those that are no interactions; `bad_lines` names the first of them, with file and line.
-    `record_bytes` is the size of the record just given;
-    `waiting` names files whose last line is not whole yet, or that are no whole Parquet file yet.
+    `read` counts records, `bad` those that are not interactions; `bad_lines` names the first of them, with file and line.
+    `record_bytes` is the size of the last record; `waiting` names files with an incomplete end.
     """
 
     def __init__(self, log: Path, records: RecordReader, marks: list[FilePosition] | None = None) -> None:
@@ -39,29 +34,29 @@ class LogReader:
         self._cursor: Cursor | None = None
 
     def look(self) -> Iterator[Interaction]:
-        """Every interaction that the log holds beyond where it was read to; `marks` stand behind the one just given.
+        """Every new interaction; `marks` are the positions after the last one.
 
-        A last line without a line end counts when it is a whole object, else it waits for the next look.
+        A last line without a line end counts when it is a whole object, else it is left for the next call.
 
         Raises:
-            InputError: it is one file, and that cannot be read.
+            InputError: the log is one file, and that cannot be read.
         """
         listing = list_files(self._log, list(self._marks.values()))
         self._tell(listing.replaced, "was emptied or replaced; it is read from its start")
-        self._tell(listing.left_out, "is no .jsonl, .ndjson or .parquet file; it is left out")
+        self._tell(listing.left_out, "is not a .jsonl, .ndjson or .parquet file; it is left out")
         self._marks = {str(file.path): file.mark for file in listing.files if file.mark is not None}
         self.waiting = []
         for file in listing.files:
             yield from self._interactions(file)
 
     def marks(self) -> list[FilePosition]:
-        """How far every file has been read by now."""
+        """The position in every file."""
         if self._cursor is not None:
             self._marks[str(self._cursor.path)] = self._cursor.mark()
         return list(self._marks.values())
 
     def refuse(self, source: str, why: str) -> None:
-        """Count a record as a bad one; the first few are remembered."""
+        """Count a record as bad; the first few are kept."""
         self.bad += 1
         if len(self.bad_lines) < BAD_SHOWN:
             self.bad_lines.append(f"{source}: {why}")
@@ -82,7 +77,7 @@ class LogReader:
                     continue
                 yield interaction
         except FileNotFoundError:
-            return  # it was rotated while we looked: the next look finds it
+            return  # it was rotated meanwhile: the next call finds it
         except OSError as error:
             self._unreadable(file.path, error.strerror or str(error))
         finally:
@@ -122,7 +117,7 @@ class LogReader:
                         self._cursor.offset = row
                         yield f"{file.path}:{row}", record
         except pa.ArrowException as error:
-            self._unreadable(file.path, f"not a whole Parquet file: {str(error).splitlines()[0]}")
+            self._unreadable(file.path, f"not a complete Parquet file: {str(error).splitlines()[0]}")
 
     def _unreadable(self, path: Path, why: str) -> None:
         if path == self._log:
@@ -157,7 +152,7 @@ def _parsed(line: bytes) -> Any:
 
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
-"""A longer line is passed over, and counted as a bad one: nobody's log may fill our memory. It exceeds `HEAD_BYTES`."""
+"""A longer line is skipped and counted as bad, to bound memory. It exceeds `HEAD_BYTES`."""
 
 _GZIP = b"\x1f\x8b"
 
@@ -175,14 +170,14 @@ class Cursor:
     """The first bytes of JSONL, the fingerprint of Parquet."""
 
     def advance(self, length: int, line_ends: int, beginning: bytes) -> None:
-        """Stand behind a line; `beginning` is as much of it as a head may need."""
+        """Move past a line; `beginning` is as much of it as the head may need."""
         if isinstance(self.head, bytes) and len(self.head) < HEAD_BYTES:
             self.head = (self.head + beginning)[:HEAD_BYTES]
         self.offset += length
         self.line += line_ends
 
     def mark(self) -> FilePosition:
-        """What the next reader needs to go on here."""
+        """The position, for the next reader."""
         head, size = (digest(self.head), len(self.head)) if isinstance(self.head, bytes) else (self.head, 0)
         return FilePosition(
             path=str(self.path),
@@ -196,11 +191,7 @@ class Cursor:
 
 
 def opened(file: LogFile, stream: BinaryIO) -> Cursor:
-    """A cursor where the file's mark stands, else at its start; the stream stands there, too.
-
-    Raises:
-        OSError: the file is compressed.
-    """
+    """A cursor at the file's known position, or at its start, to which the stream is moved; OSError for a compressed file."""
     stat = os.fstat(stream.fileno())
     offset, line = (file.mark.offset, file.mark.line) if file.mark else (0, 0)
     head = stream.read(min(offset, HEAD_BYTES))
@@ -211,7 +202,7 @@ def opened(file: LogFile, stream: BinaryIO) -> Cursor:
 
 
 def whole_lines(stream: BinaryIO, cursor: Cursor) -> Iterator[tuple[int, bytes | None]]:
-    """The numbered lines from here on; None for one that is too long. The cursor stands behind the line just given."""
+    """The numbered lines from here on; None for one that is too long. The cursor is after the last line returned."""
     while piece := stream.readline(MAX_LINE_BYTES):
         number, length, ended = cursor.line + 1, len(piece), piece.endswith(b"\n")
         if not ended and length < MAX_LINE_BYTES and not _is_whole(piece):
@@ -221,8 +212,7 @@ def whole_lines(stream: BinaryIO, cursor: Cursor) -> Iterator[tuple[int, bytes |
             length, ended = length + len(more), more.endswith(b"\n")
         if is_long and not ended:
             return
-        beginning = piece[:HEAD_BYTES]
-        cursor.advance(length, int(ended), beginning)
+        cursor.advance(length, int(ended), piece[:HEAD_BYTES])
         yield number, None if is_long else piece.removeprefix(b"\xef\xbb\xbf") if number == 1 else piece
 
 

@@ -1,34 +1,32 @@
-"""One interaction of a production log, whatever its log calls things."""
+"""Interactions from the records of a production log, whatever names its keys have."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
+from decimal import Decimal
 from functools import cached_property
+from hashlib import sha256
+from math import isfinite
 from typing import Any
 
 from pydantic import Field, ValidationError
 
 from eval_skills.core.documents.validation_errors import problems_in
-from eval_skills.core.messages.roles import last_words
+from eval_skills.core.messages.blocks import text_in
+from eval_skills.core.messages.roles import inner_message, last_words, role_in
+from eval_skills.core.messages.tool_results import results_of
 from eval_skills.core.models import ExpectedOutput, Model, SkillResponse
 from eval_skills.core.models.base import Text
 from eval_skills.core.text import nearest
-from eval_skills.engine.monitor.log.fields import (
-    ABSENT,
-    BadRecord,
-    asked,
-    digest,
-    error_text,
-    kind_of,
-    known,
-    moment_of,
-    parsed,
-    plain,
-    value_at,
-)
+
+ABSENT = object()
+"""The result of `value_at` where there is no such key; None is a value."""
+
+_MILLISECONDS = 1e11
+"""A Unix time beyond this counts milliseconds: in seconds it would be the year 5138."""
 
 USUAL = {
     "id": ("id", "interactionId", "interaction_id"),
@@ -43,17 +41,21 @@ USUAL = {
     "timestamp": ("timestamp", "time", "ts"),
     "skill": ("skillId", "skill_id", "agentId", "agent_id"),
 }
-"""The spellings that are tried, in this order, where nobody says which key it is."""
+"""The keys that are tried, in this order, where no key is named."""
 
 MAX_ID_CHARS = 200
-"""A longer id is replaced by its digest, so that a window of ids stays small."""
+"""A longer id is replaced by its digest, which keeps the window small."""
 
 _EXPECTATIONS = frozenset({"value", "keywords", "patterns", "schema"})
-"""What a log may say about its own answers: never which scorer or whose code judges them."""
+"""The expectations that a log may name: never a scorer or its code."""
+
+
+class BadRecord(ValueError):
+    """A record of the log is not an interaction; the message says why."""
 
 
 class LogFields(Model):
-    """Where an interaction keeps what: a key, or keys with dots between them (``response.text``). None: the usual spellings."""
+    """The keys of an interaction, with dots for nested ones (``response.text``). None: the usual keys."""
 
     id: Text | None = Field(default=None, description="Its id [default: id, interactionId; else a digest of its content]")
     input: Text | None = Field(default=None, description="What was asked [default: input, query]")
@@ -72,7 +74,7 @@ class LogFields(Model):
 
 @dataclass(frozen=True, slots=True)
 class Interaction:
-    """What was asked and answered. `error` is why nothing was answered; `expected` what the log says the answer should be."""
+    """A question and its answer. `error` is why there is no answer; `expected` is what the log says the answer should be."""
 
     id: str
     response: SkillResponse
@@ -85,10 +87,10 @@ class Interaction:
 
 
 class RecordReader:
-    """Makes interactions of records, by the keys that `fields` names or their usual spellings.
+    """Reads interactions from records, by the keys that `fields` names or the usual ones.
 
-    `unseen` are the keys that were named and that no record so far had. `lacking` says what an interaction needs to be judged
-    that only its log can say; empty: nothing.
+    `unseen` are the named keys that no record has had so far. `lacking` says what expectation the log itself must provide; empty:
+    none.
     """
 
     def __init__(self, fields: LogFields, *, lacking: str = "") -> None:
@@ -100,8 +102,8 @@ class RecordReader:
         """The interaction in a record.
 
         Raises:
-            BadRecord: it is no object, holds no answer, cannot be judged, lacks an id under the key that was named for it, or
-                holds something of another type than it must be.
+            BadRecord: it is not an object, has no answer, cannot be scored, has no id under the named key, or has a value of the
+                wrong type.
         """
         if not isinstance(record, dict):
             raise BadRecord(f"expected an object with an answer, got {kind_of(record)}")
@@ -114,7 +116,7 @@ class RecordReader:
             raise BadRecord(f"{self._lacking}, and {self._missing(record, 'expected')}")
         response = _response(found, messages)
         if error is None and "output" not in found and response.output is None:
-            raise BadRecord("no answer: no message is the assistant's")
+            raise BadRecord("no answer: no message is from the assistant")
         return Interaction(
             id=self._id(record, found),
             response=response,
@@ -170,7 +172,7 @@ def _response(found: Mapping[str, Any], messages: Any) -> SkillResponse:
 
 
 def _expectation(value: Any) -> ExpectedOutput:
-    """An object of nothing but `value`, `keywords`, `patterns` and `schema` says these; anything else is the expected value."""
+    """An object with only `value`, `keywords`, `patterns` and `schema` is read as these; anything else is the expected value."""
     value = plain(value)
     said = value if isinstance(value, dict) and value and value.keys() <= _EXPECTATIONS else {"value": value}
     try:
@@ -178,3 +180,91 @@ def _expectation(value: Any) -> ExpectedOutput:
     except ValidationError as error:
         first = problems_in(error, said)[0]
         raise BadRecord(f"expected{first.path and f'.{first.path}'}: {first.message}") from None
+
+
+def value_at(record: Mapping[str, Any], key: str) -> Any:
+    """The value of a key, else of a path of keys with dots between them, else `ABSENT`."""
+    if key in record:
+        return record[key]
+    value: Any = record
+    for part in key.split("."):
+        if not isinstance(value, dict) or part not in value:
+            return ABSENT
+        value = value[part]
+    return value
+
+
+def asked(messages: Any) -> Any:
+    """The content of the last message of the user."""
+    if not isinstance(messages, list):
+        return None
+    spoken = (inner_message(each) for each in messages if isinstance(each, dict))
+    said = [
+        each for each in spoken if role_in(each) == "user" and (text_in(each) or not any(True for _ in results_of(each, "user")))
+    ]
+    return text_in(said[-1]) if said else None
+
+
+def error_text(value: Any) -> str | None:
+    """Why there is no answer, as text; None where the log's value is empty."""
+    if value in (None, False, "", [], {}):
+        return None
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return str(plain(text))
+
+
+def parsed(value: Any) -> Any:
+    """Lists that a table holds as JSON text, as lists."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+
+
+def known(value: Any) -> Any:
+    """A number as in JSON: the decimals of a table become floats."""
+    return plain(float(value) if isinstance(value, Decimal) else value)
+
+
+def moment_of(value: Any) -> datetime | None:
+    """A moment in UTC; None where the log's is unreadable. One without a time zone is taken as UTC."""
+    try:
+        if isinstance(value, str):
+            value = datetime.fromisoformat(value.strip())
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            value = datetime.fromtimestamp(value / 1000 if abs(value) > _MILLISECONDS else value, UTC)
+        if not isinstance(value, datetime):
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def plain(value: Any) -> Any:
+    """The value as JSON data: a lone surrogate becomes U+FFFD, NaN null, what JSON does not have its text."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, dict):
+        return {plain(str(key)): plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(part) for part in value]
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    return value if value is None or isinstance(value, bool | int) else plain(str(value))
+
+
+def digest(text: str) -> str:
+    """The first 32 hex digits of a text's SHA-256."""
+    return sha256(text.encode(errors="surrogatepass")).hexdigest()[:32]
+
+
+def kind_of(value: Any) -> str:
+    """A short description of a value, for a message."""
+    if value is None:
+        return "null"
+    if isinstance(value, dict | list):
+        return "an object" if isinstance(value, dict) else "a list"
+    text = json.dumps(value, default=str)
+    return text if len(text) <= 60 else f"{text[:60]}…"

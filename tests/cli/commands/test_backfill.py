@@ -10,7 +10,6 @@ import pytest
 
 from eval_skills.cli.commands import backfill
 from eval_skills.core.store import Store
-from eval_skills.engine.backfill import calendar as periods
 from eval_skills.engine.backfill import request as backfill_request
 from tests.scripted_model import ScriptedModel, failure, verdict
 
@@ -119,4 +118,4 @@ def test_p40_what_cannot_be_done_is_refused_before_anything_starts(
 
 def test_the_choices_are_those_of_the_request() -> None:
     assert get_args(backfill.Mode) == get_args(backfill_request.Mode)
-    assert get_args(backfill.Every) == get_args(periods.Every)
+    assert get_args(backfill.Every) == get_args(backfill_request.Every)

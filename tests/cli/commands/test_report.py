@@ -119,7 +119,7 @@ def test_several_formats_go_into_one_folder(here: Any, run_here: Run, output: st
 def test_a_run_is_converted_from_its_items(here: Any, run_here: Run, name: str) -> None:
     result = run_here("report", "convert", "--input", name, "--format", "json", "--output", "out/")
     assert (result.code, result.out) == (0, f"report  out/eval-result-{RUN_ID}.json\n")
-    assert "is not there any more" in result.err
+    assert "is gone" in result.err
     (report,) = json.loads((here.folder / f"out/eval-result-{RUN_ID}.json").read_text())
     assert (report["skillId"], report["summary"]["completionRate"]) == ("s", 1.0)
 

@@ -77,7 +77,7 @@ def test_p58_today_s_weights_come_from_the_configuration(run_here: Run, past: Ca
         pytest.param(["nonsense"], "'nonsense' is not a run id", id="no-run-id"),
         pytest.param(["../../etc"], "is not a run id", id="a-path"),
         pytest.param(["20200101T000000Z-0000"], "no run 20200101T000000Z-0000", id="unknown-run"),
-        pytest.param([RUN_ID], "say what judges its answers, as with --benchmark sums", id="benchmark-unknown"),
+        pytest.param([RUN_ID], "name its benchmark, as with --benchmark sums", id="benchmark-unknown"),
         pytest.param([RUN_ID, "--benchmark", "nope"], "unknown benchmark 'nope'", id="unknown-benchmark"),
         pytest.param([RUN_ID, "--benchmark", "coding-easy"], "nothing of run", id="no-task-in-common"),
         pytest.param([RUN_ID, "--benchmark", "sums.json", "--evaluator", "nope"], "--evaluator", id="unknown-evaluator"),

@@ -69,7 +69,7 @@ def test_a_served_deployment_is_as_the_file_says_and_runs_in_this_folder(site: S
         pytest.param({"schedules": [{"cron": "61 2 * * *"}]}, "schedules: Invalid cron", id="cron"),
         pytest.param({"schedules": [{"cron": "0 2 * * *", "timezone": "Mars"}]}, "schedules: Invalid timezone", id="zone"),
         pytest.param({"parameters": {"request": {"topk": 3}}}, "parameters: Validation failed", id="parameter"),
-        pytest.param({"entrypoint": "eval_skills.flows.pipeline.STAGES"}, "is no flow", id="no-flow"),
+        pytest.param({"entrypoint": "eval_skills.flows.pipeline.STAGES"}, "is not a flow", id="no-flow"),
         pytest.param({"entrypoint": "eval_skills.flows.nothing.nothing"}, "No module named", id="no-module"),
     ],
 )

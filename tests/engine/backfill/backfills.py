@@ -11,7 +11,7 @@ from typing import Any
 
 from eval_skills.core.store import Store
 from eval_skills.engine.backfill.backfill import BackfillSession, Evaluate
-from eval_skills.engine.backfill.landing import PeriodOutcome
+from eval_skills.engine.backfill.comparison import PeriodOutcome
 from eval_skills.engine.backfill.request import BackfillRequest
 from eval_skills.engine.backfill.summary import BackfillSummary, backfill_summary
 from eval_skills.engine.definition.request import EvaluateRequest

@@ -55,7 +55,7 @@ def test_a_period_that_nothing_could_be_used_of_is_tried_again_and_says_so(store
     days(RIGHT, dict.fromkeys(TASKS, "x" * 70000), WRONG)
     first, again = backfill(store, "rescore"), backfill(store, "rescore")
     assert (again.done, again.up_to_date) == (["2026-03-02"], ["2026-03-01", "2026-03-03"])
-    assert again.remarks[0] == "2026-03-02: tried again, as nothing of it could be used the last time"
+    assert again.remarks[0] == "2026-03-02: repeated, since nothing could be used the last time"
     assert again.remarks[1].startswith("2026-03-02: ")
     assert "the answer was cut to 64 KiB" in again.remarks[1]
     assert shown(again) == shown(first)
@@ -113,7 +113,7 @@ class TestAJudgeThatFailsAPart:
         model.otherwise = verdict()
         again = backfill(store, "rescore", **options)
         assert (again.done, again.up_to_date) == (["2026-03-02", "2026-03-03"], ["2026-03-01", "2026-03-04"])
-        assert again.remarks[0] == "2026-03-02: tried again, as the judge failed 1 item of it the last time"
+        assert again.remarks[0] == "2026-03-02: repeated, since the judge failed on 1 item the last time"
         assert [row["completion_rate"] for row in again.rows] == [1.0] * 4
         assert (again.unjudged, again.unjudged_line, len(model.asked)) == ({}, None, 1)
         assert again.rows[2]["before_completion_rate"] == 1.0, "what is compared with it is compared anew"

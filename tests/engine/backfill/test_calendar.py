@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval_skills.engine.backfill.calendar import Period, moment_period, period_of
+from eval_skills.engine.backfill.periods import Period, moment_period, period_of
 
 
 @pytest.mark.parametrize(

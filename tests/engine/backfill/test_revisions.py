@@ -211,7 +211,7 @@ class TestCheckout:
     def test_two_at_once_do_not_share_a_folder(self, folder: Path, commit: Commit, tmp_path: Path) -> None:
         made, below = commit("1", "2026-03-01T00:00:00Z"), tmp_path / "below"
         with Repository(folder).checked_out(made, below) as tree:
-            with pytest.raises(UsageError, match="another backfill works on commit"), Repository(folder).checked_out(made, below):
+            with pytest.raises(UsageError, match="another backfill is using commit"), Repository(folder).checked_out(made, below):
                 pass
             assert remove_leftovers(below) == 0
             assert (tree / "file").exists()

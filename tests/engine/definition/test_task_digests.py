@@ -203,6 +203,6 @@ class TestAStoredRun:
         assert any(
             "1 task changed" in remark for remark in plan_rescoring(RescoreRequest(run_id=before, store=store.path)).remarks
         )
-        assert any("changed since the run began" in remark for remark in read_source(before, str(store.path)).remarks)
+        assert any("changed since the run started" in remark for remark in read_source(before, str(store.path)).remarks)
         with pytest.raises(UsageError, match="changed since run"):
             resumed_plan(EvaluateRequest(store=store.path, resume=before))

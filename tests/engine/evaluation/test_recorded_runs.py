@@ -207,7 +207,7 @@ def test_history_keeps_recorded_runs_apart_from_live_ones(request_of: MakeReques
     assert (past_runs(store, limit=5), store.latest_run()) == ([], None)
     [run] = past_runs(store, limit=5, every_origin=True)
     assert (run.run_id, run.origin) == (plan.run_id, "traces")
-    with pytest.raises(UsageError, match=r"the store .* holds 1 run of recorded answers or later work, which an id names"):
+    with pytest.raises(UsageError, match=r"the store .* holds only 1 run that called none; name one by its id"):
         resolve_run_id(store, LATEST, "nothing to compare")
     assert resolve_run_id(store, run.run_id, "nothing to compare") == plan.run_id
 

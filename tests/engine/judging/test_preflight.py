@@ -47,13 +47,13 @@ def skill_of(*names: str) -> dict[str, Any]:
     ],
 )
 def test_p71_the_variable_that_llm_names_is_refused(check: Callable[..., None], config: dict[str, Any]) -> None:
-    named = r"skill moody@1\.0\.0 asks for the variable JUDGE_KEY, which llm\.apiKeyEnv names as the judge's key; a skill never"
+    named = r"moody@1\.0\.0 asks for the variable JUDGE_KEY, which llm\.apiKeyEnv names as the judge's key, and a skill must"
     with pytest.raises(UsageError, match=named):
         check(config, {"model": "openai/x", "apiKeyEnv": "JUDGE_KEY"})
 
 
 def test_p71_so_is_the_usual_variable_of_the_judges_provider(check: Callable[..., None]) -> None:
-    told = r"OPENAI_API_KEY, from which the judge openai/x takes its key; .* of its own, and name that with llm\.apiKeyEnv"
+    told = r"OPENAI_API_KEY, from which the judge openai/x takes its key, .* separate variable, and name it with llm\.apiKeyEnv"
     with pytest.raises(UsageError, match=told):
         check(skill_of("OPENAI_API_KEY"), {"model": "openai/x"})
 

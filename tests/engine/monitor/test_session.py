@@ -183,7 +183,7 @@ class TestBadRecords:
             pytest.param(
                 ["{broken", "[]"], "none of 2 records can be used; the first: .*app.jsonl:1: not valid JSON", id="lines"
             ),
-            pytest.param([{"id": "a", "output": 1}], "nothing says what to expect .*no key 'expected'", id="nothing-expected"),
+            pytest.param([{"id": "a", "output": 1}], "nothing is expected .*no key 'expected'", id="nothing-expected"),
             pytest.param([record(1, expected={"keywords": ["a"]})], "needs this value", id="other-expectation"),
         ],
     )

@@ -18,7 +18,7 @@ from eval_skills.core.nightly.evidence import FreshRuns
 from eval_skills.core.store import Store, land_items, land_reports, table_of
 from eval_skills.engine.nightly.events import prune_old_items, record_night
 from eval_skills.engine.nightly.evidence import SuiteEvidence, SuiteRun, gather, suite_run
-from eval_skills.engine.nightly.plan import last_good_runs, past_of
+from eval_skills.engine.nightly.plan import last_good_runs, suite_history
 from eval_skills.engine.nightly.request import Suite
 from eval_skills.engine.nightly.summary import NightSummary, SkillOutcome, SuiteOutcome
 
@@ -64,7 +64,7 @@ class Nights:
         return suite_run(suite, run_id, reports)
 
     def evidence(self, *runs: SuiteRun, baseline: str | None = None) -> list[SuiteEvidence]:
-        return gather(self.store, runs, [past_of(self.store, run.suite.name) for run in runs], baseline)
+        return gather(self.store, runs, [suite_history(self.store, run.suite.name) for run in runs], baseline)
 
     def night(self, outcome: Outcome, fresh: Outcome | None = None, **more: Any) -> SuiteOutcome:
         """A whole night of one suite, recorded."""
@@ -83,7 +83,7 @@ class Nights:
             )
             for skill, classification in zip(evidence.skills, classifications, strict=True)
         ]
-        past = evidence.past.last_good
+        past = evidence.history.last_good
         suite = SuiteOutcome(
             name="sums", run_id=evidence.run.run_id, skills=skills, failures=evidence.run.failures, last_good=past
         )
@@ -203,7 +203,7 @@ def test_a_last_good_run_whose_items_somebody_deleted_gives_way_to_the_one_befor
     found = [nights.night(FINE), nights.night(FINE)]
     path = nights.store.tables.files("items")[str(found[1].run_id)]
     Path(path).unlink()
-    assert past_of(nights.store, "sums").last_good == found[0].run_id
+    assert suite_history(nights.store, "sums").last_good == found[0].run_id
 
 
 def test_p57_nights_answer_sql(nights: Nights) -> None:
@@ -212,4 +212,4 @@ def test_p57_nights_answer_sql(nights: Nights) -> None:
     answer = nights.store.query("SELECT suite, verdict, good, moved_tasks FROM nights ORDER BY night_id DESC LIMIT 1")
     row = answer.to_dict("records")[0]
     assert (row["suite"], row["verdict"], row["good"], list(row["moved_tasks"])) == ("sums", "regressed", False, ["t3"])
-    assert replace(past_of(nights.store, "sums"), points={}).lost["adder"].tasks == ["t3"]
+    assert replace(suite_history(nights.store, "sums"), points={}).lost["adder"].tasks == ["t3"]

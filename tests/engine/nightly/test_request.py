@@ -44,7 +44,9 @@ def suite(more: str = "", name: str = "a") -> str:
             "suites[0].options: the judging model is named in the group llm, as llm: {model: a/b}, not by judgeModel",
             id="the-option's-name",
         ),
-        pytest.param("suites:\n" + suite("    options: {store: x}\n"), "store is no option of a suite", id="the-night's-store"),
+        pytest.param(
+            "suites:\n" + suite("    options: {store: x}\n"), "store is not an option of a suite", id="the-night's-store"
+        ),
         pytest.param("suites:\n" + suite("    options: {failFast: true}\n"), "failFast is no option", id="half-a-night"),
         pytest.param("suites:\n" + suite("    via: gpu\n"), "name a deployment as flow/deployment", id="via"),
         pytest.param("suites:\n" + suite(name="A b"), "suites[0].name", id="name"),

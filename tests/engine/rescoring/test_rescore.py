@@ -107,7 +107,7 @@ def test_what_has_no_answer_stays_as_it_is(store: Store, landed_run: LandedRun, 
     after = items(store, plan.run_id)
     assert {task: each.status for (task, _), each in after.items()} == {"x": "pass", "e": "error", "t": "timeout"}
     assert after["e", 0].error_message == "gone"
-    assert plan.remarks == ["2 items kept as an error or timeout: there is no answer to judge"]
+    assert plan.remarks == ["2 items kept as an error or timeout: there is no answer to score"]
 
 
 @pytest.mark.parametrize("kind", ["scorer", "judge"])
@@ -151,7 +151,7 @@ def test_an_answer_that_was_cut_is_left_out_and_counted(store: Store, landed_run
     of = landed_run({"x": "right", "long": long})
     plan = again(of, store)
     assert list(items(store, plan.run_id)) == [("x", 0)]
-    assert plan.remarks == ["1 item left out: the answer was cut to 64 KiB when it landed, so it cannot be judged"]
+    assert plan.remarks == ["1 item left out: the answer was cut to 64 KiB when it landed, so it cannot be scored"]
     assert plan.cut == 1
     assert store.manifest(plan.run_id).planned_items == 1
 
@@ -197,7 +197,7 @@ def test_another_benchmark_may_judge(store: Store, landed_run: LandedRun, tmp_pa
     after = items(store, plan.run_id)["x", 0]
     assert (after.status, after.scorer, after.benchmark_id, after.benchmark_version) == ("pass", "contains", "lenient", "2.0.0")
     assert (after.weight, after.tags) == (3, ["t"])
-    assert plan.remarks == [f"run {of} was asked tasks@0.0.0; its answers are judged by lenient@2.0.0"]
+    assert plan.remarks == [f"run {of} evaluated tasks@0.0.0; its answers are scored by lenient@2.0.0"]
 
 
 def test_tool_calls_are_judged_too(store: Store, landed_run: LandedRun, tmp_path: Path) -> None:
@@ -248,7 +248,7 @@ class TestRefusals:
     def test_a_manifest_that_is_gone_needs_a_benchmark(self, store: Store, landed_run: LandedRun, tmp_path: Path) -> None:
         of = landed_run({"x": "right"})
         (store.run_folder(of) / "manifest.json").unlink()
-        with pytest.raises(InputError, match="say what judges its answers, as with --benchmark tasks"):
+        with pytest.raises(InputError, match="name its benchmark, as with --benchmark tasks"):
             plan_rescoring(RescoreRequest(run_id=of, store=store.path))
         plan = again(of, store, tasks=str(tmp_path / "tasks.json"))
         assert [skill.key for skill in store.manifest(plan.run_id).skills] == ["moody@1.0.0"]

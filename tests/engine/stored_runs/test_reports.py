@@ -80,10 +80,10 @@ def test_an_unfinished_run_says_what_it_has(recorded: Callable[..., RunPlan]) ->
 @pytest.mark.parametrize(
     ("spoil", "remark"),
     [
-        pytest.param(lambda tasks: tasks.unlink(), "benchmark tasks is not there any more", id="gone"),
+        pytest.param(lambda tasks: tasks.unlink(), "benchmark tasks is gone", id="gone"),
         pytest.param(
             lambda tasks: tasks.write_text(tasks.read_text().replace('"ok"}', '"no"}')),
-            "changed since the run began",
+            "changed since the run started",
             id="changed",
         ),
     ],

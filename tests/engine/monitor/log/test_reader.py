@@ -252,7 +252,7 @@ class TestParquet:
 
     def test_one_broken_file_is_refused(self, tmp_path: Path) -> None:
         (tmp_path / "log.parquet").write_bytes(b"PAR1 not at all PAR1")
-        with pytest.raises(InputError, match="not a whole Parquet file"):
+        with pytest.raises(InputError, match="not a complete Parquet file"):
             Log(tmp_path / "log.parquet").new()
 
 

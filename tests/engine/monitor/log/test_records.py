@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from eval_skills.engine.monitor.log.fields import BadRecord
-from eval_skills.engine.monitor.log.records import Interaction, LogFields, RecordReader
+from eval_skills.engine.monitor.log.records import BadRecord, Interaction, LogFields, RecordReader
 
 
 def read(record: Any, **fields: str) -> Interaction:
