@@ -141,6 +141,6 @@ class TestDate:
 def test_a_secret_that_is_not_replaced_is_told_before_the_run(make_plan_of: MakePlan, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHORT_PIN", "q7z")
     remarks = make_plan_of(secrets=["SHORT_PIN"]).remarks
-    assert [remark for remark in remarks if "SHORT_PIN" in remark and "q7z" not in remark and "is not replaced" in remark]
+    assert [remark for remark in remarks if "SHORT_PIN" in remark and "q7z" not in remark and "is not redacted" in remark]
     monkeypatch.setenv("SHORT_PIN", "q7zz")
     assert not [remark for remark in make_plan_of(secrets=["SHORT_PIN"]).remarks if "SHORT_PIN" in remark]

@@ -47,7 +47,7 @@ def suite(more: str = "", name: str = "a") -> str:
         pytest.param(
             "suites:\n" + suite("    options: {store: x}\n"), "store is not an option of a suite", id="the-night's-store"
         ),
-        pytest.param("suites:\n" + suite("    options: {failFast: true}\n"), "failFast is no option", id="half-a-night"),
+        pytest.param("suites:\n" + suite("    options: {failFast: true}\n"), "failFast is not an option", id="half-a-night"),
         pytest.param("suites:\n" + suite("    via: gpu\n"), "name a deployment as flow/deployment", id="via"),
         pytest.param("suites:\n" + suite(name="A b"), "suites[0].name", id="name"),
         pytest.param("suites:\n" + suite(name="a-b") + suite(name="a_b"), "two suites are called 'a-b'", id="one-name-twice"),
