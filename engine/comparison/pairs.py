@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,6 +23,7 @@ from eval_skills.engine.stored_runs.reports import recorded_request
 from eval_skills.scorers.judge_identity import prompt_version
 from eval_skills.scorers.judging import Judges
 from eval_skills.scorers.judging.comparison import VERSION, Comparing
+from eval_skills.scorers.judging.judge import Judge
 from eval_skills.scorers.judging.panel import Panel
 from eval_skills.scorers.judging.preflight import check_name
 
@@ -88,7 +89,9 @@ def plan_comparison(request: CompareRequest) -> ComparisonPlan:
         UserError: there is no such run or skill, the runs are of different benchmarks, nothing compares, or no model is named.
     """
     store, panel = Store(request.store), _panel(request)
-    judges = _judges(request, panel)
+    judges = Judges(request)
+    judges.redaction = Redaction.of_variables(request.secrets)
+    _check_each(judges, panel, bool)  # that each has a model
     a, b = sides_of(store, request)
     if (a.run_id, a.skill) == (b.run_id, b.skill):
         raise UsageError(f"both sides are {a.skill} of run {a.run_id}; name another run, or --skill-a and --skill-b")
@@ -100,6 +103,7 @@ def plan_comparison(request: CompareRequest) -> ComparisonPlan:
     if not pairs:
         why = [*remarks, *([f"{plural(unanswered, 'pair')} without both answers"] if unanswered else [])]
         raise InputError(f"nothing of run {a.run_id} and run {b.run_id} can be compared: {'; '.join(why)}", source=store.path)
+    _check_each(judges, panel, check_name)
     digest = _digest(pairs, request, panel)
     return ComparisonPlan(
         store=store,
@@ -133,16 +137,12 @@ def _panel(request: CompareRequest) -> Panel:
         raise UsageError(f"{option}: {error.message}") from None
 
 
-def _judges(request: CompareRequest, panel: Panel) -> Judges:
-    """The judges of the panel, with names that have a provider; secrets of the request are redacted in their prompts."""
-    judges = Judges(request)
+def _check_each(judges: Judges, panel: Panel, check: Callable[[Judge], object]) -> None:
     try:
         for model in panel.models:
-            check_name(judges.judge(model))
+            check(judges.judge(model))
     except ConfigError as error:
         raise UsageError(str(error)) from None
-    judges.redaction = Redaction.of_variables(request.secrets)
-    return judges
 
 
 def _pairs(
