@@ -6,12 +6,15 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # pip compiles what it installs but not this folder, and where PYTHONDONTWRITEBYTECODE is set every process would do so anew.
 COMPILE = $(BIN)/python -m compileall -q -j 0 eval_skills
 RUN_ARGS ?=
-MARKERS ?= not slow
 # One more than two cores: it fills the time in which tests wait.
 WORKERS ?= 3
+# A file stays on one worker, with what its tests share; files begin in their order, so that the long ones do not come last.
+PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
+# Flows need a Prefect server, the end-to-end tests browsers, brokers and many processes.
+QUICK  = -m "not slow" $(addprefix --ignore=tests/,end_to_end flows tasks)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint types imports benchmark clean
+.PHONY: help run test test-all checks lint types imports benchmark clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -21,8 +24,20 @@ run: $(VENV)/.runtime  ## Evaluate the bundled example skills on coding-easy, 3 
 		--format json markdown csv --output-dir reports --store eval-store $(RUN_ARGS)
 
 test: export PYTHONDONTWRITEBYTECODE =
-test: lint types imports  ## Linters, type check, import contract and tests; MARKERS="slow or not slow" adds the slow sweeps
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m "$(MARKERS)" $(PYTEST_ARGS)
+test: $(VENV)/.dev  ## Linters, type check, import contracts, everything below the flows, and one run end to end: some 3 minutes
+	@$(call beside_checks,$(PYTEST) $(QUICK))
+
+test-all: export PYTHONDONTWRITEBYTECODE =
+test-all: $(VENV)/.dev  ## All of that, and every test there is: some 10 minutes
+	@$(call beside_checks,$(PYTEST))
+
+# The checks use the core that the tests leave while they collect; what they say is shown when both have ended.
+define beside_checks
+$(MAKE) --no-print-directory --keep-going checks >$(VENV)/checks.log 2>&1 & checks=$$!; \
+$(1); tests=$$?; wait $$checks; checks=$$?; cat $(VENV)/checks.log; test $$tests = 0 -a $$checks = 0
+endef
+
+checks: lint types imports
 
 lint: $(VENV)/.dev  ## ruff
 	$(BIN)/ruff check .

@@ -1,14 +1,13 @@
-"""The command line as people meet it: its own process, its own folder, and one server for the calls that really run."""
+"""The command line as people meet it: its own process, its own folder."""
 
 from __future__ import annotations
 
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -112,27 +111,17 @@ def run_here(monkeypatch: pytest.MonkeyPatch, place: Place, capfd: pytest.Captur
     monkeypatch.chdir(place.folder)
 
     def run(*arguments: str) -> Result:
+        begin(new_session())  # the global options of a call inside this process stay
         code = call(arguments)
         return Result(code, *capfd.readouterr())
 
     return run
 
 
-@pytest.fixture(scope="session")
-def api_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The API of a server as `server start` leaves it running; stopped at the end. Its tests share the xdist group ``cli``."""
-    place = Place(tmp_path_factory.mktemp("server"))
-    place = Place(place.folder, environment(place.folder))
-    started = place.call("server", "start", "--port", str(_free_port()), "--json")
-    assert started.code == 0, started.err
-    yield started.json["url"]
-    assert place.call("server", "stop", "--json").json["running"] is False
-
-
 @pytest.fixture
-def served(place: Place, api_url: str) -> Place:
+def served(place: Place, server_url: str) -> Place:
     """The same project, with a server behind its calls."""
-    return Place(place.folder, place.environ | {"PREFECT_API_URL": api_url})
+    return Place(place.folder, place.environ | {"PREFECT_API_URL": server_url})
 
 
 def copy_skill(source: Path, target: Path, **changes: Any) -> Path:
@@ -141,13 +130,6 @@ def copy_skill(source: Path, target: Path, **changes: Any) -> Path:
     file = target / "skill.json"
     file.write_text(json.dumps(json.loads(file.read_text()) | changes), encoding="utf-8")
     return target
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 @pytest.fixture(scope="session")

@@ -12,8 +12,6 @@ import pytest
 from eval_skills.core.store import Store
 from tests.scripted_model import ScriptedModel, failure, verdict
 
-pytestmark = pytest.mark.xdist_group("cli")
-
 
 @pytest.fixture
 def model() -> Iterator[ScriptedModel]:

@@ -122,7 +122,6 @@ def test_a_backfill_that_asks_no_model_says_so(run_here: Run, past: Callable[...
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("cli")
 def test_a_run_and_a_monitor_by_rules_alone_say_so(served: Any) -> None:
     ran = served.call("eval", "--skills", "skills", "--benchmark", "coding-easy", "--judge-model", "openai/x")
     assert (ran.code, ran.err.count("--judge-model does nothing here")) == (0, 1), ran.err

@@ -1,4 +1,4 @@
-"""What real calls leave behind: exit code, files, store, and what they print. They share one server."""
+"""What real calls leave behind: exit code, files, store, and what they print."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-pytestmark = pytest.mark.xdist_group("cli")
 
 RUN_ID = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{4}")
 
@@ -23,6 +21,7 @@ def two(served: Any, examples: Path, copy: Any) -> Any:
     return served
 
 
+@pytest.mark.one_real_run
 def test_run_json_files_store_gate_and_selection(two: Any) -> None:
     options = ["--tasks", "five.json", "--runs", "2", "--items-per-task", "3", "--concurrency", "2"]
     written = ["--format", "json", "markdown", "csv", "parquet", "--output-dir", "out", "--store", "kept.db"]

@@ -112,10 +112,3 @@ def test_the_tree_of_errors_is_drawn_as_it_is() -> None:
 def test_every_error_says_in_a_line_what_it_means() -> None:
     classes = [found for _, found in inspect.getmembers(errors, inspect.isclass) if found.__module__ == errors.__name__]
     assert all((found.__doc__ or "").splitlines()[0].endswith(".") or ":" in (found.__doc__ or "") for found in classes)
-
-
-@pytest.mark.xdist_group("house")
-def test_groups_stay_on_one_worker(request: pytest.FixtureRequest) -> None:
-    if not getattr(request.config.option, "loadgroup", False):
-        pytest.skip("the tests are not distributed by group; run them with: pytest -n 2 --dist loadgroup")
-    assert request.node.nodeid.endswith("@house")

@@ -18,7 +18,7 @@ from eval_skills.engine.backfill.request import BackfillRequest
 from eval_skills.engine.backfill.summary import BackfillSummary
 from eval_skills.flows import backfill
 
-pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_url")]
+pytestmark = pytest.mark.usefixtures("prefect_url")
 Ask = Callable[..., Any]
 
 SKILL = """

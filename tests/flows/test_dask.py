@@ -23,7 +23,7 @@ from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.summary import RunSummary
 from eval_skills.flows import evaluate
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("dask"), pytest.mark.timeout(600), pytest.mark.usefixtures("prefect_url")]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600), pytest.mark.usefixtures("prefect_url")]
 
 Ask = Callable[..., Any]
 PATIENCE_S = 180.0

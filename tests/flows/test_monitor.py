@@ -18,7 +18,7 @@ from eval_skills.engine.monitor.request import MonitorRequest
 from eval_skills.engine.monitor.summary import NullObserver, observed_monitors
 from eval_skills.flows import monitor
 
-pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_url")]
+pytestmark = pytest.mark.usefixtures("prefect_url")
 
 
 def log_of(tmp_path: Path, good: int, bad: int) -> Path:

@@ -12,8 +12,6 @@ from eval_skills.core.store import Store
 from eval_skills.engine.definition.request import EvaluateRequest, PipelineRequest
 from eval_skills.flows import evaluate, pipeline
 
-pytestmark = pytest.mark.xdist_group("prefect")
-
 TASKS = [
     {"id": "bern", "complexity": "simple", "expected": {"tools": ["search"], "forbiddenTools": ["pay"]}},
     {"id": "tour", "complexity": "complex", "expectedOutput": {"value": "x"}, "thresholds": {"maxCost": 0.1, "maxLatency": 100}},

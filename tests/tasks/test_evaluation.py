@@ -145,7 +145,6 @@ def http_date() -> str:
     return (datetime.now(UTC) + timedelta(seconds=3)).strftime("%a, %d %b %Y %H:%M:%S GMT")
 
 
-@pytest.mark.xdist_group("prefect")
 @pytest.mark.usefixtures("prefect_url")
 class TestRetryAfter:
     @pytest.mark.parametrize(
@@ -177,7 +176,6 @@ class TestRetryAfter:
         assert items["latency_ms"]["later"] < (second - first) * 1000  # the wait is no part of it
 
 
-@pytest.mark.xdist_group("prefect")
 @pytest.mark.usefixtures("prefect_url")
 class TestLimits:
     def test_p17_the_limit_that_was_in_force_is_in_the_row(

@@ -27,7 +27,6 @@ def test_the_name_of_a_limit_is_one_that_the_server_takes(model: str, name: str)
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("prefect")
 async def test_a_request_waits_for_the_limit_that_is_there_and_for_no_other(
     prefect_url: str, make_plan_of: MakePlan, write_tasks: Callable[..., str]
 ) -> None:

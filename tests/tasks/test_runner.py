@@ -17,7 +17,7 @@ from eval_skills.engine.evaluation.retries import give_back_slot, take_slot
 from eval_skills.tasks.runner import EventLoopTaskRunner
 from tests.tasks.gauge import Gauge, results, states, together
 
-pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_url")]
+pytestmark = pytest.mark.usefixtures("prefect_url")
 
 
 @pytest.mark.parametrize("concurrency", [1, 3])

@@ -16,7 +16,7 @@ from prefect.context import FlowRunContext
 
 from eval_skills.tasks.runner import EventLoopTaskRunner
 
-pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_url")]
+pytestmark = pytest.mark.usefixtures("prefect_url")
 
 
 def test_an_exception_in_the_flow_cancels_what_runs_and_lets_it_clean_up() -> None:

@@ -10,7 +10,7 @@ from prefect import flow, task
 
 from eval_skills.tasks.runner import unwalked
 
-pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect_url")]
+pytestmark = pytest.mark.usefixtures("prefect_url")
 
 
 class Sealed(dict[str, int]):

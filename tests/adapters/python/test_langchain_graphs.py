@@ -10,7 +10,7 @@ from eval_skills.core.errors import ContractError
 from eval_skills.core.models import Usage
 from tests.adapters.langchain_agent import Started
 
-pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.xdist_group("langchain")]
+pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 @pytest.mark.parametrize("attribute", ["graph", "bound"])

@@ -13,7 +13,7 @@ from eval_skills.core.models import Usage
 from tests.adapters.langchain_agent import Started
 from tests.adapters.skills import make_skill
 
-pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.xdist_group("langchain")]
+pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 def test_tokens_are_counted_although_the_message_is_lost(started: Started) -> None:

@@ -15,7 +15,7 @@ from tests.adapters.langchain_agent import AGENT
 from tests.adapters.programs import PATIENCE_S
 from tests.adapters.skills import make_skill
 
-pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.xdist_group("langchain")]
+pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 TASK = {

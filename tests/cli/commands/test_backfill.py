@@ -18,7 +18,6 @@ FIRST, SECOND = "20260301T120000Z-0001", "20260302T120000Z-0002"
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("cli")
 def test_the_table_the_trend_and_the_second_call(served: Any, past: Callable[..., str]) -> None:
     past(FIRST, passed=4), past(SECOND, passed=1)
     result = served.call("backfill", "--mode", "recompute", "--output", "trend.html")
@@ -43,7 +42,6 @@ def test_the_table_the_trend_and_the_second_call(served: Any, past: Callable[...
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("cli")
 def test_p13_what_the_judge_failed_is_told_ends_with_3_and_is_asked_again(served: Any, past: Callable[..., str]) -> None:
     for run_id in (FIRST, SECOND):
         past(run_id, judged=[{"output": "dead"}, {"output": "alive"}])
@@ -67,7 +65,6 @@ def test_p13_what_the_judge_failed_is_told_ends_with_3_and_is_asked_again(served
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("cli")
 def test_p40_a_replay_in_which_nothing_can_be_evaluated_does_not_pass(served: Any) -> None:
     skill = served.folder / "repository" / "skills" / "broken" / "skill.json"
     skill.parent.mkdir(parents=True)

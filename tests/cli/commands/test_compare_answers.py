@@ -62,7 +62,6 @@ def configure(place: Any, model: ScriptedModel) -> tuple[str, ...]:
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("cli")
 def test_a_whole_comparison(served: Any, model: ScriptedModel) -> None:
     error = {"status": "error", "passed": False, "score": None, "output": None, "error_kind": "infra"}
     leave(served.folder, FIRST, "a long and thorough answer")
@@ -88,7 +87,6 @@ def test_a_whole_comparison(served: Any, model: ScriptedModel) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("cli")
 def test_a_spent_budget_exits_3_and_a_judge_that_refuses_us_2(served: Any, model: ScriptedModel) -> None:
     leave(served.folder, FIRST, "a long and thorough answer")
     leave(served.folder, SECOND, "short")
@@ -112,7 +110,6 @@ def by_panel(asked: Asked) -> Says:
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("cli")
 def test_a_panel_tells_what_each_model_said(served: Any, model: ScriptedModel) -> None:
     leave(served.folder, FIRST, "a long and thorough answer")
     leave(served.folder, SECOND, "short")
@@ -169,7 +166,6 @@ def begun(place: Any, *arguments: str) -> subprocess.Popen[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("cli")
 @pytest.mark.parametrize(("sign", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)], ids=["ctrl-c", "kill-9"])
 def test_p13_a_comparison_that_was_stopped_goes_on(served: Any, model: ScriptedModel, sign: signal.Signals, code: int) -> None:
     leave(served.folder, FIRST, "a long and thorough answer")
@@ -197,7 +193,6 @@ def test_p13_a_comparison_that_was_stopped_goes_on(served: Any, model: ScriptedM
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("cli")
 def test_p13_a_judge_that_dies_in_the_middle_exits_3_and_the_next_call_goes_on(served: Any, model: ScriptedModel) -> None:
     leave(served.folder, FIRST, "a long and thorough answer")
     leave(served.folder, SECOND, "short")
@@ -213,15 +208,14 @@ def test_p13_a_judge_that_dies_in_the_middle_exits_3_and_the_next_call_goes_on(s
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("cli")
 def test_two_comparisons_at_once_share_a_cache_a_store_and_the_rate_limit_of_the_server(
-    served: Any, model: ScriptedModel, api_url: str
+    served: Any, model: ScriptedModel, server_url: str
 ) -> None:
     leave(served.folder, FIRST, "a long and thorough answer")
     leave(served.folder, SECOND, "short")
     command = configure(served, model)
     limit = {"name": "eval-skills-judge-openai-scripted", "limit": 1000, "slot_decay_per_second": 0.0001}
-    limits = f"{api_url}/v2/concurrency_limits"
+    limits = f"{server_url}/v2/concurrency_limits"
     httpx.post(f"{limits}/", json=limit, timeout=60, trust_env=False).raise_for_status()
     try:
         both = [begun(served, *command), begun(served, *command, "--criteria", "More is better.")]

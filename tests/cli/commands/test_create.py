@@ -142,7 +142,6 @@ def test_p58_a_configured_template_is_for_the_other_kind_of_call(place: Any, run
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("cli")
 @pytest.mark.parametrize("template", ["http_request", "python_script"])
 def test_p64_the_command_that_it_prints_passes(served: Any, template: str, tmp_path: Path) -> None:
     elsewhere = tmp_path / "some where"

@@ -134,9 +134,8 @@ def test_places_of_a_named_configuration_are_used(empty: Any, run_here: Run) -> 
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("cli")
-def test_run_works_right_after_and_prints_a_ranking(empty: Any, api_url: str) -> None:
-    environ = {"PREFECT_API_URL": api_url}
+def test_run_works_right_after_and_prints_a_ranking(empty: Any, server_url: str) -> None:
+    environ = {"PREFECT_API_URL": server_url}
     assert empty.call("init", "--dir", "my project").code == 0
     work = empty.folder / "my project"
     result = empty.call("run", cwd=work, environ=environ)
@@ -148,15 +147,14 @@ def test_run_works_right_after_and_prints_a_ranking(empty: Any, api_url: str) ->
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("cli")
-def test_the_workflows_command_passes_and_tells_the_job(empty: Any, api_url: str) -> None:
+def test_the_workflows_command_passes_and_tells_the_job(empty: Any, server_url: str) -> None:
     from eval_skills.core.documents.loading import read_document
 
     assert empty.call("init", "--ci", "github").code == 0
     [job] = read_document(empty.folder / ".github" / "workflows" / "eval-skills.yaml")["jobs"].values()
     [command] = [step["run"] for step in job["steps"] if step.get("run", "").startswith("eval-skills ")]
     summary = empty.folder / "summary.md"
-    environ = {"PREFECT_API_URL": api_url, "GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(summary)}
+    environ = {"PREFECT_API_URL": server_url, "GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(summary)}
     result = empty.call(*command.split()[1:], environ=environ)
     assert result.code == 0, result.err
     assert "gate passed" in result.out

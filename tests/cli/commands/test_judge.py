@@ -45,7 +45,6 @@ def calibrate(run_here: Run, place: Any, model: ScriptedModel) -> Run:
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("judge")
 def test_answers_are_judged_now_and_the_agreement_is_kept(calibrate: Run, place: Any) -> None:
     result = calibrate("--labels", "labels.csv", "--benchmark", "./sums.json")
     assert result.code == 0, result.err
@@ -62,7 +61,6 @@ def test_answers_are_judged_now_and_the_agreement_is_kept(calibrate: Run, place:
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("cli")
 def test_p13_interrupted_over_a_stored_run_it_promises_nothing_of_a_cache(place: Any) -> None:
     (place.folder / "eval-store").mkdir()
     os.mkfifo(labels := place.folder / "labels.csv")

@@ -63,7 +63,6 @@ def test_p40_a_log_that_is_not_there_is_refused(run_here: Run, log: str) -> None
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("cli")
 def test_it_samples_tells_goes_on_and_gates(served: Any) -> None:
     served.write("log.jsonl", answers(60, 0) + "{broken\n")
     command = [
@@ -93,7 +92,6 @@ def test_it_samples_tells_goes_on_and_gates(served: Any) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("cli")
 def test_p40_too_few_samples_pass_no_gate(served: Any) -> None:
     served.write("log.jsonl", LINE)
     result = served.call("monitor", "log.jsonl", "--rate", "1", "--fail-on", "critical")
@@ -102,7 +100,6 @@ def test_p40_too_few_samples_pass_no_gate(served: Any) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("cli")
 def test_p13_a_judge_that_fails_exits_3_and_the_next_call_goes_on(served: Any) -> None:
     log = served.write("log.jsonl", "".join(json.dumps({"id": f"a{n}", "output": f"answer {n}"}) + "\n" for n in range(6)))
     with ScriptedModel() as model:

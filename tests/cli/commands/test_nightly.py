@@ -63,8 +63,7 @@ for line in sys.stdin:
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("cli")
-def test_a_regression_is_gated_told_as_an_event_and_old_items_go(served: Place, api_url: str) -> None:
+def test_a_regression_is_gated_told_as_an_event_and_old_items_go(served: Place, server_url: str) -> None:
     path = suites(served)
     first = served.call("nightly", "--suites", path, "--json", "--exit-on-fail", "--keep-days", "1")
     assert first.code == 0, first.err
@@ -75,27 +74,27 @@ def test_a_regression_is_gated_told_as_an_event_and_old_items_go(served: Place, 
     assert second.code == 1, second.err
     assert "regressed: " in second.out
     assert "gate failed" in second.out
-    (told,) = events(api_url, "eval-skills.regression")
-    assert told["resource"]["prefect.resource.id"] == "eval-skills.skill.sums.calculator"
+    (told,) = events(server_url, "eval-skills.regression", "eval-skills.skill.sums.calculator")
     assert (told["payload"]["isNew"], told["payload"]["suite"]) == (True, "sums")
     quiet = served.call("nightly", "--suites", path, "--json")
     assert quiet.code == 0, quiet.err
     assert quiet.json["suites"][0]["skills"][0]["since"] == told["payload"]["night"]
 
 
-def events(api_url: str, name: str) -> list[dict[str, Any]]:
-    """The events of that name, as soon as the server has one."""
+def events(server_url: str, name: str, resource: str) -> list[dict[str, Any]]:
+    """The events of that name about that resource, as soon as the server has one."""
     deadline = monotonic() + 120
     while True:
-        body = {"filter": {"event": {"name": [name]}}, "limit": 10}
-        found = httpx.post(f"{api_url}/events/filter", json=body, timeout=60, trust_env=False).raise_for_status().json()["events"]
+        body = {"filter": {"event": {"name": [name]}, "resource": {"id": [resource]}}, "limit": 10}
+        found = (
+            httpx.post(f"{server_url}/events/filter", json=body, timeout=60, trust_env=False).raise_for_status().json()["events"]
+        )
         if found or monotonic() > deadline:
             return list(found)
         sleep(0.5)
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("cli")
 def test_two_nights_at_once_on_one_store_are_two_whole_nights(served: Place) -> None:
     path = suites(served, "one", "two")
     command = [str(COMMAND), "nightly", "--suites", path, "--keep-days", "1", "--json"]
@@ -110,7 +109,6 @@ def test_two_nights_at_once_on_one_store_are_two_whole_nights(served: Place) -> 
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("cli")
 def test_a_night_in_which_nothing_ran_could_not_finish(served: Place) -> None:
     path = suites(served, skills=["nowhere"])
     result = served.call("nightly", "--suites", path)

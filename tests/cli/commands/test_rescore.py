@@ -111,7 +111,6 @@ def test_a_benchmark_is_found_again_from_another_folder(
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("judge")
 def test_p13_what_the_judge_fails_exits_3_and_the_next_call_goes_on(run_here: Run, past: Callable[..., str], place: Any) -> None:
     past(RUN_ID)
     tasks = [{"id": f"t{number}", "expectedOutput": {"type": "llm_judge", "criteria": "Be right."}} for number in range(4)]

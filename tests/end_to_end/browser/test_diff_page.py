@@ -13,7 +13,7 @@ from eval_skills.core.diff.diff import diff_reports
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.reporting.diff.report import DiffDocument, render_html
 
-pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 PROBES = (
     "<script>document.documentElement.dataset.pwned=1</script>"

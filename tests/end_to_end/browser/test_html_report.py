@@ -9,8 +9,6 @@ import pytest
 
 from tests.end_to_end.browser.reports import context, item, skill, written
 
-pytestmark = pytest.mark.xdist_group("browser")
-
 
 def test_it_opens_without_a_network_and_without_a_complaint(page: Any, report: Path) -> None:
     page.open(report)

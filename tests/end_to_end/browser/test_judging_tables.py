@@ -11,8 +11,6 @@ import pytest
 from eval_skills.core.models import SkillCompletionReport
 from tests.end_to_end.browser.reports import context, item, skill, written
 
-pytestmark = pytest.mark.xdist_group("browser")
-
 PANEL = "openai/one + anthropic/two + mistral/three (median of 3 models)"
 
 

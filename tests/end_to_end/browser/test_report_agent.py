@@ -6,11 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.end_to_end.browser.reports import agent_report
-
-pytestmark = pytest.mark.xdist_group("browser")
 
 
 def test_a_task_shows_the_calls_of_each_run_and_marks_the_one_a_reason_points_to(page: Any, tmp_path: Path) -> None:

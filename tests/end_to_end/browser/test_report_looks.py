@@ -10,9 +10,6 @@ import pytest
 
 from tests.end_to_end.browser.reports import context, item, skill, written
 
-pytestmark = pytest.mark.xdist_group("browser")
-
-
 INTERACTIVE = "performance.getEntriesByName('interactive')[0].startTime"
 
 

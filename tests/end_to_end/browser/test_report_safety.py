@@ -6,13 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from eval_skills.core.models import Benchmark
 from tests.end_to_end.browser.reports import context, item, skill, written
-
-pytestmark = pytest.mark.xdist_group("browser")
-
 
 PROBES = (
     "<script>document.documentElement.dataset.pwned=1</script>"

@@ -15,7 +15,7 @@ from eval_skills.core.trend.trend import Trend, TrendPoint
 from eval_skills.reporting.trend.page import render
 from eval_skills.reporting.trend.series import Annotation, shown
 
-pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 START = datetime(2026, 11, 1, 10, tzinfo=UTC)
 PROBES = (

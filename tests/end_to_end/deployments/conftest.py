@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -76,23 +75,15 @@ def until(look: Callable[[], T], *, what: str, log: Path | None = None) -> T:
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """A server as `server start` leaves it running, with its own home and port."""
+def site(tmp_path_factory: pytest.TempPathFactory, server_url: str) -> Site:
+    """The session's server, with a home of its own for what is called here."""
     folder = tmp_path_factory.mktemp("site")
     shutil.copytree(ROOT / "examples" / "skills" / "calculator", folder / "skills" / "calculator")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PREFECT", "EVAL_SKILLS"))}
     home = {
         "PREFECT_HOME": str(tmp_path_factory.mktemp("home")),
+        "PREFECT_API_URL": server_url,
         "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
         "DO_NOT_TRACK": "1",
     }
-    place = Site(folder, f"http://127.0.0.1:{port}/api", kept | home | {"SKILLS_FOLDER": str(folder), "COLUMNS": "200"})
-    started = place.run("eval-skills", "server", "start", "--port", str(port))
-    assert started.returncode == 0, started.stderr
-    place.environ["PREFECT_API_URL"] = place.url
-    yield place
-    stopped = place.run("eval-skills", "server", "stop")
-    assert stopped.returncode == 0, stopped.stderr
+    return Site(folder, server_url, kept | home | {"SKILLS_FOLDER": str(folder), "COLUMNS": "200"})

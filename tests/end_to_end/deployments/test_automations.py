@@ -71,7 +71,6 @@ def test_prefect_takes_the_file(file: Path) -> None:
     assert automation.enabled
 
 
-@pytest.mark.xdist_group("deployments")
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_an_event_becomes_a_message(site: Site, posted: tuple[str, list[dict[str, Any]]]) -> None:
@@ -82,12 +81,12 @@ def test_an_event_becomes_a_message(site: Site, posted: tuple[str, list[dict[str
     payload = json.dumps({"suite": "arithmetic", "explanation": "92 % → 71 %"})
     sent = _python(site, "-c", EMIT, "eval-skills.regression", json.dumps(RESOURCE), payload)
     assert sent.returncode == 0, sent.stderr
-    [message] = until(lambda: texts, what="a message")
+    # Other tests have nights with regressions, too, at the same server.
+    [message] = until(lambda: [each for each in texts if "calculator@1.0.0 in arithmetic" in each["text"]], what="a message")
     assert message["text"].startswith("eval-skills: regression of calculator@1.0.0 in arithmetic\n")
     assert "explanation: 92 % → 71 %" in message["text"]
 
 
-@pytest.mark.xdist_group("deployments")
 @pytest.mark.slow
 def test_without_a_block_nothing_is_created(site: Site) -> None:
     refused = _python(site, str(FOLDER / "apply.py"), "--block", "slack-webhook/none")

@@ -15,7 +15,7 @@ import yaml
 
 from tests.end_to_end.deployments.conftest import ROOT, Site, until
 
-pytestmark = [pytest.mark.xdist_group("deployments"), pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 SHIPPED = ROOT / "deployments" / "prefect.yaml"
 NAMES = ("nightly", "evaluate", "pipeline", "backfill", "monitor")

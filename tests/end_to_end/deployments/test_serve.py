@@ -15,8 +15,6 @@ from eval_skills.deployments.deployment_file import DeploymentEntry
 from eval_skills.deployments.serving import prepared
 from tests.end_to_end.deployments.conftest import Site, until
 
-pytestmark = pytest.mark.xdist_group("deployments")
-
 PIPELINE = "eval_skills.flows.pipeline.pipeline"
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -19,6 +18,7 @@ from uuid import uuid4
 import pytest
 
 from eval_skills.core.store import Store
+from tests.prefect_server import free_port
 
 COMMAND = [sys.executable, "-m", "eval_skills.cli"]
 PATIENCE_S = 180.0
@@ -203,17 +203,10 @@ class Workplace:
             process.kill()
 
 
-@pytest.fixture(scope="session")
-def server_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """The environment of calls that find a running server, which `server start` started and `server stop` stops."""
-    environment = clean_environment(tmp_path_factory.mktemp("prefect-home"))
-    port = free_port()
-    started = subprocess.run([*COMMAND, "server", "start", "--port", str(port)], env=environment, capture_output=True, text=True)
-    assert started.returncode == 0, started.stderr
-    try:
-        yield environment | {"PREFECT_API_URL": f"http://127.0.0.1:{port}/api"}
-    finally:
-        subprocess.run([*COMMAND, "server", "stop"], env=environment, check=True, capture_output=True)
+@pytest.fixture
+def server_environment(tmp_path_factory: pytest.TempPathFactory, server_url: str) -> dict[str, str]:
+    """The environment of calls that find the session's running server."""
+    return clean_environment(tmp_path_factory.mktemp("prefect-home")) | {"PREFECT_API_URL": server_url}
 
 
 @pytest.fixture
@@ -242,13 +235,6 @@ def private_place(tmp_path: Path, private_environment: dict[str, str]) -> Iterat
 def private_environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """The environment of calls that find no server, in a brand-new ``PREFECT_HOME``."""
     return clean_environment(tmp_path_factory.mktemp("private-home"))
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def none_within(seconds: float, processes: Callable[[], list[int]]) -> bool:

@@ -12,7 +12,7 @@ import pytest
 if TYPE_CHECKING:
     from tests.end_to_end.faults.conftest import Process, Workplace
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("faults"), pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 TASKS, FREE = 30, 16
 ALL = Counter(f"t{n:03d}" for n in range(TASKS))

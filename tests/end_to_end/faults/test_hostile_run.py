@@ -11,7 +11,7 @@ from eval_skills.core.store import Store
 from tests.end_to_end.faults.conftest import PATIENCE_S, Workplace, none_within, processes_with
 from tests.end_to_end.faults.hostile import ODD_FOLDER, write_all
 
-pytestmark = [pytest.mark.xdist_group("kills"), pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 FORMATS = ("json", "markdown", "html", "csv", "junit", "parquet")
 TASKS = [

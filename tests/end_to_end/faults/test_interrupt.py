@@ -12,7 +12,7 @@ import pytest
 if TYPE_CHECKING:
     from tests.end_to_end.faults.conftest import Process, Workplace
 
-pytestmark = [pytest.mark.xdist_group("faults"), pytest.mark.timeout(900)]
+pytestmark = pytest.mark.timeout(900)
 
 TASKS = 30
 ALL = Counter(f"t{n:03d}" for n in range(TASKS))

@@ -14,7 +14,7 @@ import pytest
 if TYPE_CHECKING:
     from tests.end_to_end.faults.conftest import Process, Workplace
 
-pytestmark = [pytest.mark.xdist_group("kills"), pytest.mark.timeout(900)]
+pytestmark = pytest.mark.timeout(900)
 
 TASKS, CONCURRENCY = 40, 4
 

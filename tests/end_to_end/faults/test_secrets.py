@@ -18,7 +18,7 @@ from tests.end_to_end.faults.conftest import Workplace
 if TYPE_CHECKING:
     from tests.end_to_end.faults.conftest import Process
 
-pytestmark = [pytest.mark.xdist_group("secrets"), pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 FORMATS = ("json", "markdown", "html", "csv", "junit", "parquet")
 PIECE = 10

@@ -13,7 +13,7 @@ import pytest
 if TYPE_CHECKING:
     from tests.end_to_end.faults.conftest import Workplace
 
-pytestmark = [pytest.mark.xdist_group("servers"), pytest.mark.timeout(900)]
+pytestmark = pytest.mark.timeout(900)
 
 ECHO = """
 import json, sys

@@ -62,7 +62,6 @@ def test_a_period_that_nothing_could_be_used_of_is_tried_again_and_says_so(store
     assert len(store.comparisons()) == 3  # and not a row more for every night that it is tried in
 
 
-@pytest.mark.xdist_group("judge")
 def test_what_was_mended_comes_to_figures_and_what_was_compared_across_it_is_compared_anew(
     store: Store, days: Days, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -84,7 +83,6 @@ def test_what_was_mended_comes_to_figures_and_what_was_compared_across_it_is_com
     assert backfill(store, "rescore", **options).done == []
 
 
-@pytest.mark.xdist_group("judge")
 class TestAJudgeThatFailsAPart:
     """Two answers a day; the judge says of the answer "dead" nothing as long as it is out of order."""
 

@@ -26,8 +26,6 @@ from tests.scripted_model import Asked, Says, ScriptedModel, failure, verdict
 if TYPE_CHECKING:
     from tests.engine.evaluations import LandedRun, MakePlan
 
-pytestmark = pytest.mark.xdist_group("judge")
-
 TASKS = [f"t{n}" for n in range(10)]
 SAID = Reason(code="JUDGE_VERDICT", message="so", where="output")
 

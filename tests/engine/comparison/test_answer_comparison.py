@@ -27,8 +27,6 @@ from tests.scripted_model import Asked, Says, ScriptedModel, failure
 if TYPE_CHECKING:
     from tests.engine.evaluations import LandedRun
 
-pytestmark = pytest.mark.xdist_group("judge")
-
 Plan = Callable[..., ComparisonPlan]
 
 

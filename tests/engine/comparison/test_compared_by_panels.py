@@ -19,8 +19,6 @@ from tests.scripted_model import Asked, Says, ScriptedModel, failure
 if TYPE_CHECKING:
     from tests.engine.evaluations import LandedRun
 
-pytestmark = pytest.mark.xdist_group("judge")
-
 THREE = ["openai/one", "openai/two", "openai/three"]
 Plan = Callable[..., ComparisonPlan]
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 
-import pytest
-
 from eval_skills.engine.evaluation.asyncio_support import cancel_pending_tasks
 from eval_skills.tasks.runner import EventLoopTaskRunner
 
@@ -32,7 +30,6 @@ async def test_what_is_left_is_cancelled_and_waited_for() -> None:
     assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
-@pytest.mark.xdist_group("prefect")
 def test_the_task_runners_loop_ends_with_nothing_on_it(prefect_url: str) -> None:
     SEEN.clear()
     with EventLoopTaskRunner() as runner:

@@ -26,8 +26,6 @@ from tests.scripted_model import Asked, Says, ScriptedModel, failure, verdict
 if TYPE_CHECKING:
     from tests.engine.evaluations import LandedRun, MakePlan
 
-pytestmark = pytest.mark.xdist_group("judge")
-
 JUDGED = {"expectedOutput": {"type": "llm_judge", "criteria": "Be right."}}
 PRICED = {"inputPrice": 0.0, "outputPrice": 1_000.0}
 """A reply of 20 tokens costs 0.02 USD; one of llm_judge may cost up to 1.50."""

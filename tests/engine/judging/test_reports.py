@@ -28,8 +28,6 @@ from tests.scripted_model import Asked, Says, ScriptedModel, failure, verdict
 if TYPE_CHECKING:
     from tests.engine.evaluations import MakePlan
 
-pytestmark = pytest.mark.xdist_group("judge")
-
 PANEL = ["openai/one", "openai/two", "openai/three"]
 RUBRIC = {"tone": {"weight": 1, "description": "Polite?", "levels": {"polite": 1, "rude": 0}}}
 PRICED = {"inputPrice": 0.0, "outputPrice": 1_000.0}

@@ -20,8 +20,6 @@ from tests.scripted_model import Asked, Says, ScriptedModel, failure, verdict
 if TYPE_CHECKING:
     from tests.engine.evaluations import LandedRun
 
-pytestmark = pytest.mark.xdist_group("judge")
-
 Plan = Callable[..., Rescoring]
 JUDGED = {"expectedOutput": {"type": "llm_judge", "criteria": "Be right."}}
 ANSWERS = {"a": "right", "b": "wrong", "c": "other", "d": "more"}

@@ -14,8 +14,6 @@ from eval_skills.scorers import ScoringSettings, TaskScoring, score_response
 from eval_skills.scorers.score import is_remark
 from tests.scripted_model import Asked, Says, ScriptedModel, failure
 
-pytestmark = pytest.mark.xdist_group("judge")
-
 Settings = Callable[..., ScoringSettings]
 WEATHER = ToolCall(name="weather", result={"city": "Oslo", "degrees": 7, "sky": "clear"})
 ANSWER = "Oslo has 7 degrees, a clear sky, and the mayor likes it."

@@ -13,8 +13,6 @@ from eval_skills.scorers.judging.model import JudgeModel
 from tests.scorers.judging.asking import PRICED, Settings, asked, code_of
 from tests.scripted_model import Says, ScriptedModel, failure
 
-pytestmark = pytest.mark.xdist_group("judge")
-
 
 async def test_the_budget_is_never_overdrawn_and_then_nothing_more_is_asked(model: ScriptedModel, settings: Settings) -> None:
     judges = settings(PRICED, max_judge_cost=0.15).judges

@@ -19,8 +19,6 @@ from eval_skills.scorers.judging.grading import Grade, Grading
 from tests.scorers.judging.asking import PRICED, Settings, asked, code_of, question
 from tests.scripted_model import ScriptedModel, verdict
 
-pytestmark = pytest.mark.xdist_group("judge")
-
 
 async def test_p85_the_same_question_is_asked_once_and_costs_once(model: ScriptedModel, settings: Settings) -> None:
     with counted() as first:

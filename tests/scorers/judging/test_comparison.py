@@ -13,8 +13,6 @@ from eval_skills.scorers import ScoringSettings
 from eval_skills.scorers.judging.comparison import Compared, Comparing, same_answer
 from tests.scripted_model import Asked, Says, ScriptedModel
 
-pytestmark = pytest.mark.xdist_group("judge")
-
 Settings = Callable[..., ScoringSettings]
 TASK = EvalTask.model_validate({"id": "t", "inputData": {"q": "6 x 7?"}, "expectedOutput": {"type": "exact", "value": "42"}})
 

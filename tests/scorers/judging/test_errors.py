@@ -14,8 +14,6 @@ from eval_skills.scorers.judging.model import JudgeModel
 from tests.scorers.judging.asking import Settings, asked, code_of
 from tests.scripted_model import Says, ScriptedModel, failure, verdict
 
-pytestmark = pytest.mark.xdist_group("judge")
-
 
 @pytest.mark.parametrize(
     "trouble",

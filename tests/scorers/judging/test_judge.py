@@ -14,8 +14,6 @@ from eval_skills.core.errors import JudgeError
 from tests.scorers.judging.asking import Settings, asked, code_of, question
 from tests.scripted_model import Says, ScriptedModel, failure, verdict
 
-pytestmark = pytest.mark.xdist_group("judge")
-
 
 async def test_a_model_that_does_not_know_schemas_is_asked_in_words_from_then_on(
     model: ScriptedModel, settings: Settings

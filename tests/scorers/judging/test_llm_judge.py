@@ -13,8 +13,6 @@ from eval_skills.core.models import EvalTask, SkillResponse, Verdict
 from eval_skills.scorers import ScoringSettings, TaskScoring, score_response
 from tests.scripted_model import Asked, Says, ScriptedModel, failure, verdict
 
-pytestmark = pytest.mark.xdist_group("judge")
-
 Settings = Callable[..., ScoringSettings]
 
 

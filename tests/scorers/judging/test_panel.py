@@ -16,8 +16,6 @@ from eval_skills.scorers.judging.votes import Ballot, Ballots
 from eval_skills.scorers.registry import find_scorer
 from tests.scripted_model import Asked, Says, ScriptedModel, failure, verdict
 
-pytestmark = pytest.mark.xdist_group("judge")
-
 Settings = Callable[..., ScoringSettings]
 THREE = ["openai/one", "openai/two", "openai/three"]
 

@@ -14,8 +14,6 @@ from eval_skills.scorers.score import is_remark
 from tests.scorers.judging.rubrics import LEVELS, NAMES, OWN, Settings, claims_model, codes, judged, levels, task
 from tests.scripted_model import Says, ScriptedModel, failure
 
-pytestmark = pytest.mark.xdist_group("judge")
-
 
 async def test_each_dimension_is_shown_and_the_weighted_mean_counts(model: ScriptedModel, settings: Settings) -> None:
     model.script(levels(*LEVELS, quotes=("Owls see",)))

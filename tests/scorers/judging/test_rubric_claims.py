@@ -8,8 +8,6 @@ from eval_skills.core.models import ToolCall
 from tests.scorers.judging.rubrics import Settings, claims_model, judged
 from tests.scripted_model import Says, ScriptedModel
 
-pytestmark = pytest.mark.xdist_group("judge")
-
 
 async def test_factual_accuracy_is_the_share_of_claims_that_hold(model: ScriptedModel, settings: Settings) -> None:
     model.otherwise = claims_model("supported", "not_found", "supported", importance=("major", "minor", "major"))

@@ -12,8 +12,6 @@ from eval_skills.scorers import ScoringSettings, TaskScoring
 from eval_skills.scorers.score import is_remark
 from tests.scripted_model import Asked, Says, ScriptedModel, failure
 
-pytestmark = pytest.mark.xdist_group("judge")
-
 Settings = Callable[..., ScoringSettings]
 THREE = ["openai/one", "openai/two", "openai/three"]
 LEVELS = {"best": 1, "fair": 0.6, "poor": 0.3, "none": 0}

@@ -23,7 +23,6 @@ from tests.scorers.judging.judged_trajectories import MODEL, OUTPUTS, REFERENCE,
 from tests.scripted_model import ScriptedModel, failure
 
 pytestmark = [
-    pytest.mark.xdist_group("judge"),
     pytest.mark.filterwarnings("ignore:.*parameter is in beta", "ignore:.*function .*evaluate.* is in beta"),
 ]
 

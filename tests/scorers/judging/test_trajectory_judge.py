@@ -12,8 +12,6 @@ from eval_skills.core.models import EvalTask, SkillResponse, ToolCall, Verdict
 from eval_skills.scorers import ScoringSettings, TaskScoring, score_response
 from tests.scripted_model import Says, ScriptedModel, failure, verdict
 
-pytestmark = pytest.mark.xdist_group("judge")
-
 Settings = Callable[..., ScoringSettings]
 CALL = {"id": "c1", "type": "function", "function": {"name": "search", "arguments": '{"q": "owls"}'}}
 MESSAGES: list[dict[str, Any]] = [
