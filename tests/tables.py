@@ -36,11 +36,11 @@ def each_row(names: str | tuple[str, ...], rows: Iterable[Any], *, ids: Callable
                     await test(*own, **fixtures, **dict(zip(fields, values, strict=True)))
             _report(failed, len(table))
 
-        whole = awaited if inspect.iscoroutinefunction(test) else together
+        whole: Any = awaited if inspect.iscoroutinefunction(test) else together
         signature = inspect.signature(test)
         rest = [each for each in signature.parameters.values() if each.name not in fields]
         assert len(rest) == len(signature.parameters) - len(fields), f"{test.__qualname__} does not take {', '.join(fields)}"
-        whole.__signature__ = signature.replace(parameters=rest)  # type: ignore[attr-defined]
+        whole.__signature__ = signature.replace(parameters=rest)
         return whole
 
     return decorate

@@ -9,6 +9,7 @@ from eval_skills.adapters.http.config import HttpConfig
 from eval_skills.adapters.mcp.server import McpConfig
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import Skill
+from tests.tables import each_row
 
 MODELS = [pytest.param(HttpConfig, id="http"), pytest.param(SubprocessConfig, id="subprocess"), pytest.param(McpConfig, id="mcp")]
 
@@ -48,13 +49,13 @@ def test_p60_a_misspelt_key_is_refused_with_the_nearest(model: type[AdapterConfi
         read_config(model, skill(config))
 
 
-@pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("key", ["owner", "team", "x-internal", "model", "notes"])
+@each_row("model", MODELS)
+@each_row("key", ["owner", "team", "x-internal", "model", "notes"])
 def test_keys_of_ones_own_are_free(model: type[AdapterConfig], key: str) -> None:
     read_config(model, skill({key: {"any": ["thing"]}}))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("model", "config", "message"),
     [
         pytest.param(

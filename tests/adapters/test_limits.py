@@ -17,6 +17,7 @@ from eval_skills.core.errors import ContractError, InfraError, ItemError, SkillE
 from eval_skills.core.models import Skill
 from tests.adapters.greedy import KINDS, asked_for, greedy_skill
 from tests.adapters.programs import PATIENCE_S
+from tests.tables import each_row
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits are enforced on Linux only")
 
@@ -116,7 +117,7 @@ async def test_a_program_that_is_missing_is_no_limit_that_struck(tmp_path: Path)
     assert "no-such-program" in str(error)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("limits", "text", "found"),
     [
         pytest.param(MEMORY, "stderr: MemoryError", "memory limit of 64 MB", id="python"),

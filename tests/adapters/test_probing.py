@@ -7,9 +7,10 @@ import pytest
 from eval_skills.adapters.http.client import HttpReply
 from eval_skills.adapters.http.probing import http_doubts
 from eval_skills.adapters.probing import empty_input, schema_differences
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("schema", "expected"),
     [
         pytest.param({}, {}, id="says-nothing"),
@@ -35,7 +36,7 @@ def test_the_least_that_a_schema_asks_for(schema: dict[str, Any], expected: Any)
 TOOL = {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}, "required": ["a"]}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("ours", "difference"),
     [
         pytest.param({}, None, id="says-nothing"),
@@ -55,9 +56,7 @@ def reply(status: int, **headers: str) -> HttpReply:
     return HttpReply(status, headers, b"", "http://h/a")
 
 
-@pytest.mark.parametrize(
-    ("status", "doubtful"), [(200, False), (404, False), (405, False), (501, False), (401, True), (302, True), (502, True)]
-)
+@each_row(("status", "doubtful"), [(200, False), (404, False), (405, False), (501, False), (401, True), (302, True), (502, True)])
 def test_which_answers_to_a_get_are_doubtful(status: int, doubtful: bool) -> None:
     assert bool(http_doubts(reply(status), sent=False)) is doubtful
 

@@ -11,6 +11,7 @@ from eval_skills.adapters.recorded import read_recorded
 from eval_skills.core.errors import ContractError, InfraError, InputError, SkillError, SkillTimeout
 from eval_skills.core.models import SkillResponse, ToolCall, Usage
 from eval_skills.scorers.tools.calls import unknown_calls
+from tests.tables import each_row
 
 CALL = {"name": "search", "arguments": {"q": "Bern"}}
 ANSWER = {
@@ -94,7 +95,7 @@ def test_p14_a_run_that_raised_is_recorded_as_one(error: Any, kind: type[Excepti
     assert (str(failure), failure.latency_ms) == ("boom", 50)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "says"),
     [
         pytest.param(b"{", "f:7: not JSON", id="bad-json"),

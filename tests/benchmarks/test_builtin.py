@@ -14,6 +14,7 @@ import pytest
 from eval_skills.benchmarks import builtin_ids, load_benchmark
 from eval_skills.core.models import EvalTask, SkillResponse
 from eval_skills.scorers import score_response_sync
+from tests.tables import each_row
 
 SIZES = {"coding-easy": 20, "skill-quality": 5, "web-search-basic": 8, "gaia-v1": 6, "toolbench-lite": 5}
 WEEKDAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
@@ -44,7 +45,7 @@ def test_the_documented_number_of_tasks(benchmark_id: str, size: int) -> None:
     assert len(benchmark.tasks) == size
 
 
-@pytest.mark.parametrize(("benchmark_id", "task"), TASKS)
+@each_row(("benchmark_id", "task"), TASKS)
 def test_every_task_can_be_filtered_and_read(benchmark_id: str, task: EvalTask) -> None:
     assert task.tags
     assert task.complexity is not None
@@ -66,19 +67,19 @@ def test_p66_a_sample_says_that_it_is_one(benchmark_id: str) -> None:
     assert all("sample" in task.id for task in benchmark.tasks)
 
 
-@pytest.mark.parametrize(("benchmark_id", "task"), TASKS)
+@each_row(("benchmark_id", "task"), TASKS)
 def test_p99_an_echo_of_the_question_passes_nowhere(benchmark_id: str, task: EvalTask) -> None:
     assert not _passes(task, {"result": task.input_data})
     assert not _passes(task, json.dumps(task.input_data))
 
 
-@pytest.mark.parametrize(("benchmark_id", "task"), TASKS)
-@pytest.mark.parametrize("output", [None, {}, "no idea", {"error": "failed"}], ids=repr)
+@each_row(("benchmark_id", "task"), TASKS)
+@each_row("output", [None, {}, "no idea", {"error": "failed"}], ids=repr)
 def test_p99_an_answer_without_substance_passes_nowhere(benchmark_id: str, task: EvalTask, output: object) -> None:
     assert not _passes(task, output)
 
 
-@pytest.mark.parametrize("task", _params("coding-easy"))
+@each_row("task", _params("coding-easy"))
 def test_p99_coding_answers_are_recomputed(task: EvalTask) -> None:
     answer = _computed(task.input_data)
     assert task.expected_output is not None
@@ -113,14 +114,14 @@ def test_coding_easy_holds_the_edge_cases_that_it_promises() -> None:
     assert {True, False} <= {task.expected_output.value for task in tasks if task.expected_output and "palindrome" in task.tags}
 
 
-@pytest.mark.parametrize("task", _params("web-search-basic"))
+@each_row("task", _params("web-search-basic"))
 def test_p99_no_expected_word_stands_in_its_own_query(task: EvalTask) -> None:
     assert task.expected_output is not None
     query = task.input_data["query"].casefold()
     assert not [word for word in task.expected_output.keywords or [] if word.casefold() in query]
 
 
-@pytest.mark.parametrize("task", _params("web-search-basic"))
+@each_row("task", _params("web-search-basic"))
 def test_p03_expected_words_as_keys_find_nothing(task: EvalTask) -> None:
     assert task.expected_output is not None
     assert not _passes(task, dict.fromkeys(task.expected_output.keywords or [], True))
@@ -159,7 +160,7 @@ def _rising_cities(question: str) -> str:
     return ", ".join(sorted(city for city, march, april in rows if int(april) > int(march)))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("task_id", "answer"),
     [
         ("sample-days", lambda _: str((date(2024, 3, 1) - date(2023, 3, 1)).days)),

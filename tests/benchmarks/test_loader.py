@@ -11,6 +11,7 @@ import pytest
 from eval_skills.benchmarks import filter_tasks, load_benchmark, load_tasks
 from eval_skills.core.errors import InputError, UserError
 from eval_skills.core.models import Benchmark
+from tests.tables import each_row
 
 ADDITION: dict[str, Any] = {
     "id": "addition",
@@ -60,7 +61,7 @@ def test_yaml_is_read_like_json(tmp_path: Path) -> None:
     assert benchmark.metadata == {"lastUpdated": "2026-02-28"}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("task", "place", "message"),
     [
         pytest.param(
@@ -89,7 +90,7 @@ def test_a_task_that_cannot_be_scored_is_refused_with_its_place(
     assert message in str(refused.value)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("content", "message"),
     [
         pytest.param(_benchmark(), "at least one task", id="zero-tasks"),

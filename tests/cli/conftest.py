@@ -138,12 +138,27 @@ def copy() -> Callable[..., Path]:
     return copy_skill
 
 
+@pytest.fixture(scope="session")
+def made_run(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """A store with one run; see `leave_run`. Each is made once, as landing takes longer than what is asked of it."""
+    stores: dict[str, Path] = {}
+
+    def make(run_id: str, **how: Any) -> Path:
+        key = json.dumps([run_id, how], sort_keys=True)
+        if key not in stores:
+            stores[key] = tmp_path_factory.mktemp("store")
+            leave_run(stores[key], run_id, **how)
+        return stores[key]
+
+    return make
+
+
 @pytest.fixture
-def past(place: Place) -> Callable[..., str]:
-    """Leaves a run of adder on sums in the project's store, as runs leave it; see `leave_run`."""
+def past(place: Place, made_run: Callable[..., Path]) -> Callable[..., str]:
+    """Leaves a run of adder on sums in the project's store, as runs leave it: each has files of its own."""
 
     def leave(run_id: str, **how: Any) -> str:
-        leave_run(place.folder / "eval-store", run_id, **how)
+        shutil.copytree(made_run(run_id, **how), place.folder / "eval-store", dirs_exist_ok=True)
         return run_id
 
     return leave

@@ -16,6 +16,7 @@ import pytest
 
 from eval_skills.adapters import open_adapter
 from eval_skills.core.skills import load_skill
+from tests.tables import each_row
 
 Run = Callable[..., Any]
 PROGRAM = Path(__file__).parents[1] / "adapters" / "mcp_servers" / "handshake.py"
@@ -135,7 +136,7 @@ def test_p22_a_url_that_wants_a_token_gets_that_of_a_variable(
     assert "s3cret" not in written + created.out + created.err + found.out
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "message"),
     [
         pytest.param(["find", "--mcp", "no-such-server"], "--mcp 'no-such-server': the server ended at its start", id="missing"),

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from tests.tables import each_row
+
 Run = Callable[..., Any]
 TASKS = [
     {"id": "bern", "complexity": "simple", "expectedOutput": {"value": "x"}},
@@ -56,7 +58,7 @@ def test_p58_what_is_typed_beats_what_is_configured(place: Any, run_here: Run) -
     assert planned(run_here, "eval", "--skills", "skills")[0] == ["calculator@1.0.0"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "says"),
     [
         pytest.param(["eval", "--traces", "nope.jsonl"], "nope.jsonl: no such file of recorded runs", id="missing"),

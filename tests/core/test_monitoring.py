@@ -8,6 +8,7 @@ import pytest
 
 from eval_skills.core.monitoring import HealthMonitor, HealthRule, HealthStatus, Judged, StatusChange
 from eval_skills.core.statistics.rates import wilson
+from tests.tables import each_row
 
 
 def monitor(passes: list[bool], **rule: float) -> tuple[HealthMonitor, list[StatusChange]]:
@@ -20,7 +21,7 @@ def mixed(passed: int, size: int, seed: int = 1) -> list[bool]:
     return random.Random(seed).sample([True] * passed + [False] * (size - passed), size)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("passed", "size", "status"),
     [
         pytest.param(0, 0, "insufficient_data", id="nothing"),

@@ -5,12 +5,13 @@ import json
 import pytest
 
 from eval_skills.core.redaction import Redaction, short_secrets
+from tests.tables import each_row
 
 NESTED = json.dumps(json.dumps({"k": "[redacted:A]"}))
 LINE = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("secrets", "text", "kept"),
     [
         pytest.param({"A": "hunter2"}, "x hunter2 y hunter2", "x [redacted:A] y [redacted:A]", id="every-hit"),

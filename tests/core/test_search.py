@@ -7,6 +7,7 @@ import pytest
 from eval_skills.core.errors import UsageError
 from eval_skills.core.search import search
 from tests.core.skills import skill
+from tests.tables import each_row
 
 SKILLS = [
     skill("b", name="Straße finder", tags=["maps", "geo"]),
@@ -20,7 +21,7 @@ def ids(**options: Any) -> list[str]:
     return [found.id for found in search(SKILLS, **options)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "expected"),
     [
         pytest.param({"query": "FIND"}, ["b", "a", "c"], id="name-3-description-2-tag-1-once"),

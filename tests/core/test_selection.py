@@ -9,6 +9,7 @@ from eval_skills.core.errors import InputError
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.selection import SelectStrategy, load_strategy, select
 from tests.core.skills import skill
+from tests.tables import each_row
 
 
 def report(skill_id: str, p95: float | None = 100.0, usd: float | None = None, **summary: Any) -> SkillCompletionReport:
@@ -111,7 +112,7 @@ def test_a_strategy_may_be_yaml(tmp_path: Path) -> None:
     assert (strategy.sort_by, strategy.descending, strategy.top_k) == ("latency", False, 3)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "message"),
     [
         pytest.param('{"filter": {}}', r"strategy\.json.*'filter'.*did you mean 'filters'", id="unknown-key"),

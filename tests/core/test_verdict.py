@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from eval_skills.core.models import Verdict
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("judge", "agreement"),
     [
         pytest.param({"panel": {"agreement": 0.5}}, 0.5, id="share"),

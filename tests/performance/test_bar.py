@@ -7,9 +7,10 @@ import json
 import pytest
 
 from tests.performance.bar import Bar, Verdict, from_json
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("measured", "at_least", "verdict", "margin"),
     [
         pytest.param(1.25, False, "met", 1.0, id="equality-meets-an-upper-bar"),

@@ -9,9 +9,10 @@ import pytest
 
 from eval_skills.core.models import ConfidenceInterval
 from eval_skills.reporting import numbers
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("show", "value", "text"),
     [
         pytest.param(numbers.rate, 0.85, "85.0 %", id="rate"),
@@ -41,8 +42,6 @@ def test_figure(show: Callable[[Any], str], value: Any, text: str) -> None:
     assert show(value) == text
 
 
-@pytest.mark.parametrize(
-    "show", [numbers.rate, numbers.interval, numbers.score, numbers.milliseconds, numbers.usd, numbers.count]
-)
+@each_row("show", [numbers.rate, numbers.interval, numbers.score, numbers.milliseconds, numbers.usd, numbers.count])
 def test_p38_unknown_is_a_dash(show: Callable[[Any], str]) -> None:
     assert show(None) == "–"

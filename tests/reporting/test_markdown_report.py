@@ -20,6 +20,7 @@ from eval_skills.core.models import SkillCompletionReport
 from eval_skills.reporting import ReportContext, render
 from eval_skills.reporting.escape import markdown
 from eval_skills.reporting.markdown import FAILURES_SHOWN
+from tests.tables import each_row
 
 MakeReport = Callable[..., SkillCompletionReport]
 MakeItem = Callable[..., dict[str, Any]]
@@ -172,7 +173,7 @@ def test_a_long_answer_says_how_much_is_missing(make_report: MakeReport, make_it
     assert "x" * 301 not in text
 
 
-@pytest.mark.parametrize(
+@each_row(
     "place",
     ["skill", "task", "message", "code", "answer", "expected", "tag", "complexity", "error", "title", "method", "judge", "prompt",
      "corrected"],

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from eval_skills.reporting.numbers import sparkline
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("values", "top", "line"),
     [
         pytest.param([], None, "", id="nothing"),

@@ -15,6 +15,7 @@ from pyarrow import parquet
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.reporting import ReportContext, render
 from eval_skills.reporting.table import COLUMNS
+from tests.tables import each_row
 
 MakeReport = Callable[..., SkillCompletionReport]
 MakeItem = Callable[..., dict[str, Any]]
@@ -43,15 +44,13 @@ def test_csv_figures_come_back_unrounded(make_report: MakeReport, make_item: Mak
     assert (row["meets_min_completion"], row["selected_rank"], row["reasons"]) == ("true", "1", "NOT_EQUAL ×2; TOO_SLOW ×1")
 
 
-@pytest.mark.parametrize(
-    "name", ["estimated_usd", "pass_hat_k", "flake_rate", "min_completion", "meets_min_completion", "selected_rank"]
-)
+@each_row("name", ["estimated_usd", "pass_hat_k", "flake_rate", "min_completion", "meets_min_completion", "selected_rank"])
 def test_p38_unknown_is_empty_and_never_zero(make_report: MakeReport, context: ReportContext, name: str) -> None:
     assert csv_rows([make_report()], context)[0][name] == ""
     assert parquet_table([make_report()], context)[name].to_pylist() == [None]
 
 
-@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n"])
+@each_row("start", ["=", "+", "-", "@", "\t", "\r", "\n"])
 def test_text_is_no_formula(make_report: MakeReport, context: ReportContext, start: str) -> None:
     report = make_report(f'{start}HYPERLINK("http://127.0.0.1", "a,b")')
     (row,) = csv_rows([report], context)

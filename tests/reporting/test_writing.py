@@ -13,6 +13,7 @@ import pytest
 from eval_skills.core.errors import UsageError
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.reporting import ReportContext, formats, render, write_reports
+from tests.tables import each_row
 
 MakeReport = Callable[..., SkillCompletionReport]
 STEM = "eval-result-2026-11-21T23-38-24-123Z"
@@ -29,7 +30,7 @@ def test_all_formats_share_one_stem(make_report: MakeReport, context: ReportCont
     assert names(folder) == sorted(path.name for path in paths)
 
 
-@pytest.mark.parametrize("name", formats())
+@each_row("name", formats())
 def test_p65_every_format_writes_what_it_renders(
     make_report: MakeReport, context: ReportContext, tmp_path: Path, name: str
 ) -> None:

@@ -16,6 +16,7 @@ from eval_skills.core.config.keys import is_model, known_leaves
 from eval_skills.core.models import Model, Weights
 from eval_skills.scaffolding.commented_config import commented_config
 from eval_skills.scorers.task_scoring.limits import DEFAULT_WEIGHTS
+from tests.tables import each_row
 
 OWN = {"benchmark": "mine", "skillsDir": "./agents"}
 TEXT = commented_config(OWN)
@@ -60,7 +61,7 @@ def _at(document: Any, leaf: tuple[str, ...]) -> Any:
     return document
 
 
-@pytest.mark.parametrize(("name", "field"), [*fields_of(Config)], ids=lambda it: it if isinstance(it, str) else "")
+@each_row(("name", "field"), [*fields_of(Config)], ids=lambda it: it if isinstance(it, str) else "")
 def test_every_key_is_explained(name: str, field: FieldInfo) -> None:
     assert field.description, f"{name} needs a description: it is what a new project's configuration says of it"
     assert not field.description.endswith(".")
@@ -104,6 +105,6 @@ def test_lines_fit_a_page() -> None:
     assert max(map(len, TEXT.splitlines())) <= 120
 
 
-@pytest.mark.parametrize("value", ["yes", "1e3", "a: b", "#x", "ünï", "with space", "'"])
+@each_row("value", ["yes", "1e3", "a: b", "#x", "ünï", "with space", "'"])
 def test_a_value_is_written_so_that_it_reads_back(value: str) -> None:
     assert yaml.safe_load(commented_config({"benchmark": value}))["benchmark"] == value

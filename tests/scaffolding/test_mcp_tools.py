@@ -21,6 +21,7 @@ from eval_skills.scaffolding.mcp import (
     why_no_starter,
 )
 from eval_skills.scorers import score_response_sync
+from tests.tables import each_row
 
 SERVER = ToolServer(entrypoint="weather-server --fast", adapter_config={"passEnv": ["KEY"]}, name="weather", version="2.0.1")
 INPUT = {"type": "object", "properties": {"city": {"type": "string"}}}
@@ -79,7 +80,7 @@ def test_p64_there_are_tests_where_the_schema_gives_examples(
     assert score_response_sync(tasks[0], SkillResponse(output={})).status == "fail"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("schema", "lack"),
     [
         pytest.param({"properties": {"unit": {"default": "C"}}}, "", id="none"),

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from eval_skills.core.errors import UsageError
 from eval_skills.scaffolding.names import MAX_NAME, SkillName, skill_name
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "skill_id"),
     [
         pytest.param("my_api_skill", "my_api_skill", id="an-id-stays"),
@@ -31,7 +32,7 @@ def test_the_id_follows_from_the_name(text: str, skill_id: str) -> None:
     assert skill_name(text) == SkillName(text.strip(), skill_id)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "says"),
     [
         pytest.param("", "blank", id="empty"),

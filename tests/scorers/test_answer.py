@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eval_skills.scorers.answer import LONG_CHARS, is_long, scalar_text, searchable_text, text_of, unwrapped
+from tests.tables import each_row
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -17,7 +18,7 @@ JSON = st.recursive(
 )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("output", "answer"),
     [
         pytest.param({"answer": 1, "output": 2, "result": 3}, 3, id="result-first"),
@@ -34,7 +35,7 @@ def test_unwrapping(output: Any, answer: Any) -> None:
     assert unwrapped(output) == answer
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "text"),
     [(True, "true"), (None, "null"), (5, "5"), (5.0, "5"), (0.5, "0.5"), (-0.0, "0"), ("true", "true"), (1e300, "1e+300")],
 )
@@ -50,7 +51,7 @@ def test_p04_text_is_decoded() -> None:
     assert text_of({"k": 'two\nlines and "quotes"'}) == 'two\nlines and "quotes"'
 
 
-@pytest.mark.parametrize("empty", [None, "", {}, [], [None], {"k": {}}])
+@each_row("empty", [None, "", {}, [], [None], {"k": {}}])
 def test_nothing_is_empty_text(empty: Any) -> None:
     assert text_of(empty) == ""
 

@@ -13,6 +13,7 @@ from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask, SkillResponse, ToolCall
 from eval_skills.scorers import TaskScoring, scorer_names
 from eval_skills.scorers.registry import ScorerEntry, find_scorer
+from tests.tables import each_row
 
 # the options of each scorer, an answer that passes and one that does not
 EXAMPLES: dict[str, tuple[dict[str, Any], Any, Any]] = {
@@ -65,7 +66,7 @@ def test_every_scorer_has_an_example() -> None:
     assert set(OWN) <= EXAMPLES.keys() | ASKS_A_MODEL
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@each_row("name", EXAMPLES)
 def test_documented(name: str) -> None:
     target = entry(name).target
     assert len(inspect.getdoc(target) or "") > 80

@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from eval_skills.core.models.base import Rate, Text
 from eval_skills.scorers.option_types import converted, misfit
+from tests.tables import each_row
 
 Scale = tuple[float, float] | None
 Models = tuple[Text | None, ...]
@@ -21,7 +22,7 @@ class Range(BaseModel):
     low: int
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("hint", "value", "place", "message"),
     [
         pytest.param(bool, 1, "", "expected true or false, got 1", id="bool"),

@@ -11,6 +11,7 @@ from eval_skills.core.models import EvalTask
 from eval_skills.scorers import ScoringSettings
 from eval_skills.scorers.options import given_options
 from eval_skills.scorers.registry import find_scorer
+from tests.tables import each_row
 
 
 def options(evaluator: dict[str, Any] | None, expected: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -19,7 +20,7 @@ def options(evaluator: dict[str, Any] | None, expected: dict[str, Any] | None = 
     return given_options(entry.name, entry.options, task, ScoringSettings())
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("evaluator", "expected", "given"),
     [
         pytest.param(None, {"value": None}, {"value": None}, id="p10-null-is-a-value"),
@@ -41,7 +42,7 @@ def test_given(evaluator: dict[str, Any] | None, expected: dict[str, Any] | None
     assert options(evaluator, expected) == given
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("evaluator", "expected", "path", "message"),
     [
         pytest.param(

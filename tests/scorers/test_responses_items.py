@@ -17,6 +17,7 @@ from eval_skills.scorers.claims.lookup import failed_tools
 from eval_skills.scorers.tools.calls import calls_of_messages, results_in_messages, unknown_calls
 from eval_skills.scorers.trajectory import create_trajectory_match_evaluator
 from eval_skills.scorers.trajectory.transcript import transcript
+from tests.tables import each_row
 
 USER = {"role": "user", "content": "?"}
 SAYS = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "It is 4."}]}
@@ -31,7 +32,7 @@ CHAT: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("item", "name", "arguments"),
     [
         pytest.param({"type": "function_call", "name": "add", "arguments": "{}"}, "add", "{}", id="function"),
@@ -81,8 +82,8 @@ def test_a_call_of_a_function_that_names_none_is_unknown() -> None:
     assert unknown_calls(SkillResponse(messages=[{"type": "function_call", "arguments": "{}"}])) is not None
 
 
-@pytest.mark.parametrize("mode", ["strict", "unordered", "subset", "superset"])
-@pytest.mark.parametrize(("outputs", "reference"), [(ITEMS, CHAT), (CHAT, ITEMS), (ITEMS, ITEMS), ({"output": ITEMS}, CHAT)])
+@each_row("mode", ["strict", "unordered", "subset", "superset"])
+@each_row(("outputs", "reference"), [(ITEMS, CHAT), (CHAT, ITEMS), (ITEMS, ITEMS), ({"output": ITEMS}, CHAT)])
 def test_items_match_the_messages_that_say_the_same(mode: Any, outputs: Any, reference: Any) -> None:
     before = json.dumps([outputs, reference])
     result = create_trajectory_match_evaluator(trajectory_match_mode=mode)(outputs=outputs, reference_outputs=reference)

@@ -10,9 +10,10 @@ import pytest
 from eval_skills.core.errors import ScorerError
 from eval_skills.scorers import Score
 from eval_skills.scorers.score import as_score
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize("value", [7, -0.1, 1.0005, math.nan, math.inf, "0.5", None, [1]])
+@each_row("value", [7, -0.1, 1.0005, math.nan, math.inf, "0.5", None, [1]])
 def test_p06_a_value_outside_0_to_1_is_refused(value: Any) -> None:
     with pytest.raises(ValueError, match="score is"):
         Score(value)

@@ -9,6 +9,7 @@ import pytest
 
 from eval_skills.core.errors import InputError
 from eval_skills.scorers import ScoringSettings
+from tests.tables import each_row
 
 
 @pytest.mark.parametrize(
@@ -36,7 +37,7 @@ def test_none_is_the_defaults_and_settings_are_themselves() -> None:
     assert ScoringSettings.of(settings) is settings
 
 
-@pytest.mark.parametrize(
+@each_row(
     "mapping",
     [
         pytest.param({"toolNames": "loose"}, id="unknown-value"),

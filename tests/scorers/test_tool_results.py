@@ -9,13 +9,14 @@ import pytest
 from eval_skills.core.models import SkillResponse
 from eval_skills.scorers.claims.evidence import evidence_text, seen_in
 from eval_skills.scorers.claims.lookup import failed_tools
+from tests.tables import each_row
 
 CALL = {"id": "1", "name": "ask", "args": {}}
 ASKS = {"type": "ai", "content": "", "tool_calls": [CALL]}
 WRAPPED = {"lc": 1, "type": "constructor", "id": ["langchain", "schema", "messages", "ToolMessage"]}
 
 
-@pytest.mark.parametrize(
+@each_row(
     "messages",
     [
         pytest.param([ASKS, {"type": "tool", "tool_call_id": "1", "content": "busy", "status": "error"}], id="langchain"),
@@ -79,7 +80,7 @@ def test_a_tool_that_failed_in_each_notation(messages: list[dict[str, Any]]) -> 
     assert "busy" in evidence_text(seen_in(None, response))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "message",
     [
         pytest.param({**WRAPPED, "kwargs": {"type": "tool", "content": "42 owls"}}, id="p92-dumpd"),

@@ -8,9 +8,10 @@ import pytest
 
 from eval_skills.core.models import EvalTask, SkillResponse
 from eval_skills.scorers import score_response_sync
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     "evaluator",
     [
         pytest.param({"type": "tool_accuracy", "tools": ["a"]}, id="tool-accuracy"),
@@ -18,7 +19,7 @@ from eval_skills.scorers import score_response_sync
         pytest.param({"type": "forbidden_tools", "tools": ["a"]}, id="forbidden-tools"),
     ],
 )
-@pytest.mark.parametrize(
+@each_row(
     ("calls", "where"),
     [
         pytest.param({}, "toolCalls", id="nothing-is-reported"),
@@ -30,7 +31,7 @@ from eval_skills.scorers import score_response_sync
         pytest.param({"messages": [{"role": "assistant", "toolUse": {"name": "a"}}]}, "messages[0]", id="of-nobody"),
     ],
 )
-@pytest.mark.parametrize("beside", [None, {"tools": ["a"]}])
+@each_row("beside", [None, {"tools": ["a"]}])
 def test_an_evaluator_of_calls_says_of_unknown_ones_what_its_dimension_says(
     evaluator: dict[str, Any], calls: dict[str, Any], where: str, beside: Any
 ) -> None:

@@ -6,9 +6,10 @@ import pytest
 
 from eval_skills.adapters.answer.envelope import read_answer
 from eval_skills.core.errors import ContractError
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     "answer",
     [
         pytest.param({"output": 1, "confidence": 0.9}, id="one-foreign-key"),
@@ -53,7 +54,7 @@ def test_null_parts_are_unknown_and_a_null_output_is_an_answer() -> None:
     assert response.metadata == {}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("part", "seen"),
     [
         pytest.param({"messages": "hi"}, r'messages: .*list; got "hi"', id="messages-no-list"),

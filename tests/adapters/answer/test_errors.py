@@ -23,6 +23,7 @@ from eval_skills.core.models import Skill, SkillResponse, ToolCall, Usage
 from tests.adapters.hosted import Hosted
 from tests.adapters.mcp_probe import by_hand, failure, mcp_skill
 from tests.adapters.wire import PATIENCE_S, Wire, response, skill
+from tests.tables import each_row
 
 MakeSkill = Callable[..., Skill]
 
@@ -37,7 +38,7 @@ KNOWN = SkillResponse(
 )
 
 
-@pytest.mark.parametrize(
+@each_row(
     "error",
     [
         pytest.param(TOLD, id="itself"),
@@ -54,7 +55,7 @@ def test_an_error_tells_of_the_run_at_any_of_its_places(error: Any) -> None:
     assert told_in_text(json.dumps(error).encode()) == KNOWN
 
 
-@pytest.mark.parametrize(
+@each_row(
     "error",
     [
         None, "broke", 7, [TOLD], {}, {"message": "broke"}, {"result": TOLD}, {"data": {"data": {"data": {"data": TOLD}}}},
@@ -67,7 +68,7 @@ def test_an_error_need_not_tell_anything(error: Any) -> None:
     assert told_in(error) is None
 
 
-@pytest.mark.parametrize("body", [b"", b"<html>", b"{", b'{"costUsd": NaN}', b"\xff", b"[" * 1000 + b"]" * 1000])
+@each_row("body", [b"", b"<html>", b"{", b'{"costUsd": NaN}', b"\xff", b"[" * 1000 + b"]" * 1000])
 def test_a_body_need_not_be_json(body: bytes) -> None:
     assert told_in_text(body) is None
 

@@ -12,6 +12,7 @@ from eval_skills.adapters.answer.envelope import read_answer
 from eval_skills.core.errors import ContractError
 from eval_skills.core.models import Skill, SkillResponse
 from tests.adapters.wire import PATIENCE_S
+from tests.tables import each_row
 
 MakeSkill = Callable[..., Skill]
 
@@ -33,7 +34,7 @@ def test_misspelt_calls_are_refused_and_known(key: str, output: dict[str, Any]) 
     assert caught.value.known.cost_usd == 0.5
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("answer", "meant"),
     [
         ({"output": 1, "message": MESSAGES}, "messages"),
@@ -75,7 +76,7 @@ def test_calls_under_both_spellings_are_all_known() -> None:
     assert names_of(caught.value.known) == ["look", "pay"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "answer",
     [
         {"output": 3, "message": "ok"},

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eval_skills.adapters.answer.json_text import MAX_DEPTH, parse_json, write_json
+from tests.tables import each_row
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(10**15), 10**15) | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -23,7 +24,7 @@ def test_what_is_written_reads_back_the_same_and_is_one_ascii_line(value: Any) -
     assert parse_json(text) == value
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "why"),
     [
         pytest.param(b"NaN", "NaN is no JSON value", id="nan"),

@@ -9,6 +9,7 @@ from eval_skills.adapters.http.address import address_of, host_and_port, needs_p
 from eval_skills.adapters.http.config import HttpConfig
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import Skill
+from tests.tables import each_row
 
 SERVE = {"serve": {"command": "python3 app.py --port {port}"}}
 
@@ -37,7 +38,7 @@ def test_the_address(entrypoint: str, config: dict[str, Any], url: str) -> None:
     assert address(entrypoint, config, 4242) == url
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("entrypoint", "config", "message"),
     [
         pytest.param("run", {}, "no http:// or https:// URL", id="no-url"),

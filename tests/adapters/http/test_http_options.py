@@ -9,9 +9,10 @@ import pytest
 from eval_skills.adapters.http.adapter import HttpAdapter
 from eval_skills.core.errors import InputError
 from tests.adapters.wire import skill
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("config", "message"),
     [
         pytest.param({"method": "get"}, "adapterConfig.method: .*'GET'", id="method"),

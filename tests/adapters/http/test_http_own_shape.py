@@ -10,6 +10,7 @@ import pytest
 from eval_skills.adapters.http.adapter import HttpAdapter
 from eval_skills.core.errors import ContractError, InfraError, InputError
 from tests.adapters.wire import Ask, Wire, refused, skill
+from tests.tables import each_row
 
 
 async def test_without_options_every_byte_is_as_it_always_was(wire: Wire, ask: Ask) -> None:
@@ -144,7 +145,7 @@ def test_a_header_that_cannot_be_sent_is_not_shown() -> None:
     assert "crét" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("schema", "template", "fills"),
     [
         pytest.param({}, {}, True, id="anything-goes"),

@@ -10,13 +10,14 @@ from eval_skills.adapters.http.redirects import redirected
 from eval_skills.adapters.http.request import Request
 from eval_skills.core.errors import InfraError
 from tests.adapters.wire import Wire, failure, response, skill
+from tests.tables import each_row
 
 
 def asked(url: str = "http://h:80/a?x=1", method: str = "POST") -> Request:
     return Request(method, url, {"Content-Type": "application/json", "Authorization": "Bearer s"}, b"{}")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("location", "target"),
     [
         pytest.param("/b", "http://h/b", id="path"),
@@ -36,7 +37,7 @@ def test_within_the_host(location: str, target: str) -> None:
     assert found.headers == asked().headers
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("start", "location"),
     [
         pytest.param("http://h/a", "http://other/a", id="host"),
@@ -56,7 +57,7 @@ def test_elsewhere(start: str, location: str | None) -> None:
     assert redirected(asked(start), 307, location, []) is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("status", "method", "then"),
     [
         (303, "POST", "GET"), (303, "PUT", "GET"), (301, "PUT", "PUT"),
@@ -82,7 +83,7 @@ async def test_a_post_never_becomes_a_get_that_has_lost_the_input(wire: Wire, st
     assert len(wire.requests) == 1
 
 
-@pytest.mark.parametrize("status", [200, 300, 304, 305, 306, 404])
+@each_row("status", [200, 300, 304, 305, 306, 404])
 def test_other_statuses_lead_nowhere(status: int) -> None:
     assert redirected(asked(), status, "/b", []) is None
 

@@ -14,6 +14,7 @@ from eval_skills.adapters.http.adapter import HttpAdapter
 from eval_skills.core.errors import InfraError, InputError
 from eval_skills.core.redaction import Redaction
 from tests.adapters.wire import Ask, Wire, failure, refused, response, skill
+from tests.tables import each_row
 
 SECRET = "k3y +/=s"
 
@@ -122,7 +123,7 @@ async def test_a_variable_that_cannot_be_sent_is_found_before_the_run_and_fails_
 PASTED = ["sk-live-abcdef0123456789", "sk_live_abcdef0123456789", "AKIA0123456789ABCDEF", "Bearer abcdefgh"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("place", "pasted"),
     # a variable of passEnv that is not there is passed on to nobody, and no message names it
     [(place, pasted) for place in ("authTokenEnvKey", "headers") for pasted in PASTED] + [("passEnv", PASTED[0])],

@@ -6,6 +6,7 @@ import pytest
 
 from eval_skills.adapters.http.errors import retry_after_s, status_error
 from eval_skills.core.errors import InfraError, ItemError, SkillError, SkillUnavailable
+from tests.tables import each_row
 
 NOW = datetime(2026, 11, 22, 12, 0, 0, tzinfo=UTC)
 
@@ -41,7 +42,7 @@ def test_a_redirect_says_where_it_pointed() -> None:
     assert "redirected to http://elsewhere/" in str(status_error(302, {"location": "http://elsewhere/"}, "", "http://x"))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "seconds"),
     [
         pytest.param(None, None, id="absent"),

@@ -11,6 +11,7 @@ from eval_skills.adapters.call import Call
 from eval_skills.core.errors import ContractError, ItemError, SkillTimeout, SkillUnavailable
 from tests.adapters.http.test_stream_answer import ANTHROPIC, OPENAI, OPENAI_STREAM
 from tests.adapters.wire import Wire, failure, response, skill
+from tests.tables import each_row
 
 SSE = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream"
 
@@ -120,7 +121,7 @@ PIECE = b'data: "4"\n\n'
 CHUNKED = b"%x\r\n%s\r\n0\r\n\r\n" % (len(PIECE), PIECE)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("head", "body", "kind"),
     [
         pytest.param("", PIECE, SkillUnavailable, id="closed-between-events"),

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eval_skills.adapters.http.sse import Event, EventStream
+from tests.tables import each_row
 
 
 def events(*chunks: bytes) -> list[tuple[str, str]]:
@@ -17,7 +18,7 @@ def events(*chunks: bytes) -> list[tuple[str, str]]:
     return [(event.name, event.data.decode()) for chunk in chunks for event in stream.feed(chunk)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "expected"),
     [
         pytest.param(b"data: a\n\n", [("message", "a")], id="one"),
@@ -41,7 +42,7 @@ def test_by_the_standard(text: bytes, expected: list[tuple[str, str]]) -> None:
     assert events(*(bytes([byte]) for byte in text)) == expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "unfinished"),
     [
         pytest.param(b"data: a\n\n", False, id="whole"),

@@ -7,6 +7,7 @@ import pytest
 from eval_skills.adapters.http.config import StreamConfig
 from eval_skills.adapters.http.streaming import StreamedAnswer
 from eval_skills.core.errors import ContractError, SkillUnavailable
+from tests.tables import each_row
 
 OPENAI = (
     b'data: {"choices": [{"delta": {"role": "assistant", "content": ""}}]}\n\n'
@@ -57,7 +58,7 @@ def broken(config: dict[str, Any], text: bytes) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("config", "text", "output"),
     [
         pytest.param(OPENAI_STREAM, OPENAI, "42 é", id="openai"),
@@ -74,12 +75,12 @@ def broken(config: dict[str, Any], text: bytes) -> str:
         pytest.param({"done": "[DONE]"}, b"data: 1\n\ndata: [DONE]\n\ndata: <html>\n\n", 1, id="what-follows-the-end-is-unread"),
     ],
 )
-@pytest.mark.parametrize("size", [1, 7, 10_000])
+@each_row("size", [1, 7, 10_000])
 def test_outputs(config: dict[str, Any], text: bytes, output: Any, size: int) -> None:
     assert Read(config, text, size).output == output
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("config", "text", "message"),
     [
         pytest.param(OPENAI_STREAM, OPENAI.replace(b"data: [DONE]\n\n", b""), "ended without '[DONE]' (stream.done)", id="early"),
@@ -112,7 +113,7 @@ def test_a_stream_that_is_no_answer(config: dict[str, Any], text: bytes, message
     assert message in broken(config, text)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("said", "passing"),
     [
         pytest.param(b'{"message":"overloaded"}', True, id="overloaded"),

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from eval_skills.adapters.http.usage import Accounting, UsageHeaders
+from tests.tables import each_row
 
 
 def accounting(*paths: str, cost: str | None = None, headers: bool = False, cost_header: str | None = None) -> Accounting:
@@ -16,7 +17,7 @@ def tokens(known: dict[str, Any]) -> tuple[int | None, int | None]:
     return (known["usage"].prompt_tokens, known["usage"].completion_tokens)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("usage", "expected"),
     [
         pytest.param({"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7}, (5, 2), id="openai-chat"),
@@ -76,7 +77,7 @@ def test_a_cost_in_the_body(cost: float) -> None:
     assert account.known() == {"cost_usd": cost}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("body", "message"),
     [
         pytest.param({"usage": "high"}, "usagePath '/usage' leads to no count of tokens", id="text"),

@@ -15,13 +15,14 @@ from eval_skills.adapters import check_skill, open_adapter
 from eval_skills.adapters.mcp.adapter import McpAdapter
 from eval_skills.core.errors import ContractError, InfraError, InputError, ItemError, SkillError, SkillTimeout
 from tests.adapters.mcp_probe import Tools, ask, by_hand, failure, mcp_skill, modern
+from tests.tables import each_row
 
 TEXT = {"type": "text", "text": "a"}
 IMAGE = {"type": "image", "mimeType": "image/png", "data": "iVBO"}
 NOTE = {"type": "resource", "resource": {"uri": "memo://1", "mimeType": "text/plain", "text": "held"}}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("tool", "given", "output"),
     [
         pytest.param("structured", {"x": [1, "é"]}, {"x": [1, "é"]}, id="structured-content-comes-first"),
@@ -64,7 +65,7 @@ async def test_a_server_that_ends_at_anything_but_the_handshake_is_started_again
     assert (await ask(mcp_skill(tmp_path, by_hand("strict"), "state"))).output["handshakes"] == 1
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("tool", "given", "kind", "message"),
     [
         pytest.param("fail", {"text": "no such\ncity"}, SkillError, "^no such city$", id="p15-is-error"),
@@ -216,7 +217,7 @@ async def test_limits_hold_for_the_server(tmp_path: Path) -> None:
     assert not isinstance(await failure(skill, {"size": 400_000_000}), SkillTimeout)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("entrypoint", "config", "message"),
     [
         pytest.param("http://", {}, "entrypoint: 'http://' is no URL: it names no host", id="no-host"),

@@ -78,6 +78,7 @@ async def test_a_server_of_the_sdk_is_called(
         assert await tools.use("add", {"a": 1, "b": 1}) == {"result": 2}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", ["auto", "legacy"])
 async def test_p19_a_server_that_dies_and_comes_back_costs_one_item(tmp_path: Path, protocol: str) -> None:
     port = free_port()

@@ -10,6 +10,7 @@ from eval_skills.adapters.package.adapter import ASPECTS, PackageAdapter
 from eval_skills.core.errors import InfraError, SkillError
 from eval_skills.core.models import Skill
 from eval_skills.core.skills import load_skill
+from tests.tables import each_row
 
 PROPERTY = {
     "type": "object",
@@ -75,7 +76,7 @@ async def test_a_search_for_codes_finds_only_what_is_there(tmp_path: Path, aspec
     assert not any(code in sentence for code in everything for sentence in [*answer["missing"], answer["aspect"]])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("changes", "aspect", "lost"),
     [
         pytest.param({"metadata": {"author": " "}}, "metadata", "has-author", id="blank-author"),
@@ -126,7 +127,7 @@ async def test_a_description_of_todos_or_tags_is_no_placeholder(tmp_path: Path, 
     assert "no-placeholder" in (await ask(package(tmp_path, description=description), "description"))["result"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "changes",
     [
         pytest.param({"entrypoint": "python3 -m pkg.mod --level=2"}, id="a-module"),
@@ -152,7 +153,7 @@ async def test_p72_a_neighbour_whose_name_begins_alike_is_outside(tmp_path: Path
     assert any("../skill-evil/run.py" in sentence for sentence in answer["missing"])
 
 
-@pytest.mark.parametrize("name", [".env", ".env.local", "server.pem", "id_rsa", "credentials.json", "deep/er/secrets.yaml"])
+@each_row("name", [".env", ".env.local", "server.pem", "id_rsa", "credentials.json", "deep/er/secrets.yaml"])
 async def test_a_file_that_looks_like_a_secret_is_named(tmp_path: Path, name: str) -> None:
     skill = package(tmp_path)
     (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)

@@ -7,6 +7,7 @@ import pytest
 
 from eval_skills.adapters.process.jsonrpc import Reply, read_reply, request_line, why_not_reply
 from eval_skills.core.errors import ContractError, InfraError, SkillError
+from tests.tables import each_row
 
 
 def test_a_request_is_one_line_with_method_params_and_id() -> None:
@@ -20,7 +21,7 @@ def test_an_input_that_is_not_json_is_an_infra_error() -> None:
         request_line(1, float("nan"))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("message", "reply"),
     [
         pytest.param({"jsonrpc": "2.0", "id": 3, "result": [1]}, Reply([1], False), id="result"),

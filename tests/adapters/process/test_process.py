@@ -11,6 +11,7 @@ from uuid import uuid4
 import pytest
 
 from eval_skills.adapters.process.launch import Launch, spawn
+from tests.tables import each_row
 
 FAMILY = """
 import subprocess, sys, time
@@ -41,7 +42,7 @@ def wait_for_both(mark: str) -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="looks at processes in /proc, which only Linux has")
-@pytest.mark.parametrize("steps", range(8))
+@each_row("steps", range(8))
 async def test_p54_a_start_that_is_cancelled_at_any_step_ends_and_leaves_nobody(tmp_path: Path, steps: int) -> None:
     mark = f"cancelled-{uuid4().hex}"  # no folder's name: a neighbouring worker of pytest gives its folders the same
     launch = Launch(argv=(sys.executable, "-S", "-E", "-c", FAMILY), cwd=tmp_path, env={"MARK": mark})

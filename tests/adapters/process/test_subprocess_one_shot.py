@@ -15,6 +15,7 @@ from eval_skills.adapters.process.adapter import LINGER_S, SubprocessAdapter
 from eval_skills.core.errors import ContractError, InfraError, ItemError, SkillError, SkillUnavailable
 from eval_skills.core.models import Skill
 from tests.adapters.programs import ECHO, ONE_SHOT, PATIENCE_S, ask, failure
+from tests.tables import each_row
 
 MakeSkill = Callable[..., Skill]
 Running = Callable[[], list[str]]
@@ -33,7 +34,7 @@ async def test_the_request_is_json_rpc_with_method_invoke(program_skill: MakeSki
     assert request == {"jsonrpc": "2.0", "method": "invoke", "params": {"n": 1}, "id": 1}
 
 
-@pytest.mark.parametrize(
+@each_row(
     "source",
     [
         pytest.param('print("before"); print(reply(1)); print("after")', id="p23-logs-around"),
@@ -93,7 +94,7 @@ async def test_an_envelope_is_read(program_skill: MakeSkill) -> None:
     assert (response.output, response.cost_usd, response.metadata) == (1, 0.5, {"m": 1, "exitCode": 4})
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("source", "kind", "message"),
     [
         pytest.param("pass", ContractError, r"without an answer to id 1 \(exit code 0\); nothing on stdout", id="silent"),

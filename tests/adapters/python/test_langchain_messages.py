@@ -10,9 +10,10 @@ from eval_skills.adapters.python.langchain import graph_input
 from eval_skills.adapters.python.langchain_messages import calls_of, in_openai_s_words, openai_message, usage_of
 from eval_skills.core.messages.blocks import text_of
 from eval_skills.core.models import SkillResponse, ToolCall, Usage
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "key", "channels", "passed"),
     [
         pytest.param("hi", None, ["messages"], {"messages": [{"role": "user", "content": "hi"}]}, id="text"),

@@ -11,11 +11,12 @@ from eval_skills.adapters import Confinement, check_skill
 from eval_skills.adapters.sandbox.limits import networked
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import Skill
+from tests.tables import each_row
 
 MakeSkill = Callable[..., Skill]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("own", "caller", "expected"),
     [
         pytest.param({}, {}, {}, id="nobody-says-anything"),

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from eval_skills.adapters.sandbox.mounts import can_be_hidden, is_shown, mounts, view_of
+from tests.tables import each_row
 
 
 @pytest.fixture
@@ -51,7 +52,7 @@ def test_what_is_hidden_is_so_under_every_name_of_what_is_shown(home: Path) -> N
     assert not is_shown(home / "venv" / "bench", view)
 
 
-@pytest.mark.parametrize("path", ["/", "/usr", "/usr/lib", "/etc", "/proc/self", "/dev/shm", "/no/such/folder"])
+@each_row("path", ["/", "/usr", "/usr/lib", "/etc", "/proc/self", "/dev/shm", "/no/such/folder"])
 def test_what_programs_need_is_never_hidden(path: str) -> None:
     assert not can_be_hidden(Path(path))
 

@@ -5,13 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eval_skills.adapters.template.request import filled_path, path_marks
+from tests.tables import each_row
 
 
 def test_marks_are_in_the_path_only() -> None:
     assert path_marks("http://{host}/a/{b}/{c-d}.json?q={e}#{f}") == ["b", "c-d"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "path"),
     [
         pytest.param("7", "/p/7/x?q", id="plain"),

@@ -7,11 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eval_skills.adapters.template.placeholder import MISSING, Placeholder, filled, refuse_malformed
+from tests.tables import each_row
 
 INPUT = {"q": "é", "n": 5, "yes": True, "none": None, "list": [1, "b"], "deep": {"a.b": [{"c": 1}]}, "evil": "{{input.q}}"}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("template", "value"),
     [
         pytest.param("{{input.n}}", 5, id="whole-keeps-its-type"),
@@ -40,9 +41,7 @@ def test_what_stands_in_a_template(template: Any, value: Any) -> None:
     assert filled(template, INPUT) == value
 
 
-@pytest.mark.parametrize(
-    "text", ["{{x}}", "{{input.}}", "{{input.a b}}", "{{input['a']}}", '{{input["\\q"]}}', "a {{", "{{input.a | upper}}"]
-)
+@each_row("text", ["{{x}}", "{{input.}}", "{{input.a b}}", "{{input['a']}}", '{{input["\\q"]}}', "a {{", "{{input.a | upper}}"])
 def test_what_is_no_placeholder_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"no placeholder|escape"):
         refuse_malformed({"a": [text]})

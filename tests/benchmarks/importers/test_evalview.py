@@ -13,6 +13,7 @@ from eval_skills.benchmarks import benchmark_folder, load_benchmark
 from eval_skills.core.models import SkillResponse, ToolCall
 from eval_skills.scorers import score_response
 from tests.benchmarks.importers.cases import SMALL, STOCKS, case
+from tests.tables import each_row
 
 
 def warnings_of(folder: Path, **fields: Any) -> list[str]:
@@ -119,7 +120,7 @@ def test_difficulties(tmp_path: Path, difficulty: str, complexity: str) -> None:
     assert (task.complexity, task.tags) == (complexity, sorted([difficulty, "regression"]))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("fields", "threshold"),
     [
         ({"checks": {"hallucination": True}}, 0.8),
@@ -162,7 +163,7 @@ def test_how_the_agent_is_called_is_not_kept_since_it_may_hold_secrets(tmp_path:
 # --- what is not heeded is said ---
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("fields", "name"),
     [
         ({"checks": {"safety": True}}, "checks.safety"),

@@ -11,6 +11,7 @@ import pytest
 from eval_skills.benchmarks import load_benchmark
 from eval_skills.core.errors import InputError
 from tests.benchmarks.importers.cases import STOCKS, case
+from tests.tables import each_row
 
 
 def refused(path: Path) -> str:
@@ -57,7 +58,7 @@ def test_p60_refusals_name_file_line_and_nearest_key(
     assert "\n" not in said
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("fields", "message"),
     [
         ({"turns": [{"query": "a"}, {"query": "b"}]}, "turns: conversations of several turns cannot be evaluated yet"),

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from tests.tables import each_row
+
 Run = Callable[..., Any]
 BUILTIN = ["coding-easy", "gaia-v1", "skill-quality", "toolbench-lite", "web-search-basic"]
 OWN = {
@@ -107,7 +109,7 @@ def test_the_list_counts_tags_and_complexities(run_here: Run) -> None:
     assert "unrated 3" in shown[start + 1]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "says"),
     [
         pytest.param(["list", "--benchmarks-dir", "nope"], "nope: no such folder of benchmarks", id="list-missing-folder"),

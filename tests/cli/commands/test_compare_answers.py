@@ -17,6 +17,7 @@ from eval_skills.core.models import ItemResult
 from eval_skills.core.store import Journal, Manifest, ManifestBenchmark, Store, land, started_at, write_manifest
 from tests.cli.conftest import COMMAND
 from tests.scripted_model import Asked, Says, ScriptedModel, failure
+from tests.tables import each_row
 
 Run = Callable[..., Any]
 FIRST, SECOND = "20260301T120000Z-0001", "20260302T120000Z-0002"
@@ -135,7 +136,7 @@ def test_a_panel_tells_what_each_model_said(served: Any, model: ScriptedModel) -
     assert "no pair could be judged: only 1 of 2 votes of the panel were given" in half.err
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("config", "flags", "told"),
     [
         pytest.param({"llm": {"model": "ours"}}, ["--panel", "theirs"], "theirs", id="panel-for-the-configured-model"),
@@ -230,7 +231,7 @@ def test_two_comparisons_at_once_share_a_cache_a_store_and_the_rate_limit_of_the
     assert frame.groupby("comparison_id")["outcome"].apply(list).tolist() == [["a"] * 6] * 2
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "message"),
     [
         pytest.param([FIRST], "RUN_B", id="one-run-only"),

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from eval_skills.core.config import LlmSettings
+from tests.tables import each_row
 
 Run = Callable[..., Any]
 
@@ -43,7 +44,7 @@ def test_list_shows_every_key_in_a_line_of_its_own(run_here: Run) -> None:
     assert all(line.endswith("default") for line in run_here("config", "list", "--show-origin").out.splitlines())
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("key", "text", "value"),
     [
         pytest.param("timeoutMs", "30000", 30_000, id="number"),
@@ -122,7 +123,7 @@ def test_the_values_of_secrets_are_never_printed(
     assert run_here("config", "get", "secrets", "--json").json["value"] == ["MY_TOKEN"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "says"),
     [
         pytest.param(["get", "llm.modl"], "unknown key 'llm.modl' (did you mean 'llm.model'?)", id="p60-get"),

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from tests.tables import each_row
+
 Run = Callable[..., Any]
 FIRST, SECOND, THIRD = "20260101T100000Z-0001", "20260102T100000Z-0002", "20260103T100000Z-0003"
 
@@ -19,7 +21,7 @@ def three_runs(past: Callable[..., str]) -> None:
     past(THIRD, landed=False)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "ids"),
     [
         pytest.param([], [THIRD, SECOND, FIRST], id="youngest-first"),

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.scripted_model import Asked, Says, ScriptedModel, failure, verdict
+from tests.tables import each_row
 
 Run = Callable[..., Any]
 LINE = json.dumps({"id": "a", "output": "ok", "expected": "ok"}) + "\n"
@@ -20,7 +21,7 @@ def answers(good: int, bad: int) -> str:
     return "".join(json.dumps({"trace": f"t{n}", "reply": {"text": each}}) + "\n" for n, each in enumerate(said))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "says"),
     [
         pytest.param(["--rate", "0"], "--rate: input should be greater than 0; got 0.0", id="p94-rate-0"),

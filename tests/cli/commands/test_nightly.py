@@ -14,6 +14,7 @@ import pytest
 
 from eval_skills.core.store import Store
 from tests.cli.conftest import COMMAND, Place
+from tests.tables import each_row
 
 Run = Callable[..., Any]
 
@@ -25,7 +26,7 @@ def suites(place: Place, *names: str, **more: Any) -> str:
     return str(place.write("suites.json", {"suites": found}))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "message"),
     [
         pytest.param([], "--suites", id="p40-no-suites"),

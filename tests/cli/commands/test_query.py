@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import COMMAND, Place
+from tests.tables import each_row
 
 Run = Callable[..., Any]
 FIRST = "20260101T100000Z-0001"
@@ -38,7 +39,7 @@ def test_csv_has_a_header_line(run_here: Run) -> None:
     assert run_here("query", COUNT, "--csv").out == "status,items\nfail,1\npass,3\n"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("expression", "value", "cell"),
     [
         pytest.param("NULL", None, "", id="null"),
@@ -121,7 +122,7 @@ def test_no_row(run_here: Run) -> None:
     assert run_here("query", statement).err == "0 rows\n"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "says"),
     [
         pytest.param(["selec"], "the query failed: Parser Error", id="no-sql"),

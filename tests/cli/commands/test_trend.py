@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from tests.tables import each_row
+
 Run = Callable[..., Any]
 FIRST, SECOND, THIRD = "20260101T100000Z-0001", "20260102T100000Z-0002", "20260103T100000Z-0003"
 
@@ -26,7 +28,7 @@ def points(result: Any) -> list[tuple[str, str, float]]:
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("metric", "values"),
     [
         pytest.param("completionRate", [0.25, 0.5], id="completionRate"),
@@ -134,7 +136,7 @@ def test_p40_a_picture_without_the_extra_names_it(place: Any, run_here: Run, mon
     assert place.files() == before
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "says"),
     [
         pytest.param(["--skill", "addr"], "(did you mean 'adder'?); skills there: adder@1.0.0, adder@1.1.0", id="unknown-skill"),
@@ -155,7 +157,7 @@ def test_p40_a_picture_without_the_extra_names_it(place: Any, run_here: Run, mon
     ],
 )
 def test_p40_what_cannot_be_used_is_refused_in_one_line(place: Any, run_here: Run, arguments: list[str], says: str) -> None:
-    (place.folder / "skills.html").mkdir()
+    (place.folder / "skills.html").mkdir(exist_ok=True)
     before = place.files()
     result = run_here("trend", *arguments)
     assert (result.code, result.out, result.err.count("\n")) == (2, "", 1)

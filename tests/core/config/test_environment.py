@@ -11,6 +11,7 @@ from eval_skills.core.config import LayeredConfig, load_config
 from eval_skills.core.config.environment import variable_of
 from eval_skills.core.config.keys import known_leaves
 from eval_skills.core.errors import ConfigError
+from tests.tables import each_row
 
 
 def load(tmp_path: Path, **environ: str) -> LayeredConfig:
@@ -18,7 +19,7 @@ def load(tmp_path: Path, **environ: str) -> LayeredConfig:
     return load_config({}, environ={"PATH": "/bin", **variables}, cwd=tmp_path, home=tmp_path)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "text", "key", "value"),
     [
         pytest.param("TIMEOUT_MS", "5000", "timeoutMs", 5000, id="int"),
@@ -42,7 +43,7 @@ def test_text_becomes_the_type_of_its_key(tmp_path: Path, name: str, text: str, 
     assert loaded.origin(key) == f"EVAL_SKILLS_{name}"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "text", "message"),
     [
         pytest.param("TIMEOUT_MS", "soon", 'timeoutMs: give a whole number; got "soon"', id="word"),

@@ -9,6 +9,7 @@ import pytest
 
 from eval_skills.core.config import load_config
 from eval_skills.core.errors import ConfigError
+from tests.tables import each_row
 
 
 def refusal(tmp_path: Path, text: str = "", *, flags: dict[str, Any] | None = None, environ: dict[str, str] | None = None) -> str:
@@ -21,7 +22,7 @@ def refusal(tmp_path: Path, text: str = "", *, flags: dict[str, Any] | None = No
     return message.replace(str(file), "FILE")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "message"),
     [
         pytest.param("concurency: 3", "FILE: unknown key 'concurency' (did you mean 'concurrency'?)", id="unknown"),
@@ -38,7 +39,7 @@ def test_p60_unknown_keys_are_refused_with_the_nearest(tmp_path: Path, text: str
     assert message in refusal(tmp_path, text)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "message"),
     [
         pytest.param("concurrency: 0", "FILE: concurrency: input should be greater than or equal to 1; got 0", id="zero"),

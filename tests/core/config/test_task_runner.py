@@ -6,11 +6,12 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from eval_skills.core.config.limits import TaskRunnerName, dask_address, scheduler_of
+from tests.tables import each_row
 
 NAME: TypeAdapter[str] = TypeAdapter(TaskRunnerName)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "scheduler", "address"),
     [
         ("local", None, None),
@@ -26,7 +27,7 @@ def test_a_known_name_says_where(name: str, scheduler: tuple[str, int] | None, a
     assert (scheduler_of(name), dask_address(name)) == (scheduler, address)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "name",
     ["", " dask", "Dask", "ray", "dask://", "dask://host", "dask://host:", "dask://host:0", "dask://host:65536",
      "dask://host:8786/", "dask://user@host:1", "dask://a b:1", "tcp://host:8786", "dask://host:8786\n"],

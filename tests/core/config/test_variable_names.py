@@ -8,6 +8,7 @@ from eval_skills.core.config import LlmSettings
 from eval_skills.core.config.limits import absence
 from eval_skills.core.documents.loading import validate
 from eval_skills.core.errors import InputError
+from tests.tables import each_row
 
 
 @pytest.mark.parametrize(
@@ -25,7 +26,7 @@ def test_what_may_be_the_secret_itself_is_not_said(pasted: str) -> None:
     assert absence(pasted, {pasted: ""}) == f"the environment variable {pasted} is empty"
 
 
-@pytest.mark.parametrize("pasted", ["sk-live-abcdef", "", "1A", "A B", "A\n", "é"])
+@each_row("pasted", ["sk-live-abcdef", "", "1A", "A B", "A\n", "é"])
 def test_what_is_no_name_is_refused_without_it(pasted: str) -> None:
     with pytest.raises(InputError) as caught:
         validate(LlmSettings, {"apiKeyEnv": pasted})

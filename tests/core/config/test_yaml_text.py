@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from eval_skills.core.config import set_in_file
 from eval_skills.core.config.editing import edited
 from eval_skills.core.errors import ConfigError
+from tests.tables import each_row
 
 HAND_WRITTEN = """\
 # ours
@@ -33,7 +34,7 @@ exitOnFail: yes
 """
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("leaf", "value", "old", "new"),
     [
         pytest.param(("runs",), 4, "runs: 3   # thrice", "runs: 4   # thrice", id="comment-beside"),
@@ -76,9 +77,7 @@ def test_any_text_is_read_back_as_it_was_set(text: str, value: str) -> None:
     assert yaml.safe_load(edited(text, {("llm", "model"): value})) == {"llm": {"model": value}}
 
 
-@pytest.mark.parametrize(
-    "value", ["yes", "no", "on", "null", "~", "1:30", "017", "1e3", "2026-01-31", "- a", "a: b", "#", "*x", "'"]
-)
+@each_row("value", ["yes", "no", "on", "null", "~", "1:30", "017", "1e3", "2026-01-31", "- a", "a: b", "#", "*x", "'"])
 def test_p60_text_that_looks_like_something_else_stays_text(tmp_path: Path, value: str) -> None:
     file = tmp_path / "config.yaml"
     file.write_text("evaluator: exact  # c\n")

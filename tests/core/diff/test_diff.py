@@ -12,6 +12,7 @@ from eval_skills.core.diff.model import ReportDiff, SkillDiff
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.metrics.reports import skill_reports
 from eval_skills.core.models import Benchmark, SkillCompletionReport
+from tests.tables import each_row
 
 Outcome = Mapping[str, str]
 """For each task its runs, one letter each: p(ass), f(ail), t(imeout), or an error of kind i(nfra), j(udge) or s(kill)."""
@@ -63,7 +64,7 @@ def test_the_statistics_of_the_example() -> None:
     assert (found.test, found.missing) == ("sign_flip_exact", None)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("before", "after", "verdict"),
     [
         pytest.param(each(6, "ff"), each(6, "pp"), "better", id="six-of-six-won"),
@@ -220,8 +221,8 @@ def test_a_run_reported_twice_is_refused() -> None:
         diff_reports([report], [doubled])
 
 
-@pytest.mark.parametrize("value", [0.0, 1.0, -0.1, float("nan")])
-@pytest.mark.parametrize("option", ["significance", "equivalence_margin"])
+@each_row("value", [0.0, 1.0, -0.1, float("nan")])
+@each_row("option", ["significance", "equivalence_margin"])
 def test_p40_a_level_that_is_none_is_refused(option: str, value: float) -> None:
     with pytest.raises(UsageError, match=r"must lie between 0 and"):
         diff_reports([], [], **{option: value})  # type: ignore[arg-type]

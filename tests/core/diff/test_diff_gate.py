@@ -8,6 +8,7 @@ import pytest
 
 from eval_skills.core.diff.diff import gate_failures
 from eval_skills.core.diff.model import ReportDiff
+from tests.tables import each_row
 
 STATISTICS = {
     "tasks": 8, "tasksBetter": 0, "tasksWorse": 8, "meanDifference": -1.0, "equivalenceMargin": 0.05, "correlation": None,
@@ -36,7 +37,7 @@ UNSHARED = skill("x", "inconclusive", compared=False)
 NOTHING = "nothing could be compared: no skill has a task that was recorded on both sides"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("skills", "failures"),
     [
         pytest.param([skill("a", "better"), skill("b", "inconclusive"), ADDED], [], id="passes"),

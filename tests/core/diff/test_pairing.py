@@ -5,6 +5,7 @@ import pytest
 from eval_skills.core.diff.pairing import pair_reports
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import SkillCompletionReport
+from tests.tables import each_row
 
 ZERO_SUMMARY = {
     "completionRate": 0.0,
@@ -39,7 +40,7 @@ def paired(before: str, after: str, mapping: dict[str, str] | None = None) -> li
     return [f"{pair.before.skill_key if pair.before else '-'} > {pair.after.skill_key if pair.after else '-'}" for pair in pairs]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("before", "after", "expected"),
     [
         pytest.param("s@1.0.0", "s@1.0.0", ["s@1.0.0 > s@1.0.0"], id="same"),

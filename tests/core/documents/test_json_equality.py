@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eval_skills.core.documents.json_equality import json_equal, json_key
+from tests.tables import each_row
 
 SCALARS = st.none() | st.booleans() | st.integers(-2, 2) | st.sampled_from([0.0, 1.0, 0.5]) | st.sampled_from(["", "1", "true"])
 JSON = st.recursive(
@@ -16,7 +17,7 @@ JSON = st.recursive(
 )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("one", "other", "equal"),
     [
         pytest.param(1, 1.0, True, id="1-is-1.0"),

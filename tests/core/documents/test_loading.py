@@ -10,9 +10,10 @@ import pytest
 from eval_skills.core.documents.loading import MAX_DOCUMENT_BYTES, read_document, validate
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import Benchmark, EvalTask, Skill
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "text", "message"),
     [
         pytest.param("a.json", '{"a": }', "not valid JSON at line 1, column 7", id="broken-json"),
@@ -73,7 +74,7 @@ SKILL = {"id": "s", "name": "S", "version": "1.0.0", "adapterType": "http", "ent
 BENCHMARK = {"id": "b", "name": "B", "version": "1.0.0"}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("model", "data", "message"),
     [
         pytest.param(

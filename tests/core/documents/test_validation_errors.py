@@ -9,11 +9,12 @@ import pytest
 from eval_skills.core.documents.loading import validate
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask
+from tests.tables import each_row
 
 TASK = {"id": "a", "inputData": {}, "expectedOutput": {"value": 1}}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("fields", "says"),
     [
         ({"expectedOutput": "x"}, 'expectedOutput: give an object; got "x"'),

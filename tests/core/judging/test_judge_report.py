@@ -12,6 +12,7 @@ import pytest
 from eval_skills.core.judging.calibration import Calibration, LabelledItem, calibrate
 from eval_skills.core.judging.pairs import Preference
 from eval_skills.core.judging.report import JudgeKnowledge, judge_figures
+from tests.tables import each_row
 
 JUDGE = ("openai/one", "llm_judge 1")
 
@@ -58,7 +59,7 @@ def test_the_corrected_rate_stands_beside_the_raw_one() -> None:
     assert (judge.items, judge.calibration is not None and judge.calibration.labels) == (100, 100)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("calibrations", "reason"),
     [
         pytest.param([], "openai/one is not calibrated on this benchmark; see eval-skills judge calibrate", id="never"),

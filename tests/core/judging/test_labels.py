@@ -8,6 +8,7 @@ import pytest
 
 from eval_skills.core.errors import InputError
 from eval_skills.core.judging.labels import Label, read_labels
+from tests.tables import each_row
 
 
 def write(folder: Path, text: str | bytes) -> Path:
@@ -44,7 +45,7 @@ def test_where_no_comma_separates_cells_a_number_may_have_one(tmp_path: Path, si
     assert [each.score for each in read_labels(write(tmp_path, text))] == [0.5, 0.25, 1.0]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "message"),
     [
         pytest.param("", "no column task_id", id="empty"),

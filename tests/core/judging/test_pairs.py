@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from eval_skills.core.judging.pairs import Choice, Outcome, Preference, Vote, majority_of, members_of
+from tests.tables import each_row
 
 
 def votes(**said: str) -> tuple[Vote, ...]:
@@ -42,7 +43,7 @@ def test_a_model_without_more_than_half_of_its_votes_is_missing() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given", "outcome", "agreement"),
     [
         pytest.param({"one": "a", "two": "a", "three": "b"}, "a", 2 / 3, id="outvoted"),
@@ -60,7 +61,7 @@ def test_the_agreement_is_the_share_that_says_what_the_verdict_is(
     assert Preference("t", outcome, votes=votes(**given)).agreement == pytest.approx(agreement)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given", "split", "disagree"),
     [
         pytest.param({"one": "a", "two": "b"}, True, False, id="one-each"),

@@ -6,6 +6,7 @@ import pytest
 
 from eval_skills.core.judging.pairs import Choice, Outcome, Preference, Vote, outcome_of
 from eval_skills.core.judging.preferences import member_rates, position_bias, win_rates
+from tests.tables import each_row
 
 
 def pairs(*given: tuple[int, Choice, Choice]) -> list[Preference]:
@@ -14,7 +15,7 @@ def pairs(*given: tuple[int, Choice, Choice]) -> list[Preference]:
     return [Preference(f"t{n}", outcome_of(*orders), *orders) for n, orders in enumerate(said)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("a_first", "b_first", "outcome"),
     [("a", "a", "a"), ("b", "b", "b"), ("tie", "tie", "tie"), ("a", "b", "tie"), ("b", "a", "tie"), ("a", "tie", "tie")],
 )

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from eval_skills.core.messages.responses_items import in_turns, item_role
 from eval_skills.core.messages.roles import last_words, role_in
+from tests.tables import each_row
 
 USER = {"role": "user", "content": "?"}
 THINKS = {"type": "reasoning", "id": "rs", "summary": [], "encrypted_content": "xyz"}
@@ -28,7 +29,7 @@ def kinds(messages: list[dict[str, Any]]) -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("items", "turns"),
     [
         pytest.param([USER, SAYS], [("user", "?"), ("assistant", ["output_text"])], id="messages-stay"),
@@ -71,7 +72,7 @@ def test_a_result_names_its_call_and_secret_reasoning_is_left_out() -> None:
     assert answered["tool_call_id"] == "call_1"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("kind", "role"),
     [
         ("function_call", "assistant"), ("web_search_call", "assistant"), ("mcp_call", "assistant"), ("program", "assistant"),
@@ -86,7 +87,7 @@ def test_whose_turn_an_item_is(kind: Any, role: str | None) -> None:
     assert item_role({"type": kind, "role": "x"}) is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("messages", "words"),
     [
         pytest.param([USER, CALL, RESULT, SAYS], "4", id="items"),

@@ -8,6 +8,7 @@ import pytest
 
 from eval_skills.core.errors import InputError
 from eval_skills.core.metrics.item_table import item_table
+from tests.tables import each_row
 
 ROWS: dict[str, Any] = {
     "skill_id": ["s", "s", "s"],
@@ -35,7 +36,7 @@ def test_an_error_earns_nothing_whatever_score_stands_beside_it() -> None:
     assert item_table(pd.DataFrame({**ROWS, "score": [1.0, 0.25, 0.75]}), []).score.tolist() == [1.0, 0.25, 0.0]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("columns", "message"),
     [
         pytest.param({"status": ["pass", "fail", "Pass"]}, "one of pass, fail, error, timeout; got 'Pass'", id="status-spelling"),

@@ -11,6 +11,7 @@ from eval_skills.core.errors import InputError
 from eval_skills.core.metrics.item_table import item_table
 from eval_skills.core.metrics.task_results import task_results_of
 from eval_skills.core.models import Benchmark, TaskResult
+from tests.tables import each_row
 
 BENCHMARK = Benchmark.model_validate(
     {
@@ -104,7 +105,7 @@ def test_tasks_come_in_the_benchmarks_order_then_by_run() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("column", "value", "field", "expected"),
     [
         pytest.param("dimensions", [("a", 0.5)], "dimensions", {"a": 0.5}, id="map-as-pairs"),

@@ -6,9 +6,10 @@ import pytest
 
 from eval_skills.core.metrics.task_counts import Tally
 from eval_skills.core.nightly.evidence import FALSE_ALARM_CHANCE, chance_of_a_flaky_task, chance_of_flaky_tasks, newly_failing
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("passed", "failed", "chance"),
     [
         pytest.param(1, 1, 0.25, id="a-coin"),

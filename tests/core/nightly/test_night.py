@@ -9,6 +9,7 @@ from eval_skills.core.metrics.task_counts import count_tallies
 from eval_skills.core.nightly.classification import adjust_verdicts, classify
 from eval_skills.core.nightly.evidence import Classification, FreshRuns, LostEvidence, SkillNight
 from tests.core.nightly.night_figures import Outcome, each, report, skill_night
+from tests.tables import each_row
 
 NIGHT = "20260102T000000Z-0002"
 
@@ -22,7 +23,7 @@ ONE_BROKEN = each(20, "p", t3="f")
 SEVEN_BROKEN = each(20, "p") | each(7, "f")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("before", "tonight", "moved"),
     [
         pytest.param(each(20, "p"), each(20, "p"), [], id="nothing"),
@@ -39,7 +40,7 @@ def test_what_moved_is_asked_again(before: Outcome, tonight: Outcome, moved: lis
     assert skill_night(tonight, before).moved() == moved
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("before", "tonight", "fresh", "verdict"),
     [
         pytest.param(each(20, "p"), ONE_BROKEN, {"t3": "ffffff"}, "regressed", id="one-task-fails-every-run"),

@@ -19,9 +19,10 @@ from eval_skills.core.statistics.agreement import (
     weighted_kappa,
 )
 from eval_skills.core.statistics.rates import IntArray
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("table", "kappa"),
     [
         pytest.param([[40, 5], [10, 45]], 0.7, id="good"),

@@ -17,6 +17,7 @@ from eval_skills.core.statistics.change_points import (
     seeded_intervals,
     untested,
 )
+from tests.tables import each_row
 
 ITEMS = 60
 """20 tasks × 3 runs."""
@@ -147,7 +148,7 @@ def test_p40_a_level_outside_of_0_to_1_is_refused() -> None:
         change_points([0.0] * 8, level=0)
 
 
-@pytest.mark.parametrize("length", [6, 7, 8, 11, 40, 365])
+@each_row("length", [6, 7, 8, 11, 40, 365])
 def test_seeded_intervals_cover_every_split_and_are_long_enough(length: int) -> None:
     intervals = list(seeded_intervals(length))
     assert intervals[0] == (0, length)

@@ -22,6 +22,7 @@ from eval_skills.core.statistics.rates import (
     pass_hat_k,
     wilson,
 )
+from tests.tables import each_row
 
 EXAMPLE_PASSED = np.array([4, 3, 2, 0, 4, 3])
 EXAMPLE_ITEMS = np.full(6, 4)
@@ -33,7 +34,7 @@ def arrays(pairs: list[tuple[int, int]]) -> tuple[IntArray, IntArray]:
     return np.array([c for c, _ in pairs], dtype=np.int64), np.array([n for _, n in pairs], dtype=np.int64)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("passed", "size", "lower", "upper"),
     [
         (0, 0, 0.0, 1.0),
@@ -90,7 +91,7 @@ def test_effective_size(passed: IntArray, items: IntArray, size: float) -> None:
     assert effective_size(passed, items) == pytest.approx(size, abs=5e-3)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("passed", "items", "method", "expected"),
     [
         pytest.param(EXAMPLE_PASSED, EXAMPLE_ITEMS, "wilson_effective", (0.2875, 0.9084, "wilson_effective"), id="effective"),
@@ -145,7 +146,7 @@ def test_p35_runs_of_a_task_are_no_independent_trials() -> None:
         assert interval.upper - interval.lower > upper - lower
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("items", "passed", "k", "at", "hat"),
     [
         (5, 2, 1, 0.4, 0.4),

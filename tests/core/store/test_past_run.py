@@ -10,6 +10,7 @@ from eval_skills.core.errors import UsageError
 from eval_skills.core.models import ItemResult, SkillCompletionReport
 from eval_skills.core.store import Journal, Manifest, Store, land_reports, past_runs, write_manifest
 from eval_skills.core.store.history import is_meant
+from tests.tables import each_row
 
 
 def test_an_empty_store_has_no_past(store: Store) -> None:
@@ -46,7 +47,7 @@ def test_items_of_a_landed_run_that_is_run_again_are_counted_once(
     assert (run.items, run.planned_items, run.benchmark, run.state) == (3, None, None, "unfinished")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "keys", "meant"),
     [
         pytest.param(None, [], True, id="nothing-asked"),

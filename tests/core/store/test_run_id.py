@@ -6,6 +6,7 @@ import pytest
 
 from eval_skills.core.errors import UsageError
 from eval_skills.core.store import check_run_id, is_run_id, new_run_id, start_date, started_at
+from tests.tables import each_row
 
 
 def test_a_new_run_id_names_the_second_in_utc() -> None:
@@ -33,7 +34,7 @@ def test_a_time_without_zone_is_refused() -> None:
         new_run_id(datetime(2026, 1, 1))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         pytest.param("", id="empty"),

@@ -10,6 +10,7 @@ from eval_skills.core.errors import UsageError
 from eval_skills.core.models import ItemResult, SkillCompletionReport
 from eval_skills.core.store import Journal, Store, land, land_reports
 from eval_skills.core.store.sql import VIEWS
+from tests.tables import each_row
 
 RUN = "20260101T000000Z-0001"
 LandRun = Callable[..., str]
@@ -50,7 +51,7 @@ def test_all_views_are_listed(store: Store) -> None:
     assert set(store.query("SHOW TABLES").iloc[:, 0]) == set(VIEWS) >= {"items", "reports", "runs", "comparisons", "nights"}
 
 
-@pytest.mark.parametrize(
+@each_row(
     "statement",
     [
         pytest.param("COPY (SELECT 1) TO '{folder}/stolen.csv'", id="copy"),

@@ -14,6 +14,7 @@ from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import ItemResult, Reason, SkillCompletionReport
 from eval_skills.core.store import Journal, Manifest, Store, land_reports, results_of, write_manifest
 from eval_skills.core.store.schema import ITEM_SCHEMA, REPORT_SCHEMA, RUN_SCHEMA
+from tests.tables import each_row
 
 OLDER, NEWER = "20260101T000000Z-0001", "20260102T120000Z-0002"
 LandRun = Callable[..., str]
@@ -40,7 +41,7 @@ def test_p57_what_was_written_is_read_back(store: Store, land_run: LandRun) -> N
     assert items.started_at[0] == datetime(2026, 11, 21, 23, 38, 25, 123456, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("filters", "tasks"),
     [
         pytest.param({"run_id": OLDER}, ["a", "b"], id="run"),

@@ -9,6 +9,7 @@ import pytest
 
 from eval_skills.core.store import Manifest, ManifestBenchmark, ManifestSkill
 from eval_skills.core.trend.attribution import KINDS, NOTHING, Change, changes, fingerprints, summary, unrecorded
+from tests.tables import each_row
 
 OLD, NEW = "sha256:3f2a000011112222", "sha256:9b1c000011112222"
 SKILL: dict[str, Any] = {"key": "adder@1.0.0", "digest": OLD, "adapter": "http", "adapter_digest": OLD}
@@ -40,7 +41,7 @@ def after(key: str = "adder@1.0.0", /, *, tasks: dict[str, str] | None = None, *
     return changes(BEFORE, fingerprints(manifest(**parts), key, {"t0": OLD, "t1": OLD} if tasks is None else tasks))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("found", "says"),
     [
         pytest.param(after(), NOTHING, id="nothing"),

@@ -14,9 +14,10 @@ from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.store import Journal, Store
 from eval_skills.engine.backfill.request import BackfillRequest
 from tests.engine.backfill.backfills import DAY, RIGHT, START, WRONG, Days, backfill, content
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "message"),
     [
         pytest.param({"mode": "replay"}, "--skills-repo and --mode replay belong together", id="replay-of-nothing"),

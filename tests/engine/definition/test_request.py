@@ -14,6 +14,7 @@ from eval_skills import flows
 from eval_skills.core.config.options import FlowOptions
 from eval_skills.core.models import Weights
 from eval_skills.engine.definition.request import EvaluateRequest, PipelineRequest
+from tests.tables import each_row
 
 REQUESTS = [
     pytest.param(EvaluateRequest(), id="evaluate-defaults"),
@@ -67,7 +68,7 @@ def test_every_field_of_the_form_in_the_prefect_ui_has_a_description(flow: str) 
     assert nameless == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("field", "value"),
     [
         ("runs", 0),

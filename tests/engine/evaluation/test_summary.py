@@ -10,6 +10,7 @@ import pytest
 from eval_skills.core.metrics.reports import skill_reports
 from eval_skills.core.models import Benchmark, SkillCompletionReport
 from eval_skills.engine.evaluation.summary import RunSummary
+from tests.tables import each_row
 
 BENCHMARK = Benchmark.model_validate(
     {
@@ -36,7 +37,7 @@ def rogue() -> list[SkillCompletionReport]:
     return [report.model_copy(update={"summary": figures})]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("changes", "passed"),
     [
         pytest.param({}, True, id="equality-is-enough"),

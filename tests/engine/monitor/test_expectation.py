@@ -14,6 +14,7 @@ from eval_skills.core.models import ExpectedOutput, Verdict
 from eval_skills.engine.monitor.expectation import MonitorTask
 from eval_skills.engine.monitor.log.records import LogFields, RecordReader
 from eval_skills.engine.monitor.request import MonitorRequest
+from tests.tables import each_row
 
 
 def task(**options: Any) -> MonitorTask:
@@ -24,7 +25,7 @@ def verdict(found: MonitorTask, record: dict[str, Any]) -> Verdict:
     return asyncio.run(found.verdict(RecordReader(LogFields()).interaction(record, "log:1")))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("evaluator", "expected", "output", "passed"),
     [
         pytest.param("exact", "ok", "ok", True, id="exact"),
@@ -83,7 +84,7 @@ def test_the_tasks_own_code_needs_permission_and_lies_beside_it(tmp_path: Path) 
     assert not verdict(found, {"output": "no"}).passed
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "says"),
     [
         pytest.param({"evaluator": "contians"}, "unknown scorer 'contians'", id="unknown-scorer"),

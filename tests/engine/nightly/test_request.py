@@ -9,6 +9,7 @@ import pytest
 from eval_skills.core.config.options import FlowOptions
 from eval_skills.core.errors import InputError
 from eval_skills.engine.nightly.request import Suite, load_suites
+from tests.tables import each_row
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "suites" / "suites.yaml"
 
@@ -23,7 +24,7 @@ def suite(more: str = "", name: str = "a") -> str:
     return f"  - name: {name}\n    skills: [s]\n    benchmark: coding-easy\n{more}"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "message"),
     [
         pytest.param("suites: []", "suites: give at least 1 item; got []", id="p40-none"),

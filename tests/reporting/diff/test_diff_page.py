@@ -16,6 +16,7 @@ from eval_skills.core.diff.diff import diff_reports
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.reporting.diff.report import DIFF_FORMATS, SCRIPTS, STYLES, DiffDocument, diff_format_of, render_html
 from eval_skills.reporting.html.report import page_assets
+from tests.tables import each_row
 
 MakeReport = Callable[..., SkillCompletionReport]
 MakeItem = Callable[..., dict[str, Any]]
@@ -162,7 +163,7 @@ def test_nothing_to_compare_is_said() -> None:
     assert "There is nothing to compare." in page
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("output", "name"),
     [
         ("diff.html", "html"),

@@ -16,6 +16,7 @@ from eval_skills.reporting.diff.figures import (
     statistics_lines,
     verdict_text,
 )
+from tests.tables import each_row
 
 
 def row(metric: str, before: float | None, after: float | None, **fields: Any) -> DiffRow:
@@ -25,7 +26,7 @@ def row(metric: str, before: float | None, after: float | None, **fields: Any) -
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given", "shown"),
     [
         pytest.param(
@@ -57,7 +58,7 @@ def test_p48_a_row_has_sign_unit_arrow_and_a_mark_of_its_own(given: DiffRow, sho
     assert (found.name, found.before, found.after, found.delta, found.arrow, found.mark) == shown
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "text"),
     [(0.125, "+12.5 pp"), (-0.0004, "-0.04 pp"), (0.0, "0.0 pp"), (-0.0, "0.0 pp"), (0.000004, "+0.0004 pp"), (1.0, "+100.0 pp")],
 )
@@ -75,7 +76,7 @@ STATISTICS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("changes", "name", "text"),
     [
         ({}, "tasks compared", "8: 5 better, 1 worse"),

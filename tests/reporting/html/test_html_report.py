@@ -21,6 +21,7 @@ from eval_skills.reporting.escape import script_json
 from eval_skills.reporting.html.payload import payload, skill_names
 from eval_skills.reporting.html.report import VENDOR, assets
 from eval_skills.reporting.html.texts import SHORTEST_LIMIT, TEXT_LIMIT, TextTable
+from tests.tables import each_row
 
 MakeReport = Callable[..., SkillCompletionReport]
 MakeItem = Callable[..., dict[str, Any]]
@@ -113,7 +114,7 @@ def test_a_text_is_stored_once_whoever_shows_it(make_report: MakeReport, make_it
     assert {item["task"] for skill in data["skills"] for item in skill["items"]} == {0}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "shown"),
     [
         pytest.param("", ("", "text", 0), id="empty-is-not-absent"),
@@ -171,7 +172,7 @@ def test_nan_is_refused() -> None:
         script_json(float("nan"))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "place",
     ["skill", "version", "benchmark_id", "task", "message", "code", "where", "answer", "expected", "input", "tag", "task_tag",
      "complexity", "error", "dimension", "judge", "prompt", "corrected", "method", "title", "run_id", "name", "about",

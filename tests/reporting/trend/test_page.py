@@ -10,13 +10,12 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-import pytest
-
 from eval_skills.core.models import ConfidenceInterval
 from eval_skills.core.trend.trend import TrendPoint
 from eval_skills.reporting.html.report import page_assets
 from eval_skills.reporting.trend.page import SCRIPTS, STYLES, render
 from eval_skills.reporting.trend.series import Annotation, shown
+from tests.tables import each_row
 
 MOMENT = datetime(2026, 1, 1, 10, 30, tzinfo=UTC)
 HOSTILE = "</script><!--<img src=x onerror=alert(1)> \" ' {{ 7 * 7 }} \u2028 & \x00\u202e\ud800"
@@ -73,9 +72,7 @@ def test_annotations_and_changed_versions_are_in_the_payload() -> None:
     assert data["series"][0]["annotations"][1]["timestamp"] == 1_767_398_400_000
 
 
-@pytest.mark.parametrize(
-    "place", ["skill", "metric", "benchmark", "run", "version", "benchmark_version", "label", "shown", "method"]
-)
+@each_row("place", ["skill", "metric", "benchmark", "run", "version", "benchmark_version", "label", "shown", "method"])
 def test_p68_hostile_text_stays_text_wherever_it_stands(place: str) -> None:
     def rendered(text: str) -> str:
         def at(name: str, otherwise: str) -> str:

@@ -8,9 +8,10 @@ import pytest
 
 from eval_skills.core.errors import InputError
 from tests.scaffolding.openapi.documents import Load, document, ids, one
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("content", "message"),
     [
         pytest.param({"swagger": "2.0", "paths": {}}, r"Swagger '2\.0'; only OpenAPI 3\.0 and 3\.1 can be read", id="swagger"),

@@ -10,9 +10,10 @@ from eval_skills.benchmarks import load_tasks
 from eval_skills.core.errors import InputError
 from eval_skills.scaffolding.draft import write_drafts
 from tests.scaffolding.openapi.documents import Load, answering, skill_of
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("version", "schema", "expected"),
     [
         pytest.param("3.0.0", {"type": "string", "nullable": True}, {"type": ["string", "null"]}, id="nullable"),
@@ -120,9 +121,7 @@ def test_references_in_a_circle_are_named(load: Load) -> None:
         load(answering({"$ref": "#/components/schemas/A"}, components={"schemas": circle}))
 
 
-@pytest.mark.parametrize(
-    "reference", ["http://127.0.0.1:1/x.json", "file:///etc/passwd", "a.yaml#/b", "#/info/title/0", "#nowhere", 5]
-)
+@each_row("reference", ["http://127.0.0.1:1/x.json", "file:///etc/passwd", "a.yaml#/b", "#/info/title/0", "#nowhere", 5])
 def test_nothing_is_fetched(load: Load, reference: Any) -> None:
     with pytest.raises(InputError, match=r"\$ref|expected an object, got text"):
         load(answering({"$ref": reference}))

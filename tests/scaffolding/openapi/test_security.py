@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 
 from tests.scaffolding.openapi.documents import Load, one, skill_of
+from tests.tables import each_row
 
 
 def with_security(scheme: Any, **operation: Any) -> dict[str, Any]:
     return one(security=[{"S": []}], **operation) | {"components": {"securitySchemes": {"S": scheme}}}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("scheme", "config"),
     [
         pytest.param(

@@ -8,6 +8,7 @@ import pytest
 
 from eval_skills.core.errors import UsageError
 from tests.scaffolding.openapi.documents import Load, one, skill_of
+from tests.tables import each_row
 
 
 @pytest.mark.parametrize(
@@ -32,7 +33,7 @@ def test_the_nearest_server_counts(load: Load) -> None:
     assert skill_of(load(one(servers=[{"url": "https://own"}])))["adapterConfig"]["baseUrl"] == "https://own"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("servers", "base_url", "message"),
     [
         pytest.param(

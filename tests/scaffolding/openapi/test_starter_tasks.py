@@ -9,9 +9,10 @@ import pytest
 from eval_skills.benchmarks import load_tasks
 from eval_skills.scaffolding.draft import write_drafts
 from tests.scaffolding.openapi.documents import Load, one, tasks_of
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("parameter", "given"),
     [
         pytest.param({"example": 1, "schema": {"type": "integer", "example": 2}}, {"p": 1}, id="example"),

@@ -9,9 +9,10 @@ import pytest
 
 from eval_skills.scaffolding.openapi.document import plain
 from tests.scaffolding.openapi.documents import Load, one
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "shown"),
     [
         pytest.param("<p>a <b>b</b></p>\n c", "a b c", id="tags"),

@@ -12,13 +12,14 @@ from eval_skills.core.errors import InputError
 from eval_skills.core.models import SkillResponse
 from eval_skills.scorers import Score
 from eval_skills.scorers.builtin.contains import Contains
+from tests.tables import each_row
 
 
 def scored(output: Any, *keywords: str, **options: Any) -> Score:
     return Contains(keywords=keywords, **options).score(SkillResponse(output=output))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("output", "keywords", "value"),
     [
         pytest.param("Owl and Moon", ("OWL", "moon"), 1, id="any-case"),

@@ -10,13 +10,14 @@ from hypothesis import strategies as st
 
 from eval_skills.core.models import SkillResponse
 from eval_skills.scorers.builtin.exact_match import ExactMatch, within
+from tests.tables import each_row
 
 
 def value_of(expected: Any, output: Any, **options: Any) -> float:
     return ExactMatch(value=expected, **options).score(SkillResponse(output=output)).value
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("expected", "output", "value"),
     [
         pytest.param("a", " a\n", 1, id="outer-space"),
@@ -40,7 +41,7 @@ def test_value(expected: Any, output: Any, value: float) -> None:
     assert value_of(expected, output) == value
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("expected", "output"),
     [
         pytest.param({"b": 2}, {"a": 1}, id="objects"),
@@ -68,7 +69,7 @@ def test_keys_keep_their_case() -> None:
     assert value_of({"K": "a"}, {"k": "a"}, case_sensitive=False) == 0
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("expected", "output", "value"),
     [
         pytest.param(3.14, 3.14159, 1, id="number"),

@@ -9,6 +9,7 @@ import pytest
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask, SkillResponse, Verdict
 from eval_skills.scorers import TaskScoring, score_response_sync
+from tests.tables import each_row
 
 NUMBER, LIST, STRING = "number", "list", "string"
 
@@ -18,7 +19,7 @@ def judged(gold: Any, output: Any, **options: Any) -> Verdict:
     return score_response_sync(EvalTask.model_validate(fields), SkillResponse(output=output))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("answer", "gold", "passes", "match"),
     [
         ("$42", "42", True, NUMBER),
@@ -60,7 +61,7 @@ def test_the_published_rule(answer: str, gold: str, passes: bool, match: str) ->
     assert f"match: {match}" in verdict.reasons[0].message
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("output", "gold"),
     [
         pytest.param(None, "none", id="no-answer-is-a-text"),

@@ -12,13 +12,14 @@ from eval_skills.core.errors import InputError
 from eval_skills.core.models import SkillResponse
 from eval_skills.scorers import Score
 from eval_skills.scorers.builtin.json_schema import JsonSchema
+from tests.tables import each_row
 
 
 async def scored(schema: Any, output: Any, **options: Any) -> Score:
     return await JsonSchema(schema=schema, **options).score(SkillResponse(output=output))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("schema", "output", "value"),
     [
         pytest.param({"type": "object", "required": ["a"]}, {"a": 1}, 1, id="object"),
@@ -74,7 +75,7 @@ async def test_p07_a_repeated_id_never_affects_another_schema() -> None:
         JsonSchema(schema={"$ref": "https://example.org/s"})
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("schema", "message"),
     [
         pytest.param({"type": "strin"}, "not a valid schema", id="invalid"),
@@ -106,8 +107,8 @@ def test_a_schema_too_deep_to_check_is_a_load_error() -> None:
         JsonSchema(schema=schema)
 
 
-@pytest.mark.parametrize("draft", ["draft-04", "draft-06", "draft-07"])
-@pytest.mark.parametrize(
+@each_row("draft", ["draft-04", "draft-06", "draft-07"])
+@each_row(
     ("schema", "output"),
     [
         pytest.param({"dependencies": {"a": ["b"]}}, {"a": 1}, id="names"),

@@ -13,6 +13,7 @@ from eval_skills.core.errors import InputError
 from eval_skills.core.models import SkillResponse
 from eval_skills.scorers import Score
 from eval_skills.scorers.builtin.regex import Regex
+from tests.tables import each_row
 
 ENDLESS = r"(a|aa)+$"
 BAIT = "a" * 60 + "b"
@@ -22,7 +23,7 @@ async def scored(output: Any, *patterns: str, **options: Any) -> Score:
     return await Regex(patterns=patterns, **options).score(SkillResponse(output=output))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("output", "patterns", "value"),
     [
         pytest.param("an owl", ("owl", "fox"), 0.5, id="half"),

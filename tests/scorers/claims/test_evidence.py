@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from eval_skills.core.models import SkillResponse, ToolCall
 from eval_skills.scorers.claims.evidence import Evidence, evidence_text, seen_in
 from eval_skills.scorers.claims.extraction import claims_in
+from tests.tables import each_row
 
 
 def supports(seen: Any, said: str) -> bool:
@@ -18,7 +17,7 @@ def supports(seen: Any, said: str) -> bool:
     return all(map(evidence.supports, claims))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("said", "seen"),
     [
         ("1,000", 1000),
@@ -50,7 +49,7 @@ def test_numbers_that_occur(said: str, seen: Any) -> None:
     assert supports(seen, said)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("said", "seen"),
     [
         ("1,001", 1000),
@@ -72,7 +71,7 @@ def test_numbers_that_do_not(said: str, seen: Any) -> None:
     assert not supports(seen, said)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("said", "seen", "held"),
     [
         ("22 November 2026", "2026-11-22T10:00:00Z", True),

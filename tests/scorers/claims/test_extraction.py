@@ -5,17 +5,16 @@ from __future__ import annotations
 from decimal import Decimal
 from time import thread_time
 
-import pytest
-
 from eval_skills.scorers.claims.dates import Day
 from eval_skills.scorers.claims.extraction import MAX_CLAIMS, claims_in
+from tests.tables import each_row
 
 
 def found(text: str) -> list[tuple[str, str]]:
     return [(claim.kind, claim.text) for claim in claims_in(text)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "value", "unit"),
     [
         ("1,000", "1000", None),
@@ -56,7 +55,7 @@ def test_blanks_between_groups_may_separate_numbers_too() -> None:
     assert claims_in("5 000")[0].readings == (((Decimal(5000), None),),)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "GPT-4 and H2O in UTF-8", "version 3.11.4", "1. one\n 2) two", "as shown in [3]", "no claim at all", "", "say 'no'",
@@ -68,7 +67,7 @@ def test_what_is_no_claim(text: str) -> None:
     assert found(text) == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "day"),
     [
         ("2026-11-22", (2026, 11, 22)),
@@ -96,7 +95,7 @@ def test_what_is_no_date_in_any_calendar_is_none() -> None:
     assert "date" not in {kind for kind, _ in found("2026-13-45, 31 June 2026, 40/40/2026")}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "claims"),
     [
         ('He said "yes, really" twice', [("quote", '"yes, really"')]),
@@ -129,7 +128,7 @@ def test_a_text_of_endless_claims_is_cut() -> None:
     assert len(claims_in(", ".join(map(str, range(MAX_CLAIMS + 100))))) == MAX_CLAIMS
 
 
-@pytest.mark.parametrize(
+@each_row(
     "piece",
     ["a", "9", "a.", "9,", "9 999 ", "A", "Aa ", "Aa", "Aa de ", '"', "'a", '"aaaa ', "a@", "a-", "a1-", "http://", "www.", "[1",
      " ", "\n", "-", "9:", "9-", "May ", "9.", "$", "é", "(", "**", "|---", "e9"],

@@ -13,6 +13,7 @@ from eval_skills.core.models import EvalTask, SkillResponse, ToolCall, Verdict
 from eval_skills.scorers import TaskScoring
 from eval_skills.scorers.claims.lookup import MAX_REASONS, Finding, share_supported
 from eval_skills.scorers.score import is_remark
+from tests.tables import each_row
 
 SALES = ToolCall(name="sales", result={"total": 1250.5, "top": "Marie Curie", "day": "2026-11-22"})
 
@@ -45,9 +46,7 @@ async def test_an_unsupported_claim_is_quoted_and_fails_the_item() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("threshold", "status"), [(0, "pass"), (0.5, "pass"), (2 / 3, "pass"), (0.67, "fail"), (0.8, "fail"), (1, "fail")]
-)
+@each_row(("threshold", "status"), [(0, "pass"), (0.5, "pass"), (2 / 3, "pass"), (0.67, "fail"), (0.8, "fail"), (1, "fail")])
 async def test_p87_the_threshold_is_applied_as_given_and_passes_at_equality(threshold: float, status: str) -> None:
     verdict = await judged("1250.5 or 2026 or 7", SALES, checks={"threshold": threshold})
     assert verdict.status == status
@@ -67,7 +66,7 @@ async def test_and_false_switches_it_off(checks: Any) -> None:
     assert (verdict.status, verdict.dimensions) == ("pass", {"output_quality": 1})
 
 
-@pytest.mark.parametrize(
+@each_row(
     "checks",
     ["false", "true", 1, {"threshold": 1.1}, {"threshold": float("nan")}, {"threshold": "0.8"}, {"kinds": []},
      {"kinds": ["moods"]}, {"treshold": 1}],

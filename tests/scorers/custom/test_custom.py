@@ -14,6 +14,7 @@ import pytest
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask, SkillResponse, Verdict
 from eval_skills.scorers import TaskScoring
+from tests.tables import each_row
 
 
 def scoring(folder: Path, source: str, *, path: str = "mine.py", allow: bool = True, **options: Any) -> TaskScoring:
@@ -33,7 +34,7 @@ async def verdict(folder: Path, source: str, output: Any = "Bern", **options: An
     return await scoring(folder, source, **options).verdict(SkillResponse(output=output, latency_ms=5))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("body", "status", "score"),
     [
         pytest.param("return output == expected", "pass", 1.0, id="true"),
@@ -63,7 +64,7 @@ async def test_a_named_and_asynchronous_function_with_a_neighbour_module(tmp_pat
     assert (await verdict(tmp_path, "", path="sub/own.py:judge")).status == "pass"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("body", "message"),
     [
         pytest.param("raise KeyError('x')", "KeyError: 'x'", id="raises"),

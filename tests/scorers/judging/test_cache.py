@@ -18,6 +18,7 @@ from eval_skills.scorers.judging.budget import counted
 from eval_skills.scorers.judging.grading import Grade, Grading
 from tests.scorers.judging.asking import PRICED, Settings, asked, code_of, question
 from tests.scripted_model import ScriptedModel, verdict
+from tests.tables import each_row
 
 
 async def test_p85_the_same_question_is_asked_once_and_costs_once(model: ScriptedModel, settings: Settings) -> None:
@@ -30,7 +31,7 @@ async def test_p85_the_same_question_is_asked_once_and_costs_once(model: Scripte
     assert len(model.asked) == 1
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("llm", "other", "how"),
     [
         pytest.param({"model": "openai/other"}, {}, {}, id="model"),

@@ -12,6 +12,7 @@ from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask, SkillResponse, Verdict
 from eval_skills.scorers import ScoringSettings, TaskScoring, score_response
 from tests.scripted_model import Asked, Says, ScriptedModel, failure, verdict
+from tests.tables import each_row
 
 Settings = Callable[..., ScoringSettings]
 
@@ -128,7 +129,7 @@ async def test_choices_are_worth_what_the_benchmark_says(model: ScriptedModel, s
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("expected", "evaluator", "place"),
     [
         pytest.param({"criteria": None}, None, "judgePrompt", id="nothing-asked"),

@@ -15,6 +15,7 @@ from eval_skills.scorers.judging.panel import Panel
 from eval_skills.scorers.judging.votes import Ballot, Ballots
 from eval_skills.scorers.registry import find_scorer
 from tests.scripted_model import Asked, Says, ScriptedModel, failure, verdict
+from tests.tables import each_row
 
 Settings = Callable[..., ScoringSettings]
 THREE = ["openai/one", "openai/two", "openai/three"]
@@ -192,7 +193,7 @@ async def test_the_way_is_judged_by_a_panel_too(model: ScriptedModel, settings: 
     assert [each.where for each in found.reasons if each.code == "JUDGE_DISSENT"] == ["messages"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "path", "message"),
     [
         pytest.param({"models": []}, "models", "the list is empty", id="nobody"),

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from eval_skills.scorers.judging.grading import Grading
 from eval_skills.scorers.judging.reply import READ_CHARS, Unreadable, read_reply
+from tests.tables import each_row
 
 GRADING = Grading.of()
 GOOD = {"reasoning": "close", "score": 0.25}
@@ -19,7 +20,7 @@ def score(text: str | None) -> float:
     return GRADING.share(read_reply(text, GRADING.reply))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         pytest.param(json.dumps(GOOD), id="bare"),
@@ -41,7 +42,7 @@ def test_p86_the_object_is_read_wherever_it_stands(text: str) -> None:
     assert score(text) == 0.25
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "defect"),
     [
         pytest.param('{"reasoning": "r", "score": 7}', "score: Input should be less than or equal to 1", id="p83-out-of-range"),

@@ -21,6 +21,7 @@ from eval_skills.scorers.trajectory import (
 )
 from tests.scorers.judging.judged_trajectories import MODEL, OUTPUTS, REFERENCE, evaluator, reply
 from tests.scripted_model import ScriptedModel, failure
+from tests.tables import each_row
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*parameter is in beta", "ignore:.*function .*evaluate.* is in beta"),
@@ -164,7 +165,7 @@ def test_examples_are_material_too(model: ScriptedModel) -> None:
     assert '"example 1" to "example 2" shows verdicts that are right' in prompt.partition("<<<example 1 ")[0]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "message"),
     [
         pytest.param({"prompt": lambda outputs: []}, "must be a text", id="callable"),

@@ -11,6 +11,7 @@ from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask, SkillResponse, ToolCall, Verdict
 from eval_skills.scorers import ScoringSettings, TaskScoring, score_response
 from tests.scripted_model import Says, ScriptedModel, failure, verdict
+from tests.tables import each_row
 
 Settings = Callable[..., ScoringSettings]
 CALL = {"id": "c1", "type": "function", "function": {"name": "search", "arguments": '{"q": "owls"}'}}
@@ -122,7 +123,7 @@ async def test_criteria_are_asked_for_besides_and_a_prompt_instead(model: Script
     assert "A good way is like this" not in second
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "reference", "path"),
     [
         ({"criteria": " "}, None, "evaluator.criteria"),

@@ -12,6 +12,7 @@ from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask
 from eval_skills.scorers import ScoringSettings, TaskScoring
 from eval_skills.scorers.rubric.definition import DUST, Rubric, default_rubric, rubric_of
+from tests.tables import each_row
 
 NAMES = ("factual_accuracy", "completeness", "citation_accuracy", "source_quality", "tool_efficiency")
 LEVELS = {"good": 1, "bad": 0}
@@ -48,7 +49,7 @@ def test_the_default_rubric_is_that_of_the_design() -> None:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given", "overall", "passed"),
     [
         pytest.param(scores(0.8, 0.8, 0.3, 0.6, 0.8), 0.705, True, id="just"),
@@ -93,7 +94,7 @@ def test_levels_are_told_from_the_best_to_the_worst() -> None:
     assert [name for name, _ in own.dimensions["a"].best_first] == ["high", "mid", "low"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("written", "message"),
     [
         pytest.param({}, "dimensions: this key is required", id="empty"),
@@ -133,7 +134,7 @@ def test_p72_the_file_must_lie_in_the_benchmarks_folder(tmp_path: Path) -> None:
             rubric_of(written, folder)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("file", "content", "message"),
     [
         ("none.json", None, "none.json: no such file"),
@@ -158,7 +159,7 @@ def test_without_a_folder_there_is_nowhere_to_look() -> None:
         rubric_of("own.json", None)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "path"),
     [
         ({"criteria": " "}, "criteria"),

@@ -8,9 +8,10 @@ import pytest
 
 from eval_skills.core.models import ExpectedText, SkillResponse
 from eval_skills.scorers.task_scoring.output_text import OutputText
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("output", "value", "codes"),
     [
         pytest.param("Alpha bravo", 1, [], id="all-in-any-case"),

@@ -14,6 +14,7 @@ from eval_skills.core.errors import InputError, JudgeError
 from eval_skills.core.models import EvalTask, SkillResponse, ToolCall, Verdict
 from eval_skills.scorers import Score, ScoringSettings, TaskScoring, scorer
 from eval_skills.scorers.score import is_remark
+from tests.tables import each_row
 
 TOOLS = {"tools": ["a", "b"], "toolSequence": ["a", "b"]}
 EXACT = {"type": "exact", "value": "42"}
@@ -54,7 +55,7 @@ def test_p10_evaluator_type_else_expected_type_else_default(
     assert TaskScoring(task(**fields), settings).scorer == name
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("fields", "path"),
     [
         pytest.param({"evaluator": "llm_judge"}, "task 't': evaluator.judgePrompt", id="llm-judge"),

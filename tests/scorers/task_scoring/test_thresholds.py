@@ -6,9 +6,10 @@ import pytest
 
 from eval_skills.core.models import SkillResponse, Thresholds
 from eval_skills.scorers.task_scoring.limits import below_min, limit_reasons, reaches
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("limit", "cost", "codes"),
     [
         pytest.param(1.0, 1.0, [], id="equal"),

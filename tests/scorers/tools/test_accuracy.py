@@ -8,6 +8,7 @@ from eval_skills.core.errors import InputError
 from eval_skills.core.models import SkillResponse, ToolCall
 from eval_skills.scorers import Score, ScoringSettings
 from eval_skills.scorers.tools.accuracy import ToolAccuracy
+from tests.tables import each_row
 
 
 def scored(called: str, tools: str = "", categories: tuple[str, ...] = (), settings: ScoringSettings | None = None) -> Score:
@@ -18,7 +19,7 @@ def scored(called: str, tools: str = "", categories: tuple[str, ...] = (), setti
     return score
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("called", "tools", "categories", "value"),
     [
         pytest.param("a c", "a b", (), 0.5, id="half"),

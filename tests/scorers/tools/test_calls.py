@@ -10,13 +10,14 @@ from eval_skills.core.models import EvalTask, SkillResponse, ToolCall
 from eval_skills.scorers import score_response_sync
 from eval_skills.scorers.score import is_remark
 from eval_skills.scorers.tools.calls import calls_disagree, calls_of_messages, known_calls, unknown_calls, with_tool_calls
+from tests.tables import each_row
 
 NESTED = {"id": "c", "type": "function", "function": {"name": "search", "arguments": "{}"}}
 FLAT = {"name": "search", "args": {}}
 CUSTOM = {"type": "custom", "custom": {"name": "search", "input": "owls"}}
 
 
-@pytest.mark.parametrize(
+@each_row(
     "message",
     [
         pytest.param({"role": "assistant", "tool_calls": [NESTED]}, id="openai"),
@@ -51,7 +52,7 @@ def test_one_call_in_each_notation(message: dict[str, Any]) -> None:
     assert unknown_calls(answer) is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("block", "identity"),
     [
         pytest.param({"type": "mcp_tool_use", "id": "c", "name": "pay", "input": {"n": 5}}, "c", id="anthropic"),
@@ -88,7 +89,7 @@ def test_the_text_of_a_custom_tool_is_its_input() -> None:
     assert (call.arguments, call.id) == ({"input": "owls"}, None)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "said",
     [
         pytest.param({"tool_calls": [{"function": {"arguments": "{}"}}]}, id="no-name"),
@@ -111,7 +112,7 @@ def test_the_text_of_a_custom_tool_is_its_input() -> None:
         pytest.param({"parts": [{"functionCall": "pay"}]}, id="gemini"),
     ],
 )
-@pytest.mark.parametrize("reported", [None, [], ["search"]])
+@each_row("reported", [None, [], ["search"]])
 def test_a_call_that_names_no_tool_makes_them_unknown(said: dict[str, Any], reported: list[str] | None) -> None:
     calls = None if reported is None else [ToolCall(name=name) for name in reported]
     answer = SkillResponse(tool_calls=calls, messages=[{"role": "user", "content": "?"}, {"role": "assistant", **said}])
@@ -123,7 +124,7 @@ def test_a_call_that_names_no_tool_makes_them_unknown(said: dict[str, Any], repo
         assert (verdict.status, verdict.reasons[0].where) == ("fail", "messages[1]")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "message",
     [
         pytest.param({"role": "assistant", "tool_calls": None, "function_call": None, "content": None}, id="nulls"),
@@ -139,7 +140,7 @@ def test_a_message_without_calls_leaves_them_known(message: dict[str, Any]) -> N
     assert unknown_calls(SkillResponse(messages=[message])) is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     "message",
     [
         pytest.param({"role": "user", "tool_calls": [NESTED]}, id="not-the-assistant"),

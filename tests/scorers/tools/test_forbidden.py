@@ -10,6 +10,7 @@ from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask, SkillResponse, ToolCall
 from eval_skills.scorers import score_response_sync
 from eval_skills.scorers.tools.forbidden import ForbiddenTools
+from tests.tables import each_row
 
 
 def calls(*names: str) -> list[ToolCall]:
@@ -56,7 +57,7 @@ def asks(name: str, role: str = "assistant") -> dict[str, Any]:
     return {"role": role, "tool_calls": [{"name": name, "args": {}}]}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("called", "messages", "where"),
     [
         pytest.param(["search"], [{"role": "user"}, asks("search"), asks("pay")], "messages[2]", id="hidden-in-the-messages"),
@@ -77,7 +78,7 @@ def test_p76_the_gate_looks_at_both_sources_and_says_where(
     assert [(each.where, each.message) for each in found.reasons] == [(where, "forbidden tool 'pay' was called 1 time")]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "message",
     [
         pytest.param({"role": "tool", "name": "pay", "content": "paid"}, id="openai"),
@@ -92,7 +93,7 @@ def test_p76_the_gate_looks_at_both_sources_and_says_where(
         pytest.param({"type": "function_call", "name": "pay", "arguments": "{}"}, id="a-call-that-is-no-message"),
     ],
 )
-@pytest.mark.parametrize("reported", [None, [], ["search"]])
+@each_row("reported", [None, [], ["search"]])
 def test_a_result_proves_that_the_tool_ran(message: dict[str, Any], reported: list[str] | None) -> None:
     task = EvalTask.model_validate({"id": "t", "expected": {"forbiddenTools": ["pay"]}})
     answer = SkillResponse(tool_calls=None if reported is None else calls(*reported), messages=[{"role": "user"}, message])

@@ -9,6 +9,7 @@ import pytest
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask
 from eval_skills.scorers import TaskScoring
+from tests.tables import each_row
 
 
 def scoring(trajectory: Any, forbidden: list[str], **fields: Any) -> TaskScoring:
@@ -20,7 +21,7 @@ def says(*tools: str) -> dict[str, Any]:
     return {"role": "assistant", "tool_calls": [{"name": tool, "args": {}} for tool in tools]}
 
 
-@pytest.mark.parametrize(
+@each_row(
     "trajectory",
     [
         pytest.param([says("search", "pay")], id="messages"),
@@ -29,7 +30,7 @@ def says(*tools: str) -> dict[str, Any]:
         pytest.param([{"role": "ai", "content": [{"type": "tool_use", "name": "pay", "input": {}}]}], id="blocks"),
     ],
 )
-@pytest.mark.parametrize("mode", ["superset", "subset"])
+@each_row("mode", ["superset", "subset"])
 def test_p61_a_trajectory_that_calls_a_forbidden_tool_is_refused(trajectory: Any, mode: str) -> None:
     with pytest.raises(InputError, match=r"tool 'pay' is expected and forbidden \(as 'Pay'\) at once") as refused:
         scoring(trajectory, ["Pay"], evaluator={"type": "trajectory_match", "mode": mode})

@@ -11,6 +11,7 @@ from eval_skills.core.models import SkillResponse, ToolCall
 from eval_skills.core.models.task import SequenceMode
 from eval_skills.scorers import Score, ScoringSettings
 from eval_skills.scorers.tools.sequence import Sequence, lcs_length
+from tests.tables import each_row
 
 
 def scored(called: str, expected: str, mode: SequenceMode) -> Score:
@@ -20,7 +21,7 @@ def scored(called: str, expected: str, mode: SequenceMode) -> Score:
     return score
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("expected", "called", "subsequence", "exact", "unordered"),
     [
         pytest.param("abc", "bc", 2 / 3, 0, 2 / 3, id="p79-first-missing"),

@@ -10,9 +10,10 @@ from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask, SkillResponse, ToolCall
 from eval_skills.scorers import TaskScoring
 from eval_skills.scorers.tools.categories import programs_of
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "programs"),
     [
         ({"command": "cat a.txt"}, {"cat"}),
@@ -33,7 +34,7 @@ def test_programs(arguments: Any, programs: set[str]) -> None:
     assert programs_of(arguments) == programs
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("command", "category", "satisfied"),
     [
         ("cat a", "file_read", True),

@@ -11,6 +11,7 @@ from eval_skills.core.errors import InputError, ScorerError
 from eval_skills.scorers.trajectory.arguments import ABSENT, KeyPath
 from eval_skills.scorers.trajectory.calls import Call
 from eval_skills.scorers.trajectory.rules import rules_of
+from tests.tables import each_row
 
 Arguments = dict[str, Any]
 
@@ -20,7 +21,7 @@ def holds(output: Any, reference: Any, mode: str = "exact", override: Any = None
     return rules.holds(*(Call("a", side if isinstance(side, dict) else None, side, "a") for side in (output, reference)))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("output", "reference", "modes"),
     [
         pytest.param({"x": 1}, {"x": 1}, "exact ignore subset superset", id="equal"),
@@ -40,7 +41,7 @@ def test_p90_output_against_reference(output: Arguments, reference: Arguments, m
     assert [mode for mode in ("exact", "ignore", "subset", "superset") if holds(output, reference, mode)] == modes.split()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("part", "whole", "within"),
     [
         pytest.param({"x": {"y": 1}}, {"x": {"y": 1, "z": 2}}, True, id="object"),
@@ -67,7 +68,7 @@ def test_deep_has_no_depth_limit() -> None:
     assert not holds(whole, part, "subset", deep=True)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("path", "value"),
     [
         ("q", 1),
@@ -130,7 +131,7 @@ def test_p92_a_function_gets_copies_output_first() -> None:
     assert not holds({}, {}, override=lambda *_: numpy.bool_(False))
 
 
-@pytest.mark.parametrize("answer", ["no", None, 1, 0.0, [False], numpy.int64(1)])
+@each_row("answer", ["no", None, 1, 0.0, [False], numpy.int64(1)])
 def test_a_function_that_answers_no_boolean_broke(answer: Any) -> None:
     with pytest.raises(ScorerError, match="return True or False"):
         holds({}, {}, override=lambda *_: answer)
@@ -153,7 +154,7 @@ def test_a_broken_function_is_an_error_not_a_mismatch(function: Any, said: str) 
         holds({}, {}, override=function)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("override", "said"),
     [
         pytest.param("ignored", "did you mean 'ignore'.*valid are exact, ignore, subset, superset", id="p91-unknown-mode"),

@@ -14,6 +14,7 @@ from eval_skills.scorers.trajectory import (
     create_async_graph_trajectory_match_evaluator,
     create_graph_trajectory_match_evaluator,
 )
+from tests.tables import each_row
 
 MODES = ("strict", "unordered", "subset", "superset")
 STEPS = st.lists(st.lists(st.sampled_from(["agent", "tools", "end"]), max_size=4), max_size=3)
@@ -23,7 +24,7 @@ def result(output: Any, reference: Any, mode: Any) -> dict[str, Any]:
     return dict(create_graph_trajectory_match_evaluator(trajectory_match_mode=mode)(outputs=output, reference_outputs=reference))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("output", "reference", "modes"),
     [
         pytest.param([["a", "b"], ["c"]], [["a", "b"], ["c"]], "strict unordered subset superset", id="equal"),
@@ -63,7 +64,7 @@ def test_shapes(given: Any) -> None:
     assert result([], None, "strict")["score"] is True
 
 
-@pytest.mark.parametrize("given", ["a", 5, {}, {"nodes": []}, [["a", 1]], [["a"], "b"], {"steps": {"a": 1}}, [[["a"]]]])
+@each_row("given", ["a", 5, {}, {"nodes": []}, [["a", 1]], [["a"], "b"], {"steps": {"a": 1}}, [[["a"]]]])
 def test_what_is_no_list_of_steps_is_refused(given: Any) -> None:
     with pytest.raises(ValueError, match="outputs: expected a list of turns"):
         result(given, [], "strict")

@@ -13,6 +13,7 @@ from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask, SkillResponse, ToolCall, Verdict
 from eval_skills.scorers import TaskScoring, score_response_sync
 from eval_skills.scorers.trajectory.match_scorer import LONG_MESSAGES
+from tests.tables import each_row
 
 USER, TOOL, DONE = {"role": "user", "content": "?"}, {"role": "tool", "content": "!"}, {"role": "assistant", "content": "done"}
 
@@ -69,7 +70,7 @@ def test_a_role_has_a_code_of_its_own() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("options", "passes"),
     [
         pytest.param({}, False, id="strict-is-the-default"),
@@ -159,7 +160,7 @@ def test_without_an_evaluator_an_expected_trajectory_is_compared_strictly() -> N
     assert not verdict(of, SWAPPED[:-1]).passed
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("data", "path", "said"),
     [
         pytest.param({"evaluator": "trajectory_match"}, "expected.trajectory", "needs this value", id="no-reference"),

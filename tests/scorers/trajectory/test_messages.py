@@ -15,6 +15,7 @@ from eval_skills.scorers.trajectory import create_trajectory_match_evaluator
 from eval_skills.scorers.trajectory.comparison import TRAJECTORY_MODES, trajectory_mode
 from eval_skills.scorers.trajectory.messages import read_reference, read_trajectory
 from eval_skills.scorers.trajectory.shapes import UnreadableTrajectory
+from tests.tables import each_row
 
 CALL = {"id": "c", "type": "function", "function": {"name": "search", "arguments": '{"q": "owl"}'}}
 FLAT: Any = {"id": "c", "name": "search", "args": {"q": "owl"}}
@@ -38,7 +39,7 @@ def calls(given: Any) -> list[tuple[str, Any]]:
     return [(call.name, call.arguments) for call in read_trajectory(given).calls]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "given",
     [
         pytest.param([USER, ASKS], id="list"),
@@ -148,7 +149,7 @@ def test_calls_of_anybody_else_do_not_count() -> None:
     assert calls([{"role": role, "tool_calls": [CALL]} for role in ("user", "tool", "system")]) == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "read"),
     [
         pytest.param('{"q": 1}', {"q": 1}, id="text"),
@@ -181,14 +182,14 @@ def test_a_call_without_arguments_has_none() -> None:
     assert calls([{"role": "assistant", "tool_calls": [{"name": "search"}]}]) == [("search", {})]
 
 
-@pytest.mark.parametrize("call", [{}, {"name": None}, {"name": ""}, {"function": {"arguments": "{}"}}, 5, None, {"name": ["x"]}])
+@each_row("call", [{}, {"name": None}, {"name": ""}, {"function": {"arguments": "{}"}}, 5, None, {"name": ["x"]}])
 def test_a_call_without_a_name_is_kept_and_matches_nothing(call: Any) -> None:
     assert calls([{"role": "assistant", "tool_calls": [call]}]) == [("", None)]
     with pytest.raises(UnreadableTrajectory, match="has a call with no name"):
         read_reference([{"role": "assistant", "tool_calls": [call]}])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given", "said"),
     [
         pytest.param("text", 'expected a list of messages.*got "text"', id="text"),

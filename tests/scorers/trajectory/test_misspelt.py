@@ -10,6 +10,7 @@ from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask
 from eval_skills.scorers import check_task
 from eval_skills.scorers.trajectory import create_trajectory_match_evaluator
+from tests.tables import each_row
 
 CALL = {"name": "a", "args": {"x": 1}}
 
@@ -18,7 +19,7 @@ def asks(*calls: dict[str, Any]) -> dict[str, Any]:
     return {"role": "assistant", "tool_calls": list(calls)}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("message", "meant"),
     [
         pytest.param({"role": "assistant", "tool_cals": [CALL]}, "'tool_cals' .did you mean 'tool_calls'", id="tool-cals"),

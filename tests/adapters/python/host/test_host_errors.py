@@ -9,6 +9,7 @@ import pytest
 
 from eval_skills.adapters.python.host import main as host
 from tests.adapters.hosted import Hosted
+from tests.tables import each_row
 
 
 def test_an_exception_is_an_error_reply_and_its_traceback_begins_in_the_skill(hosted: Callable[..., Hosted]) -> None:
@@ -95,7 +96,7 @@ def loader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosted]:
     loader.end()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("entrypoint", "setup", "message"),
     [
         pytest.param("skil:run", {}, r"no module 'skil' in .*, nor one installed for .*\(did you mean 'skill'\?\)", id="module"),

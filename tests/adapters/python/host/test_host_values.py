@@ -14,6 +14,7 @@ from pydantic import BaseModel
 
 from eval_skills.adapters.python.host.answer import plain
 from eval_skills.adapters.python.host.errors import NotJson
+from tests.tables import each_row
 
 
 class Colour(enum.Enum):
@@ -38,7 +39,7 @@ class Pair:
 Named = namedtuple("Named", "a b")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "written"),
     [
         pytest.param({"a": [1, 2.5, None, True, "x"]}, {"a": [1, 2.5, None, True, "x"]}, id="json"),
@@ -65,7 +66,7 @@ def circle() -> list[Any]:
     return found
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "message"),
     [
         pytest.param({"a": [0, {1, 2}]}, r"the answer.a\[1\] is a set, which is no JSON; a set has no order: .*list", id="set"),

@@ -33,7 +33,7 @@ from eval_skills.engine.evaluation.session import RunSession
 if TYPE_CHECKING:
     from tests.engine.evaluations import MakePlan
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 PATIENCE_S = 120.0
 SECRET = "a-secret-of-the-worker"

@@ -20,7 +20,7 @@ from eval_skills.engine.evaluation.plan import RunPlan
 if TYPE_CHECKING:
     from tests.engine.evaluations import MakePlan
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 SKILL = """
 import json, resource, sys

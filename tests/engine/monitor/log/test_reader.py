@@ -18,6 +18,7 @@ from eval_skills.engine.monitor.log import reader as log_reader
 from eval_skills.engine.monitor.log.files import check_log, list_files
 from eval_skills.engine.monitor.log.reader import LogReader
 from eval_skills.engine.monitor.log.records import LogFields, RecordReader
+from tests.tables import each_row
 
 
 def line(number: int, **more: Any) -> str:
@@ -230,7 +231,7 @@ class TestParquet:
         assert log.new() == [str(number) for number in range(1000)]
         assert log.new(restarted=True) == []
 
-    @pytest.mark.parametrize("taken", [1, 49, 50, 51, 260, 999])
+    @each_row("taken", [1, 49, 50, 51, 260, 999])
     def test_it_goes_on_within_a_file(self, tmp_path: Path, taken: int) -> None:
         self.write(tmp_path / "log.parquet", range(1000))
         log = Log(tmp_path / "log.parquet")
