@@ -8,8 +8,10 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any
 
+Test = Callable[..., Any]
 
-def each_row(names: str | tuple[str, ...], rows: Iterable[Any], *, ids: Callable[[Any], str] = repr) -> Callable[[Any], Any]:
+
+def each_row(names: str | tuple[str, ...], rows: Iterable[Any], *, ids: Callable[[Any], str] = repr) -> Callable[[Test], Test]:
     """Like ``pytest.mark.parametrize``, but one test: all rows are tried, and those that fail are reported together.
 
     A row is a tuple, or a ``pytest.param`` with an id and no marks; with one name, it may be the bare value. Fixtures are made
@@ -19,7 +21,7 @@ def each_row(names: str | tuple[str, ...], rows: Iterable[Any], *, ids: Callable
     table = [_named(row, len(fields) == 1, ids) for row in rows]
     assert table, "a table without rows tries nothing"
 
-    def decorate(test: Callable[..., Any]) -> Callable[..., Any]:
+    def decorate(test: Test) -> Test:
         @wraps(test)
         def together(*own: Any, **fixtures: Any) -> None:
             failed: list[Exception] = []
@@ -36,11 +38,11 @@ def each_row(names: str | tuple[str, ...], rows: Iterable[Any], *, ids: Callable
                     await test(*own, **fixtures, **dict(zip(fields, values, strict=True)))
             _report(failed, len(table))
 
-        whole: Any = awaited if inspect.iscoroutinefunction(test) else together
+        whole: Test = awaited if inspect.iscoroutinefunction(test) else together
         signature = inspect.signature(test)
         rest = [each for each in signature.parameters.values() if each.name not in fields]
         assert len(rest) == len(signature.parameters) - len(fields), f"{test.__qualname__} does not take {', '.join(fields)}"
-        whole.__signature__ = signature.replace(parameters=rest)
+        vars(whole)["__signature__"] = signature.replace(parameters=rest)
         return whole
 
     return decorate

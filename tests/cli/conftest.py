@@ -111,7 +111,7 @@ def run_here(monkeypatch: pytest.MonkeyPatch, place: Place, capfd: pytest.Captur
     monkeypatch.chdir(place.folder)
 
     def run(*arguments: str) -> Result:
-        begin(new_session())  # the global options of a call inside this process stay
+        begin(new_invocation())  # the global options of a call inside this process stay
         code = call(arguments)
         return Result(code, *capfd.readouterr())
 
