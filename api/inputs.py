@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from eval_skills.adapters.python.host.answer import plain
 from eval_skills.adapters.python.host.errors import NotJson, a_type
-from eval_skills.adapters.python.in_process import UNVERSIONED, ObjectSkill, is_runnable
+from eval_skills.adapters.python.in_process import UNVERSIONED, ObjectSkill, has_method, is_runnable
 from eval_skills.core.documents.loading import read_document, validate
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import Benchmark, EvalTask, Expected, ExpectedOutput, Skill
@@ -53,9 +53,7 @@ def read_skills(given: Any, max_output_bytes: int | None = None) -> tuple[Discov
         there = _skills_of(each, name, place, max_output_bytes)
         found.skills.extend(there.skills)
         found.invalid.extend(there.invalid)
-        named += (
-            [str(each)] if isinstance(each, str | os.PathLike) else [str(skill.folder) for skill in there.skills if skill.folder]
-        )
+        named += [str(each)] if _is_path(each) else [str(skill.folder) for skill in there.skills if skill.folder]
     if not found.skills:
         raise UsageError("no skill to evaluate; give at least one function, runnable, Skill, or path of a skill")
     return Discovery(_each_once(found.skills), found.invalid), named
@@ -74,7 +72,7 @@ def _listed_skills(given: Any) -> list[tuple[str, str | None, Any]]:
 
 
 def _skills_of(given: Any, name: str | None, place: str, max_output_bytes: int | None) -> Discovery:
-    if isinstance(given, str | os.PathLike):
+    if _is_path(given):
         if not str(given).strip():
             raise UsageError(
                 f"{place}: the path is blank; give the path of a skill.json, of its folder, or of a folder of skills"
@@ -84,10 +82,14 @@ def _skills_of(given: Any, name: str | None, place: str, max_output_bytes: int |
         return Discovery([given])
     if isinstance(given, type):
         raise UsageError(f"{place} is the class {given.__name__}; give an instance of it, or a function")
-    if not (callable(given) or is_runnable(given) or callable(getattr(given, "call", None))):
+    if not (callable(given) or is_runnable(given) or has_method(given, "call")):
         valid = "give a function, an object with invoke, ainvoke or call, a Skill, or the path of a skill"
         raise UsageError(f"{place} is {a_type(given)}, which cannot be called; {valid}")
     return Discovery([ObjectSkill.of(given, name, max_output_bytes)])
+
+
+def _is_path(given: Any) -> bool:
+    return isinstance(given, str | os.PathLike) and not callable(given)
 
 
 def _each_once(skills: list[Skill]) -> list[Skill]:
@@ -197,7 +199,7 @@ def _written_out(given: Mapping[str, Any], evaluator: str, place: str) -> dict[s
             aliases = sorted({"input", *(item.alias or name for name, item in EvalTask.model_fields.items())})
             hint = nearest(str(key), aliases) or f"; known are {', '.join(aliases)}"
             raise InputError(f"unknown key {key!r}{hint}", source=place)
-    task = {key: value for key, value in given.items() if value is not None}
+    task = {key: _python_value(key, value) for key, value in given.items() if value is not None}
     if "input" in given:
         if twice := next((key for key in ("inputData", "input_data") if key in given), None):
             raise InputError(f"input and {twice} are the same key; leave one of them out", source=place)

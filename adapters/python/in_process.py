@@ -33,7 +33,6 @@ from eval_skills.adapters.python.host.langchain import (
     takes_config,
     told,
 )
-from eval_skills.adapters.python.host.target import callable_of
 from eval_skills.adapters.python.langchain import graph_input, response_of
 from eval_skills.adapters.python.langchain_messages import in_openai_s_words
 from eval_skills.core.config.limits import OutputBytes
@@ -91,7 +90,12 @@ def is_runnable(target: Any) -> bool:
     So is, to be refused as such, a graph that has not been compiled.
     """
     methods = ("ainvoke", "invoke", *(() if callable(target) else ("compile",)))
-    return not isinstance(target, type) and any(callable(getattr(target, each, None)) for each in methods)
+    return not isinstance(target, type) and any(has_method(target, each) for each in methods)
+
+
+def has_method(target: Any, name: str) -> bool:
+    """Whether the type of `target` has the method: a mock has every attribute that it is asked for."""
+    return callable(getattr(type(target), name, None))
 
 
 def name_of(target: Any) -> str:
@@ -148,7 +152,7 @@ class FunctionAdapter(Adapter):
         """What a call calls with the input alone, and whether that only makes a coroutine or the like."""
         if isinstance(target, type):
             raise NotLoaded(f"{name} is a class; give an instance of it, or a function")
-        function = callable_of(name, target, {})
+        function = target.call if has_method(target, "call") else target
         return _with_keywords(function) if _wants_keywords(name, function) else function, _is_async(function)
 
     def _input(self, input_data: Any) -> Any:

@@ -17,8 +17,8 @@ def check_writable(request: FlowOptions) -> None:
         UsageError: one of them is a file, lies below a file, or may not be written to.
     """
     layout = Store(request.store).layout
-    check_folder(Path(request.output_dir), "--output-dir", "reports")
     check_folder(layout.root, "--store", "results")
+    check_folder(Path(request.output_dir), "--output-dir", "reports")
     if layout.sqlite is not None:
         check_file(layout.sqlite, "--store", "results")
 

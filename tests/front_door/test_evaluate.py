@@ -11,6 +11,7 @@ import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock, Mock
 
 import numpy as np
 import pandas as pd
@@ -66,6 +67,8 @@ class WithCall:
         pytest.param(functools.partial(upper), "upper", id="partial"),
         pytest.param(lambda text: slowly(text), "lambda", id="function-that-returns-a-coroutine"),
         pytest.param(str.upper, "upper", id="method-written-in-c"),
+        pytest.param(Mock(side_effect=upper), "mock", id="mock"),
+        pytest.param(MagicMock(side_effect=upper), "magicmock", id="mock-that-is-like-a-path"),
     ],
 )
 def test_a_python_object_is_called_and_known_by_its_name(skill: Any, name: str) -> None:
@@ -166,6 +169,10 @@ def test_tasks_may_be_a_file(tmp_path: Path, as_path: type) -> None:
 )
 def test_what_is_expected_can_be_written_as(task: dict[str, Any]) -> None:
     assert es.evaluate(upper, {"input": "bern", **task}).completion == 1
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    assert es.evaluate({"same": lambda value: value}, {"input": np.int64(3), "expected": np.float64(3)}).completion == 1
 
 
 def test_a_dict_that_says_nothing_of_an_agent_is_the_expected_answer() -> None:
