@@ -11,7 +11,7 @@ WORKERS ?= 3
 # A file stays on one worker, with what its tests share; files begin in their order, so that the long ones do not come last.
 PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 # Flows need a Prefect server, the end-to-end tests browsers, brokers and many processes.
-QUICK  = -m "not slow" $(addprefix --ignore=tests/,end_to_end flows tasks)
+QUICK  = -m "not slow" --hypothesis-profile=quick $(addprefix --ignore=tests/,end_to_end flows tasks)
 
 .DEFAULT_GOAL := help
 .PHONY: help run test test-all checks lint types imports benchmark clean
@@ -34,7 +34,7 @@ test-all: $(VENV)/.dev  ## All of that, and every test there is: some 10 minutes
 # The checks use the core that the tests leave while they collect; what they say is shown when both have ended.
 define beside_checks
 $(MAKE) --no-print-directory --keep-going checks >$(VENV)/checks.log 2>&1 & checks=$$!; \
-$(1); tests=$$?; wait $$checks; checks=$$?; cat $(VENV)/checks.log; test $$tests = 0 -a $$checks = 0
+$(1); tests=$$?; wait $$checks; checks=$$?; cat $(VENV)/checks.log; test $$tests = 0 && test $$checks = 0
 endef
 
 checks: lint types imports

@@ -15,6 +15,7 @@ pytest_plugins = ["pytester", "tests.prefect_server", "tests.engine.evaluations"
 # run, so that a change is judged by what it changes; `--hypothesis-profile=exploring` looks for new ones.
 settings.register_profile("exploring", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("patient", settings.get_profile("exploring"), derandomize=True)
+settings.register_profile("quick", settings.get_profile("patient"), max_examples=20)  # what `make test` tries
 settings.load_profile("patient")
 
 # What a terminal or the page of a CI job is like is nothing to the tests, which would print for the one and write on the other.

@@ -52,6 +52,7 @@ def test_evaluating_here_brings_no_prefect_and_no_model() -> None:
     assert (done.stdout, done.stderr) == ("[]\n", "")
 
 
+@pytest.mark.slow
 def test_an_import_costs_less_than_50_ms_over_a_bare_interpreter() -> None:
     def seconds(program: str) -> float:
         began = time.perf_counter()

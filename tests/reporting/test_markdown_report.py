@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -209,7 +209,6 @@ def test_p68_hostile_text_stays_text_wherever_it_stands(
     hostile.encode("utf-8")
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.text(alphabet=st.one_of(st.sampled_from("|\\`*_[]<>&#~$!()-+=: \n\r\t"), st.characters(codec="utf-8")), max_size=40))
 @example("\\|")
 @example("a\\")
@@ -222,7 +221,6 @@ def test_p68_any_text_is_one_cell_that_reads_as_it_was(text: str) -> None:
     assert cell.strip() == visible(text).strip()
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.text(alphabet=st.one_of(st.sampled_from("#=-*+>.1|\\` \n\t<"), st.characters(codec="utf-8")), max_size=20))
 @example("a #")
 @example("#")

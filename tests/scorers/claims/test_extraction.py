@@ -5,6 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 from time import thread_time
 
+import pytest
+
 from eval_skills.scorers.claims.dates import Day
 from eval_skills.scorers.claims.extraction import MAX_CLAIMS, claims_in
 from tests.tables import each_row
@@ -128,6 +130,7 @@ def test_a_text_of_endless_claims_is_cut() -> None:
     assert len(claims_in(", ".join(map(str, range(MAX_CLAIMS + 100))))) == MAX_CLAIMS
 
 
+@pytest.mark.slow
 @each_row(
     "piece",
     ["a", "9", "a.", "9,", "9 999 ", "A", "Aa ", "Aa", "Aa de ", '"', "'a", '"aaaa ', "a@", "a-", "a1-", "http://", "www.", "[1",

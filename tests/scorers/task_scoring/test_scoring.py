@@ -288,6 +288,7 @@ async def test_one_scoring_judges_many_answers_independently() -> None:
     assert (good, bad) == before
 
 
+@pytest.mark.slow
 async def test_p100_the_plain_path_costs_less_than_25_turns_of_the_event_loop() -> None:
     judge, response = TaskScoring(task(expectedOutput=EXACT)), answer({"result": "42"})
 
