@@ -136,7 +136,7 @@ def configured(_: App, command: Command, arguments: ArgumentCollection) -> None:
 
 
 def _complete(option: Option, layers: LayeredConfig) -> str | None:
-    """Where the option's value came from; None: it was typed, or nobody says anything."""
+    """Where the option's value came from; None: it was typed, or no layer sets it."""
     found = None if option.argument.has_tokens else layers.said(*option.leaves)
     if found is None or found[1].value is None:
         return None

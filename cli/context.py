@@ -56,7 +56,7 @@ class Invocation:
 
     @property
     def is_silent(self) -> bool:
-        """Whether there is no configuration file and no variable, so that no keys of commands need be known."""
+        """Whether there is no configuration file and no variable, so that the keys of commands are not needed."""
         from eval_skills.core.config import is_silent
 
         return is_silent(config_path=self.config_path, environ=os.environ, cwd=Path.cwd(), home=Path.home())

@@ -90,7 +90,7 @@ def set_key(
 
 
 def _check_formats(key: str, value: str) -> None:
-    """Raise a UsageError for a report format that nobody knows: the configuration itself takes any text."""
+    """Raise a UsageError for an unknown report format: the configuration itself takes any text."""
     import yaml
 
     from eval_skills.reporting import check_formats

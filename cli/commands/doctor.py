@@ -67,7 +67,7 @@ def doctor_command(
 
 
 def _placed(check: Check) -> Check:
-    """The check with the place in the configuration for options that nobody typed."""
+    """The check with the place in the configuration for options that were not typed."""
 
     return replace(check, found=current().placed(check.found), remedy=current().placed(check.remedy))
 

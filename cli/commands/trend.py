@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 PAGES = frozenset({".html", ".htm"})
 PICTURES = frozenset({".png"})
 ROWS_SHOWN = 60
-"""Two months of nights: nobody reads a year of them in a terminal, and printing it takes longer than reading it."""
+"""Two months of nights: a year of them is too long for a terminal."""
 
 
 def trend_command(

@@ -24,7 +24,7 @@ PRIVATE_SERVER_SETTINGS = {
     "PREFECT_UI_ENABLED": "0",
     "PREFECT__SERVER_EPHEMERAL": "1",
     # Flow runs, task runs, states and artifacts are recorded; the feed of single events is not, and nothing is triggered by them:
-    # together they would be half of what a task run costs, for a server that nobody looks at while it lives.
+    # together they would be half of what a task run costs, for a server that is not watched while it runs.
     "PREFECT_SERVER_SERVICES_EVENT_PERSISTER_ENABLED": "false",
     "PREFECT_SERVER_SERVICES_TRIGGERS_ENABLED": "false",
 }

@@ -29,7 +29,7 @@ Layer = dict[Leaf, Setting]
 
 
 def default_layer(cwd: Path, home: Path) -> Layer:
-    """What holds where nobody says anything."""
+    """The defaults."""
     leaves = {leaf: Setting(value, "default", "default") for leaf, value in flatten(Config().to_json()).items()}
     return located(leaves, cwd, home)
 
