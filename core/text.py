@@ -1,4 +1,4 @@
-"""Words for messages: foreign values in bounded length, suggestions, plurals; and how a text is searched for another."""
+"""Words for messages (foreign values in bounded length, suggestions, plurals), and how texts and tool names are compared."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ EXCERPT_CHARS = 200
 
 MESSAGE_CHARS = 300
 """How much of another program's own words a message shows."""
+
+_SEPARATORS = str.maketrans("", "", "-_. \t\n")
 
 
 def excerpt(value: Any, limit: int = EXCERPT_CHARS) -> str:
@@ -59,3 +61,12 @@ def nearest(word: str, known: Iterable[str]) -> str:
 def plural(number: int, noun: str) -> str:
     """``1 task``, ``2 tasks``."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def normalise_tool_name(name: str) -> str:
+    """The name without case, ``-``, ``_``, dots and blanks: `editFile`, `edit-file`, `EDIT FILE` are one.
+
+    Full-width letters and invisible characters make no difference either.
+    """
+    seen = "".join(letter for letter in unicodedata.normalize("NFKC", name) if unicodedata.category(letter) != "Cf")
+    return seen.casefold().translate(_SEPARATORS)

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from eval_skills.core.models import SkillCompletionReport, TaskResult
+from eval_skills.core.models.result import FORBIDDEN_TOOL_CALLED
 from eval_skills.core.text import plural
-from eval_skills.core.tool_names import FORBIDDEN_TOOL_CALLED
 from eval_skills.reporting import numbers
 from eval_skills.reporting.lines import explained, explanation, headline
 

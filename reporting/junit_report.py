@@ -8,7 +8,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from eval_skills.core.models import SkillCompletionReport, TaskResult
-from eval_skills.core.tool_names import FORBIDDEN_TOOL_CALLED
+from eval_skills.core.models.result import FORBIDDEN_TOOL_CALLED
 from eval_skills.reporting.context import ReportContext, ranked
 from eval_skills.reporting.escape import excerpt
 from eval_skills.reporting.sections import calls_line, forbidden_calls, reasons

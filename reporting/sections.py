@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from eval_skills.core.models import SkillCompletionReport, TaskResult
 from eval_skills.core.models.response import ToolCall
-from eval_skills.core.models.result import Reason
+from eval_skills.core.models.result import FORBIDDEN_TOOL_CALLED, Reason
 from eval_skills.core.text import plural
-from eval_skills.core.tool_names import FORBIDDEN_TOOL_CALLED
 from eval_skills.reporting.escape import excerpt
 
 CALLS_OF_ITEM, CALL_LENGTH = 10, 80

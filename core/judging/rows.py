@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from eval_skills.core.metrics.task_results import known_list
+from eval_skills.core.models.result import FORBIDDEN_TOOL_CALLED
 from eval_skills.core.statistics.rates import FloatArray
-from eval_skills.core.tool_names import FORBIDDEN_TOOL_CALLED
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,8 +12,8 @@ from eval_skills.core.metrics.item_table import ItemTable
 from eval_skills.core.metrics.task_results import known_list, known_mapping
 from eval_skills.core.models import DimensionSummary
 from eval_skills.core.models.report import DIMENSIONS, in_order
+from eval_skills.core.models.result import FORBIDDEN_TOOL_CALLED
 from eval_skills.core.statistics.rates import FloatArray
-from eval_skills.core.tool_names import FORBIDDEN_TOOL_CALLED
 
 
 @dataclass(frozen=True, slots=True)

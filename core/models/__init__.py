@@ -2,7 +2,6 @@
 
 from eval_skills.core.models.base import Model
 from eval_skills.core.models.benchmark import Benchmark
-from eval_skills.core.models.checks import Checks, HallucinationCheck
 from eval_skills.core.models.report import (
     ConfidenceInterval,
     DimensionSummary,
@@ -18,11 +17,13 @@ from eval_skills.core.models.response import SkillResponse, ToolCall, Usage
 from eval_skills.core.models.result import Attempt, ItemResult, Reason, Status, Verdict
 from eval_skills.core.models.skill import ADAPTER_TYPES, AdapterType, Skill
 from eval_skills.core.models.task import (
+    Checks,
     EvalTask,
     Evaluator,
     Expected,
     ExpectedOutput,
     ExpectedText,
+    HallucinationCheck,
     Thresholds,
     Weights,
 )

@@ -16,6 +16,10 @@ ErrorKind = Literal["skill", "contract", "infra", "scorer", "judge", "timeout"]
 """What an error is attributed to: the skill, its answer, the way to it, a scorer, a judging model, or the deadline."""
 
 
+FORBIDDEN_TOOL_CALLED = "FORBIDDEN_TOOL_CALLED"
+"""The code of the reason for which every report shows an alert."""
+
+
 class Reason(Model):
     """One machine-readable reason: a code in capitals, a sentence with the values, and the place it is about."""
 

@@ -21,9 +21,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 
-from eval_skills.core.diff.diff import SIGNIFICANCE, diff_reports
+from eval_skills.core.diff.diff import SIGNIFICANCE, diff_reports, judge
 from eval_skills.core.diff.model import ReportDiff, SkillDiff
-from eval_skills.core.diff.verdict import judge
 from eval_skills.core.metrics.task_counts import merge_tallies
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.nightly.evidence import (

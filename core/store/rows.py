@@ -1,13 +1,15 @@
-"""Items and reports as rows of their tables, and back."""
+"""Items, reports, calibrations and preferences as rows of their tables, and back."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
 from pydantic_core import from_json, to_json
 
+from eval_skills.core.judging.calibration import Calibration
+from eval_skills.core.judging.pairs import Choice, Outcome, Preference, Vote
 from eval_skills.core.models import (
     Attempt,
     DimensionSummary,
@@ -21,11 +23,13 @@ from eval_skills.core.models import (
     ToolCall,
 )
 from eval_skills.core.models.report import DIMENSIONS
-from eval_skills.core.store.schema import ITEM_SCHEMA, REPORT_SCHEMA
-from eval_skills.core.tool_names import FORBIDDEN_TOOL_CALLED
+from eval_skills.core.models.result import FORBIDDEN_TOOL_CALLED
+from eval_skills.core.store.schema import CALIBRATION_SCHEMA, ESTIMATES, ITEM_SCHEMA, REPORT_SCHEMA
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from eval_skills.core.store.store import Store
 
 MAX_OUTPUT_BYTES = 64 * 1024
 """The longest `output` text of a row, in bytes of UTF-8. The journal keeps a longer output whole until it lands."""
@@ -39,6 +43,8 @@ _PLAIN = tuple(
 _COUNTS = ("prompt_tokens", "completion_tokens", "judge_tokens")
 _INT64_MAX = 2**63 - 1
 _COUNT_COLUMNS = {"passed": "passed_items", "fail": "failed_items", "error": "error_items", "timeout": "timeout_items"}
+_BOUNDS = ("lower", "upper", "method")
+_OF_CALIBRATION = tuple(name for name in Calibration.model_fields if name not in ESTIMATES)
 _REPORT_PARTS: dict[str, type[Model]] = {"summary": Summary, "latency": Latency, "token_cost": TokenCost}
 
 
@@ -111,6 +117,52 @@ def report_of(row: Mapping[str, Any]) -> SkillCompletionReport:
     )
 
 
+def calibration_row(calibration: Calibration, calibration_id: str) -> dict[str, Any]:
+    """The row of one calibration, under the names of `CALIBRATION_SCHEMA`."""
+    row: dict[str, Any] = {name: getattr(calibration, name) for name in _OF_CALIBRATION}
+    for name in ESTIMATES:
+        estimate = getattr(calibration, name)
+        row |= {name: estimate.value} | {f"{name}_{part}": getattr(estimate, part) for part in _BOUNDS}
+    return row | {"calibration_id": calibration_id, "level": calibration.accuracy.level}
+
+
+def calibration_of(row: Mapping[str, Any]) -> Calibration:
+    """The calibration behind a row of `calibration_row`."""
+    bounds = {name: {part: row[f"{name}_{part}"] for part in _BOUNDS} for name in ESTIMATES}
+    estimates = {name: {"value": row[name], "level": row["level"], **bounds[name]} for name in ESTIMATES}
+    return Calibration.model_validate({name: row[name] for name in _OF_CALIBRATION} | estimates)
+
+
+def last_calibrations(store: Store, benchmark_id: str) -> dict[tuple[str, str], Calibration]:
+    """The last calibration of every judge of a benchmark, by model and prompt."""
+    rows = store.tables.rows("calibrations", CALIBRATION_SCHEMA.names)
+    ordered = sorted(rows, key=lambda row: (row["calibrated_at"], row["calibration_id"]))
+    return {(row["model"], row["prompt"]): calibration_of(row) for row in ordered if row["benchmark_id"] == benchmark_id}
+
+
+def judged_pairs(store: Store, benchmark_id: str) -> dict[str, list[Preference]]:
+    """All pairs of answers that were compared on a benchmark, by the model that compared them; each vote of a panel is one."""
+    columns = ("benchmark_id", "judge_model", "task_id", "outcome", "a_first", "b_first", "votes")
+    found: dict[str, list[Preference]] = {}
+    for row in store.tables.rows("preferences", columns):
+        if row["benchmark_id"] == benchmark_id:
+            each = [(vote["model"], row | vote) for vote in row["votes"] or ()] or [(row["judge_model"], row)]
+            for model, said in each:
+                found.setdefault(model, []).append(preference_of(said | {"votes": None}))
+    return found
+
+
+def preference_of(row: Mapping[str, Any]) -> Preference:
+    """The preference behind a row of `PREFERENCE_SCHEMA`."""
+    votes = tuple(Vote(vote["model"], vote["number"], *_choices(vote)) for vote in row.get("votes") or ())
+    return Preference(row["task_id"], *_choices(row), votes=votes)
+
+
+def preferences_of(rows: Sequence[Mapping[str, Any]]) -> list[Preference]:
+    """The preferences behind rows of `PREFERENCE_SCHEMA`, in their order."""
+    return [preference_of(row) for row in rows]
+
+
 def capped_json(value: Any, cap: int = MAX_OUTPUT_BYTES) -> tuple[str, bool]:
     """The JSON text of a value, and whether it had to be cut to at most `cap` bytes.
 
@@ -160,3 +212,7 @@ def _call_of(row: dict[str, Any]) -> ToolCall:
 def _value_of(text: str | None) -> Any:
     # the standard library would stop at integers of more than 4300 digits
     return None if text is None else from_json(text)
+
+
+def _choices(row: Mapping[str, Any]) -> tuple[Outcome, Choice | None, Choice | None]:
+    return cast("tuple[Outcome, Choice | None, Choice | None]", tuple(row[name] for name in ("outcome", "a_first", "b_first")))

@@ -12,7 +12,7 @@ from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.judging.calibration import ENOUGH_LABELS, Calibration, LabelledItem, calibrate
 from eval_skills.core.judging.labels import Label, read_labels
 from eval_skills.core.store import Store, land_rows, new_run_id
-from eval_skills.core.store.judging_rows import calibration_row, last_calibrations
+from eval_skills.core.store.rows import calibration_row, last_calibrations
 from eval_skills.core.text import plural
 from eval_skills.engine.calibration.labels import JudgedLabel
 from eval_skills.engine.calibration.request import CalibrateRequest

@@ -11,7 +11,7 @@ from eval_skills.core.errors import JudgeError, RunError
 from eval_skills.core.judging.preferences import member_rates, win_rates
 from eval_skills.core.store import land_rows
 from eval_skills.core.store.files import RunLock
-from eval_skills.core.store.judging_rows import preferences_of
+from eval_skills.core.store.rows import preferences_of
 from eval_skills.core.store.schema import PREFERENCE_SCHEMA
 from eval_skills.core.text import plural
 from eval_skills.engine.comparison.pairs import AnswerPair, ComparisonPlan

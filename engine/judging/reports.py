@@ -35,7 +35,7 @@ def add_judge_figures(
         return list(reports)
     from eval_skills.core.judging.report import JudgeKnowledge, judge_figures
     from eval_skills.core.judging.rows import JudgedRows
-    from eval_skills.core.store.judging_rows import judged_pairs, last_calibrations
+    from eval_skills.core.store.rows import judged_pairs, last_calibrations
 
     benchmark_id = str(items["benchmark_id"].iloc[0]) if "benchmark_id" in items else reports[0].benchmark_id
     known = JudgeKnowledge(by_task, last_calibrations(store, benchmark_id), judged_pairs(store, benchmark_id), claims)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from eval_skills.core.models import Reason
-from eval_skills.core.models.checks import CLAIM_KINDS, ClaimKind
+from eval_skills.core.models.task import CLAIM_KINDS, ClaimKind
 from eval_skills.scorers.answer import text_of, unwrapped
 from eval_skills.scorers.claims.evidence import Evidence, evidence_text, seen_in
 from eval_skills.scorers.claims.lookup import Finding, looked_up

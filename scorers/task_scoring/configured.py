@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask, Expected
-from eval_skills.core.tool_names import normalise_tool_name
+from eval_skills.core.text import normalise_tool_name
 from eval_skills.scorers.options import given_options
 from eval_skills.scorers.registry import Scorer, find_scorer
 from eval_skills.scorers.settings import ScoringSettings

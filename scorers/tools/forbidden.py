@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import Reason
-from eval_skills.core.tool_names import FORBIDDEN_TOOL_CALLED, normalise_tool_name
+from eval_skills.core.models.result import FORBIDDEN_TOOL_CALLED
+from eval_skills.core.text import normalise_tool_name
 from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.score import Score
 from eval_skills.scorers.tools.calls import named_in_messages, results_in_messages, unknown_calls

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from eval_skills.core.tool_names import normalise_tool_name
+from eval_skills.core.text import normalise_tool_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Sequence
 from typing import NamedTuple
 
-from eval_skills.core.tool_names import normalise_tool_name
+from eval_skills.core.text import normalise_tool_name
 from eval_skills.scorers.trajectory.alignment import aligned
 from eval_skills.scorers.trajectory.calls import Call
 from eval_skills.scorers.trajectory.matching import Pairing

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from eval_skills.core.judging.calibration import Calibration, LabelledItem, calibrate
 from eval_skills.core.judging.pairs import Preference
 from eval_skills.core.store import Store, land_rows
-from eval_skills.core.store.judging_rows import calibration_row, judged_pairs, last_calibrations
+from eval_skills.core.store.rows import calibration_row, judged_pairs, last_calibrations
 from eval_skills.core.store.schema import CALIBRATION_SCHEMA, PREFERENCE_SCHEMA
 
 MOMENT = datetime(2026, 11, 22, 8, tzinfo=UTC)

@@ -10,7 +10,7 @@ import pytest
 
 from eval_skills.core.errors import UsageError
 from eval_skills.core.store import Store
-from eval_skills.core.store.judging_rows import judged_pairs
+from eval_skills.core.store.rows import judged_pairs
 from eval_skills.engine.comparison.pairs import ComparisonPlan, plan_comparison
 from eval_skills.engine.comparison.request import CompareRequest
 from tests.engine.comparison.compared import compare
