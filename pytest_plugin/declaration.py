@@ -27,7 +27,7 @@ def declared(mark: pytest.Mark) -> Declaration:
     """What `mark` asks for.
 
     Raises:
-        UsageError: it names no skill, or its floor is no share.
+        UsageError: it names no skill, or `min_completion` is not a number in [0, 1].
     """
     options: dict[str, Any] = dict(mark.kwargs)
     if len(mark.args) > 1 or (mark.args and "skill" in options):

@@ -1,7 +1,4 @@
-"""What a report tells about the run beside the figures of its skills.
-
-The one order in which every report and the terminal show skills.
-"""
+"""What a report shows of the run beside the figures of its skills, and the order in which it shows them."""
 
 from __future__ import annotations
 

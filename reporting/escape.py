@@ -29,12 +29,12 @@ def markdown(value: Any) -> Markup:
         return value
     if value is None:
         return Markup(UNKNOWN)  # noqa: S704 - a constant
-    text = _MARKS.sub(lambda mark: f"\\{mark[0]}", one_line(str(value)))
+    text = _MARKS.sub(lambda mark: f"\\{mark[0]}", visible_line(str(value)))
     return Markup(re.sub(r"[&<>]", lambda sign: _HTML[sign[0]], text))  # noqa: S704 - this is the escaping itself
 
 
-def one_line(text: str) -> str:
-    """The text as one line that steers no terminal: line breaks as ``⏎``, control, direction and surrogate characters as
+def visible_line(text: str) -> str:
+    """The text as one line without effect on a terminal: line breaks as ``⏎``, control, direction and surrogate characters as
     ``\\uXXXX``.
     """
     return _CONTROLS.sub(_code_point, _BREAKS.sub(LINE_BREAK, text))

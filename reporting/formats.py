@@ -54,7 +54,7 @@ def format_named(name: str) -> Format:
 
 
 def check_formats(names: Iterable[str]) -> None:
-    """Refuse a name that is no format, before anything is run for it; see `format_named`."""
+    """Refuse an unknown format before anything is run for it; see `format_named`."""
     for name in names:
         format_named(name)
 

@@ -28,7 +28,7 @@ def read_reports(path: Path) -> list[SkillCompletionReport]:
     """The completion reports in a JSON report file, in the order they are in.
 
     Raises:
-        InputError: the file cannot be read, or is no array of completion reports; the message names the place in it.
+        InputError: the file cannot be read, or is not an array of completion reports; the message names the place in it.
     """
     data = read_document(path)
     if not isinstance(data, list):

@@ -83,14 +83,14 @@ def _add_case(suite: ElementTree.Element, benchmark_id: str, item: TaskResult) -
     )
     if item.status == "pass":
         return
-    code, message = _trouble(item)
-    trouble = ElementTree.SubElement(
+    code, message = _cause(item)
+    element = ElementTree.SubElement(
         case, "failure" if item.status == "fail" else "error", _attributes(type=code, message=excerpt(message, EXCERPT_LENGTH))
     )
-    trouble.text = xml_text(_explanation(item))
+    element.text = xml_text(_explanation(item))
 
 
-def _trouble(item: TaskResult) -> tuple[str, str]:
+def _cause(item: TaskResult) -> tuple[str, str]:
     """The code and the message of the first reason; all of them where forbidden tools were called, after an alert."""
     if calls := forbidden_calls(item):
         return FORBIDDEN_TOOL_CALLED, "FORBIDDEN TOOL CALLED: " + "; ".join(call.message for call in calls)

@@ -1,6 +1,6 @@
-"""The report as Markdown: ranking first, then every skill with its failures and the reasons for them.
+"""The report as Markdown: ranking first, then every skill with its failures and their reasons.
 
-Templates of Markdown: whatever a template prints is literal text, unless it is Markdown of our own.
+Whatever a Markdown template prints is escaped to literal text, unless it is marked as trusted.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class SkillSection:
 
 
 def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> str:
-    """The whole report as text. Names, answers and messages are shown as literal text, whatever marks they hold."""
+    """The whole report as text. Names, answers and messages are shown as literal text, whatever markup they hold."""
     sections = [_section(rank, report, context) for rank, report in enumerate(ranked(reports), start=1)]
     return template("report.md.jinja").render(
         context=context,
@@ -101,14 +101,14 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {function.__name__: _literal(function) for function in FIGURES}
+    environment.filters |= {function.__name__: _trusted(function) for function in FIGURES}
     environment.filters |= {"plural": plural, "times": lambda values: numbers.times(*values)}
     plain = (excerpt, reasons, calls_line, dimension_title, mean_of, judging_of, judging_figures, judging_notes, judges_table)
     environment.filters |= {function.__name__: function for function in plain}
-    environment.filters |= {"trusted": _literal(str), "corrected_rate": _literal(corrected_rate)}
+    environment.filters |= {"trusted": _trusted(str), "corrected_rate": _trusted(corrected_rate)}
     return environment
 
 
-def _literal(figure: Callable[[Any], str]) -> Callable[[Any], Markup]:
-    """The figure as Markdown of our own: its dollar sign needs no escape."""
+def _trusted(figure: Callable[[Any], str]) -> Callable[[Any], Markup]:
+    """The figure as Markdown that is not escaped: a dollar sign stays as it is."""
     return lambda value: Markup(figure(value))  # noqa: S704 - digits and units only

@@ -10,7 +10,7 @@ from eval_skills.core.models import SkillCompletionReport, TaskResult
 from eval_skills.reporting import numbers
 from eval_skills.reporting.context import ranked
 from eval_skills.reporting.diff.figures import lineage, shown_row, verdict_text
-from eval_skills.reporting.escape import excerpt, one_line
+from eval_skills.reporting.escape import excerpt, visible_line
 from eval_skills.reporting.html.report import html_template
 from eval_skills.reporting.sections import reasons
 
@@ -62,4 +62,4 @@ def _failed(skill: str, item: TaskResult) -> FailedItem:
 
 
 def _text(value: object) -> str:
-    return one_line(excerpt(value, TEXT_SHOWN))
+    return visible_line(excerpt(value, TEXT_SHOWN))

@@ -1,7 +1,4 @@
-"""How figures are shown to people. None is unknown, shown as a dash and never as zero.
-
-A row of numbers in one line of text.
-"""
+"""How figures are shown to people, alone and as a sparkline. None is unknown, shown as a dash and never as zero."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A run in one line.
-
-A run in short on the page of its CI job: GitHub shows what a step appends to the file ``$GITHUB_STEP_SUMMARY`` names.
-"""
+"""A run in short: in one line, and on the page of its CI job (GitHub shows what is appended to ``$GITHUB_STEP_SUMMARY``)."""
 
 from __future__ import annotations
 
@@ -77,8 +74,8 @@ def append_job_summary(
     """Append the ranking, the gate's verdict and the first failures to the file that `environ` names; nothing without one.
 
     `line` is the run in one line; `gate_passed` is None where no gate was asked for. The file stays within GitHub's limit of
-    1 MiB per step, failures being left out first. Returns a remark where the summary could not be shown whole: a page of CI is
-    no reason to fail a run.
+    1 MiB per step, failures being left out first. Returns a warning where the summary could not be shown in full, which does
+    not fail the run.
     """
     if not environ.get(VARIABLE):
         return None
@@ -90,7 +87,7 @@ def append_job_summary(
             if there + len(content) <= MAX_BYTES:
                 with file.open("ab") as stream:
                     stream.write(content)
-                return None if shown else f"{VARIABLE}: failures are left out; the file would exceed {MAX_BYTES:,} bytes"
+                return None if shown else f"{VARIABLE}: failures were left out; the file would exceed {MAX_BYTES:,} bytes"
     except OSError as error:
         return f"{VARIABLE} {file}: the job summary cannot be written: {error.strerror}"
     return f"{VARIABLE} {file}: no job summary was added; the file would exceed {MAX_BYTES:,} bytes"
@@ -101,7 +98,7 @@ def _content(
 ) -> bytes:
     order = ranked(reports)
     failed = [(report, item) for report in order for item in report.task_results if not item.passed]
-    from eval_skills.reporting.markdown import template  # jinja2 takes its time to import
+    from eval_skills.reporting.markdown import template  # jinja2 is slow to import
 
     text = template("job-summary.md.jinja").render(
         context=context,

@@ -1,9 +1,4 @@
-"""One row per skill: the columns that the CSV and the Parquet report share.
-
-The report as CSV: one row per skill, numbers unrounded, unknown values empty.
-
-The report as Parquet: the rows of the CSV report, typed.
-"""
+"""The report as a table, one row per skill: as CSV (numbers unrounded, unknown values empty) and as typed Parquet."""
 
 from __future__ import annotations
 
@@ -164,11 +159,10 @@ def render_parquet(reports: Sequence[SkillCompletionReport], context: ReportCont
 
     types = {"text": pa.string(), "float": pa.float64(), "int": pa.int64(), "bool": pa.bool_()}
     schema = pa.schema([("rank", pa.int64()), *((column.name, types[column.kind]) for column in COLUMNS)])
-    rows = [{name: _parquet_value(value) for name, value in row.items()} for row in skill_rows(reports, context)]
+    rows = [
+        {name: encodable(value) if isinstance(value, str) else value for name, value in row.items()}
+        for row in skill_rows(reports, context)
+    ]
     sink = io.BytesIO()
     parquet.write_table(pa.Table.from_pylist(rows, schema=schema), sink)
     return sink.getvalue()
-
-
-def _parquet_value(value: Any) -> Any:
-    return encodable(value) if isinstance(value, str) else value

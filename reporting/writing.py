@@ -1,7 +1,4 @@
-"""Report files: all formats of a run under one stem, each there at once and whole, none over another run's.
-
-Where rendered documents go that a person names a place for: a file, or a folder for several formats.
-"""
+"""Writing report files: all formats of a run under one stem of its own, or to the file or folder that --output names."""
 
 from __future__ import annotations
 
@@ -44,7 +41,10 @@ def write_rendered(contents: Mapping[str, str | bytes], output_dir: Path | str, 
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with _own_stem(folder, context.stem) as stem:
-            return [_write(folder / f"{stem}.{extension}", content) for extension, content in files.items()]
+            paths = {folder / f"{stem}.{extension}": content for extension, content in files.items()}
+            for path, content in paths.items():
+                write_whole(path, content)
+            return list(paths)
     except OSError as error:
         raise UsageError(f"{folder}: reports cannot be written here: {error.strerror}; name another output folder") from None
 
@@ -74,19 +74,6 @@ def _claimed(claim: Path) -> bool:
     return True
 
 
-def _write(path: Path, content: bytes) -> Path:
-    temporary = path.with_name(f".{path.name}.tmp")
-    try:
-        with temporary.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
-    return path
-
-
 def _bytes(content: str | bytes) -> bytes:
     return content.encode("utf-8") if isinstance(content, str) else content
 
@@ -101,7 +88,7 @@ def target_files(output: str, extensions: Mapping[str, str], stem: str, *, input
     format's ending. Else it is the file itself, whatever its ending. What is there already is replaced.
 
     Raises:
-        UsageError: several formats for one file; a file that would replace one of the `inputs`, or is no regular file.
+        UsageError: several formats for one file; a file that would replace one of the `inputs`, or is not a regular file.
     """
     path = Path(output)
     if not output.strip():
@@ -125,7 +112,7 @@ def write_targets(contents: Mapping[Path, str | bytes]) -> list[Path]:
     """
     for path, content in contents.items():
         try:
-            write_whole(path, content.encode("utf-8") if isinstance(content, str) else content)
+            write_whole(path, _bytes(content))
         except OSError as error:
             raise UsageError(f"--output {path}: this file cannot be written: {error.strerror}; name another") from None
     return list(contents)
@@ -133,6 +120,6 @@ def write_targets(contents: Mapping[Path, str | bytes]) -> list[Path]:
 
 def _refuse_unfit(file: Path, inputs: Sequence[Path]) -> None:
     if file.exists() and not file.is_file():
-        raise UsageError(f"--output {file}: this is {'a folder' if file.is_dir() else 'no regular file'}; name another file")
+        raise UsageError(f"--output {file}: this is {'a folder' if file.is_dir() else 'not a regular file'}; name another file")
     if any(file.resolve() == given.resolve() for given in inputs):
-        raise UsageError(f"--output {file}: this would replace what is read; name another file or folder")
+        raise UsageError(f"--output {file}: this would replace an input; name another file or folder")

@@ -14,7 +14,7 @@ from eval_skills.cli.context import current, print_json
 from eval_skills.cli.output.run import NO_LIMIT
 from eval_skills.core.store import COMPARISON_SCHEMA
 from eval_skills.reporting import numbers
-from eval_skills.reporting.escape import one_line
+from eval_skills.reporting.escape import visible_line
 from eval_skills.reporting.numbers import sparkline
 
 if TYPE_CHECKING:
@@ -27,18 +27,18 @@ COLOURS = {"better": "green", "worse": "red"}
 def show_backfill(summary: BackfillSummary, output: Path | None) -> None:
     """The comparisons on stdout, as one JSON document in a ``--json`` call; remarks on stderr."""
     for remark in summary.remarks:
-        current().remark(one_line(remark))
+        current().remark(visible_line(remark))
     if current().json:
         print_json(_document(summary, output))
         return
     current().out(pipe_width=NO_LIMIT).print(_table(summary.rows))
     for name, points in summary.trend().items():
         bars = sparkline([point.value for point in points][-current().out().width :], top=1.0)
-        current().say(f"{one_line(name)}: {numbers.rate(points[0].value)} → {numbers.rate(points[-1].value)}", style="bold")
+        current().say(f"{visible_line(name)}: {numbers.rate(points[0].value)} → {numbers.rate(points[-1].value)}", style="bold")
         current().say(bars)
     current().say(summary.line, style="" if summary.done else "green")
     if (line := summary.unjudged_line) is not None:
-        current().say(one_line(line), style="red")
+        current().say(visible_line(line), style="red")
     current().say(f"store   {summary.request.store}   table comparisons")
     if output is not None:
         current().say(f"trend   {output}")
@@ -49,7 +49,7 @@ def _table(rows: list[dict[str, Any]]) -> Table:
     for name in COLUMNS:
         table.add_column(name, overflow="fold", justify="right" if name in {"completion", "change", "p"} else "left")
     for row in rows:
-        table.add_row(*(Text(one_line(cell), style=COLOURS.get(cell, "")) for cell in _cells(row)))
+        table.add_row(*(Text(visible_line(cell), style=COLOURS.get(cell, "")) for cell in _cells(row)))
     return table
 
 

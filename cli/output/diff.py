@@ -21,7 +21,7 @@ from eval_skills.reporting.diff.figures import (
     verdict_text,
 )
 from eval_skills.reporting.diff.report import DIFF_FORMATS, DiffDocument
-from eval_skills.reporting.escape import excerpt, one_line
+from eval_skills.reporting.escape import excerpt, visible_line
 from eval_skills.reporting.numbers import UNKNOWN
 
 FLIPS_SHOWN, NAMES_SHOWN, ANSWER_LENGTH = 10, 10, 60
@@ -94,7 +94,7 @@ def _print_table(names: Sequence[str], rows: Iterable[Sequence[str]], *, right: 
     for index, name in enumerate(names):
         table.add_column(name, justify="right" if index in right else "left", overflow="fold")
     for row in rows:
-        table.add_row(*(Text(one_line(cell), style=_style(cell)) for cell in row))
+        table.add_row(*(Text(visible_line(cell), style=_style(cell)) for cell in row))
     current().out(pipe_width=NO_LIMIT).print(table)
 
 
@@ -103,4 +103,4 @@ def _style(cell: str) -> str:
 
 
 def _say(line: str, style: str = "") -> None:
-    current().say(one_line(line), style=style)
+    current().say(visible_line(line), style=style)

@@ -22,7 +22,7 @@ from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
 from eval_skills.reporting.context import ranked
 from eval_skills.reporting.dimensions import dimension_title, mean_of, shown_dimensions
-from eval_skills.reporting.escape import excerpt, one_line
+from eval_skills.reporting.escape import excerpt, visible_line
 from eval_skills.reporting.sections import ErrorKindCount, errors_by_kind, reasons
 from eval_skills.reporting.summary import append_job_summary
 
@@ -129,7 +129,7 @@ def _failure(skill: str, item: TaskResult) -> str:
 
 
 def _short(text: str) -> str:
-    return excerpt(one_line(text), LENGTH)
+    return excerpt(visible_line(text), LENGTH)
 
 
 def add_job_summary(summary: RunSummary, *, gate: bool) -> None:

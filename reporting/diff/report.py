@@ -111,7 +111,7 @@ def diff_format_of(output: str) -> str:
 
 
 def check_diff_formats(names: Iterable[str]) -> None:
-    """Refuse a name that is no format of a comparison.
+    """Refuse an unknown format of a comparison.
 
     Raises:
         UsageError: the message names the valid ones and the nearest.

@@ -25,11 +25,11 @@ Json = dict[str, Any]
 class TaskTable:
     """The tasks that were asked, each stored once: skills and runs that were asked the same share its input and expectation.
 
-    `told` are the tasks of the benchmark by its id and theirs; nothing without one.
+    `known` are the tasks of the benchmark by its id and theirs; empty without a benchmark.
     """
 
     texts: TextTable
-    told: dict[tuple[str, str], EvalTask]
+    known: dict[tuple[str, str], EvalTask]
     rows: list[Json] = field(default_factory=list)
     _index: dict[tuple[Any, ...], int] = field(default_factory=dict)
 
@@ -39,7 +39,7 @@ class TaskTable:
         key = (benchmark_id, item.task_id, asked, expected, tuple(item.tags))
         if key not in self._index:
             self._index[key] = len(self.rows)
-            task = self.told.get((benchmark_id, item.task_id))
+            task = self.known.get((benchmark_id, item.task_id))
             row = {"id": visible(item.task_id), "tags": [visible(tag) for tag in item.tags], "input": asked, "expected": expected}
             about = (task.description or None) if task else None
             self.rows.append(_known({**row, "about": self.texts.add(about), "rules": self.texts.add(task and _rules(task))}))
@@ -65,7 +65,7 @@ def payload(reports: Sequence[SkillCompletionReport], context: ReportContext) ->
     A skill's `items` refer to `tasks`, `texts` and what agents `did` by index; unknown values are absent, never zero.
     """
     texts, runs = TextTable(), RunTable()
-    tasks = TaskTable(texts, _told(context.benchmark))
+    tasks = TaskTable(texts, _tasks_of(context.benchmark))
     names = skill_names(reports)
     dimensions = shown_dimensions(reports)
     skills = [_skill(name, report, tasks, runs, dimensions) for name, report in zip(names, reports, strict=True)]
@@ -73,7 +73,7 @@ def payload(reports: Sequence[SkillCompletionReport], context: ReportContext) ->
     return {"texts": rows, "tasks": tasks.rows, "skills": skills, "did": runs.rows()}
 
 
-def _told(benchmark: Benchmark | None) -> dict[tuple[str, str], EvalTask]:
+def _tasks_of(benchmark: Benchmark | None) -> dict[tuple[str, str], EvalTask]:
     return {} if benchmark is None else {(benchmark.id, task.id): task for task in benchmark.tasks}
 
 

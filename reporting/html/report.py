@@ -1,8 +1,6 @@
 """The report as one HTML file that opens without a network: ranking, then each skill's items to sort, filter and search.
 
-Templates of HTML pages, in which whatever is put in stays text.
-
-The styles and scripts that a page carries in itself, and the policy that lets nothing else in.
+Templates escape every text; a page contains its own styles and scripts, and a policy that allows nothing else.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How far judging models are to be trusted, as people read it."""
+"""How reliable judging models are, in words and figures."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
 
 KEY = "judge"
-"""Where a report's `evaluator_metadata` hold what is said here."""
+"""The key of these figures in a report's `evaluator_metadata`."""
 
 NOT_KNOWN = "unknown"
 
@@ -46,22 +46,22 @@ def position_line(bias: PositionBias, noun: str = "pair") -> str:
     """The position bias in a sentence; `noun` is what was judged in both orders."""
     p_value = numbers.UNKNOWN if bias.p_value is None else f"{bias.p_value:.3g}"
     return (
-        f"place of the answer: the first one won {numbers.rate(bias.first_place_share.value)} of the decided verdicts; both "
+        f"position of the answer: the first one won {numbers.rate(bias.first_place_share.value)} of the decided verdicts; both "
         f"orders agree on {numbers.rate(bias.consistent_share.value)} of {plural(bias.pairs, noun)}; p {p_value}"
     )
 
 
 def figures_in(report: SkillCompletionReport) -> JudgeFigures | None:
-    """What the report's metadata say of its judges; None where they say nothing, or nothing that we know."""
+    """The judge figures in the report's metadata; None where there are none, or in an unknown form."""
     try:
         return JudgeFigures.model_validate(report.evaluator_metadata.get(KEY))
-    except ValidationError:  # metadata are anybody's: a report may come from elsewhere
+    except ValidationError:  # metadata are free: the report may come from another program
         return None
 
 
 @dataclass(frozen=True, slots=True)
 class Judging:
-    """What judging one skill came to; None is unknown. `found` is None where nobody knows by whom.
+    """The judging of one skill; None is unknown. `found` is None where the judges are not known.
 
     `tokens` and `cost_usd` are what the models were paid, apart from what the skill used; `unjudged` items are those at which
     they failed.
@@ -116,7 +116,7 @@ def correlation(rho: float | None) -> str:
     """A figure from −1 to 1 as ``−0.14``."""
     if rho is None:
         return numbers.UNKNOWN
-    return f"{round(rho, 2) + 0.0:.2f}".replace("-", "−")  # a negative zero is no sign of anything
+    return f"{round(rho, 2) + 0.0:.2f}".replace("-", "−")  # a negative zero would mislead
 
 
 def judging_figures(report: SkillCompletionReport) -> list[tuple[str, str]]:
@@ -147,7 +147,7 @@ def judging_line(report: SkillCompletionReport) -> str | None:
 
 
 def judging_notes(report: SkillCompletionReport) -> list[str]:
-    """What else is to be said of the judges of one skill: sentences."""
+    """Further notes on the judges of one skill, one sentence each."""
     found = figures_in(report)
     if found is None:
         return []
@@ -161,8 +161,8 @@ def judging_notes(report: SkillCompletionReport) -> list[str]:
 def _corrected(found: JudgeFigures, raw: float) -> str:
     if found.corrected_completion is None:
         return f"Completion is not corrected for the judge's mistakes: {found.corrected_reason}."
-    told = corrected_rate(found.corrected_completion)
-    return f"Judge-corrected completion: {told}, where the judge's verdicts as they are give {numbers.rate(raw)}."
+    rate = corrected_rate(found.corrected_completion)
+    return f"Judge-corrected completion: {rate}; the judge's verdicts as given: {numbers.rate(raw)}."
 
 
 def _length(bias: LengthBias) -> str:

@@ -25,13 +25,13 @@ from eval_skills.reporting.judging.figures import (
 NAME_LENGTH = 200
 
 JUDGED_NOTE = (
-    "Judged are the items that have a model's verdict, or whose claims it verified; not judged those at which the judge failed. "
-    "Tokens and cost are those of judging alone, apart from the skill's own; what it took to verify claims beside another's "
-    "verdict is in the sum of that one."
+    "Judged: items that have a model's verdict, or whose claims it verified. Not judged: items at which the judge failed. "
+    "Tokens and cost are those of judging alone, apart from the skill's own; verifying claims beside another model's "
+    "verdict is included in that model's sum."
 )
 CALIBRATED_NOTE = (
-    "Kappa, sensitivity (passes what people pass) and specificity (fails what people fail) are those of the judge against "
-    "labels of people, with 95 % intervals."
+    "Kappa, sensitivity (passes what people pass) and specificity (fails what people fail) compare the judge with labels of "
+    "people, with 95 % intervals."
 )
 
 _NOTES = {
@@ -50,7 +50,7 @@ _OPTIONAL = frozenset({"Agreement", "Judge-corrected", "Kappa", "Sensitivity", "
 class Cell:
     """A cell as people read it, with a `detail` in small print, and what it is sorted by; None is unknown.
 
-    One of the kind ``text`` holds names, which may be anybody's.
+    A cell of the kind ``text`` holds names, which are foreign text.
     """
 
     text: str

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from eval_skills.core.errors import UsageError
 from eval_skills.core.trend.trend import Trend, TrendPoint
-from eval_skills.reporting.escape import one_line
+from eval_skills.reporting.escape import visible_line
 from eval_skills.reporting.trend.series import SHARES, Annotations, Series, trend_series
 
 if TYPE_CHECKING:
@@ -164,5 +164,5 @@ def _label(text: str, longest: int = LABEL_LENGTH) -> str:
     from matplotlib.font_manager import findfont, get_font
 
     letters = get_font(findfont("DejaVu Sans")).get_charmap()
-    shown = "".join(each if ord(each) in letters else f"\\u{ord(each):04x}" for each in one_line(text))
+    shown = "".join(each if ord(each) in letters else f"\\u{ord(each):04x}" for each in visible_line(text))
     return shown if len(shown) <= longest else f"{shown[: longest - 1]}…"

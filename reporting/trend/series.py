@@ -1,7 +1,4 @@
-"""A trend as it is drawn: a line per version of the skill, and the moments that a vertical line marks.
-
-What the figures of a trend are: how a value is written for people, and where an axis of them ends.
-"""
+"""A trend as it is drawn: a line per version of the skill, vertical lines for events, and the unit and format of its values."""
 
 from __future__ import annotations
 
@@ -33,7 +30,7 @@ class Mark:
 
 
 Annotations = Mapping[str, Sequence[Annotation]]
-"""By benchmark id: what is worth a line in one trend says nothing of another."""
+"""By benchmark id: they belong to one trend each."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,9 +44,9 @@ def test_the_files(folder: Path, output: str, formats: dict[str, str], files: li
         pytest.param("new.md", TWO, "one file cannot hold markdown and csv", id="p65-clash-by-ending"),
         pytest.param("new.html", TWO, "one file cannot hold", id="p65-ending-of-another-format"),
         pytest.param("", ONE, "--output is blank", id="blank"),
-        pytest.param("/dev/null", ONE, "this is no regular file", id="device"),
-        pytest.param("given.json", {"json": "json"}, "would replace what is read", id="input"),
-        pytest.param("./there/../given.json", {"json": "json"}, "would replace what is read", id="input-by-another-name"),
+        pytest.param("/dev/null", ONE, "this is not a regular file", id="device"),
+        pytest.param("given.json", {"json": "json"}, "would replace an input", id="input"),
+        pytest.param("./there/../given.json", {"json": "json"}, "would replace an input", id="input-by-another-name"),
     ],
 )
 def test_p65_what_cannot_be_written_is_refused(folder: Path, output: str, formats: dict[str, str], says: str) -> None:

@@ -63,8 +63,8 @@ def test_p49_each_skill_has_its_verdict_and_what_the_sample_could_have_shown(doc
     assert "Tasks of A only: only" in worse
     assert "inconclusive · cannot decide at this size: 0 of 8 tasks differ" in text_of(page, "same@1.0.0")
     assert "No task flipped." in text_of(page, "same@1.0.0")
-    assert "Only B holds it" in text_of(page, "new@1.0.0")
-    assert "Only A holds it" in text_of(page, "gone@1.0.0")
+    assert "Only B has this skill" in text_of(page, "new@1.0.0")
+    assert "Only A has this skill" in text_of(page, "gone@1.0.0")
 
 
 def test_p49_an_undecided_skill_says_what_its_sample_could_have_shown(make_report: MakeReport, make_item: MakeItem) -> None:
