@@ -41,12 +41,12 @@ def _in_a_flow_run_of_its_own(session: BackfillSession, work: PeriodWork) -> Per
     @flow(name="backfill-period", flow_run_name="{period}", persist_result=False)
     def carry_out(period: str, mode: str, sources: list[str]) -> PeriodOutcome:
         outcome = session.carry_out(work)
-        return cast("PeriodOutcome", Completed(message=_told(outcome), data=outcome))
+        return cast("PeriodOutcome", Completed(message=_message(outcome), data=outcome))
 
     return carry_out(work.period.name, session.plan.request.mode, [source.name for source in work.sources])
 
 
-def _told(outcome: PeriodOutcome) -> str:
+def _message(outcome: PeriodOutcome) -> str:
     known = [row for row in outcome.rows if row.get("skill_id")]
     if not known:
         return str(outcome.rows[0]["explanation"])

@@ -123,4 +123,4 @@ class _Progress:
 def _missing(futures: Sequence[LoopFuture], count: int, plan: RunPlan) -> str:
     states = [future.state for future in futures if not future.state.is_completed()]
     cause = next((state.message for state in states if state.message), "their task runs did not end")
-    return f"{count} of {plan.planned} items have no result ({cause}); go on with: --resume {plan.run_id}"
+    return f"{count} of {plan.planned} items have no result ({cause}); continue with --resume {plan.run_id}"

@@ -62,11 +62,7 @@ class EventLoopTaskRunner(TaskRunner[PrefectFuture[Any]]):
 
     @classmethod
     def current(cls) -> Self:
-        """The runner of the current flow run.
-
-        Raises:
-            RunError: there is no flow run here, or it has another task runner.
-        """
+        """The runner of the current flow run. Raises RunError: there is no flow run here, or it has another task runner."""
         context = FlowRunContext.get()
         if context is None or not isinstance(context.task_runner, cls):
             raise RunError(f"this works inside a flow with the {cls.__name__} only")

@@ -1,4 +1,4 @@
-"""Create the automations beside this file, or bring them up to date: every one sends its notification through one block.
+"""Create or update the automations beside this file; all of them send their notifications through one block.
 
     NOTIFY_URL=https://chat.example/hooks/… python deployments/automations/apply.py
     python deployments/automations/apply.py --block slack-webhook/team-alerts

@@ -15,7 +15,7 @@ from eval_skills.core.store.store import PRIMARY_ORIGINS
 from eval_skills.core.text import plural
 from eval_skills.engine.backfill.periods import PeriodWork, digested, period_at, works_of
 from eval_skills.engine.backfill.request import BackfillRequest
-from eval_skills.engine.backfill.revisions import Repository, Revision
+from eval_skills.engine.backfill.revisions import Repository
 from eval_skills.engine.backfill.sources import Source, StoredRuns
 from eval_skills.engine.definition.paths import check_writable
 from eval_skills.engine.definition.request import confinement_asked
@@ -85,7 +85,11 @@ def _replay_plan(request: BackfillRequest, store: Store) -> BackfillPlan:
     confinement_asked(base).check()
     basis = scoring_basis(request.scoring(), base)
     repository = Repository(Path(request.skills_repo or ""))
-    found = repository.tags(request.since, request.until) if request.every == "tag" else _last_of_each(repository, request)
+    if request.every == "tag":
+        found = repository.tags(request.since, request.until)
+    else:  # the last commit of each period
+        commits = repository.commits(request.since, request.until)
+        found = list({period_at(request.every, each.moment, None).name: each for each in commits}.values())
     if not found:
         what = "commit with a tag" if request.every == "tag" else "commit"
         raise UsageError(f"no {what} of {repository.path} is from this time")
@@ -101,11 +105,6 @@ def _replay_plan(request: BackfillRequest, store: Store) -> BackfillPlan:
     if repository.is_shallow:
         remarks.append(f"{repository.path} is a shallow repository: revisions that it does not have are left out")
     return BackfillPlan(request, store, digested(request, store, grouped, []), remarks=remarks, scorings=basis.scorings)
-
-
-def _last_of_each(repository: Repository, request: BackfillRequest) -> list[Revision]:
-    commits = repository.commits(request.since, request.until)
-    return list({period_at(request.every, each.moment, None).name: each for each in commits}.values())
 
 
 def _is_inside(moment: datetime, since: datetime | None, until: datetime | None) -> bool:

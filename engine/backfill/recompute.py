@@ -65,7 +65,7 @@ def land_if_changed(store: Store, run_id: str, reports: list[SkillCompletionRepo
     version = next((str(report.evaluator_metadata.get("benchmarkVersion", "")) for report in reports), "")
     rows = [report_row(report, run_id=run_id, benchmark_version=version, origin="recompute") for report in reports]
     known = store.tables.dataset("reports", [run_id]).to_table().to_pylist()
-    if len(known) == len(rows) and all(any(_same(row, old) for old in known) for row in rows):
+    if len(known) == len(rows) and all(any(_is_same(row, old) for old in known) for row in rows):
         return None
     file_id = _file_id(store, run_id, digest)
     land_recomputed(store, file_id, run_id, reports, benchmark_version=version)
@@ -83,11 +83,11 @@ def _file_id(store: Store, run_id: str, digest: str) -> str:
         taken.add(file_id)
 
 
-def _same(row: dict[str, Any], old: dict[str, Any]) -> bool:
-    return all(_equal(value, old.get(name)) for name, value in row.items() if name not in _NO_FIGURES)
-
-
-def _equal(new: Any, old: Any) -> bool:
-    if isinstance(new, float) and isinstance(old, int | float):
-        return math.isclose(new, old, rel_tol=1e-9, abs_tol=1e-12)
-    return bool(new == old)
+def _is_same(row: dict[str, Any], old: dict[str, Any]) -> bool:
+    figures = ((value, old.get(name)) for name, value in row.items() if name not in _NO_FIGURES)
+    return all(
+        math.isclose(new, then, rel_tol=1e-9, abs_tol=1e-12)
+        if isinstance(new, float) and isinstance(then, int | float)
+        else new == then
+        for new, then in figures
+    )

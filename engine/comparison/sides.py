@@ -32,11 +32,7 @@ class Side:
 
 
 def sides_of(store: Store, request: CompareRequest) -> tuple[Side, Side]:
-    """Both sides of a comparison.
-
-    Raises:
-        UserError: a run or skill does not exist, or it is ambiguous which one is meant.
-    """
+    """Both sides of a comparison. Raises UserError: a run or skill does not exist, or it is ambiguous which one is meant."""
     of_a, of_b = (_items(store, given) for given in (request.run_a, request.run_b))
     keys_a, keys_b = (sorted({each.skill_key for each in items}) for _, items, _ in (of_a, of_b))
     skill_a, skill_b = _chosen(keys_a, request.skill_a, "--skill-a"), _chosen(keys_b, request.skill_b, "--skill-b")

@@ -41,11 +41,7 @@ def check_folder(folder: Path, option: str, what: str) -> None:
 
 
 def check_file(file: Path, option: str, what: str) -> None:
-    """Refuse a `file` that cannot be written to; it need not exist.
-
-    Raises:
-        UsageError: it is a folder, or see `check_folder`.
-    """
+    """Refuse a `file` that cannot be written to; it need not exist. Raises UsageError: it is a folder, or see `check_folder`."""
     if file.is_dir():
         raise UsageError(f"{option} {file}: this is a folder; name a file")
     check_folder(file.parent, option, what)

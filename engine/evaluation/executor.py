@@ -70,11 +70,7 @@ class LocalExecutor:
     async def _open(self, skill_key: str) -> Adapter:
         owner = ResourceOwner()
         self._owners.append(owner)
-        return await owner.hold(self._adapter_of(skill_key))
-
-    def _adapter_of(self, skill_key: str) -> Adapter:
-        plan = self.plan
-        return open_adapter(plan.skills[skill_key], plan.benchmark.subject, self._confinement)
+        return await owner.hold(open_adapter(self.plan.skills[skill_key], self.plan.benchmark.subject, self._confinement))
 
 
 def confinement_of(plan: RunPlan) -> Confinement:

@@ -171,7 +171,8 @@ class _Index:
     def _skill(self, given: str | None, place: str) -> Skill:
         if given not in self.skills:
             source = "--trace-skill" if given is None and self.named else place
-            skill = self.skills[given] = recorded_skill(given or self.named or _name_of(self.path), self.path, source)
+            file_name = re.sub(r"[^a-z0-9_-]+", "-", self.path.stem.lower()).strip("-") or "traces"
+            skill = self.skills[given] = recorded_skill(given or self.named or file_name, self.path, source)
             self.hashes.setdefault(skill.key, hashlib.sha256())
             if self.named is None and None in self.skills and len(self.skills) > 1:
                 raise InputError(
@@ -203,10 +204,6 @@ def recorded_skill(given: str, file: Path, place: str) -> Skill:
         )
         raise InputError(message, source=place) from None
     return skill.model_copy(update={"adapter_type": RECORDED})
-
-
-def _name_of(path: Path) -> str:
-    return re.sub(r"[^a-z0-9_-]+", "-", path.stem.lower()).strip("-") or "traces"
 
 
 def _opened(path: Path) -> BinaryIO:

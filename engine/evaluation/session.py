@@ -59,11 +59,7 @@ class RunSession:
 
     @classmethod
     def of(cls, run: RunRef) -> RunSession:
-        """The open session of `run` in this process.
-
-        Raises:
-            RunError: no such run is open here.
-        """
+        """The open session of `run` in this process. Raises RunError: no such run is open here."""
         try:
             return _open_sessions[run.run_id]
         except KeyError:

@@ -95,7 +95,9 @@ class MonitorSession:
         idle_since = monotonic()
         while True:
             before = self.reader.read
-            yield from self._look()
+            has_batch = yield from drawn_batches(self.reader, self.request, self._counts)
+            if not has_batch and self.reader.marks() != self._saved.files:
+                self._save()
             if not self.request.follow:
                 return
             if self.reader.read > before:
@@ -172,11 +174,6 @@ class MonitorSession:
             judge_failed=counts.lost_batches > 0,
             task_runs=counts.batches,
         )
-
-    def _look(self) -> Iterator[Batch]:
-        is_left = yield from drawn_batches(self.reader, self.request, self._counts)
-        if not is_left and self.reader.marks() != self._saved.files:
-            self._save()
 
     def _samples(self, batch: Batch) -> list[Sample]:
         samples = []

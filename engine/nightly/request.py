@@ -123,19 +123,15 @@ def _placed(suite: Suite, folder: Path) -> Suite:
         for name in suite.options.model_fields_set & {"tasks", "benchmarks_dir", "output_dir"}
         if (value := getattr(suite.options, name)) is not None
     }
+    is_path = "/" in suite.benchmark or bool(Path(suite.benchmark).suffix)  # otherwise it is an id
     return suite.model_copy(
         update={
             "skills": [_path(folder, skill) for skill in suite.skills],
-            "benchmark": _id_or_path(folder, suite.benchmark),
+            "benchmark": _path(folder, suite.benchmark) if is_path else suite.benchmark,
             "baseline": suite.baseline and (suite.baseline if is_run_id(suite.baseline) else _path(folder, suite.baseline)),
             "options": suite.options.model_copy(update=options),
         }
     )
-
-
-def _id_or_path(folder: Path, text: str) -> str:
-    """A benchmark's id stays; what has a slash or an ending is a path."""
-    return _path(folder, text) if "/" in text or Path(text).suffix else text
 
 
 def _path(folder: Path, text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -60,7 +60,8 @@ def read_source(given: str, store: str) -> ReportSource:
     reports = read_reports(path)
     if not reports:
         raise InputError("it holds no report", source=path)
-    newest = max(_aware(report.timestamp) for report in reports)
+    moments = [report.timestamp for report in reports]
+    newest = max(moment if moment.tzinfo else moment.replace(tzinfo=UTC) for moment in moments)
     return ReportSource(given, path.stem, reports, ReportContext(run_id=path.name, created_at=newest), path)
 
 
@@ -148,10 +149,6 @@ def bare_benchmark(items: pd.DataFrame) -> Benchmark:
     """The benchmark as far as the rows of a run know it: its name and version, and no task."""
     name, version = (str(items[column].iloc[0]) for column in ("benchmark_id", "benchmark_version"))
     return Benchmark.model_validate({"id": name, "name": name, "version": version, "tasks": []})
-
-
-def _aware(moment: datetime) -> datetime:
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 LATEST = "latest"

@@ -202,7 +202,7 @@ def test_a_cluster_that_goes_away_leaves_a_run_that_can_be_resumed_elsewhere(tmp
 
         closer = threading.Thread(target=close)
         closer.start()
-        with pytest.raises(RunError, match=r"1 of 2 items have no result \(.*Dask cluster.*\); go on with: --resume"):
+        with pytest.raises(RunError, match=r"1 of 2 items have no result \(.*Dask cluster.*\); continue with --resume"):
             scene.run("ok", "wait")
         closer.join()
     assert scene.journal() == ["ok"]

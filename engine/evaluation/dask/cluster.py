@@ -58,11 +58,7 @@ class DaskExecutor:
         await self._open.aclose()
 
     async def execute(self, item: Item, earlier: Sequence[Attempt]) -> Outcome:
-        """Make one attempt at `item` on the worker that the scheduler chooses.
-
-        Raises:
-            RunError: the cluster is gone.
-        """
+        """Make one attempt at `item` on the worker that the scheduler chooses. Raises RunError: the cluster is gone."""
         started_at, began = datetime.now(UTC), perf_counter()
         try:
             return await self._on_a_worker(item, earlier)
