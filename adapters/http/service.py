@@ -14,7 +14,7 @@ from eval_skills.adapters.limits import crossed
 from eval_skills.adapters.process import guard
 from eval_skills.adapters.process.child import Child
 from eval_skills.adapters.process.launch import Launch, spawn
-from eval_skills.adapters.process.streams import Tail, last_lines
+from eval_skills.adapters.process.streams import OutputTail, last_lines
 from eval_skills.core.errors import InfraError, SkillUnavailable
 
 _POLL_S = 0.02
@@ -39,7 +39,7 @@ class Service:
 
     def __init__(self, serve: ServeConfig, launch: Launch, url: str) -> None:
         self._serve, self._launch, self._url = serve, launch, url
-        self._output = Tail()
+        self._output = OutputTail()
         self._child: Child | None = None
         self._starting: asyncio.Task[None] | None = None
 
@@ -78,7 +78,7 @@ class Service:
 
     async def _start(self, client: HttpClient) -> None:
         await self._refuse_taken_port()
-        self._output = Tail()
+        self._output = OutputTail()
         self._child = await spawn(replace(self._launch, argv=guard.guarded(self._launch.argv)), self._output.add)
         limit_s, last = self._serve.ready_timeout_ms / 1000, Readiness(False, "nothing")
         try:

@@ -12,7 +12,7 @@ from eval_skills.adapters.call import Call
 from eval_skills.adapters.mcp.results import error_text, exception_in, is_closed, output_of, reply_error, told_in_result
 from eval_skills.adapters.mcp.session import McpSession
 from eval_skills.adapters.mcp.transport import SessionExpired
-from eval_skills.adapters.process.streams import Tail
+from eval_skills.adapters.process.streams import OutputTail
 from eval_skills.core.errors import ContractError, ItemError, SkillError, SkillUnavailable
 from eval_skills.core.text import one_line
 
@@ -43,7 +43,7 @@ async def ask(session: McpSession, tool: str, arguments: dict[str, Any], call: C
         SkillUnavailable, InfraError: HTTP says so.
     """
     client = await session.ready()
-    told, mark = Tail(), session.asking.count
+    told, mark = OutputTail(), session.asking.count
 
     async def hear(progress: float, total: float | None, message: str | None) -> None:
         share = f"{progress:g}" if total is None else f"{progress:g}/{total:g}"

@@ -22,7 +22,7 @@ from eval_skills.adapters.mcp.transport import McpLink, message_limit
 from eval_skills.adapters.process import guard
 from eval_skills.adapters.process.child import Child
 from eval_skills.adapters.process.launch import Launch, spawn
-from eval_skills.adapters.process.streams import LongLine, MessageLines, last_lines
+from eval_skills.adapters.process.streams import LineSplitter, LongLine, last_lines
 from eval_skills.core.errors import ContractError, ItemError
 from eval_skills.core.text import one_line
 
@@ -52,7 +52,7 @@ class StdioLink(McpLink):
         super().__init__()
         self._launch = replace(launch, argv=guard.guarded(launch.argv, shared_input=True))
         self._max_output_bytes = max_output_bytes
-        self._lines = MessageLines(message_limit(max_output_bytes))
+        self._lines = LineSplitter(message_limit(max_output_bytes))
         self._queue: deque[bytes | LongLine] = deque()
         self._arrived = asyncio.Event()
         self._child: Child | None = None
@@ -115,7 +115,7 @@ class StdioLink(McpLink):
     def _on_stdout(self, data: bytes) -> None:
         if self._over:
             return
-        self._queue.extend(self._lines.feed(data))
+        self._queue.extend(self._lines.feed_skipping(data))
         self._arrived.set()
         if len(self._queue) > _QUEUED and self._child is not None:
             self._child.mute()

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any
 
-from eval_skills.adapters.process.streams import Tail
+from eval_skills.adapters.process.streams import OutputTail
 from eval_skills.core.errors import ItemError, SkillUnavailable
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class McpLink(ABC):
     """
 
     def __init__(self) -> None:
-        self.said = Tail()
+        self.said = OutputTail()
         self.broken: ItemError | None = None
         self._failures: dict[int, ItemError] = {}
         self._numbers = itertools.count(1)

@@ -1,7 +1,4 @@
-"""A running program: its streams, its end, and the end of all that it started.
-
-Whether a program was seen to have computed for as long as it may, for when the system ends it without saying why.
-"""
+"""A running program: its streams, its CPU time, its end, and the end of all that it started."""
 
 from __future__ import annotations
 
@@ -14,10 +11,13 @@ import termios
 from array import array
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from eval_skills.adapters.process.streams import Tail
-from eval_skills.adapters.process.tree import GRACE_S, Process, below, cpu_seconds, kill_leftovers, kill_tree
+from eval_skills.adapters.process.streams import OutputTail
+from eval_skills.adapters.process.tree import GRACE_S, below, kill_leftovers, kill_tree, longest_cpu_s
+
+if TYPE_CHECKING:
+    from psutil import Process
 
 CPU_TIME_USED = " after all of its CPU time"
 _KILLED = frozenset({-signal.SIGKILL, 128 + signal.SIGKILL})
@@ -38,7 +38,7 @@ class Child(asyncio.SubprocessProtocol):
         loop = asyncio.get_running_loop()
         self.exited: asyncio.Future[int] = loop.create_future()
         self.ended: asyncio.Future[None] = loop.create_future()
-        self.stderr = Tail()
+        self.stderr = OutputTail()
         self._on_stdout = on_stdout
         self._stopping = False
         self._family: set[Process] = set()
@@ -51,7 +51,7 @@ class Child(asyncio.SubprocessProtocol):
         return self._transport.get_pid()
 
     def write(self, data: bytes) -> None:
-        """Send `data` to its standard input; a closed input takes it without a word, for the exit tells more."""
+        """Send `data` to its standard input; nothing is raised if that is closed, for the exit explains more."""
         cast(asyncio.WriteTransport, self._transport.get_pipe_transport(0)).write(data)
 
     def has_read_its_input(self) -> bool:
@@ -74,17 +74,17 @@ class Child(asyncio.SubprocessProtocol):
             cast(asyncio.ReadTransport, pipe).resume_reading()
 
     def watch_cpu(self, limit_s: int) -> None:
-        """Find out whether it computes for `limit_s`, from which on the system may kill it."""
+        """Find out whether it computes for `limit_s`, after which the system may kill it."""
         self._cpu = CpuWatch(self.pid, limit_s)
 
     def how_it_ended(self) -> str:
-        """`describe_exit` of one that has ended, and whether its CPU time explains that it was killed."""
+        """`describe_exit` of one that has ended, and whether the limit of its CPU time explains that it was killed."""
         code = self.exited.result()
         explained = code in _KILLED and self._cpu is not None and self._cpu.reached
         return f"{describe_exit(code)}{CPU_TIME_USED if explained else ''}"
 
     def remember_family(self) -> None:
-        """Note what it has started by now: once it has ended, nobody can tell whose the ones are that left its session."""
+        """Note what it has started by now: once it has ended, nothing shows whose those are that left its session."""
         if not self.exited.done():
             self._family.update(below(self.pid))
 
@@ -153,10 +153,10 @@ _OFTEN_S = 0.05
 
 
 class CpuWatch:
-    """Looks at a process and those below it, each of which the limit of `limit_s` is for, as seldom as the limit can be missed.
+    """Finds out whether a process, or one below it, used up its CPU time, for when the system kills it without saying why.
 
-    One that ignores the signal that comes at the limit computes for another second before it is killed: in that second it is
-    seen. `reached` is true from then on. Nothing is ever seen where there is no ``/proc``.
+    It looks as seldom as it can without missing the limit, which holds for each of them. One that ignores the signal at the
+    limit computes for another second before it is killed: in that second `reached` becomes true.
     """
 
     def __init__(self, pid: int, limit_s: int) -> None:
@@ -173,7 +173,7 @@ class CpuWatch:
         return asyncio.get_running_loop().call_later(max(soonest_s, _OFTEN_S), self._look)
 
     def _look(self) -> None:
-        used_s = max(map(cpu_seconds, (self._pid, *(process.pid for process in below(self._pid)))))
+        used_s = longest_cpu_s(self._pid)
         if used_s >= self._limit_s:
             self.reached = True
         else:

@@ -1,46 +1,51 @@
-"""A stream of bytes as lines of bounded length.
-
-A stream of bytes as lines, of which one that is too long is skipped and not the end.
-
-What a skill says on the side, kept in bounded memory.
-"""
+"""A program's output as lines of bounded length, and its end in bounded memory."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from eval_skills.core.text import MESSAGE_CHARS
+
+_KEPT = 1_000
+"""How many bytes are kept of either end of a line that is skipped."""
 
 
 class LineTooLong(Exception):
     """A single line grew beyond the limit."""
 
 
-class Lines:
-    """Splits what it is fed into lines; holds at most one unfinished line of `limit` bytes."""
+@dataclass(frozen=True, slots=True)
+class LongLine:
+    """The first and the last bytes of a line that was too long to keep."""
 
-    __slots__ = ("_limit", "_rest")
+    first: bytes
+    last: bytes
+
+
+class LineSplitter:
+    """Splits what it is fed into lines, however it is cut; holds at most one unfinished line of `limit` bytes."""
+
+    __slots__ = ("_first", "_limit", "_rest", "_skipping")
 
     def __init__(self, limit: int) -> None:
         self._rest, self._limit = bytearray(), limit
+        self._first, self._skipping = b"", False
 
     def feed(self, data: bytes) -> list[bytes]:
         """The lines that `data` completes, without their line feeds.
 
         Raises:
-            LineTooLong: a line, finished or not, has more than `limit` bytes; the lines before it are lost.
+            LineTooLong: a line, finished or not, has more than `limit` bytes; all of `data` is lost.
         """
-        if not self._rest and data.count(b"\n") == 1 and data.endswith(b"\n"):
-            return [self._bounded(data[:-1])]
-        first, *others = data.split(b"\n")
-        if len(self._rest) + len(first) > self._limit:
+        first, *others = parts = data.split(b"\n")
+        if len(self._rest) + len(first) > self._limit or max(map(len, others), default=0) > self._limit:
             raise LineTooLong
-        self._rest += first
-        if not others:
-            return []
-        lines = [bytes(self._rest), *(self._bounded(line) for line in others[:-1])]
-        self._rest = bytearray(self._bounded(others[-1]))
-        return lines
+        return [line for line in self._lines(parts) if isinstance(line, bytes)]
+
+    def feed_skipping(self, data: bytes) -> list[bytes | LongLine]:
+        """The lines that `data` completes; of one that has more than `limit` bytes only both ends."""
+        return list(self._lines(data.split(b"\n")))
 
     def flush(self) -> bytes:
         """The unfinished line, which is forgotten."""
@@ -52,41 +57,12 @@ class Lines:
         """The unfinished line as text."""
         return self._rest.decode(errors="replace")
 
-    def _bounded(self, line: bytes) -> bytes:
-        if len(line) > self._limit:
-            raise LineTooLong
-        return line
-
-
-_KEPT = 1_000
-
-
-@dataclass(frozen=True, slots=True)
-class LongLine:
-    """The first and the last bytes of a line that was too long to keep."""
-
-    first: bytes
-    last: bytes
-
-
-class MessageLines:
-    """Splits what it is fed into lines; holds at most one unfinished line of `limit` bytes."""
-
-    __slots__ = ("_first", "_limit", "_rest", "_skipping")
-
-    def __init__(self, limit: int) -> None:
-        self._rest, self._limit = bytearray(), limit
-        self._first, self._skipping = b"", False
-
-    def feed(self, data: bytes) -> list[bytes | LongLine]:
-        """The lines that `data` completes, without their line feeds."""
-        *parts, rest = data.split(b"\n")
-        lines: list[bytes | LongLine] = []
-        for part in parts:
+    def _lines(self, parts: Iterable[bytes]) -> Iterator[bytes | LongLine]:
+        *finished, rest = parts
+        for part in finished:
             self._extend(part)
-            lines.append(self._finish())
+            yield self._finish()
         self._extend(rest)
-        return lines
 
     def _extend(self, part: bytes) -> None:
         self._rest += part
@@ -105,7 +81,7 @@ TAIL_BYTES = 64_000
 """How much of a stream's end is kept."""
 
 
-class Tail:
+class OutputTail:
     """The last bytes of a stream that may never end, and the number of those before them.
 
     It holds at most twice `limit` bytes at any time.
@@ -125,7 +101,7 @@ class Tail:
             self._trim()
 
     def text(self) -> str:
-        """What is kept, led by a remark when something was left out; bytes that are no UTF-8 are replaced."""
+        """What is kept, led by a remark when something was left out; bytes that are not UTF-8 are replaced."""
         self._trim()
         kept = self._buffer.decode(errors="replace")
         return f"[{self._dropped:,} earlier bytes left out]\n{kept}" if self._dropped else kept
@@ -144,7 +120,7 @@ class Tail:
 
 
 def last_lines(text: str, count: int = 6, limit: int = 2 * MESSAGE_CHARS) -> str:
-    """The last non-blank lines of `text` on one line, parted by ``|``; ``…`` marks a cut at the front."""
+    """The last non-blank lines of `text` on one line, separated by ``|``; ``…`` marks a cut at the front."""
     lines = [" ".join(line.split()) for line in text[-8 * limit :].splitlines() if line.strip()]
     joined = " | ".join(lines[-count:])
     return joined if len(joined) <= limit else f"…{joined[-limit:]}"

@@ -10,7 +10,7 @@ from eval_skills.adapters.limits import crossed, in_force, too_long
 from eval_skills.adapters.process.child import describe_exit
 from eval_skills.adapters.process.jsonrpc import Reply, read_reply, request_line, why_not_reply
 from eval_skills.adapters.process.launch import Launch, spawn
-from eval_skills.adapters.process.streams import Lines, LineTooLong, Tail, last_lines
+from eval_skills.adapters.process.streams import LineSplitter, LineTooLong, OutputTail, last_lines
 from eval_skills.adapters.sandbox.bubblewrap import sandbox_found_no_program
 from eval_skills.core.errors import ContractError, InfraError, ItemError, SkillUnavailable
 
@@ -31,7 +31,7 @@ class Worker:
 
     def __init__(self, launch: Launch, max_line_bytes: int) -> None:
         self._launch, self._max_line_bytes = launch, max_line_bytes
-        self._lines, self._stdout = Lines(max_line_bytes), Tail()
+        self._lines, self._stdout = LineSplitter(max_line_bytes), OutputTail()
         self._pending: asyncio.Future[Reply] | None = None
         self._request_id = 0
         self._requests = self._calls = 0

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import psutil
 import pytest
 
 from eval_skills.adapters import open_adapter
@@ -118,7 +119,9 @@ def test_p54_a_daemon_under_the_guard_ends_when_the_run_is_gone() -> None:
 def test_leftovers_are_told_from_later_processes_with_their_id() -> None:
     with subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(600)"]) as child:
         [known] = [process for process in below(os.getpid()) if process.pid == child.pid]
-        kill_leftovers([known._replace(started="0")])
+        later = psutil.Process(child.pid)
+        later._ident = (child.pid, 0.0)  # what psutil tells processes with the same id by
+        kill_leftovers([later])
         assert lives(child.pid)
         kill_leftovers([known])
         assert child.wait(60) == -signal.SIGKILL
