@@ -2,7 +2,7 @@
 
 from eval_skills.adapters.base import Adapter
 from eval_skills.adapters.call import Call
-from eval_skills.adapters.registry import adapter_types, check_skill, doubts_of, open_adapter, register_adapter
+from eval_skills.adapters.registry import adapter_types, check_skill, open_adapter, register_adapter, warnings_for
 from eval_skills.adapters.sandbox.limits import Confinement
 from eval_skills.adapters.secrets import secrets_of
 
@@ -12,8 +12,8 @@ __all__ = [
     "Confinement",
     "adapter_types",
     "check_skill",
-    "doubts_of",
     "open_adapter",
     "register_adapter",
     "secrets_of",
+    "warnings_for",
 ]

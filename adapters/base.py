@@ -8,10 +8,10 @@ from types import TracebackType
 from typing import Any, ClassVar, Self, TypeVar, final
 
 from eval_skills.adapters.answer.errors import without_echo
-from eval_skills.adapters.call import Call, uninterrupted
+from eval_skills.adapters.call import Call, shield_cleanup
 from eval_skills.adapters.config import AdapterConfig, Limits, read_config
-from eval_skills.adapters.limits import named
-from eval_skills.adapters.probing import Probed, empty_input
+from eval_skills.adapters.limits import name_limit
+from eval_skills.adapters.probing import ProbeResult, empty_input
 from eval_skills.core.errors import InfraError, ItemError, SkillError, SkillTimeout, UsageError
 from eval_skills.core.models import Skill, SkillResponse
 from eval_skills.core.text import one_line
@@ -37,7 +37,7 @@ class Adapter(ABC):
         self.skill = skill
         self.limits = Limits()
         self._opened = False
-        self._trouble: ItemError | None = None
+        self._open_error: ItemError | None = None
 
     @classmethod
     def check(cls, skill: Skill) -> None:
@@ -49,7 +49,7 @@ class Adapter(ABC):
         read_config(cls.config_model, skill)
 
     @classmethod
-    def doubts(cls, skill: Skill) -> list[str]:
+    def warnings(cls, skill: Skill) -> list[str]:
         """What a checked skill is allowed and yet should be told of before the first call, each as one line."""
         return []
 
@@ -58,11 +58,11 @@ class Adapter(ABC):
         try:
             await self._open()
         except ItemError as error:
-            self._trouble = error
+            self._open_error = error
         except Exception as error:  # noqa: BLE001 - one skill's failure to open must not end the run of the others
-            self._trouble = InfraError(f"{self.skill.key} could not be opened: {type(error).__name__}: {error}")
+            self._open_error = InfraError(f"{self.skill.key} could not be opened: {type(error).__name__}: {error}")
         except BaseException:
-            await uninterrupted(self._close())
+            await shield_cleanup(self._close())
             raise
         self._opened = True
         return self
@@ -70,10 +70,10 @@ class Adapter(ABC):
     @final
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._opened = False
-        await uninterrupted(self._close())
+        await shield_cleanup(self._close())
 
     @final
-    async def probe(self, timeout_s: float) -> Probed:
+    async def probe(self, timeout_s: float) -> ProbeResult:
         """Whether the skill could be called, found out as cheaply as its kind allows; nothing it says is judged.
 
         Raises:
@@ -107,7 +107,7 @@ class Adapter(ABC):
         try:
             return await self._in_time(work, call)
         except ItemError as error:
-            problem = named(error, self.limits)
+            problem = name_limit(error, self.limits)
             problem.latency_ms, problem.logs = call.latency_ms, call.logs or error.logs
             raise problem from error.__cause__
 
@@ -128,8 +128,8 @@ class Adapter(ABC):
             raise InfraError(f"calling {self.skill.key} failed: {type(error).__name__}: {error}") from error
 
     def _refuse_unusable(self) -> None:
-        if self._trouble is not None:
-            raise type(self._trouble)(str(self._trouble), logs=self._trouble.logs)
+        if self._open_error is not None:
+            raise type(self._open_error)(str(self._open_error), logs=self._open_error.logs)
 
     async def _open(self) -> None:  # noqa: B027 - most adapters have nothing to open
         """Get ready for calls; whatever was started before a failure is stopped by `_close`."""
@@ -137,13 +137,13 @@ class Adapter(ABC):
     async def _close(self) -> None:  # noqa: B027 - and those have nothing to close
         """Stop everything that was started; must cope with an `_open` that got halfway."""
 
-    async def _probe(self, call: Call) -> Probed:
+    async def _probe(self, call: Call) -> ProbeResult:
         """What `probe` finds out: by default the answer to an empty input, which may well be an error."""
         try:
             await self._invoke(empty_input(self.skill.input_schema), call)
         except SkillError as error:
-            return Probed(f"answers an empty request, with an error: {one_line(str(error), 120)}")
-        return Probed("answers an empty request")
+            return ProbeResult(f"answers an empty request, with an error: {one_line(str(error), 120)}")
+        return ProbeResult("answers an empty request")
 
     @abstractmethod
     async def _invoke(self, input_data: Any, call: Call) -> SkillResponse:

@@ -75,7 +75,7 @@ class Call:
         return round(((self._stopped or time.perf_counter()) - self._started) * 1000, 3)
 
 
-async def uninterrupted(work: Coroutine[Any, Any, None]) -> None:
+async def shield_cleanup(work: Coroutine[Any, Any, None]) -> None:
     """Do `work` to its end even if cancelled meanwhile; the cancellation is raised after it. `work` must be bounded."""
     task = asyncio.ensure_future(work)
     cancelled: asyncio.CancelledError | None = None

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from time import perf_counter
 
-from eval_skills.adapters.probing import Probed
+from eval_skills.adapters.probing import ProbeResult
 from eval_skills.adapters.registry import check_skill, open_adapter
 from eval_skills.adapters.sandbox.limits import Confinement
 from eval_skills.core.environment import Check
@@ -46,12 +46,12 @@ async def skill_check(skill: Skill, timeout_s: float, confinement: Confinement) 
     except ItemError as error:
         return Check(AREA, skill.key, "failed", str(error), _REMEDIES.get(error.kind, ""))
     took = f"{probed.seen} ({skill.adapter_type}, {perf_counter() - began:.1f} s)"
-    if probed.doubts:
-        return Check(AREA, skill.key, "warning", f"{took}; {'; '.join(probed.doubts)}", "make sure that this is meant")
+    if probed.warnings:
+        return Check(AREA, skill.key, "warning", f"{took}; {'; '.join(probed.warnings)}", "make sure that this is meant")
     return Check(AREA, skill.key, "ok", took)
 
 
-async def _probed(skill: Skill, timeout_s: float, confinement: Confinement) -> Probed:
+async def _probed(skill: Skill, timeout_s: float, confinement: Confinement) -> ProbeResult:
     opening = asyncio.timeout(timeout_s)
     adapter = open_adapter(skill, confinement=confinement)
     try:

@@ -50,7 +50,7 @@ def limited(argv: Sequence[str], limits: Limits) -> tuple[str, ...]:
     return (sys.executable, "-I", "-S", "-c", _LIMIT_AND_RUN, json.dumps(values), *argv)
 
 
-def crossed(limits: Limits, text: str) -> str:
+def limit_reached(limits: Limits, text: str) -> str:
     """The limit that a failure with these words was about, its value and what can be done; "" where none struck."""
     if limits.cpu_seconds is not None and _CPU_STRUCK.search(text):
         return f"CPU limit of {limits.cpu_seconds} s reached; raise limits.cpuSeconds and --cpu-seconds if it may compute longer"
@@ -61,9 +61,9 @@ def crossed(limits: Limits, text: str) -> str:
     return ""
 
 
-def named(error: ItemError, limits: Limits) -> ItemError:
+def name_limit(error: ItemError, limits: Limits) -> ItemError:
     """The error as the skill's own (kind ``skill``, never tried again) where one of its limits struck, else as it is."""
-    found = "" if isinstance(error, SkillTimeout) else crossed(limits, str(error))
+    found = "" if isinstance(error, SkillTimeout) else limit_reached(limits, str(error))
     if not found:
         return error
     return SkillError(f"{found}: {error}", latency_ms=error.latency_ms, logs=error.logs, known=error.known)
@@ -75,7 +75,7 @@ def too_long(what: str, max_bytes: int) -> ContractError:
     return ContractError(f"{what} has more than {max_bytes:,} bytes (maxOutputBytes); {advice}")
 
 
-def in_force(limits: Limits) -> str:
+def limits_in_force(limits: Limits) -> str:
     """The limits that may be behind a death that nobody explains, as a phrase; "" where there are none."""
     said = {"memoryMb": limits.memory_mb, "cpuSeconds": limits.cpu_seconds}
     held = [f"limits.{name} = {value}" for name, value in said.items() if value is not None]

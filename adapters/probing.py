@@ -10,11 +10,11 @@ _SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Probed:
-    """What a probe saw; `doubts` are things that may be right and are probably not meant."""
+class ProbeResult:
+    """What a probe saw; `warnings` are things that may be right and are probably not meant."""
 
     seen: str
-    doubts: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 def empty_input(schema: dict[str, Any]) -> Any:

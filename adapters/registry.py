@@ -79,9 +79,9 @@ def _confined(skill: Skill, subject: Subject, confinement: Confinement) -> Skill
     return confinement.of(skill)
 
 
-def doubts_of(skill: Skill, subject: Subject = "call") -> list[str]:
+def warnings_for(skill: Skill, subject: Subject = "call") -> list[str]:
     """What a person should know of a skill that `check_skill` let through, before it is called; each as one line."""
-    return _adapter_class(skill, subject).doubts(skill)
+    return _adapter_class(skill, subject).warnings(skill)
 
 
 def _adapter_class(skill: Skill, subject: Subject) -> type[Adapter]:

@@ -32,7 +32,7 @@ def secrets_of(skill: Skill) -> dict[str, str]:
     and so is the form in which it is sent.
     """
     config = skill.adapter_config
-    found = {name: held(name) for name in _named(config)}
+    found = {name: variable_value(name) for name in _named(config)}
     addresses = [skill.entrypoint, *_texts(config, "baseUrl", "base_url")]
     variables = {name: os.environ.get(name, "") for name in _listed(config, "passEnv", "pass_env")} | _mapping(config, "env")
     for source in (
@@ -125,11 +125,11 @@ def referenced(text: str) -> list[str]:
     return [mark[1] for mark in _MARK.finditer(text) if mark[1]]
 
 
-def held(name: str) -> str:
+def variable_value(name: str) -> str:
     """What the variable `name` holds, without blanks around it (a file's last line break gets into many a variable)."""
     return os.environ.get(name, "").strip()
 
 
 def with_references_filled(text: str) -> str:
     """`text` with every reference replaced by what its variable holds; one that is not set holds nothing."""
-    return _MARK.sub(lambda mark: held(mark[1]) if mark[1] else "${", text)
+    return _MARK.sub(lambda mark: variable_value(mark[1]) if mark[1] else "${", text)

@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from eval_skills.adapters.answer.errors import told_in
+from eval_skills.adapters.answer.errors import partial_response
 from eval_skills.core.documents.validation_errors import problems_in
 from eval_skills.core.errors import ContractError
 from eval_skills.core.models import SkillResponse
@@ -43,7 +43,7 @@ def read_answer(answer: Any) -> SkillResponse:
         return SkillResponse.model_validate(parts)
     except ValidationError as error:
         first = problems_in(error, parts)[0]
-        raise ContractError(f"malformed envelope: {first.path}: {first.message}", known=told_in(answer)) from None
+        raise ContractError(f"malformed envelope: {first.path}: {first.message}", known=partial_response(answer)) from None
 
 
 _CLOSE = 0.8
@@ -72,10 +72,10 @@ def refuse_failed_envelope(answer: dict[str, Any]) -> None:
     told = [key for key in _LISTS if _is_list(key, meant.get(key))]
     if misspelt and (told or "output" in answer):
         given, key = next(iter(misspelt.items()))
-        raise ContractError(f"unknown key {given!r} of an envelope (did you mean {key!r}?)", known=told_in(meant))
+        raise ContractError(f"unknown key {given!r} of an envelope (did you mean {key!r}?)", known=partial_response(meant))
     if told and "output" not in answer:
         missing = f"the answer has {' and '.join(told)} but no output; an envelope needs `output` (null where there is none)"
-        raise ContractError(missing, known=told_in(meant))
+        raise ContractError(missing, known=partial_response(meant))
 
 
 def _meant(given: str, part: Any, answer: dict[str, Any]) -> str | None:

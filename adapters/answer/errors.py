@@ -22,7 +22,7 @@ _MENDED = 10_000
 """How many parts of a list are looked at one by one where not all of them can be read: each one costs."""
 
 
-def told_in(error: Any) -> SkillResponse | None:
+def partial_response(error: Any) -> SkillResponse | None:
     """The parts of an envelope that an error holds: `toolCalls`, `messages`, `usage` and `costUsd`; None where it has none.
 
     They stand in the error itself or in an object below its `data` (JSON-RPC), `error` or `detail` (frameworks of HTTP), at most
@@ -41,9 +41,9 @@ def told_in(error: Any) -> SkillResponse | None:
     return SkillResponse.model_validate(known) if known else None
 
 
-def besides_told(data: dict[str, Any]) -> dict[str, Any]:
-    """What an error's data say beside what `told_in` reads there."""
-    return {key: part for key, part in data.items() if key not in TOLD or told_in({key: part}) is None}
+def without_partial_response(data: dict[str, Any]) -> dict[str, Any]:
+    """What an error's data say beside what `partial_response` reads there."""
+    return {key: part for key, part in data.items() if key not in TOLD or partial_response({key: part}) is None}
 
 
 def unread_calls(error: dict[str, Any], known: SkillResponse | None) -> str:
@@ -67,10 +67,10 @@ def without_echo(known: SkillResponse | None, input_data: Any) -> SkillResponse 
     return known.model_copy(update={"messages": None})
 
 
-def told_in_text(body: bytes) -> SkillResponse | None:
-    """`told_in` of a body, which need not be JSON."""
+def partial_response_in(body: bytes) -> SkillResponse | None:
+    """`partial_response` of a body, which need not be JSON."""
     try:
-        return told_in(parse_json(body))
+        return partial_response(parse_json(body))
     except ValueError:
         return None
 

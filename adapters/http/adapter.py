@@ -11,10 +11,11 @@ from eval_skills.adapters.config import AdapterConfig, read_config, source_of
 from eval_skills.adapters.http.address import address_of, free_port, needs_port
 from eval_skills.adapters.http.auth import auth_headers, auth_query, refuse_unusable_secrets, sent_headers
 from eval_skills.adapters.http.config import HttpConfig
+from eval_skills.adapters.http.errors import status_error
 from eval_skills.adapters.http.request import Request, merged, request_of
 from eval_skills.adapters.http.response import HttpAnswer
-from eval_skills.adapters.http.trust import trust_doubts, trust_of
-from eval_skills.adapters.probing import Probed
+from eval_skills.adapters.http.tls import tls_warnings, trust_of
+from eval_skills.adapters.probing import ProbeResult
 from eval_skills.adapters.process.launch import launch_of
 from eval_skills.adapters.template.request import path_marks
 from eval_skills.core.errors import InfraError, InputError, SkillUnavailable
@@ -22,11 +23,14 @@ from eval_skills.core.models import Skill, SkillResponse
 from eval_skills.core.text import nearest
 
 if TYPE_CHECKING:
-    from eval_skills.adapters.http.client import HttpClient
+    from eval_skills.adapters.http.client import HttpClient, HttpReply
     from eval_skills.adapters.http.service import Service
 
 _OPEN = ("additionalProperties", "patternProperties", "$ref", "allOf", "anyOf", "oneOf")
 """Parts of a schema by which its objects may have keys that `properties` does not name."""
+
+
+_PAGES = frozenset({"text/html", "application/xhtml+xml"})
 
 
 class HttpAdapter(Adapter):
@@ -58,9 +62,9 @@ class HttpAdapter(Adapter):
         refuse_unusable_secrets(skill, config)
 
     @classmethod
-    def doubts(cls, skill: Skill) -> list[str]:
+    def warnings(cls, skill: Skill) -> list[str]:
         """That a certificate is not checked."""
-        return trust_doubts(skill, read_config(HttpConfig, skill))
+        return tls_warnings(skill, read_config(HttpConfig, skill))
 
     async def _open(self) -> None:
         from eval_skills.adapters.http.client import HttpClient
@@ -81,20 +85,19 @@ class HttpAdapter(Adapter):
         if self._client is not None:
             await self._client.close()
 
-    async def _probe(self, call: Call) -> Probed:
+    async def _probe(self, call: Call) -> ProbeResult:
         """The service is ready, and something speaks HTTP at the address. It gets the headers and the secret of a run, by a
         GET. No request of a task is sent: it may change data."""
-        from eval_skills.adapters.http.probing import glance, http_doubts
-
         assert self._client is not None
         if self._service is not None:
             await self._service.ensure_running(self._client)
         headers = merged(self._sent.headers, self._auth_headers)
-        seen = await glance(self._client, Request(self._config.method or "POST", self._url, headers, None), self._auth_query)
+        request = Request(self._config.method or "POST", self._url, headers, None)
+        reply, refusal = await self._client.check_redirects(request, self._auth_query)
         ready = "its service is ready; " if self._service is not None else ""
         secret = bool(self._auth_headers or self._auth_query) or self._sent.headers != self._config.headers
-        doubts = (seen.refusal,) if seen.refusal else http_doubts(seen.reply, sent=secret)
-        return Probed(f"{ready}{seen.reply.address} answers (HTTP {seen.reply.status} to GET)", doubts)
+        warnings = (refusal,) if refusal else warnings_of_reply(reply, sent=secret)
+        return ProbeResult(f"{ready}{reply.address} answers (HTTP {reply.status} to GET)", warnings)
 
     async def _invoke(self, input_data: Any, call: Call) -> SkillResponse:
         assert self._client is not None
@@ -129,6 +132,20 @@ class HttpAdapter(Adapter):
     async def _explained(self, error: SkillUnavailable) -> SkillUnavailable:
         death = await self._service.death() if self._service is not None else ""
         return SkillUnavailable(f"{error}; {death}") if death else error
+
+
+def warnings_of_reply(reply: HttpReply, *, sent: bool) -> tuple[str, ...]:
+    """What is probably wrong with an address that answers a GET so, `sent` with credentials or without; most statuses say
+    nothing, for skills are asked by POST."""
+    status = reply.status
+    if status in {401, 403, 407}:
+        return ("it refuses the credentials that a run sends" if sent else "it asks for credentials, and authType names none",)
+    if 300 <= status < 400 and (refused := status_error(status, reply.headers, "", reply.address)) is not None:
+        return (str(refused),)
+    kind = reply.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if 200 <= status < 300 and kind in _PAGES:
+        return (f"it answers with a page for people ({kind}), perhaps to log in, where a run reads JSON",)
+    return (f"it reports an error of its own: HTTP {status}",) if status >= 500 and status != 501 else ()
 
 
 def _refuse_lost_marks(skill: Skill, config: HttpConfig) -> None:

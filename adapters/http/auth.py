@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from eval_skills.adapters.config import source_of
 from eval_skills.adapters.headers import is_header_value
 from eval_skills.adapters.http.config import AuthConfig
-from eval_skills.adapters.secrets import held, referenced, with_references_filled
+from eval_skills.adapters.secrets import referenced, variable_value, with_references_filled
 from eval_skills.core.config.limits import absence
 from eval_skills.core.errors import InfraError, InputError
 from eval_skills.core.models import Skill
@@ -61,7 +61,7 @@ def auth_query(config: AuthConfig) -> list[tuple[str, str]]:
 def _secret(config: AuthConfig) -> str:
     for _, problem in _problems(config):
         raise InfraError(problem)
-    return held(config.auth_token_env_key or "")
+    return variable_value(config.auth_token_env_key or "")
 
 
 def _problems(config: AuthConfig) -> Iterator[tuple[str, str]]:
@@ -74,7 +74,7 @@ def _problems(config: AuthConfig) -> Iterator[tuple[str, str]]:
 
 
 def _problem(path: str, name: str, need: str) -> Iterator[tuple[str, str]]:
-    if not held(name):
+    if not variable_value(name):
         yield path, f"{absence(name, os.environ)}; {need}"
-    elif not is_header_value(held(name)):
+    elif not is_header_value(variable_value(name)):
         yield path, f"the value of {name} holds characters that no HTTP header may hold"

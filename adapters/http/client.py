@@ -81,12 +81,26 @@ class HttpClient:
             refuse_circle(trail, target)
             trail.append(target)
 
-    async def glance(self, request: Request, secret_query: list[tuple[str, str]]) -> HttpReply:
-        """How `request` is answered, but for the body: nothing of that is read, and no redirect is followed.
+    async def check_redirects(self, request: Request, secret_query: list[tuple[str, str]]) -> tuple[HttpReply, str]:
+        """Send GETs where `request` would go, and read no body. The last reply, and why a run would go no further ("" if it
+        is not redirected there); redirects count as if `request` itself had been sent, for a POST is followed to fewer places.
 
         Raises:
             ItemError: as `send`.
         """
+        trail = [request]
+        while True:
+            reply = await self._head(replace(trail[-1], method="GET", body=None), secret_query)
+            try:
+                target = redirected(trail[-1], reply.status, reply.headers.get("location"), [name for name, _ in secret_query])
+                if target is None:
+                    return reply, ""
+                refuse_circle(trail, target)
+            except InfraError as error:
+                return reply, str(error)
+            trail.append(target)
+
+    async def _head(self, request: Request, secret_query: list[tuple[str, str]]) -> HttpReply:
         with _errors_of(request.url):
             async with self._stream(request, secret_query) as response:
                 return HttpReply(response.status_code, response.headers, b"", shown(request.url))

@@ -1,24 +1,25 @@
-"""What `adapterConfig` may hold where a skill is reached over HTTP.
-
-How a service streams its answer.
-"""
+"""What `adapterConfig` may hold where a skill is reached over HTTP."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+import re
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from eval_skills.adapters.config import Command, ProcessConfig
 from eval_skills.adapters.headers import HeaderName, HeaderValue
-from eval_skills.adapters.http.json_pointer import JsonPointer
-from eval_skills.adapters.http.tls import TlsConfig
-from eval_skills.adapters.http.usage import UsageHeaders
 from eval_skills.adapters.secrets import refuse_malformed_references
 from eval_skills.adapters.template.request import RequestTemplate
 from eval_skills.core.config.limits import VariableName
 from eval_skills.core.models import Model
-from eval_skills.core.models.base import Text
+from eval_skills.core.models.base import IN_WORDS, Text
+
+_POINTER = r"^(?:/(?:[^~/]|~[01])*)*$"
+IN_WORDS[_POINTER] = "a JSON pointer such as /data/0"
+
+JsonPointer = Annotated[str, StringConstraints(pattern=_POINTER)]
+"""Empty for the whole value, else ``/`` before every key or index; ``~1`` is a ``/`` inside a key, ``~0`` a ``~``."""
 
 
 class ServeConfig(Model):
@@ -31,6 +32,27 @@ class ServeConfig(Model):
     command: Command
     ready_path: Text | None = None
     ready_timeout_ms: int = Field(default=10_000, gt=0)
+
+
+class TlsConfig(Model):
+    """Files in PEM format, from the skill's folder.
+
+    `ca_file` holds the authorities to trust instead of the public ones. `client_cert` is what we show to a server that asks;
+    its key, without a passphrase, is in the same file or in `client_key`. `verify` false checks no certificate at all.
+    """
+
+    ca_file: Text | None = None
+    client_cert: Text | None = None
+    client_key: Text | None = None
+    verify: bool = True
+
+    @model_validator(mode="after")
+    def _can_be_meant(self) -> TlsConfig:
+        if self.client_key is not None and self.client_cert is None:
+            raise ValueError("clientKey is of no use without clientCert; give both")
+        if self.ca_file is not None and not self.verify:
+            raise ValueError("caFile says whom to trust and verify false trusts everyone; keep one of them")
+        return self
 
 
 class AuthConfig(ProcessConfig):
@@ -54,6 +76,19 @@ class AuthConfig(ProcessConfig):
             raise ValueError("authTokenEnvKey, authHeader and authQuery need an authType: bearer or api-key")
         if self.auth_query is not None and (self.auth_type != "api-key" or self.auth_header is not None):
             raise ValueError("authQuery is for authType api-key, and stands instead of authHeader")
+        return self
+
+
+class UsageHeaders(Model):
+    """The headers of a response that count tokens."""
+
+    prompt_tokens: HeaderName | None = None
+    completion_tokens: HeaderName | None = None
+
+    @model_validator(mode="after")
+    def _names_one(self) -> UsageHeaders:
+        if self.prompt_tokens is None and self.completion_tokens is None:
+            raise ValueError("names no header; give promptTokens, completionTokens or both")
         return self
 
 
@@ -126,3 +161,26 @@ class StreamConfig(Model):
     def unread(self) -> bool:
         """Whether the data of an event are a text and not JSON."""
         return self.format == "sse" and self.mode == "concat" and self.path is None
+
+
+_INDEX = re.compile(r"(?:0|[1-9][0-9]{0,8})\Z")
+
+
+def value_at(pointer: str, value: Any) -> Any:
+    """What stands at `pointer` in `value`.
+
+    Not by the library jsonpointer: that takes ``-`` for an element behind the last one, does not tell which key is missing,
+    and takes four times as long, which counts for every event of a stream.
+
+    Raises:
+        LookupError: nothing stands there; the message names the first key or index that is not there.
+    """
+    for token in pointer.split("/")[1:]:
+        key = token.replace("~1", "/").replace("~0", "~")
+        if isinstance(value, dict) and key in value:
+            value = value[key]
+        elif isinstance(value, list) and _INDEX.match(key) and int(key) < len(value):
+            value = value[int(key)]
+        else:
+            raise LookupError(key)
+    return value

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from eval_skills.adapters.answer.envelope import read_answer
-from eval_skills.adapters.answer.errors import told_in_text
+from eval_skills.adapters.answer.errors import partial_response_in
 from eval_skills.adapters.answer.json_text import parse_json
 from eval_skills.adapters.call import Call
-from eval_skills.adapters.http.config import HttpConfig
+from eval_skills.adapters.http.config import HttpConfig, value_at
 from eval_skills.adapters.http.errors import status_error
-from eval_skills.adapters.http.json_pointer import value_at
 from eval_skills.adapters.http.streaming import StreamCut, StreamedAnswer
-from eval_skills.adapters.http.usage import Accounting
+from eval_skills.adapters.http.usage import UsageReader
 from eval_skills.core.errors import ContractError, SkillUnavailable
 from eval_skills.core.models import SkillResponse
 from eval_skills.core.text import MESSAGE_CHARS, one_line
@@ -26,13 +25,13 @@ class HttpAnswer:
 
     def __init__(self, config: HttpConfig, call: Call) -> None:
         self._config, self._call = config, call
-        self._accounting = Accounting(
+        self._usage = UsageReader(
             usage_paths=config.usage_paths,
             cost_path=config.cost_path,
             usage_headers=config.usage_headers,
             cost_header=config.cost_header,
         )
-        see, first = self._accounting.see, call.first_token
+        see, first = self._usage.read_body, call.first_token
         self._stream = StreamedAnswer(config.stream, see=see, first=first) if config.stream is not None else None
         self._bare = config.own_shape or (config.stream is not None and not config.stream.is_whole)
 
@@ -58,17 +57,17 @@ class HttpAnswer:
                 the call's logs tell.
         """
         if (error := status_error(reply.status, reply.headers, _text(reply), reply.address)) is not None:
-            error.known = told_in_text(reply.body)
+            error.known = partial_response_in(reply.body)
             raise error
         try:
             response = self._streamed(self._stream, reply) if self._stream is not None else self._whole(reply)
-            self._accounting.see_headers(reply.headers)
+            self._usage.read_headers(reply.headers)
         except ValueError as problem:
             kind = reply.headers.get("content-type", "no content type")
             seen = one_line(_text(reply)) or "an empty body"
             raise ContractError(f"HTTP {reply.status} with an unreadable body ({kind}): {problem}; it was: {seen}") from None
-        self._call.logs = "\n".join(filter(None, [self._call.logs, *self._accounting.problems]))
-        return response.model_copy(update=self._accounting.known())
+        self._call.logs = "\n".join(filter(None, [self._call.logs, *self._usage.problems]))
+        return response.model_copy(update=self._usage.known())
 
     def _streamed(self, stream: StreamedAnswer, reply: HttpReply) -> SkillResponse:
         try:
@@ -86,10 +85,10 @@ class HttpAnswer:
     def _whole(self, reply: HttpReply) -> SkillResponse:
         if not self._config.own_shape:
             answer = parse_json(reply.body)
-            self._accounting.see(answer)
+            self._usage.read_body(answer)
             return read_answer(answer)
         answer = _own_json(reply)
-        self._accounting.see(answer)
+        self._usage.read_body(answer)
         path = self._config.output_path or ""
         try:
             return SkillResponse(output=value_at(path, answer))

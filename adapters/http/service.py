@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from eval_skills.adapters.http.address import host_and_port, shown, sibling
 from eval_skills.adapters.http.client import HttpClient
 from eval_skills.adapters.http.config import ServeConfig
-from eval_skills.adapters.limits import crossed
+from eval_skills.adapters.limits import limit_reached
 from eval_skills.adapters.process import guard
 from eval_skills.adapters.process.child import Child
 from eval_skills.adapters.process.launch import Launch, spawn
@@ -63,7 +63,7 @@ class Service:
         """
         if self._child is not None:
             await asyncio.wait([self._child.exited], timeout=_SETTLE_S)
-        return self._obituary() or self._complaint()
+        return self._describe_end() or self._complaint()
 
     async def stop(self) -> None:
         """End the service and everything it started."""
@@ -108,17 +108,17 @@ class Service:
             raise InfraError(f"something else listens at {where}; stop it, or write {{port}} in the command and the address")
 
     def _refuse_dead(self) -> None:
-        if obituary := self._obituary():
-            raise InfraError(f"at its start {obituary}")
+        if describe_end := self._describe_end():
+            raise InfraError(f"at its start {describe_end}")
 
-    def _obituary(self) -> str:
+    def _describe_end(self) -> str:
         if self._child is None or not self._child.exited.done():
             return ""
         return f"the service died ({self._child.how_it_ended()}){self._said() or ' without a word'}"
 
     def _complaint(self) -> str:
         said = self._said()
-        return f"the service goes on{said}" if crossed(self._launch.limits, said) else ""
+        return f"the service goes on{said}" if limit_reached(self._launch.limits, said) else ""
 
     def _said(self) -> str:
         stderr = self._child.stderr.text() if self._child is not None else ""

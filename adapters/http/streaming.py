@@ -9,11 +9,10 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from eval_skills.adapters.answer.errors import told_in_text
+from eval_skills.adapters.answer.errors import partial_response_in
 from eval_skills.adapters.answer.json_text import parse_json
-from eval_skills.adapters.http.config import StreamConfig
+from eval_skills.adapters.http.config import StreamConfig, value_at
 from eval_skills.adapters.http.errors import TRANSIENT
-from eval_skills.adapters.http.json_pointer import value_at
 from eval_skills.adapters.http.sse import Event, EventStream
 from eval_skills.core.errors import ContractError, ItemError, SkillUnavailable
 from eval_skills.core.text import one_line
@@ -112,7 +111,8 @@ class StreamedAnswer:
 
     def _reported(self, event: Event) -> ItemError:
         kind = SkillUnavailable if is_passing(event.data) else ContractError
-        return kind(self._phrase(f"reported an error: {_shown(event) or 'without a word'}"), known=told_in_text(event.data))
+        message = self._phrase(f"reported an error: {_shown(event) or 'without a message'}")
+        return kind(message, known=partial_response_in(event.data))
 
     def _broken(self, problem: str) -> ContractError:
         return ContractError(self._phrase(problem))

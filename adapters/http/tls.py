@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import model_validator
-
-from eval_skills.core.models import Model
-from eval_skills.core.models.base import Text
+from eval_skills.adapters.config import source_of
+from eval_skills.adapters.http.address import shown
+from eval_skills.adapters.http.config import AuthConfig, TlsConfig
+from eval_skills.core.errors import InputError
+from eval_skills.core.models import Skill
 
 if TYPE_CHECKING:
     import ssl
@@ -23,25 +24,32 @@ _HINTS = {
 }
 
 
-class TlsConfig(Model):
-    """Files in PEM format, from the skill's folder.
+def trust_of(skill: Skill, config: AuthConfig, url: str) -> ssl.SSLContext | None:
+    """How to speak TLS with `skill` at `url`; None where its configuration says nothing about it.
 
-    `ca_file` holds the authorities to trust instead of the public ones. `client_cert` is what we show to a server that asks;
-    its key, without a passphrase, is in the same file or in `client_key`. `verify` false checks no certificate at all.
+    Raises:
+        InputError: a file of `tls` cannot be used, or there is no TLS at `url`.
     """
+    if config.tls is None:
+        return None
+    if not url.lower().startswith("https:"):
+        message = f"tls is for https:// addresses, and this one is {shown(url)}"
+        raise InputError(message, source=source_of(skill), path="adapterConfig.tls")
+    try:
+        return tls_context(config.tls, skill.folder)
+    except ValueError as error:
+        option, problem = error.args
+        raise InputError(problem, source=source_of(skill), path=f"adapterConfig.tls.{option}") from None
 
-    ca_file: Text | None = None
-    client_cert: Text | None = None
-    client_key: Text | None = None
-    verify: bool = True
 
-    @model_validator(mode="after")
-    def _can_be_meant(self) -> TlsConfig:
-        if self.client_key is not None and self.client_cert is None:
-            raise ValueError("clientKey is of no use without clientCert; give both")
-        if self.ca_file is not None and not self.verify:
-            raise ValueError("caFile says whom to trust and verify false trusts everyone; keep one of them")
-        return self
+def tls_warnings(skill: Skill, config: AuthConfig) -> list[str]:
+    """What a person should know of a trust that checks nothing."""
+    if config.tls is None or config.tls.verify:
+        return []
+    return [
+        f"{skill.key}: its certificate is not checked (adapterConfig.tls.verify is false), so whoever stands in between can "
+        "read and change what is sent, secrets included"
+    ]
 
 
 def tls_context(config: TlsConfig, folder: Path | None) -> ssl.SSLContext:

@@ -7,11 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from pydantic import model_validator
-
-from eval_skills.adapters.headers import HeaderName
-from eval_skills.adapters.http.json_pointer import JsonPointer, value_at
-from eval_skills.core.models import Model, Usage
+from eval_skills.adapters.http.config import JsonPointer, UsageHeaders, value_at
+from eval_skills.core.models import Usage
 from eval_skills.core.models.response import MAX_COST_USD, MAX_TOKENS
 
 _COST, _USAGE = "cost_usd", "usage"
@@ -26,20 +23,7 @@ _CACHED = ("cache_creation_input_tokens", "cache_read_input_tokens")
 """Anthropic counts these beside ``input_tokens``; OpenAI's cached tokens are part of ``prompt_tokens``."""
 
 
-class UsageHeaders(Model):
-    """The headers of a response that count tokens."""
-
-    prompt_tokens: HeaderName | None = None
-    completion_tokens: HeaderName | None = None
-
-    @model_validator(mode="after")
-    def _names_one(self) -> UsageHeaders:
-        if self.prompt_tokens is None and self.completion_tokens is None:
-            raise ValueError("names no header; give promptTokens, completionTokens or both")
-        return self
-
-
-class Accounting:
+class UsageReader:
     """Collects what one response says. What it does not say stays unknown; of two places, the body's word and the later counts.
 
     Where something stands that is no count or no amount, all of the usage or the cost is unknown (a part of it would look like
@@ -60,7 +44,7 @@ class Accounting:
         self._in_body: dict[str, Any] = {}
         self._unread: dict[str, list[str]] = {}
 
-    def see_headers(self, headers: Mapping[str, str]) -> None:
+    def read_headers(self, headers: Mapping[str, str]) -> None:
         """Take what the headers say."""
         if self._usage_headers is not None:
             for part, name in self._usage_headers:
@@ -71,7 +55,7 @@ class Accounting:
             with self._noted(_COST):
                 self._in_headers[_COST] = _amount(_number(text), f"the header {self._cost_header} holds {text[:40]!r}")
 
-    def see(self, body: Any) -> None:
+    def read_body(self, body: Any) -> None:
         """Take what a body, or one event of a stream, says."""
         for path in self._usage_paths:
             if (found := _at(path, body)) is not None:

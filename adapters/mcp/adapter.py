@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from eval_skills.adapters.answer.envelope import read_answer
 from eval_skills.adapters.base import Adapter
-from eval_skills.adapters.call import Call, uninterrupted
+from eval_skills.adapters.call import Call, shield_cleanup
 from eval_skills.adapters.config import AdapterConfig, read_config
 from eval_skills.adapters.http.auth import refuse_unusable_secrets
-from eval_skills.adapters.http.trust import trust_doubts
+from eval_skills.adapters.http.tls import tls_warnings
 from eval_skills.adapters.mcp.server import McpConfig, server_of
-from eval_skills.adapters.probing import Probed, schema_differences
+from eval_skills.adapters.probing import ProbeResult, schema_differences
 from eval_skills.core.errors import InfraError, SkillUnavailable
 from eval_skills.core.models import Skill, SkillResponse
 from eval_skills.core.text import nearest
@@ -57,9 +57,9 @@ class McpAdapter(Adapter):
         refuse_unusable_secrets(skill, read_config(McpConfig, skill))
 
     @classmethod
-    def doubts(cls, skill: Skill) -> list[str]:
+    def warnings(cls, skill: Skill) -> list[str]:
         """That a certificate is not checked."""
-        return trust_doubts(skill, read_config(McpConfig, skill))
+        return tls_warnings(skill, read_config(McpConfig, skill))
 
     async def _open(self) -> None:
         with suppress(SkillUnavailable):  # each call tries again, and says so
@@ -71,12 +71,13 @@ class McpAdapter(Adapter):
             self._retire(self._session)
         await asyncio.gather(*self._leaving)
 
-    async def _probe(self, call: Call) -> Probed:
+    async def _probe(self, call: Call) -> ProbeResult:
         """The server is connected and offers the tool; no tool is called."""
         session = await self._connected(self._tool)
         offered = session.tools[self._tool]
-        doubts = schema_differences(self.skill.input_schema, offered.input_schema)
-        return Probed(f"{session.origin['server'] or 'the server'} offers {self._tool}, 1 of {len(session.tools)}", tuple(doubts))
+        warnings = schema_differences(self.skill.input_schema, offered.input_schema)
+        server = session.origin["server"] or "the server"
+        return ProbeResult(f"{server} offers {self._tool}, 1 of {len(session.tools)}", tuple(warnings))
 
     async def _invoke(self, input_data: Any, call: Call) -> SkillResponse:
         from eval_skills.adapters.mcp.calls import CallInterrupted, ask
@@ -92,7 +93,7 @@ class McpAdapter(Adapter):
                 if not interruption.again or turn == _TURNS - 1:
                     raise
             except asyncio.CancelledError:
-                await uninterrupted(self._settle(session, call))
+                await shield_cleanup(self._settle(session, call))
                 raise
             else:
                 return _with_origin(read_answer(answer), session)

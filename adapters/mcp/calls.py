@@ -9,7 +9,7 @@ from mcp import MCPError
 from pydantic import ValidationError
 
 from eval_skills.adapters.call import Call
-from eval_skills.adapters.mcp.results import error_text, exception_in, is_closed, output_of, reply_error, told_in_result
+from eval_skills.adapters.mcp.results import error_text, exception_in, is_closed, output_of, partial_response_of, reply_error
 from eval_skills.adapters.mcp.session import McpSession
 from eval_skills.adapters.mcp.transport import SessionExpired
 from eval_skills.adapters.process.streams import OutputTail
@@ -43,15 +43,15 @@ async def ask(session: McpSession, tool: str, arguments: dict[str, Any], call: C
         SkillUnavailable, InfraError: HTTP says so.
     """
     client = await session.ready()
-    told, mark = OutputTail(), session.asking.count
+    told, mark = OutputTail(), session.server_requests.count
 
-    async def hear(progress: float, total: float | None, message: str | None) -> None:
+    async def on_progress(progress: float, total: float | None, message: str | None) -> None:
         share = f"{progress:g}" if total is None else f"{progress:g}/{total:g}"
         told.add(f"progress {share}{f': {message}' if message else ''}\n".encode(errors="replace"))
 
     call.start()
     try:
-        result = await client.call_tool(tool, arguments, progress_callback=hear)
+        result = await client.call_tool(tool, arguments, progress_callback=on_progress)
         call.stop()
         return await _answer(session, tool, result, max_bytes, mark)
     except MCPError as error:
@@ -65,8 +65,8 @@ async def ask(session: McpSession, tool: str, arguments: dict[str, Any], call: C
         raise ContractError(one_line(str(error), 600)) from None
     finally:
         call.stop()
-        call.seen = session.link.seen()
-        call.logs = "\n".join(text for text in (told.text().rstrip("\n"), session.link.take_logs()) if text)
+        call.seen = session.transport.seen()
+        call.logs = "\n".join(text for text in (told.text().rstrip("\n"), session.transport.take_logs()) if text)
 
 
 async def _answer(session: McpSession, tool: str, result: CallToolResult, max_bytes: int, mark: int) -> Any:
@@ -76,13 +76,13 @@ async def _answer(session: McpSession, tool: str, result: CallToolResult, max_by
         return output
     said = error_text(result)
     masked = said == f"Error executing tool {tool}"  # which is how a server hides what its tool raised
-    cause = exception_in(session.link.stderr()) if masked else ""
+    cause = exception_in(session.transport.stderr()) if masked else ""
     message = "; ".join(filter(None, (said, cause, _refused(session, mark))))
-    raise SkillError(message, known=told_in_result(result, max_bytes))
+    raise SkillError(message, known=partial_response_of(result, max_bytes))
 
 
 async def _explained(session: McpSession, error: MCPError, max_bytes: int, mark: int) -> ItemError:
-    failure = session.link.failure(error.data)
+    failure = session.transport.failure(error.data)
     if isinstance(failure, SessionExpired):
         return CallInterrupted(str(failure), again=True)
     if failure is not None:
@@ -97,13 +97,13 @@ async def _explained(session: McpSession, error: MCPError, max_bytes: int, mark:
 async def _interrupted(session: McpSession) -> ItemError:
     if session.retired:
         return CallInterrupted("the session was replaced under the call", again=True)
-    if (broken := session.link.broken) is not None:
+    if (broken := session.transport.broken) is not None:
         return type(broken)(str(broken), retry_after_s=broken.retry_after_s)
-    return CallInterrupted(await session.link.obituary("before it answered"))
+    return CallInterrupted(await session.transport.describe_end("before it answered"))
 
 
 def _refused(session: McpSession, mark: int) -> str:
-    asked = session.asking.since(mark)
+    asked = session.server_requests.since(mark)
     return f"the server asked us for {', '.join(asked)}, which an evaluation does not offer" if asked else ""
 
 

@@ -18,7 +18,7 @@ from eval_skills.adapters.http.address import shown
 from eval_skills.adapters.http.client import ERROR_BODY_BYTES, RequestTrace
 from eval_skills.adapters.http.errors import connection_error, status_error
 from eval_skills.adapters.mcp.results import too_long
-from eval_skills.adapters.mcp.transport import McpLink, SessionExpired, message_limit
+from eval_skills.adapters.mcp.transport import SessionExpired, Transport, message_limit
 from eval_skills.core.errors import ContractError, ItemError
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ _NO_DISCOVERY = frozenset({400, 404, 405, 406, 415, 422, 501})
 """How servers of before 2026 refuse the question for their protocol; the handshake follows, and tells more."""
 
 
-class HttpLink(McpLink):
+class HttpTransport(Transport):
     """Connections to one URL; no proxies, no compression, no time limits of their own."""
 
     def __init__(self, url: str, headers: Mapping[str, str], max_output_bytes: int, tls: ssl.SSLContext | None = None) -> None:
@@ -57,7 +57,7 @@ class HttpLink(McpLink):
         # Loading the certificate store takes tens of ms; a context without one refuses every certificate.
         verify = self._tls or (True if self._url.startswith("https:") else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
         limits = httpx2.Limits(max_connections=None, max_keepalive_connections=100)
-        transport = _Border(httpx2.AsyncHTTPTransport(verify=verify, trust_env=False, limits=limits), self)
+        transport = _CheckedResponses(httpx2.AsyncHTTPTransport(verify=verify, trust_env=False, limits=limits), self)
         headers = {"Accept-Encoding": "identity", **self._headers}
         size = message_limit(self._max_output_bytes)
         async with (
@@ -68,7 +68,7 @@ class HttpLink(McpLink):
         ):
             yield streams
 
-    async def obituary(self, when: str) -> str:
+    async def describe_end(self, when: str) -> str:
         return f"the connection to {shown(self._url)} broke {when}"
 
     @property
@@ -95,13 +95,13 @@ class _Asked:
         return cls(message.get("method", ""), message.get("id"))
 
 
-class _Border(httpx2.AsyncBaseTransport):
+class _CheckedResponses(httpx2.AsyncBaseTransport):
     """Where responses come in. What went wrong over HTTP with a tool's call becomes that call's error, and with anything else
     the link's: the SDK keeps neither the status nor Retry-After, and ends the whole session when one connection breaks.
     """
 
-    def __init__(self, inner: httpx2.AsyncBaseTransport, link: HttpLink) -> None:
-        self._inner, self._link = inner, link
+    def __init__(self, inner: httpx2.AsyncBaseTransport, transport: HttpTransport) -> None:
+        self._inner, self._transport = inner, transport
 
     async def aclose(self) -> None:
         await self._inner.aclose()
@@ -109,7 +109,7 @@ class _Border(httpx2.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         asked = await _Asked.of(request)
         if request.method == "DELETE" or asked.method == "notifications/cancelled":
-            return await self._politely(request)
+            return await self._sent_as_courtesy(request)
         try:
             return await self._checked(request, asked)
         except ItemError as error:
@@ -118,7 +118,7 @@ class _Border(httpx2.AsyncBaseTransport):
             self._note(request, error)
             raise httpx2.RequestError(str(error), request=request) from None
 
-    async def _politely(self, request: httpx2.Request) -> httpx2.Response:
+    async def _sent_as_courtesy(self, request: httpx2.Request) -> httpx2.Response:
         try:
             async with asyncio.timeout(_COURTESY_S):
                 return await self._sent(request)
@@ -148,20 +148,20 @@ class _Border(httpx2.AsyncBaseTransport):
 
     def _note(self, request: httpx2.Request, error: ItemError) -> None:
         if request.method == "POST":  # a server need not offer the GET that listens
-            self._link.broken = error
+            self._transport.broken = error
 
     async def _body(self, response: httpx2.Response) -> bytes:
         encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
         if encoding not in {"", "identity"}:
             await response.aclose()
             raise ContractError(f"the body is encoded as {encoding!r}, although Accept-Encoding asked for identity")
-        limit, received = message_limit(self._link.max_output_bytes), bytearray()
+        limit, received = message_limit(self._transport.max_output_bytes), bytearray()
         assert isinstance(response.stream, httpx2.AsyncByteStream)
         try:
             async for chunk in response.stream:
                 received += chunk
                 if len(received) > limit:
-                    raise too_long(self._link.max_output_bytes)
+                    raise too_long(self._transport.max_output_bytes)
         finally:
             await response.aclose()
         return bytes(received)
@@ -172,13 +172,13 @@ class _Border(httpx2.AsyncBaseTransport):
         if status < 300 or (status < 400 and _same_origin(request, response)):  # a redirect that the SDK follows
             return None
         if _SESSION_HEADER in request.headers and (status == 404 or (status == 400 and "session" in text.lower())):
-            return SessionExpired(f"HTTP {status} from {self._link.url}: the server does not know the session any more")
+            return SessionExpired(f"HTTP {status} from {self._transport.url}: the server does not know the session any more")
         if status not in _WHATEVER_THE_BODY and _is_error_reply(body):
             return None
-        return status_error(status, response.headers, text, self._link.url)
+        return status_error(status, response.headers, text, self._transport.url)
 
     def _reply(self, request: httpx2.Request, asked: _Asked, error: ItemError) -> httpx2.Response:
-        failure = {"code": mcp_types.INTERNAL_ERROR, "message": str(error), "data": self._link.keep(error)}
+        failure = {"code": mcp_types.INTERNAL_ERROR, "message": str(error), "data": self._transport.keep(error)}
         return httpx2.Response(200, json={"jsonrpc": "2.0", "id": asked.id, "error": failure}, request=request)
 
 

@@ -25,30 +25,30 @@ if TYPE_CHECKING:
 S = TypeVar("S", bound="ReadStream[Any] | WriteStream[Any]")
 
 
-class Watcher:
+class MessageInterceptor:
     """Is told of every message, in both directions, before anybody else; here: does nothing about it."""
 
-    def sent(self, message: mcp_types.JSONRPCMessage) -> None:
+    def on_sent(self, message: mcp_types.JSONRPCMessage) -> None:
         """A message on its way to the server."""
 
-    def came(self, message: mcp_types.JSONRPCMessage) -> None:
+    def on_received(self, message: mcp_types.JSONRPCMessage) -> None:
         """A message on its way from the server."""
 
 
 @asynccontextmanager
-async def watched(
-    carrier: AbstractAsyncContextManager[TransportStreams], watchers: Sequence[Watcher]
+async def intercepted(
+    carrier: AbstractAsyncContextManager[TransportStreams], interceptors: Sequence[MessageInterceptor]
 ) -> AsyncIterator[TransportStreams]:
-    """The streams of `carrier`, with the watchers looking on."""
+    """The streams of `carrier`, with the interceptors looking on."""
     async with carrier as (incoming, outgoing):
-        yield _Incoming(incoming, watchers), _Outgoing(outgoing, watchers)
+        yield _Incoming(incoming, interceptors), _Outgoing(outgoing, interceptors)
 
 
 class _Stream(Generic[S]):
     """What the SDK's two kinds of stream have in common."""
 
-    def __init__(self, stream: S, watchers: Sequence[Watcher]) -> None:
-        self._stream, self._watchers = stream, watchers
+    def __init__(self, stream: S, interceptors: Sequence[MessageInterceptor]) -> None:
+        self._stream, self._interceptors = stream, interceptors
 
     async def aclose(self) -> None:
         await self._stream.aclose()
@@ -65,25 +65,25 @@ class _Stream(Generic[S]):
 
 class _Outgoing(_Stream["WriteStream[SessionMessage]"]):
     async def send(self, item: SessionMessage, /) -> None:
-        for watcher in self._watchers:
-            watcher.sent(item.message)
+        for interceptor in self._interceptors:
+            interceptor.on_sent(item.message)
         await self._stream.send(item)
 
 
 class _Incoming(_Stream["ReadStream[SessionMessage | Exception]"]):
     async def receive(self) -> SessionMessage | Exception:
-        return self._looked_at(await self._stream.receive())
+        return self._intercepted(await self._stream.receive())
 
     def __aiter__(self) -> Self:
         return self
 
     async def __anext__(self) -> SessionMessage | Exception:
-        return self._looked_at(await self._stream.__anext__())
+        return self._intercepted(await self._stream.__anext__())
 
-    def _looked_at(self, item: SessionMessage | Exception) -> SessionMessage | Exception:
+    def _intercepted(self, item: SessionMessage | Exception) -> SessionMessage | Exception:
         if not isinstance(item, Exception):
-            for watcher in self._watchers:
-                watcher.came(item.message)
+            for interceptor in self._interceptors:
+                interceptor.on_received(item.message)
         return item
 
 
@@ -91,7 +91,7 @@ _VERSION = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 _ABOUT_VERSIONS = re.compile(r"protocol.?version", re.IGNORECASE)
 
 
-class Handshake(Watcher):
+class Handshake(MessageInterceptor):
     """Offers what the SDK does until `step_back` says otherwise.
 
     By the specification a server that does not know the version it is offered answers with one that it does know. Some answer
@@ -103,14 +103,14 @@ class Handshake(Watcher):
         self._request_id: str | int | None = None
         self._refusal: mcp_types.ErrorData | None = None
 
-    def sent(self, message: mcp_types.JSONRPCMessage) -> None:
+    def on_sent(self, message: mcp_types.JSONRPCMessage) -> None:
         """Put the older version into the handshake, where there is one to offer."""
         if isinstance(message, mcp_types.JSONRPCRequest) and message.method == "initialize":
             self._request_id = message.id
             if self._offer is not None and message.params is not None:
                 message.params["protocolVersion"] = self._offer
 
-    def came(self, message: mcp_types.JSONRPCMessage) -> None:
+    def on_received(self, message: mcp_types.JSONRPCMessage) -> None:
         """Note that the handshake is refused."""
         if isinstance(message, mcp_types.JSONRPCError) and message.id is not None and message.id == self._request_id:
             self._refusal = message.error
@@ -138,7 +138,7 @@ def _older(refusal: mcp_types.ErrorData) -> str:
 OFFERED = frozenset({"ping"})
 
 
-class Asking(Watcher):
+class ServerRequests(MessageInterceptor):
     """Notes the requests that come from the server: it gets a refusal, and what the tool then says may not tell why."""
 
     def __init__(self) -> None:
@@ -150,7 +150,7 @@ class Asking(Watcher):
         new = min(self.count - mark, len(self._last))
         return list(dict.fromkeys(list(self._last)[len(self._last) - new :]))
 
-    def came(self, message: mcp_types.JSONRPCMessage) -> None:
+    def on_received(self, message: mcp_types.JSONRPCMessage) -> None:
         """Remember what a message asks of us."""
         if isinstance(message, mcp_types.JSONRPCRequest) and message.method not in OFFERED:
             self.count += 1

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import mcp_types
 
 from eval_skills.adapters import limits
-from eval_skills.adapters.answer.errors import told_in
+from eval_skills.adapters.answer.errors import partial_response
 from eval_skills.adapters.answer.json_text import parse_json, write_json
 from eval_skills.core.errors import ContractError, ItemError, SkillError, SkillUnavailable
 from eval_skills.core.text import one_line
@@ -57,10 +57,10 @@ def error_text(result: mcp_types.CallToolResult) -> str:
     return one_line(said) or "no text"
 
 
-def told_in_result(result: mcp_types.CallToolResult, max_bytes: int) -> SkillResponse | None:
+def partial_response_of(result: mcp_types.CallToolResult, max_bytes: int) -> SkillResponse | None:
     """What an answer that is an error tells of the run; nothing where it is one that could not be kept."""
     try:
-        return told_in(output_of(result, max_bytes))
+        return partial_response(output_of(result, max_bytes))
     except ContractError:
         return None
 
@@ -80,7 +80,7 @@ def reply_error(error: MCPError, max_bytes: int) -> ItemError:
         return ContractError(said)
     if error.data:
         said = f"{said} ({one_line(str(error.data))})"
-    return SkillError(said, known=told_in(error.data))
+    return SkillError(said, known=partial_response(error.data))
 
 
 def is_closed(error: MCPError) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import mcp_types
 
 from eval_skills.adapters.answer.json_text import write_json
-from eval_skills.adapters.mcp.interceptors import Watcher
+from eval_skills.adapters.mcp.interceptors import MessageInterceptor
 from eval_skills.core.documents.json_schema import BoundedSchema
 from eval_skills.core.errors import ContractError, InputError
 
@@ -28,7 +28,7 @@ _LONG_BYTES = 4_096
 """A schema or an answer beyond this is checked off the event loop from the start."""
 
 
-class OutputSchemas(Watcher):
+class OutputSchemas(MessageInterceptor):
     """Takes the output schemas out of the listings that pass, and checks answers by them.
 
     The SDK, which then knows of none, would check on the event loop without any limit: a pattern that backtracks or references
@@ -41,12 +41,12 @@ class OutputSchemas(Watcher):
         self._ready: dict[str, _Schema] = {}
         self._preparing = asyncio.Lock()
 
-    def sent(self, message: mcp_types.JSONRPCMessage) -> None:
+    def on_sent(self, message: mcp_types.JSONRPCMessage) -> None:
         """Remember a request for a listing."""
         if isinstance(message, mcp_types.JSONRPCRequest) and message.method == "tools/list":
             self._listings.add(message.id)
 
-    def came(self, message: mcp_types.JSONRPCMessage) -> None:
+    def on_received(self, message: mcp_types.JSONRPCMessage) -> None:
         """Take the schemas out of a listing; what is none stays, for the SDK to refuse."""
         if not isinstance(message, mcp_types.JSONRPCResponse) or message.id not in self._listings:
             return

@@ -18,7 +18,7 @@ from eval_skills.adapters.config import CommandConfig, source_of
 from eval_skills.adapters.http.address import shown
 from eval_skills.adapters.http.auth import auth_headers, auth_query, sent_headers
 from eval_skills.adapters.http.config import AuthConfig
-from eval_skills.adapters.http.trust import trust_of
+from eval_skills.adapters.http.tls import trust_of
 from eval_skills.adapters.process.adapter import command_words
 from eval_skills.adapters.process.launch import PYTHON_MARK, Launch, child_environment, launch_of
 from eval_skills.core.errors import InputError, UsageError
@@ -28,7 +28,7 @@ from eval_skills.core.models.base import Text
 if TYPE_CHECKING:
     import ssl
 
-    from eval_skills.adapters.mcp.transport import McpLink
+    from eval_skills.adapters.mcp.transport import Transport
 
 MAX_OUTPUT_BYTES = 5_000_000
 CONNECT_TIMEOUT_S = 30.0
@@ -46,15 +46,15 @@ class McpServer:
     connect_timeout_s: float = CONNECT_TIMEOUT_S
     max_output_bytes: int = MAX_OUTPUT_BYTES
 
-    def link(self) -> McpLink:
+    def transport(self) -> Transport:
         """A new carrier of messages to it."""
         if self.launch is not None:
-            from eval_skills.adapters.mcp.stdio import StdioLink
+            from eval_skills.adapters.mcp.stdio import StdioTransport
 
-            return StdioLink(self.launch, self.max_output_bytes)
-        from eval_skills.adapters.mcp.http import HttpLink
+            return StdioTransport(self.launch, self.max_output_bytes)
+        from eval_skills.adapters.mcp.http import HttpTransport
 
-        return HttpLink(self.url, self.headers, self.max_output_bytes, self.tls)
+        return HttpTransport(self.url, self.headers, self.max_output_bytes, self.tls)
 
     def __str__(self) -> str:
         return shlex.join(self.launch.argv) if self.launch is not None else shown(self.url)

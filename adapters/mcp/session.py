@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from mcp import Client, MCPError
 from pydantic import ValidationError
 
-from eval_skills.adapters.mcp.interceptors import Asking, Handshake, watched
+from eval_skills.adapters.mcp.interceptors import Handshake, ServerRequests, intercepted
 from eval_skills.adapters.mcp.schemas import OutputSchemas
 from eval_skills.adapters.mcp.server import McpServer
 from eval_skills.adapters.process.streams import last_lines
@@ -19,7 +20,7 @@ from eval_skills.core.errors import ContractError, InfraError, ItemError, SkillU
 if TYPE_CHECKING:
     from mcp_types import LoggingMessageNotificationParams, Tool
 
-    from eval_skills.adapters.mcp.transport import McpLink
+    from eval_skills.adapters.mcp.transport import Transport
 
 MAX_PAGES = 100
 """A listing of tools that has more pages is taken for one that never ends."""
@@ -44,8 +45,8 @@ class McpSession:
         self._stop = asyncio.Event()
         self._ready: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
         self._ready.add_done_callback(lambda ready: ready.cancelled() or ready.exception())
-        self.link: McpLink = server.link()
-        self.asking, self.schemas = Asking(), OutputSchemas()
+        self.transport: Transport = server.transport()
+        self.server_requests, self.schemas = ServerRequests(), OutputSchemas()
         self._handshake = Handshake()
         self.tools: dict[str, Tool] = {}
         self.origin: dict[str, Any] = {}
@@ -68,7 +69,7 @@ class McpSession:
     @property
     def lost(self) -> bool:
         """Whether calling it is of no use any more."""
-        return self.retired or self._owner.done() or self.link.lost
+        return self.retired or self._owner.done() or self.transport.lost
 
     async def answers(self, within_s: float) -> bool:
         """Whether the server answers anything at all."""
@@ -94,7 +95,7 @@ class McpSession:
         problem: ItemError = InfraError("the session was closed")
         for mode in self._modes():
             problem = await self._hold(mode)
-            if self._ready.done() or self.retired or not self.link.died:
+            if self._ready.done() or self.retired or not self.transport.died:
                 break
         if not self._ready.done() and not self.retired and self._handshake.step_back():
             problem = await self._hold("legacy")
@@ -109,7 +110,7 @@ class McpSession:
 
     async def _hold(self, mode: Literal["auto", "legacy"]) -> ItemError:
         """Connect, wait for the end, leave; what ended it."""
-        self.link = self._server.link()
+        self.transport = self._server.transport()
         limit = asyncio.timeout(self._server.connect_timeout_s)
         started = time.perf_counter()
         try:
@@ -117,8 +118,8 @@ class McpSession:
                 self.tools = await self._all_tools(client)
                 self.origin = _origin(client, time.perf_counter() - started)
                 limit.reschedule(None)
-                self.link.broken = None
-                self.link.take_logs()  # a server of before 2026 complains at length of being asked for a later protocol
+                self.transport.broken = None
+                self.transport.take_logs()  # a server of before 2026 complains at length of being asked for a later protocol
                 if not self._ready.done():
                     self._ready.set_result(client)
                 await self._stop.wait()
@@ -143,35 +144,76 @@ class McpSession:
 
     def _client(self, mode: Literal["auto", "legacy"]) -> Client:
         return Client(
-            watched(self.link.connect(), (self.asking, self.schemas, self._handshake)),
+            intercepted(self.transport.connect(), (self.server_requests, self.schemas, self._handshake)),
             mode=mode,
             cache=None,
             log_level="info",
-            logging_callback=self._hear,
+            logging_callback=self._on_log,
         )
 
-    async def _hear(self, params: LoggingMessageNotificationParams) -> None:
-        self.link.said.add(f"{params.level}: {params.data}\n".encode(errors="replace"))
+    async def _on_log(self, params: LoggingMessageNotificationParams) -> None:
+        self.transport.said.add(f"{params.level}: {params.data}\n".encode(errors="replace"))
 
     async def _why(self, error: BaseException, *, late: bool = False) -> ItemError:
         """What the failure to connect, or the end of the connection, is for an item."""
-        if self.link.broken is not None:
-            return self.link.broken
+        if self.transport.broken is not None:
+            return self.transport.broken
         causes = leaves(error)
         if (known := next((cause for cause in causes if isinstance(cause, ItemError)), None)) is not None:
             return known
         if late:
             limit = f"the server was not ready within {self._server.connect_timeout_s:g} s (connectTimeoutMs)"
-            said = last_lines(self.link.stderr())
-            return InfraError("; ".join(filter(None, (limit, self.link.seen(), said and f"stderr: {said}"))))
-        if self.link.died:
-            return InfraError(await self.link.obituary("at its start"))
+            said = last_lines(self.transport.stderr())
+            return InfraError("; ".join(filter(None, (limit, self.transport.seen(), said and f"stderr: {said}"))))
+        if self.transport.died:
+            return InfraError(await self.transport.describe_end("at its start"))
         if any(isinstance(cause, ValidationError) for cause in causes):
             return ContractError(f"the server does not speak MCP as its version has it: {causes[0]}")
         if refused := next((cause for cause in causes if isinstance(cause, MCPError)), None):
             return InfraError(f"the server refused to connect: error {refused.code}: {refused.message}")
         described = "; ".join(f"{type(cause).__name__}: {cause}" for cause in causes)
-        return SkillUnavailable(f"{await self.link.obituary('at its start')}: {described}")
+        return SkillUnavailable(f"{await self.transport.describe_end('at its start')}: {described}")
+
+
+@dataclass(frozen=True, slots=True)
+class ServerTool:
+    """A tool as its server describes it; `title` and `description` may be empty, and so may the schema of its output."""
+
+    name: str
+    title: str = ""
+    description: str = ""
+    input_schema: dict[str, Any] = field(default_factory=dict)
+    output_schema: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolListing:
+    """The tools of a server in its own order, and what it says of itself; the names may be empty."""
+
+    tools: list[ServerTool]
+    name: str = ""
+    version: str = ""
+    protocol: str = ""
+
+
+async def list_tools(server: McpServer) -> ToolListing:
+    """Connect, list, and leave.
+
+    Raises:
+        ItemError: the server cannot be started, reached or understood.
+    """
+    session = McpSession(server)
+    try:
+        client = await session.ready()
+        info = client.server_info
+        tools = [
+            ServerTool(tool.name, tool.title or "", tool.description or "", tool.input_schema, tool.output_schema or {})
+            for tool in session.tools.values()
+        ]
+        name, version = (info.name, info.version) if info is not None else ("", "")
+        return ToolListing(tools, name, version, client.protocol_version)
+    finally:
+        await session.close()
 
 
 def leaves(error: BaseException) -> list[BaseException]:

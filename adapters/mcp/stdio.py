@@ -16,9 +16,9 @@ import mcp_types
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
-from eval_skills.adapters.call import uninterrupted
+from eval_skills.adapters.call import shield_cleanup
 from eval_skills.adapters.mcp.results import too_long
-from eval_skills.adapters.mcp.transport import McpLink, message_limit
+from eval_skills.adapters.mcp.transport import Transport, message_limit
 from eval_skills.adapters.process import guard
 from eval_skills.adapters.process.child import Child
 from eval_skills.adapters.process.launch import Launch, spawn
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
     from mcp.client._transport import TransportStreams
 
-FAREWELL_S = 1.0
+EXIT_WAIT_S = 1.0
 """How long a server may take to end by itself when its standard input closes."""
 
 _SETTLE_S = 0.3
@@ -41,7 +41,7 @@ _FIRST_ID = re.compile(rb'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(
 _LAST_ID = re.compile(rb',\s*"id"\s*:\s*(\d+)\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$')
 
 
-class StdioLink(McpLink):
+class StdioTransport(Transport):
     """A server process under the guard, so that it ends with us; the whole tree of what it started is ended with it.
 
     Not the SDK's own transport: that one adds variables of ours to the child's environment, has no limit for a line, waits
@@ -56,9 +56,9 @@ class StdioLink(McpLink):
         self._queue: deque[bytes | LongLine] = deque()
         self._arrived = asyncio.Event()
         self._child: Child | None = None
-        self._noise = ""
+        self._last_stray_line = ""
         self._over = self._died = False
-        self._last_words = ""
+        self._last_stderr = ""
 
     @property
     def lost(self) -> bool:
@@ -82,15 +82,15 @@ class StdioLink(McpLink):
                 yield incoming, outgoing
             finally:
                 with anyio.CancelScope(shield=True):
-                    await uninterrupted(self._end(child))
+                    await shield_cleanup(self._end(child))
                 pumps.cancel_scope.cancel()
 
-    async def obituary(self, when: str) -> str:
+    async def describe_end(self, when: str) -> str:
         if self._child is None:
             return "the server was not started"
         await asyncio.wait([self._child.ended], timeout=_SETTLE_S)
-        self._last_words = self._last_words or last_lines(self.stderr())
-        said = f"; stderr: {self._last_words}" if self._last_words else ""
+        self._last_stderr = self._last_stderr or last_lines(self.stderr())
+        said = f"; stderr: {self._last_stderr}" if self._last_stderr else ""
         if not self._child.exited.done():
             return f"the server closed its connection {when}{said}"
         return f"the server ended {when} ({self._child.how_it_ended()}){said}"
@@ -100,7 +100,7 @@ class StdioLink(McpLink):
         return "\n".join(text.rstrip("\n") for text in (super().take_logs(), stderr) if text.strip())
 
     def seen(self) -> str:
-        return f"the last line on stdout is no MCP message: {self._noise}" if self._noise else ""
+        return f"the last line on stdout is no MCP message: {self._last_stray_line}" if self._last_stray_line else ""
 
     def stderr(self) -> str:
         return self._child.stderr.text() if self._child is not None else ""
@@ -109,7 +109,7 @@ class StdioLink(McpLink):
         self._over = True
         child.listen()  # a server that cannot write its last words does not end
         child.close_stdin()
-        await asyncio.wait([child.ended], timeout=FAREWELL_S)
+        await asyncio.wait([child.ended], timeout=EXIT_WAIT_S)
         await child.stop()
 
     def _on_stdout(self, data: bytes) -> None:
@@ -168,7 +168,7 @@ class StdioLink(McpLink):
         if request_id is not None:
             return self._failed(request_id, ContractError(f"an answer that is no JSON-RPC message: {one_line(text)}"))
         if text.strip():
-            self._noise = one_line(text)
+            self._last_stray_line = one_line(text)
             self.said.add(line + b"\n")
         return None
 

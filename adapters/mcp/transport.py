@@ -29,7 +29,7 @@ class SessionExpired(SkillUnavailable):
     """The server does not know our session any more: the call was not carried out."""
 
 
-class McpLink(ABC):
+class Transport(ABC):
     """One connection's carrier, used once.
 
     `said` is what the server said beside its messages. `broken` is the error that made the connection useless, where the carrier
@@ -52,7 +52,7 @@ class McpLink(ABC):
         """Whether no message can come any more, as far as is known."""
 
     @abstractmethod
-    async def obituary(self, when: str) -> str:
+    async def describe_end(self, when: str) -> str:
         """How the other end went, as a phrase with `when` in it; waits briefly for what the system is about to report."""
 
     @property

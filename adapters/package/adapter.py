@@ -10,8 +10,7 @@ from eval_skills.adapters.base import Adapter
 from eval_skills.adapters.call import Call
 from eval_skills.adapters.config import source_of
 from eval_skills.adapters.package.files import structure_findings, suite_findings
-from eval_skills.adapters.package.finding import Finding
-from eval_skills.adapters.package.metadata import description_findings, metadata_findings, schema_findings
+from eval_skills.adapters.package.metadata import Finding, description_findings, metadata_findings, schema_findings
 from eval_skills.core.errors import InfraError, InputError, SkillError
 from eval_skills.core.models import Skill, SkillResponse
 from eval_skills.core.text import nearest

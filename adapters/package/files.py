@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
-from eval_skills.adapters.package.finding import Finding
+from eval_skills.adapters.package.metadata import Finding
 from eval_skills.adapters.python.entrypoint import python_entrypoint
 from eval_skills.core.documents.loading import read_document, validate
 from eval_skills.core.errors import InputError

@@ -1,14 +1,11 @@
-"""What a skill says about itself: its metadata and its description.
-
-Whether a skill's schemas tell a caller what to send and what to expect.
-"""
+"""What a skill says about itself: its metadata, its description, and whether its schemas say what to send and to expect."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Any
 
-from eval_skills.adapters.package.finding import Finding
 from eval_skills.core.models import Skill
 
 MIN_WORDS = 5
@@ -21,6 +18,18 @@ _PLACEHOLDER = re.compile(
 )
 _WORD = re.compile(r"\w+")
 _LICENSE = re.compile(r"^[\w.+-]+( (WITH|AND|OR) [\w.+-]+)*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """`code` names it (words joined by ``-``, no code inside another one), `met` says whether it is so.
+
+    `otherwise` is the sentence for the case that it is not: what is wrong, and what would be right.
+    """
+
+    code: str
+    met: bool
+    otherwise: str
 
 
 def metadata_findings(skill: Skill) -> list[Finding]:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from eval_skills.adapters.answer.envelope import read_answer
 from eval_skills.adapters.base import Adapter
-from eval_skills.adapters.call import Call, uninterrupted
+from eval_skills.adapters.call import Call, shield_cleanup
 from eval_skills.adapters.config import AdapterConfig, CommandConfig, SubprocessConfig, read_config, source_of
 from eval_skills.adapters.process.jsonrpc import Reply
 from eval_skills.adapters.process.launch import launch_of
@@ -71,7 +71,7 @@ class SubprocessAdapter(Adapter):
         finally:
             call.stop()
             call.seen = worker.seen()
-            await uninterrupted(worker.stop())
+            await shield_cleanup(worker.stop())
             self._fresh.discard(worker)
             call.logs = "\n".join(filter(None, (worker.take_logs(), remark)))
         return reply, None if remark.startswith("still") else worker.exit_code

@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 GRACE_S = 0.3
-FAREWELL_S = 2.0
+EXIT_WAIT_S = 2.0
 """How long a program that shares its input may take to end by itself when that ends."""
 
 _POLL_S = 0.005
@@ -75,7 +75,7 @@ def _outlived(pid: int) -> int:
 
 
 def _end_what_is_left() -> None:
-    end = time.monotonic() + FAREWELL_S
+    end = time.monotonic() + EXIT_WAIT_S
     while _kill_children() and time.monotonic() < end:  # what is below one becomes ours as soon as it is gone
         with suppress(ChildProcessError):
             while os.waitpid(-1, os.WNOHANG)[0]:
@@ -118,7 +118,7 @@ def _hung_up() -> None:
     watch = select.poll()
     watch.register(0, 0)  # hanging up is always reported; what there is to read is not ours
     watch.poll()
-    time.sleep(FAREWELL_S)
+    time.sleep(EXIT_WAIT_S)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from eval_skills.adapters.answer.errors import besides_told, told_in
+from eval_skills.adapters.answer.errors import partial_response, without_partial_response
 from eval_skills.adapters.answer.json_text import parse_json, write_json
 from eval_skills.core.errors import ContractError, InfraError, SkillError
 from eval_skills.core.text import one_line
@@ -30,7 +30,7 @@ class Reply:
             SkillError: the skill reported an error; the message has its code and message, and `known` what it tells of the run.
         """
         if self.failed:
-            raise SkillError(_describe_error(self.content), known=told_in(self.content))
+            raise SkillError(_describe_error(self.content), known=partial_response(self.content))
         return self.content
 
 
@@ -125,6 +125,6 @@ def _describe_error(error: Any) -> str:
         return f"error reply: {one_line(json.dumps(error))}"
     data = error.get("data")
     if isinstance(data, dict):  # what it tells of the run is kept beside the message
-        data = besides_told(data) or None
+        data = without_partial_response(data) or None
     more = f" ({one_line(json.dumps(data))})" if data is not None else ""
     return f"error {error.get('code')}: {one_line(error['message'])}{more}"

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from eval_skills.adapters.call import uninterrupted
+from eval_skills.adapters.call import shield_cleanup
 from eval_skills.adapters.config import Limits, ProcessConfig
 from eval_skills.adapters.limits import limited
 from eval_skills.adapters.process.child import Child
@@ -40,7 +40,7 @@ async def spawn(launch: Launch, on_stdout: Callable[[bytes], None], *, stdin: bo
         return await asyncio.shield(starting)
     except asyncio.CancelledError:
         # asyncio would kill the program alone, and wait for ever if its pipes are not connected yet: let it start, end its tree.
-        await uninterrupted(_abandon(starting))
+        await shield_cleanup(_abandon(starting))
         raise
 
 

@@ -6,13 +6,13 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from eval_skills.adapters.call import Call, uninterrupted
+from eval_skills.adapters.call import Call, shield_cleanup
 from eval_skills.adapters.process.jsonrpc import Reply
 from eval_skills.adapters.process.launch import Launch
 from eval_skills.adapters.process.worker import Worker
 from eval_skills.core.errors import InfraError
 
-FAREWELL_S = 0.3
+EXIT_WAIT_S = 0.3
 """How long an idle worker may take to end by itself when its standard input closes."""
 
 
@@ -49,7 +49,7 @@ class WorkerPool:
             try:
                 await self._prepare(worker)
             except BaseException:
-                await uninterrupted(self.discard(worker))
+                await shield_cleanup(self.discard(worker))
                 raise
         return worker
 
@@ -66,7 +66,7 @@ class WorkerPool:
         except BaseException:
             call.stop()
             call.seen, call.logs = worker.seen(), worker.take_logs()
-            await uninterrupted(self.discard(worker))
+            await shield_cleanup(self.discard(worker))
             raise
         call.start(not_before=worker.unread_until)
         call.stop(worker.answered_at)
@@ -86,6 +86,6 @@ class WorkerPool:
     async def close(self) -> None:
         """End all workers; the idle ones may end by themselves first."""
         self._closed = True
-        await asyncio.gather(*(worker.finish(FAREWELL_S) for worker in self._all))
+        await asyncio.gather(*(worker.finish(EXIT_WAIT_S) for worker in self._all))
         self._idle.clear()
         self._all.clear()

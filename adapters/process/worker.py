@@ -6,7 +6,7 @@ import asyncio
 import time
 from typing import Any
 
-from eval_skills.adapters.limits import crossed, in_force, too_long
+from eval_skills.adapters.limits import limit_reached, limits_in_force, too_long
 from eval_skills.adapters.process.child import describe_exit
 from eval_skills.adapters.process.jsonrpc import Reply, read_reply, request_line, why_not_reply
 from eval_skills.adapters.process.launch import Launch, spawn
@@ -178,6 +178,7 @@ class Worker:
             return InfraError(f"the program could not be started ({how}){said}")
         if code == 0 and self._last:
             return ContractError(f"it ended without an answer to id {self._request_id} ({how}); {self.seen()}{said}")
-        limit = "" if not code or crossed(limits, f"({how}) {said}") else in_force(limits) and f"; {in_force(limits)}"
+        in_force = limits_in_force(limits)
+        limit = f"; {in_force}" if code and in_force and not limit_reached(limits, f"({how}) {said}") else ""
         served = f" after {self._calls - 1} answered request{'s' if self._calls > 2 else ''}" if self._calls > 1 else ""
         return SkillUnavailable(f"the process ended without an answer ({how}){served}{limit}{said}")

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar, cast
 
 from eval_skills.adapters.answer.envelope import read_answer
-from eval_skills.adapters.answer.errors import told_in, unread_calls
+from eval_skills.adapters.answer.errors import partial_response, unread_calls
 from eval_skills.adapters.base import Adapter
 from eval_skills.adapters.call import Call
 from eval_skills.adapters.config import AdapterConfig, CustomConfig, HostedConfig, read_config
-from eval_skills.adapters.probing import Probed
+from eval_skills.adapters.probing import ProbeResult
 from eval_skills.adapters.process.jsonrpc import Reply
 from eval_skills.adapters.process.launch import launch_of
 from eval_skills.adapters.process.pool import WorkerPool
@@ -84,10 +84,10 @@ class HostedAdapter(Adapter, Generic[C]):
     async def _close(self) -> None:
         await self._pool.close()
 
-    async def _probe(self, call: Call) -> Probed:
+    async def _probe(self, call: Call) -> ProbeResult:
         """The object is loaded; it is not called."""
         self._pool.give_back(await self._pool.take())
-        return Probed(f"{self._entrypoint} is loaded")
+        return ProbeResult(f"{self._entrypoint} is loaded")
 
     async def _invoke(self, input_data: Any, call: Call) -> SkillResponse:
         call.suspend()
@@ -100,7 +100,7 @@ class HostedAdapter(Adapter, Generic[C]):
 
     def _known(self, error: dict[str, Any]) -> SkillResponse | None:
         """What an error tells of the run before it."""
-        return told_in(error)
+        return partial_response(error)
 
     def _result(self, reply: Reply) -> Any:
         if not reply.failed:

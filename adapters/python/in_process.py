@@ -16,25 +16,24 @@ from typing import Any, ClassVar, Literal, Self, TypeVar, cast
 from pydantic import PrivateAttr
 
 from eval_skills.adapters.answer.envelope import read_answer
-from eval_skills.adapters.answer.errors import told_in, unread_calls
+from eval_skills.adapters.answer.errors import partial_response, unread_calls
 from eval_skills.adapters.answer.json_text import parse_json, write_json
 from eval_skills.adapters.base import Adapter
 from eval_skills.adapters.call import Call
 from eval_skills.adapters.config import MAX_OUTPUT_BYTES, AdapterConfig, read_config
-from eval_skills.adapters.probing import Probed
-from eval_skills.adapters.python.host.answer import plain, told_by
+from eval_skills.adapters.probing import ProbeResult
+from eval_skills.adapters.python.host.answer import error_data, plain
 from eval_skills.adapters.python.host.errors import NotJson, NotLoaded, Unfinished, a_type, described
 from eval_skills.adapters.python.host.langchain import (
+    answer_parts,
     config_of_call,
     given_first,
     method_of,
     refuse_waiting,
     state_of,
     takes_config,
-    told,
 )
-from eval_skills.adapters.python.langchain import graph_input, response_of
-from eval_skills.adapters.python.langchain_messages import in_openai_s_words
+from eval_skills.adapters.python.langchain import as_openai, graph_input, response_of
 from eval_skills.core.config.limits import OutputBytes
 from eval_skills.core.errors import ContractError, InputError, ItemError, SkillError
 from eval_skills.core.fingerprint import digest_of_json
@@ -165,11 +164,11 @@ class FunctionAdapter(Adapter):
 
     def _known(self, error: dict[str, Any]) -> SkillResponse | None:
         """What an error tells of the run before it."""
-        return told_in(error)
+        return partial_response(error)
 
-    async def _probe(self, call: Call) -> Probed:
+    async def _probe(self, call: Call) -> ProbeResult:
         """It is here; it is not called."""
-        return Probed(f"{self.skill.entrypoint} can be called")
+        return ProbeResult(f"{self.skill.entrypoint} can be called")
 
     async def _invoke(self, input_data: Any, call: Call) -> SkillResponse:
         call.seen = "" if self._is_async else "a thread cannot be stopped, so the function goes on in it"
@@ -210,7 +209,7 @@ class FunctionAdapter(Adapter):
     def _failure(self, error: BaseException) -> ItemError:
         if isinstance(error, NotJson):
             return ContractError(one_line(str(error)))
-        content = told_by(error, self._max_bytes)
+        content = error_data(error, self._max_bytes)
         known = self._known(content)
         message = str(error) if isinstance(error, Unfinished) else described(error)
         return SkillError(f"{one_line(message)}{unread_calls(content, known)}", known=known)
@@ -238,7 +237,7 @@ class RunnableAdapter(FunctionAdapter):
 
         def said(value: Any, answer: Any, state: Any, usages: list[Any]) -> dict[str, Any]:
             refuse_waiting(answer, state)
-            run = told(answer, None)
+            run = answer_parts(answer, None)
             return {**run, "usages": plain(usages), "given": given_first(value, run.get("messages"))}
 
         def called(value: Any) -> dict[str, Any]:
@@ -266,7 +265,7 @@ class RunnableAdapter(FunctionAdapter):
 
     def _known(self, error: dict[str, Any]) -> SkillResponse | None:
         known = super()._known(error)
-        return known and in_openai_s_words(known)
+        return known and as_openai(known)
 
 
 def _wants_keywords(name: str, function: Callable[..., Any]) -> bool:

@@ -1,17 +1,28 @@
-"""A skill that is a Runnable of LangChain, a compiled graph of LangGraph, or a tool."""
+"""A skill that is a Runnable of LangChain, a compiled graph of LangGraph, or a tool; its messages as OpenAI-style ones."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any, ClassVar
+
+from pydantic import ValidationError
 
 from eval_skills.adapters.answer.envelope import read_answer
 from eval_skills.adapters.config import AdapterConfig, LangchainConfig
 from eval_skills.adapters.python.adapter import HostedAdapter
-from eval_skills.adapters.python.langchain_messages import calls_of, final_text, in_openai_s_words, openai_message, usage_of
-from eval_skills.core.models import SkillResponse
+from eval_skills.core.errors import ContractError
+from eval_skills.core.messages.blocks import is_text, text_of
+from eval_skills.core.messages.responses_items import built_in_call, is_call
+from eval_skills.core.messages.tool_results import ToolResult, results_of
+from eval_skills.core.models import SkillResponse, ToolCall, Usage
 
 MESSAGES = "messages"
+_ROLES = {"ai": "assistant", "human": "user"}
+
+_SERVED = frozenset({"server_tool_use", "mcp_tool_use", "server_tool_call", "mcp_call"})
+_REPEATED = frozenset({"tool_call", "invalid_tool_call", "function_call", "custom_tool_call"})
+"""Blocks of calls that stand in `tool_calls` as well."""
 
 
 class LangchainAdapter(HostedAdapter[LangchainConfig]):
@@ -35,7 +46,7 @@ class LangchainAdapter(HostedAdapter[LangchainConfig]):
 
     def _known(self, error: dict[str, Any]) -> SkillResponse | None:
         known = super()._known(error)
-        return known and in_openai_s_words(known)
+        return known and as_openai(known)
 
     def _read(self, answer: Any) -> SkillResponse:
         return response_of(answer)
@@ -78,3 +89,126 @@ def graph_input(value: Any, key: str | None, channels: list[str]) -> Any:
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def openai_message(message: dict[str, Any]) -> dict[str, Any]:
+    """`message` with role, content and, where it has them, tool calls whose arguments are JSON text.
+
+    A content of several texts becomes one text; other parts (images) stay only in messages that no model wrote. A call that
+    the model wrote unreadably keeps its arguments as they were. Calls that the model's service ran itself (a web search) stand in
+    the content, and are calls as well. What is no message of LangChain is passed on.
+    """
+    if "type" not in message:
+        return message
+    role = _role(message)
+    spoken: dict[str, Any] = {"role": role, "content": _content(message, role)}
+    spoken |= {key: message[key] for key in ("name", "tool_call_id") if message.get(key) is not None}
+    if calls := _calls(message):
+        spoken["tool_calls"] = [_openai_call(call) for call in calls]
+    return spoken
+
+
+def calls_of(messages: list[dict[str, Any]]) -> list[ToolCall]:
+    """All tool calls in order, each with the result or the error that a tool's message, or a block beside it, has for its id."""
+    answers = {result.call_id: result for result in _results(messages)}
+    asked = [call for message in messages for call in _calls(message)]
+    return [_tool_call(call, answers.get(call.get("id")) if call.get("id") else None) for call in asked if _is_native(call)]
+
+
+def as_openai(known: SkillResponse) -> SkillResponse:
+    """What an error told, its messages as `openai_message` writes them and, unless it told those itself, their calls and tokens;
+    as it is where that cannot be done: whatever raised it may have messages of its own kind.
+    """
+    told = known.messages or []
+    if not all(isinstance(message.get("type"), str) for message in told):
+        return known
+    try:
+        return SkillResponse(
+            messages=known.messages and [openai_message(message) for message in told],
+            tool_calls=known.tool_calls or (calls_of(told) if told else known.tool_calls),
+            usage=known.usage or usage_of([message.get("usage_metadata") for message in told]),
+            cost_usd=known.cost_usd,
+        )
+    except (AttributeError, TypeError, ValidationError):
+        return known
+
+
+def final_text(messages: list[dict[str, Any]]) -> str:
+    """The text of the model's last message.
+
+    Raises:
+        ContractError: no model spoke; what a user, a tool or the system said is no answer.
+    """
+    spoken = [message for message in messages if _role(message) == "assistant"]
+    if not spoken:
+        others = ", ".join(dict.fromkeys(map(_role, messages)))
+        raise ContractError(f"no message of the model in the answer{others and f'; what is new in it came from: {others}'}")
+    return text_of(spoken[-1].get("content"))
+
+
+def usage_of(usages: list[dict[str, Any] | None]) -> Usage | None:
+    """The sum of LangChain's usage metadata, None where nobody reported any."""
+    known = [usage for usage in usages if usage]
+    if not known:
+        return None
+    prompt, completion = (sum(usage.get(key) or 0 for usage in known) for key in ("input_tokens", "output_tokens"))
+    return Usage(prompt_tokens=prompt, completion_tokens=completion)
+
+
+def _role(message: dict[str, Any]) -> str:
+    kind = str(message.get("type", message.get("role", ""))).removesuffix("MessageChunk").lower()
+    return str(message.get("role") or "user") if kind == "chat" else _ROLES.get(kind, kind)
+
+
+def _content(message: dict[str, Any], role: str) -> Any:
+    content = message.get("content")
+    if role == "assistant" or (isinstance(content, list) and all(map(is_text, content))):
+        return text_of(content)
+    return content
+
+
+def _calls(message: dict[str, Any]) -> list[Any]:
+    served = [call for block in _list(message, "content") if (call := _served_call(block)) is not None]
+    return [*served, *_list(message, "tool_calls"), *_list(message, "invalid_tool_calls")]
+
+
+def _served_call(block: Any) -> dict[str, Any] | None:
+    """The call of a tool of the model's service that a block is, by Anthropic, by OpenAI or by LangChain's own standard."""
+    kind = block.get("type") if isinstance(block, dict) else None
+    if not isinstance(kind, str) or kind in _REPEATED or not (kind in _SERVED or is_call(kind)):
+        return None
+    call = block if kind in _SERVED else built_in_call(block, kind)
+    arguments = next((call[key] for key in ("args", "input", "arguments") if key in call), None)
+    return {"name": call.get("name"), "args": arguments, "id": call.get("id")}
+
+
+def _results(messages: list[dict[str, Any]]) -> Iterator[ToolResult]:
+    """What tools answered: those of the model's service in its own messages, all others in messages of theirs."""
+    for message in messages:
+        if (role := _role(message)) == "assistant":
+            yield from results_of({"content": _list(message, "content")}, role)
+        elif role == "tool":
+            text = text_of(message.get("content"))
+            yield ToolResult(None, message.get("tool_call_id"), text, text if message.get("status") == "error" else "")
+
+
+def _list(message: dict[str, Any], key: str) -> list[Any]:
+    value = message.get(key)
+    return value if isinstance(value, list) else []
+
+
+def _openai_call(call: dict[str, Any]) -> dict[str, Any]:
+    if not _is_native(call):
+        return call
+    arguments = call.get("args")
+    text = arguments if isinstance(arguments, str) else json.dumps({} if arguments is None else arguments, ensure_ascii=False)
+    return {"id": call.get("id"), "type": "function", "function": {"name": call["name"], "arguments": text}}
+
+
+def _is_native(call: Any) -> bool:
+    return isinstance(call, dict) and isinstance(call.get("name"), str)
+
+
+def _tool_call(call: dict[str, Any], answer: ToolResult | None) -> ToolCall:
+    said = {} if answer is None else {"error": answer.error} if answer.error else {"result": answer.content}
+    return ToolCall(name=call["name"], arguments=call.get("args"), id=call.get("id"), **said)

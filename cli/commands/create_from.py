@@ -117,7 +117,7 @@ def offered_skills(option: str, server: str, pass_env: Sequence[str] | None, aut
 
     from eval_skills.adapters.http.config import AuthConfig
     from eval_skills.adapters.mcp.server import server_at
-    from eval_skills.adapters.mcp.tools import offer_of
+    from eval_skills.adapters.mcp.session import list_tools
     from eval_skills.scaffolding.mcp import ToolDescription, ToolServer, tool_skills
 
     config = _access(server, pass_env, auth_token_env)
@@ -127,7 +127,7 @@ def offered_skills(option: str, server: str, pass_env: Sequence[str] | None, aut
     except ItemError as error:
         raise UsageError(f"--auth-token-env: {error}") from None
     try:
-        offer = asyncio.run(offer_of(reached))
+        offer = asyncio.run(list_tools(reached))
     except ItemError as error:
         raise UsageError(f"{option} {str(reached)!r}: {error}") from None
     if not offer.tools:

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
 
-from eval_skills.adapters import Confinement, check_skill, doubts_of, secrets_of
+from eval_skills.adapters import Confinement, check_skill, secrets_of, warnings_for
 from eval_skills.adapters.sandbox.limits import networked
 from eval_skills.core.config.limits import LOCAL, scheduler_of
 from eval_skills.core.errors import InputError, UsageError, UserError
@@ -148,7 +148,7 @@ def make_plan(request: EvaluateRequest, *, run_id: str | None = None) -> RunPlan
     check_key_is_ours(request.llm, skills, plan.scorings)
     remarks = [
         *(bad.remark for bad in [*found.invalid, *unusable]),
-        *(warning for skill in skills for warning in doubts_of(skill, benchmark.subject)),
+        *(warning for skill in skills for warning in warnings_for(skill, benchmark.subject)),
         *benchmark_warnings(benchmark, request),
         *networked(skills, confinement),
         *short_secrets(plan.secrets()),

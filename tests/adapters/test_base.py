@@ -9,7 +9,7 @@ import pytest
 
 from eval_skills.adapters import open_adapter
 from eval_skills.adapters.base import Adapter
-from eval_skills.adapters.call import Call, uninterrupted
+from eval_skills.adapters.call import Call, shield_cleanup
 from eval_skills.core.errors import InfraError, SkillTimeout, UsageError
 from eval_skills.core.models import Skill, SkillResponse
 
@@ -150,7 +150,7 @@ async def test_uninterrupted_work_ends_before_the_cancellation_is_raised() -> No
         await asyncio.sleep(0.05)
         done.set()
 
-    task = asyncio.create_task(uninterrupted(work()))
+    task = asyncio.create_task(shield_cleanup(work()))
     await asyncio.sleep(0)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):

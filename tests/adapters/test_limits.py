@@ -1,4 +1,4 @@
-"""Every limit is crossed by every kind of skill that is a process, and the error says which one it was."""
+"""Every limit is limit_reached by every kind of skill that is a process, and the error says which one it was."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from eval_skills.adapters import Confinement, open_adapter
 from eval_skills.adapters.config import Limits
-from eval_skills.adapters.limits import crossed, limited, named
+from eval_skills.adapters.limits import limit_reached, limited, name_limit
 from eval_skills.core.errors import ContractError, InfraError, ItemError, SkillError, SkillTimeout, SkillUnavailable
 from eval_skills.core.models import Skill
 from tests.adapters.greedy import KINDS, asked_for, greedy_skill
@@ -145,15 +145,15 @@ async def test_a_program_that_is_missing_is_no_limit_that_struck(tmp_path: Path)
     ],
 )
 def test_the_limit_behind_a_failure(limits: Limits, text: str, found: str) -> None:
-    assert crossed(limits, text).startswith(found)
-    assert bool(crossed(limits, text)) == bool(found)
+    assert limit_reached(limits, text).startswith(found)
+    assert bool(limit_reached(limits, text)) == bool(found)
 
 
 def test_p12_a_timeout_stays_one_whatever_its_text_says() -> None:
     late = SkillTimeout("no answer within 1 s; MemoryError")
-    assert named(late, MEMORY) is late
+    assert name_limit(late, MEMORY) is late
 
 
 def test_an_error_keeps_its_time_and_its_logs() -> None:
-    error = named(SkillUnavailable("the process ended (exit code 1); MemoryError", latency_ms=5.0, logs="said"), MEMORY)
+    error = name_limit(SkillUnavailable("the process ended (exit code 1); MemoryError", latency_ms=5.0, logs="said"), MEMORY)
     assert (error.latency_ms, error.logs, str(error).endswith("(exit code 1); MemoryError")) == (5.0, "said", True)

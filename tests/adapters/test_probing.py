@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from eval_skills.adapters.http.adapter import warnings_of_reply
 from eval_skills.adapters.http.client import HttpReply
-from eval_skills.adapters.http.probing import http_doubts
 from eval_skills.adapters.probing import empty_input, schema_differences
 from tests.tables import each_row
 
@@ -58,22 +58,22 @@ def reply(status: int, **headers: str) -> HttpReply:
 
 @each_row(("status", "doubtful"), [(200, False), (404, False), (405, False), (501, False), (401, True), (302, True), (502, True)])
 def test_which_answers_to_a_get_are_doubtful(status: int, doubtful: bool) -> None:
-    assert bool(http_doubts(reply(status), sent=False)) is doubtful
+    assert bool(warnings_of_reply(reply(status), sent=False)) is doubtful
 
 
 def test_a_redirect_that_a_run_does_not_follow_is_named_with_its_target() -> None:
-    (doubt,) = http_doubts(reply(302, location="http://login/"), sent=True)
+    (doubt,) = warnings_of_reply(reply(302, location="http://login/"), sent=True)
     assert doubt.startswith("HTTP 302 from http://h/a: redirected to http://login/, which is not followed")
 
 
 @pytest.mark.parametrize(("kind", "doubtful"), [("text/html; charset=utf-8", True), ("Application/JSON", False), ("", False)])
 def test_a_page_for_people_is_doubtful(kind: str, doubtful: bool) -> None:
-    assert bool(http_doubts(reply(200, **{"content-type": kind}), sent=False)) is doubtful
-    assert http_doubts(reply(404, **{"content-type": kind}), sent=False) == ()
+    assert bool(warnings_of_reply(reply(200, **{"content-type": kind}), sent=False)) is doubtful
+    assert warnings_of_reply(reply(404, **{"content-type": kind}), sent=False) == ()
 
 
 @pytest.mark.parametrize(
     ("sent", "said"), [(True, "it refuses the credentials that a run sends"), (False, "authType names none")]
 )
 def test_credentials_that_were_refused_are_told_from_those_that_are_missing(sent: bool, said: str) -> None:
-    assert said in http_doubts(reply(401), sent=sent)[0]
+    assert said in warnings_of_reply(reply(401), sent=sent)[0]

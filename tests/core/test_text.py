@@ -29,3 +29,16 @@ def test_what_no_file_could_hold_is_escaped() -> None:
 
 def test_one_line_folds_white_space() -> None:
     assert one_line(" a\n\n b\t") == "a b"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        pytest.param("a\n  b\tc", "a b c", id="blanks-collapse"),
+        pytest.param("x" * 301, "x" * 300 + "…", id="cut-is-marked"),
+        pytest.param("x" * 300, "x" * 300, id="at-the-limit-is-whole"),
+        pytest.param("a" + " " * 5000 + "b", "a…", id="what-lies-far-behind-is-marked-too"),
+    ],
+)
+def test_one_line_is_cut_with_a_mark(text: str, shown: str) -> None:
+    assert one_line(text) == shown

@@ -30,7 +30,7 @@ def is_message(value: Any) -> bool:
     return not isinstance(value, type) and all(hasattr(value, part) for part in ("type", "content", "response_metadata"))
 
 
-def told_by(error: BaseException, max_chars: int | None = None) -> dict[str, Any]:
+def error_data(error: BaseException, max_chars: int | None = None) -> dict[str, Any]:
     """What an exception tells of the run before it, as ``data`` of an error reply: its attributes `tool_calls`, `messages`,
     `usage` and `cost_usd`, as far as they are there and JSON, not too deep and together not above `max_chars` of it.
     """

@@ -91,7 +91,7 @@ def _is_the_same(given: Any, message: dict[str, Any]) -> bool:
     return isinstance(role, str) and _TYPES.get(role, role) == message.get("type")
 
 
-def told(answer: Any, output_key: str | None) -> dict[str, Any]:
+def answer_parts(answer: Any, output_key: str | None) -> dict[str, Any]:
     """An answer as `messages` (or none) and, where it has one beside them, its `value`."""
     if is_message(answer):
         return {"messages": [plain(answer)]}

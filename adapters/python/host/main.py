@@ -29,16 +29,16 @@ if __name__ == "__main__":  # run by its path, maybe where this package is not i
         sys.modules[_name] = types.ModuleType(_name)
     sys.modules[_name].__path__ = [os.path.dirname(os.path.abspath(__file__))]
 
-from eval_skills.adapters.python.host.answer import plain, told_by
+from eval_skills.adapters.python.host.answer import error_data, plain
 from eval_skills.adapters.python.host.errors import NotJson, NotLoaded, Unfinished, described, show_traceback
 from eval_skills.adapters.python.host.langchain import (
+    answer_parts,
     config_of_call,
     given_first,
     method_of,
     refuse_waiting,
     state_of,
     takes_config,
-    told,
 )
 from eval_skills.adapters.python.host.target import callable_of, find, keywords, refuse_other_than_one_argument
 
@@ -75,10 +75,10 @@ class Host:
         except NotJson as error:
             reply = {"error": {"code": NOT_JSON, "message": str(error)}}
         except Unfinished as error:
-            reply = {"error": {"code": RAISED, "message": str(error), **told_by(error, self._max_told)}}
+            reply = {"error": {"code": RAISED, "message": str(error), **error_data(error, self._max_told)}}
         except BaseException as error:  # noqa: BLE001 - whatever the skill raises, even SystemExit, is its answer
             show_traceback(error)
-            reply = {"error": {"code": RAISED, "message": described(error), **told_by(error, self._max_told)}}
+            reply = {"error": {"code": RAISED, "message": described(error), **error_data(error, self._max_told)}}
         self.busy.clear()
         return json.dumps({"jsonrpc": "2.0", "id": request["id"], **reply}).encode() + b"\n"
 
@@ -107,7 +107,7 @@ class Host:
             options = {"config": config_of_call(target, setup["invoke_config"], usages)} if configurable else {}
             answer = self._finished(method(value, **options))
             refuse_waiting(answer, self._finished(state_of(target, method, options)))
-            said = told(answer, setup["output_key"])
+            said = answer_parts(answer, setup["output_key"])
             return {**said, "usages": plain(usages), "given": given_first(value, said.get("messages"))}
 
         return call

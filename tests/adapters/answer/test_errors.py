@@ -11,11 +11,11 @@ import pytest
 
 from eval_skills.adapters import open_adapter
 from eval_skills.adapters.answer.envelope import read_answer
-from eval_skills.adapters.answer.errors import told_in, told_in_text, without_echo
+from eval_skills.adapters.answer.errors import partial_response, partial_response_in, without_echo
 from eval_skills.adapters.config import Limits
-from eval_skills.adapters.limits import named
+from eval_skills.adapters.limits import name_limit
 from eval_skills.adapters.process.jsonrpc import Reply
-from eval_skills.adapters.python.host.answer import told_by
+from eval_skills.adapters.python.host.answer import error_data
 from eval_skills.adapters.python.host.errors import Unfinished
 from eval_skills.adapters.python.host.langchain import refuse_waiting
 from eval_skills.core.errors import ContractError, ItemError, SkillError, SkillUnavailable
@@ -51,8 +51,8 @@ KNOWN = SkillResponse(
     ],
 )
 def test_an_error_tells_of_the_run_at_any_of_its_places(error: Any) -> None:
-    assert told_in(error) == KNOWN
-    assert told_in_text(json.dumps(error).encode()) == KNOWN
+    assert partial_response(error) == KNOWN
+    assert partial_response_in(json.dumps(error).encode()) == KNOWN
 
 
 @each_row(
@@ -65,17 +65,17 @@ def test_an_error_tells_of_the_run_at_any_of_its_places(error: Any) -> None:
     ],
 )  # fmt: skip
 def test_an_error_need_not_tell_anything(error: Any) -> None:
-    assert told_in(error) is None
+    assert partial_response(error) is None
 
 
 @each_row("body", [b"", b"<html>", b"{", b'{"costUsd": NaN}', b"\xff", b"[" * 1000 + b"]" * 1000])
 def test_a_body_need_not_be_json(body: bytes) -> None:
-    assert told_in_text(body) is None
+    assert partial_response_in(body) is None
 
 
 def test_what_cannot_be_read_is_left_out_call_by_call() -> None:
     error = {"toolCalls": [{"id": "x"}, *CALLS, "ls"], "messages": ["hi", *MESSAGES], "usage": 3, "costUsd": 0.5}
-    known = told_in(error)
+    known = partial_response(error)
     assert known is not None
     assert ([call.name for call in known.tool_calls or []], known.messages, known.usage) == (["pay"], MESSAGES, None)
     assert known.cost_usd == 0.5
@@ -96,7 +96,7 @@ def test_a_list_of_many_parts_does_not_hold_up_other_items(key: str, part: Any, 
         return validate(given)
 
     monkeypatch.setattr(SkillResponse, "model_validate", counted)
-    told_in({key: [part] * 30_000})
+    partial_response({key: [part] * 30_000})
     assert asked <= 10_002
 
 
@@ -165,7 +165,7 @@ def test_an_error_reply_keeps_its_data_s() -> None:
 
 
 def test_a_limit_that_explains_an_error_keeps_it() -> None:
-    explained = named(SkillError("MemoryError", known=KNOWN), Limits(memory_mb=64))
+    explained = name_limit(SkillError("MemoryError", known=KNOWN), Limits(memory_mb=64))
     assert str(explained).startswith("memory limit")
     assert explained.known == KNOWN
 
@@ -264,4 +264,4 @@ async def test_an_exception_of_a_function_keeps_what_it_tells(python_skill: Make
 def test_a_graph_that_waits_tells_its_messages() -> None:
     with pytest.raises(Unfinished, match=r"waits for input: sure\?") as caught:
         refuse_waiting({"__interrupt__": ["sure?"], "messages": MESSAGES}, None)
-    assert told_by(caught.value) == {"data": {"messages": MESSAGES}}
+    assert error_data(caught.value) == {"data": {"messages": MESSAGES}}

@@ -18,7 +18,7 @@ import httpx
 import pytest
 import trustme
 
-from eval_skills.adapters import check_skill, doubts_of, open_adapter
+from eval_skills.adapters import check_skill, open_adapter, warnings_for
 from eval_skills.adapters.http.adapter import HttpAdapter
 from eval_skills.adapters.http.errors import connection_error
 from eval_skills.core.errors import InfraError, InputError, ItemError, SkillUnavailable
@@ -211,12 +211,12 @@ def test_tls_needs_an_address_that_has_it(secure_folder: Path, adapter_type: str
 
 @pytest.mark.parametrize("adapter_type", ["http", "mcp"])
 def test_an_unchecked_certificate_is_warned_of(secure_folder: Path, adapter_type: str) -> None:
-    def doubts(config: dict[str, Any]) -> list[str]:
-        return doubts_of(make_skill(adapter_type, "https://127.0.0.1:1/", config, secure_folder))
+    def warnings(config: dict[str, Any]) -> list[str]:
+        return warnings_for(make_skill(adapter_type, "https://127.0.0.1:1/", config, secure_folder))
 
-    [doubt] = doubts({"tls": {"verify": False}})
+    [doubt] = warnings({"tls": {"verify": False}})
     assert doubt.startswith("probe@1.2.3: its certificate is not checked (adapterConfig.tls.verify is false)")
-    assert doubts({"tls": {"caFile": "tls/ca.pem"}}) == doubts({}) == []
+    assert warnings({"tls": {"caFile": "tls/ca.pem"}}) == warnings({}) == []
 
 
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from eval_skills.adapters.http.json_pointer import JsonPointer, value_at
+from eval_skills.adapters.http.config import JsonPointer, value_at
 from tests.tables import each_row
 
 # The examples of RFC 6901, section 5.

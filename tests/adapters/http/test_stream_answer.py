@@ -90,7 +90,7 @@ def test_outputs(config: dict[str, Any], text: bytes, output: Any, size: int) ->
         pytest.param(
             {}, b'event: error\ndata: {"type": "refused"}\n\n', 'reported an error: {"type": "refused"}', id="error-event"
         ),
-        pytest.param({}, b"event: error\ndata:\n\n", "reported an error: without a word", id="mute-error-event"),
+        pytest.param({}, b"event: error\ndata:\n\n", "reported an error: without a message", id="mute-error-event"),
         pytest.param(
             OPENAI_STREAM, b'data: {"error": {"message": "no"}}\n\n', 'reported an error: {"error": {"message"', id="error-object"
         ),

@@ -4,13 +4,14 @@ from typing import Any
 
 import pytest
 
-from eval_skills.adapters.http.usage import Accounting, UsageHeaders
+from eval_skills.adapters.http.config import UsageHeaders
+from eval_skills.adapters.http.usage import UsageReader
 from tests.tables import each_row
 
 
-def accounting(*paths: str, cost: str | None = None, headers: bool = False, cost_header: str | None = None) -> Accounting:
+def accounting(*paths: str, cost: str | None = None, headers: bool = False, cost_header: str | None = None) -> UsageReader:
     named = UsageHeaders(prompt_tokens="X-In", completion_tokens="X-Out") if headers else None
-    return Accounting(usage_paths=paths, cost_path=cost, usage_headers=named, cost_header=cost_header)
+    return UsageReader(usage_paths=paths, cost_path=cost, usage_headers=named, cost_header=cost_header)
 
 
 def tokens(known: dict[str, Any]) -> tuple[int | None, int | None]:
@@ -42,29 +43,29 @@ def tokens(known: dict[str, Any]) -> tuple[int | None, int | None]:
 )
 def test_shapes(usage: dict[str, Any], expected: tuple[int | None, int | None]) -> None:
     account = accounting("/usage")
-    account.see({"usage": usage})
+    account.read_body({"usage": usage})
     assert tokens(account.known()) == expected
 
 
 def test_what_is_not_said_is_unknown_and_not_zero() -> None:
     account = accounting("/usage", cost="/cost", headers=True, cost_header="X-Cost")
-    account.see({"usage": None})
-    account.see([])
-    account.see_headers({})
+    account.read_body({"usage": None})
+    account.read_body([])
+    account.read_headers({})
     assert account.known() == {}
 
 
 def test_the_events_of_a_stream_add_what_they_know() -> None:
     account = accounting("/message/usage", "/usage")
-    account.see({"message": {"usage": {"input_tokens": 5, "output_tokens": 1}}})
-    account.see({"usage": {"output_tokens": 9}})
+    account.read_body({"message": {"usage": {"input_tokens": 5, "output_tokens": 1}}})
+    account.read_body({"usage": {"output_tokens": 9}})
     assert tokens(account.known()) == (5, 9)
 
 
 def test_headers_say_what_the_body_does_not() -> None:
     account = accounting("/usage", headers=True, cost_header="X-Cost")
-    account.see({"usage": {"output_tokens": 9}})
-    account.see_headers({"X-In": " 5 ", "X-Out": "7", "X-Cost": "0.25"})
+    account.read_body({"usage": {"output_tokens": 9}})
+    account.read_headers({"X-In": " 5 ", "X-Out": "7", "X-Cost": "0.25"})
     known = account.known()
     assert tokens(known) == (5, 9)
     assert known["cost_usd"] == 0.25
@@ -73,7 +74,7 @@ def test_headers_say_what_the_body_does_not() -> None:
 @pytest.mark.parametrize("cost", [0, 0.5, 1_000_000])
 def test_a_cost_in_the_body(cost: float) -> None:
     account = accounting(cost="/meta/usd")
-    account.see({"meta": {"usd": cost}})
+    account.read_body({"meta": {"usd": cost}})
     assert account.known() == {"cost_usd": cost}
 
 
@@ -96,8 +97,8 @@ def test_a_cost_in_the_body(cost: float) -> None:
 )
 def test_what_is_no_count_is_said_and_unknown(body: dict[str, Any], message: str) -> None:
     account = accounting("/usage", cost="/cost")
-    account.see(body)
-    account.see(body)
+    account.read_body(body)
+    account.read_body(body)
     [problem] = account.problems
     assert message in problem
     assert account.known() == {}
@@ -115,7 +116,7 @@ def test_what_is_no_count_is_said_and_unknown(body: dict[str, Any], message: str
 )
 def test_a_header_that_is_no_count_is_said(headers: dict[str, str], message: str) -> None:
     account = accounting(headers=True, cost_header="X-Cost")
-    account.see_headers(headers)
+    account.read_headers(headers)
     [problem] = account.problems
     assert message in problem
     assert account.known() == {}
@@ -123,8 +124,8 @@ def test_a_header_that_is_no_count_is_said(headers: dict[str, str], message: str
 
 def test_a_part_that_cannot_be_read_makes_the_whole_unknown_and_leaves_the_other_alone() -> None:
     account = accounting("/message/usage", "/usage", cost="/cost")
-    account.see({"message": {"usage": {"input_tokens": 5, "output_tokens": 1}}, "cost": 0.5})
-    account.see({"usage": {"output_tokens": "many"}})
+    account.read_body({"message": {"usage": {"input_tokens": 5, "output_tokens": 1}}, "cost": 0.5})
+    account.read_body({"usage": {"output_tokens": "many"}})
     assert account.known() == {"cost_usd": 0.5}
     [problem] = account.problems
     assert problem == "usage is unknown: usagePath '/usage' leads to 'many' as completion_tokens, which is no count of tokens"

@@ -16,9 +16,9 @@ NUMBER = {"type": "object", "properties": {"n": {"type": "integer"}}, "required"
 
 def listing(schemas: OutputSchemas, tools: Any, request_id: int = 1, method: str = "tools/list") -> Any:
     """What is left of a listing that passes."""
-    schemas.sent(mcp_types.JSONRPCRequest(jsonrpc="2.0", id=request_id, method=method))
+    schemas.on_sent(mcp_types.JSONRPCRequest(jsonrpc="2.0", id=request_id, method=method))
     response = mcp_types.JSONRPCResponse(jsonrpc="2.0", id=request_id, result={"tools": tools})
-    schemas.came(response)
+    schemas.on_received(response)
     return response.result["tools"]
 
 

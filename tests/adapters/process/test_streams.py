@@ -74,19 +74,6 @@ def test_taking_empties() -> None:
     assert tail.take() == ""
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        pytest.param("a\n  b\tc", "a b c", id="blanks-collapse"),
-        pytest.param("x" * 301, "x" * 300 + "…", id="cut-is-marked"),
-        pytest.param("x" * 300, "x" * 300, id="at-the-limit-is-whole"),
-        pytest.param("a" + " " * 5000 + "b", "a…", id="what-lies-far-behind-is-marked-too"),
-    ],
-)
-def test_excerpt(text: str, shown: str) -> None:
-    assert one_line(text) == shown
-
-
 def test_last_lines_are_one_line_with_the_end_kept() -> None:
     assert last_lines("one\n\n two  words \nthree\n", count=2) == "two words | three"
     assert last_lines("y" * 50 + "z", limit=10) == "…" + "y" * 9 + "z"

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from eval_skills.adapters.python.langchain import graph_input
-from eval_skills.adapters.python.langchain_messages import calls_of, in_openai_s_words, openai_message, usage_of
+from eval_skills.adapters.python.langchain import as_openai, calls_of, graph_input, openai_message, usage_of
 from eval_skills.core.messages.blocks import text_of
 from eval_skills.core.models import SkillResponse, ToolCall, Usage
 from tests.tables import each_row
@@ -111,14 +110,12 @@ PENDING = {"type": "ai", "content": "", "tool_calls": [{"name": "pay", "args": {
 
 def test_what_an_error_tells_is_translated_as_an_answer_is() -> None:
     metadata = {"input_tokens": 3, "output_tokens": 4}
-    known = in_openai_s_words(
-        SkillResponse(messages=[{"type": "human", "content": "pay"}, PENDING | {"usage_metadata": metadata}])
-    )
+    known = as_openai(SkillResponse(messages=[{"type": "human", "content": "pay"}, PENDING | {"usage_metadata": metadata}]))
     assert [message["role"] for message in known.messages or []] == ["user", "assistant"]
     assert [(call.name, call.arguments) for call in known.tool_calls or []] == [("pay", {"n": 5})]
     assert known.usage == Usage(prompt_tokens=3, completion_tokens=4)
     told = SkillResponse(messages=[PENDING], tool_calls=[ToolCall(name="own")], usage=Usage(prompt_tokens=1), cost_usd=0.5)
-    assert in_openai_s_words(told) == told.model_copy(update={"messages": [openai_message(PENDING)]})
+    assert as_openai(told) == told.model_copy(update={"messages": [openai_message(PENDING)]})
 
 
 @pytest.mark.parametrize(
@@ -133,12 +130,12 @@ def test_what_an_error_tells_is_translated_as_an_answer_is() -> None:
 )
 def test_what_cannot_be_translated_stays(message: dict[str, Any]) -> None:
     known = SkillResponse(messages=[message], cost_usd=0.5)
-    assert in_openai_s_words(known) == known
+    assert as_openai(known) == known
 
 
 @pytest.mark.parametrize("known", [SkillResponse(cost_usd=0.5), SkillResponse(messages=[]), SkillResponse(tool_calls=[])])
 def test_an_error_without_messages_tells_of_no_calls(known: SkillResponse) -> None:
-    assert in_openai_s_words(known) == known
+    assert as_openai(known) == known
 
 
 def test_sums_and_texts_of_nothing() -> None:
