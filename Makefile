@@ -14,7 +14,7 @@ PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-re
 QUICK  = -m "not slow" --hypothesis-profile=quick $(addprefix --ignore=tests/,end_to_end flows tasks)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all checks lint types imports benchmark clean
+.PHONY: help run test test-all checks lint types imports benchmark docs docs-serve picture clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14

@@ -1,0 +1,364 @@
+"""Write the reference pages from the code: commands, configuration, scorers, the store's columns, the Python API.
+
+``python -m docs.generate`` writes them into ``docs/reference/`` (and ``deployments/README.md`` as a page of the site); git ignores
+them, and every build writes them anew, so they are never stale. ``python -m docs.generate FOLDER`` writes them elsewhere.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any
+
+import yaml
+from cyclopts import App
+from cyclopts.argument import Argument, ArgumentCollection
+from cyclopts.help import create_parameter_help_panel
+from pydantic import TypeAdapter
+from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError
+
+from eval_skills.cli.configuration import UNCONFIGURED, Option, commands_of, options_of
+from eval_skills.cli.main import app
+from eval_skills.core.config import Config
+from eval_skills.core.store.sql import VIEWS
+from eval_skills.core.store.schema import RUN_SCHEMA
+from eval_skills.core.store.tables import SCHEMAS
+from eval_skills.scorers.options import FILLED_IN
+from eval_skills.scorers.registry import ScorerEntry, find_scorer, scorer_names
+
+DOCS = Path(__file__).parent
+ROOT = DOCS.parent
+_ANNOTATED: Any = Annotated
+DRAFT = "<!-- Written by docs/generate.py from the code: change the code, not this page. -->\n\n"
+
+PUBLIC = {
+    "Evaluate and compare": ("eval_skills", None),
+    "Score answers": ("eval_skills.scorers", ["score_response", "score_response_sync", "scorer", "Score"]),
+    "Trajectories": ("eval_skills.scorers.trajectory", None),
+    "Skills and benchmarks": ("eval_skills.core.skills", ["load_skill", "discover_skills"]),
+    "Benchmarks": ("eval_skills.benchmarks", ["load_benchmark"]),
+    "Models": (
+        "eval_skills.core.models",
+        ["Skill", "Benchmark", "EvalTask", "SkillResponse", "ItemResult", "SkillCompletionReport"],
+    ),
+    "Figures": ("eval_skills.core.metrics", ["skill_reports"]),
+    "Selection and search": ("eval_skills.core.selection", ["SelectStrategy", "select"]),
+    "Search": ("eval_skills.core.search", ["search"]),
+    "Differences": ("eval_skills.core.diff", ["diff_reports"]),
+    "The store": ("eval_skills.core.store", ["Store"]),
+    "Adapters": ("eval_skills.adapters", ["Adapter"]),
+    "Prefect flows": ("eval_skills.flows", ["evaluate", "pipeline", "nightly", "backfill", "monitor"]),
+}
+"""The documented names: a heading, a module, and its names (None: all that the module makes public)."""
+
+
+def pages() -> dict[str, str]:
+    """Every generated page, by its path below ``docs/``."""
+    return {
+        "reference/commands.md": commands_page(),
+        "reference/configuration.md": configuration_page(),
+        "reference/scorers.md": scorers_page(),
+        "reference/store.md": store_page(),
+        "reference/python.md": python_page(),
+        "how-to/deployments.md": deployments_page(),
+    }
+
+
+def commands_page() -> str:
+    """Every command with its description, its options in their groups, and the configuration key of each option."""
+    sections = [_command(command, inner) for command, inner in commands_of(app)]
+    head = (
+        "# Commands\n\nThe options of every command, as `eval-skills COMMAND --help` shows them. A *key* is the option's name in "
+        "the [configuration](configuration.md), below the group of its command or, where marked *shared*, at the top level too.\n\n"
+        + _global_options()
+        + EXIT_CODES
+    )
+    return DRAFT + head + "\n\n" + "\n".join(sections)
+
+
+EXIT_CODES = """
+## Exit codes
+
+| code | meaning |
+|---|---|
+| 0 | done |
+| 1 | a gate failed, or a check of `doctor` |
+| 2 | wrong usage, configuration or input |
+| 3 | the run could not finish, or a part of it could not be judged |
+| 130 | interrupted (143 by SIGTERM or a closed terminal, which `nohup` lets a run outlive) |
+"""
+
+
+def _global_options() -> str:
+    rows = [_option_row(each, None, entry) for each, entry in _entries(app.meta.assemble_argument_collection())]
+    return "## Global options\n\nThey work with every command, before or after its name.\n\n" + _table(OPTION_HEAD, rows)
+
+
+NEGATIVE = re.compile(r"--(empty|no)-")
+"""What the parser adds to names: ``--empty-format``, ``--no-json``."""
+
+OPTION_HEAD = ("option", "meaning", "default", "key")
+
+
+def _command(command: tuple[str, ...], inner: App) -> str:
+    arguments = inner.assemble_argument_collection()
+    keys = {option.argument.names: option for option in options_of(command, arguments)}
+    text, examples = _description(inner.help)
+    parts = [f"## eval-skills {' '.join(command)}\n", text]
+    if examples:
+        parts.append("```console\n" + "\n".join(f"$ {each}" for each in examples) + "\n```\n")
+    for group in arguments.groups:
+        rows = [_option_row(each, keys.get(each.names), entry) for each, entry in _entries(arguments.filter_by(group=group))]
+        if rows:
+            parts.append(f"**{group.name}**\n\n" + _table(OPTION_HEAD, rows))
+    return "\n".join(parts)
+
+
+def _description(help_text: str) -> tuple[str, list[str]]:
+    """The paragraphs of a command's help, and its examples apart."""
+    paragraphs = [" ".join(each.split()) for each in inspect.cleandoc(help_text).split("\n\n")]
+    examples = [each.removeprefix("Example: ") for each in paragraphs if each.startswith("Example: ")]
+    rest = [_markdown(each) for each in paragraphs if not each.startswith("Example: ")]
+    return "\n\n".join(rest) + "\n", examples
+
+
+def _entries(arguments: ArgumentCollection) -> Iterator[tuple[Argument, Any]]:
+    """The arguments that are shown in the help, each with its entry there."""
+    for argument in arguments:
+        if argument.parse and argument.show and argument.names[0] != "*":
+            panel = create_parameter_help_panel(argument.parameter.group[0], ArgumentCollection([argument]), "plaintext")
+            yield argument, panel.entries[0]
+
+
+def _option_row(argument: Argument, option: Option | None, entry: Any) -> tuple[str, ...]:
+    names = [name for name in argument.names if not NEGATIVE.match(name) or name == argument.names[0]]
+    values = f" {entry.metavar}" if entry.metavar and not names[0].isupper() else ""
+    text, _, default = " ".join((argument.parameter.help or "").split()).partition(" [default: ")
+    meaning = _markdown(text)
+    if entry.choices:
+        meaning += " (" + ", ".join(f"`{each}`" for each in entry.choices) + ")"
+    default = default.removesuffix("]") or entry.default or ""
+    default = "required" if entry.required else f"`{default}`" if default else ""
+    key = "" if option is None else f"`{'.'.join(option.leaf)}`" + (", shared" if len(option.leaves) > 1 else "")
+    return (" ".join(f"`{name}`" for name in names) + values, meaning, default, key)
+
+
+def configuration_page() -> str:
+    """Every key of the top level with its type, default, variable and meaning, and the keys of every command's group."""
+    rows = [row for name, field in Config.model_fields.items() for row in _key_rows((field.alias or name,), field, "")]
+    groups = [
+        (f"`{'.'.join(option.leaf)}`", f"`{_variable(option.leaf)}`", f"`eval-skills {' '.join(command)} {option.name}`")
+        for command, inner in commands_of(app)
+        for option in options_of(command, inner.assemble_argument_collection())
+    ]
+    without = [(f"`eval-skills {' '.join(command)}`", reason) for command, reason in UNCONFIGURED.items()]
+    return (
+        DRAFT
+        + "# Configuration keys\n\nHow the layers are merged is in [Configure](../how-to/configure.md).\n\n## Keys at the top level\n\n"
+        + _table(("key", "type", "default", "variable", "meaning"), rows)
+        + "\n## Keys of commands\n\nA key in the group of a command holds for that command alone.\n\n"
+        + _table(("key", "variable", "option"), groups)
+        + "\n## What must be typed\n\n"
+        + _table(("argument", "why"), without)
+    )
+
+
+def _key_rows(leaf: tuple[str, ...], field: Any, above: str) -> Iterator[tuple[str, ...]]:
+    inner = getattr(field.annotation, "model_fields", None)
+    if inner:
+        for name, each in inner.items():
+            yield from _key_rows((*leaf, each.alias or name), each, f"{above}{_sentence(field.description)}: ")
+        return
+    schema = TypeAdapter(_ANNOTATED[(field.annotation, *field.metadata)] if field.metadata else field.annotation).json_schema()
+    default = field.get_default(call_default_factory=True)
+    yield (
+        f"`{'.'.join(leaf)}`",
+        words_of(schema),
+        "" if default in (None, [], {}) else f"`{_written(default)}`",
+        f"`{_variable(leaf)}`",
+        _markdown(field.description or ""),
+    )
+
+
+def _sentence(text: str | None) -> str:
+    return (text or "").rstrip(".")
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return " ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def _variable(leaf: tuple[str, ...]) -> str:
+    return "EVAL_SKILLS_" + "__".join(re.sub(r"([A-Z])", r"_\1", part.replace("-", "_")).upper() for part in leaf)
+
+
+def scorers_page() -> str:
+    """Every scorer with what it answers and the options that a benchmark may write."""
+    entries: dict[int, ScorerEntry] = {}
+    for name in scorer_names():
+        entry = find_scorer(name)
+        entries.setdefault(id(entry.target), entry)
+    built_in = [entry for entry in entries.values() if entry.target.__module__.startswith("eval_skills.")]
+    head = (
+        "# Scorers\n\nA task names its scorer in `evaluator: {type: …}` and gives the options beside the type; options marked with * "
+        "may stand in `expectedOutput` instead. [Write a benchmark](../how-to/write-a-benchmark.md) shows how.\n\n"
+    )
+    return DRAFT + head + "\n".join(_scorer(entry) for entry in sorted(built_in, key=lambda entry: entry.name))
+
+
+def _scorer(entry: ScorerEntry) -> str:
+    from eval_skills.scorers.options import EXPECTATIONS
+
+    names = " or ".join(f"`{each}`" for each in (entry.name, *entry.aliases))
+    parameters = inspect.signature(entry.target).parameters
+    rows = [
+        (
+            f"`{option.written}`" + (" *" if option.name in EXPECTATIONS else ""),
+            _hint_words(option.hint),
+            "required" if option.required else _default(parameters[option.name].default),
+        )
+        for option in entry.options.values()
+        if option.name not in FILLED_IN
+    ]
+    text = _docstring(inspect.getdoc(entry.target) or "")
+    options = _table(("option", "type", "default"), rows) if rows else "It has no options.\n"
+    return f"## {entry.name}\n\nType: {names}\n\n{text}\n\n{options}"
+
+
+def _default(value: Any) -> str:
+    return "" if value is None or value == () else f"`{_written(value)}`"
+
+
+def _hint_words(hint: Any) -> str:
+    if hint is Any:
+        return "any JSON value"
+    try:
+        return words_of(TypeAdapter(hint).json_schema())
+    except (PydanticInvalidForJsonSchema, PydanticSchemaGenerationError):
+        return f"`{inspect.formatannotation(hint)}`"
+
+
+_TYPES = {"string": "text", "integer": "integer", "number": "number", "boolean": "true or false", "object": "object", "null": "null"}
+
+
+def words_of(schema: Mapping[str, Any]) -> str:
+    """A JSON schema in words: ``integer, 1 to 1024``; ``list of text``; ``one of `a`, `b```."""
+    if "anyOf" in schema:
+        return " or ".join(dict.fromkeys(words_of(each) for each in schema["anyOf"] if each != {"type": "null"}))
+    if "enum" in schema or "const" in schema:
+        return "one of " + ", ".join(f"`{each}`" for each in schema.get("enum", [schema.get("const")]))
+    if schema.get("type") == "array":
+        places = schema.get("prefixItems")
+        if places:
+            return f"list of {len(places)}: {words_of(places[0])}"
+        return f"list of {words_of(schema.get('items', {}))}"
+    if schema.get("type") == "object" and isinstance(schema.get("additionalProperties"), Mapping):
+        return f"object of {words_of(schema['additionalProperties'])}"
+    return _TYPES.get(schema.get("type", ""), "any JSON value") + _range(schema)
+
+
+def _range(schema: Mapping[str, Any]) -> str:
+    low, high, above = (schema.get(bound) for bound in ("minimum", "maximum", "exclusiveMinimum"))
+    low_words = f"above {above:,}" if above is not None else f"from {low:,}" if low is not None else ""
+    if low is not None and high is not None:
+        return f", {low:,} to {high:,}"
+    high_words = f"at most {high:,}" if high is not None else ""
+    return "".join(f", {each}" for each in (low_words, high_words) if each)
+
+
+def store_page() -> str:
+    """Every view of the store with its columns."""
+    meanings = yaml.safe_load((DOCS / "columns.yaml").read_text(encoding="utf-8"))
+    schemas = {**SCHEMAS, "runs": RUN_SCHEMA}
+    notes = {id(schema): text for schema, text in _schema_notes()}
+    parts = [
+        DRAFT + "# Columns of the store\n\nThe views of `eval-skills query` and `Store.query`. All but `runs` also have `date`, the UTC "
+        "day on which the run began. How the store is laid out is in [The store](../explanation/store.md).\n"
+    ]
+    for view in VIEWS:
+        rows = [
+            (f"`{column.name}`", f"`{column.type}`", meanings.get(view, {}).get(column.name) or meanings["shared"].get(column.name, ""))
+            for column in schemas[view]
+        ]
+        parts.append(f"## {view}\n\n{notes[id(schemas[view])]}\n\n" + _table(("column", "type", "meaning"), rows))
+    return "\n".join(parts)
+
+
+def _schema_notes() -> Iterator[tuple[Any, str]]:
+    """The text below each schema in the source, by the schema."""
+    for name in ("eval_skills.core.store.schema", "eval_skills.core.store.judging_schema"):
+        module = import_module(name)
+        body = ast.parse(inspect.getsource(module)).body
+        for before, after in zip(body, body[1:], strict=False):
+            if isinstance(before, ast.Assign) and isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
+                target = before.targets[0]
+                if isinstance(target, ast.Name):
+                    yield getattr(module, target.id), _docstring(str(after.value.value))
+
+
+def python_page() -> str:
+    """The documented names, each rendered from its docstring by mkdocstrings."""
+    parts = [DRAFT + "# Python API\n\n[Use it from Python](../how-to/python-api.md) shows the way in.\n"]
+    for heading, (module, names) in PUBLIC.items():
+        found = public_names(module) if names is None else names
+        if found:
+            parts.append(f"## {heading}\n\n`from {module} import …`\n")
+            parts += [f"::: {place_of(module, name)}\n" for name in found]
+    return "\n".join(parts)
+
+
+def public_names(module: str) -> list[str]:
+    """The functions and classes in the module's ``__all__``."""
+    found = import_module(module)
+    return [name for name in getattr(found, "__all__", []) if callable(getattr(found, name)) and not name.startswith("_")]
+
+
+def place_of(module: str, name: str) -> str:
+    """Where a public name is defined: what mkdocstrings, which does not import, can find."""
+    found = getattr(import_module(module), name)
+    defined: Callable[..., Any] = getattr(found, "fn", found)
+    return f"{defined.__module__}.{defined.__qualname__}"
+
+
+def deployments_page() -> str:
+    """``deployments/README.md`` as a page of the site: its links to other files of the folder become their names."""
+    text = (ROOT / "deployments" / "README.md").read_text(encoding="utf-8")
+    (DOCS / "images").mkdir(exist_ok=True)
+    text = re.sub(r"!\[([^]]*)\]\(images/([^)]+)\)", r"![\1](../images/\2)", text)
+    return DRAFT + re.sub(r"(?<!!)\[([^]]+)\]\((?!https?://|#|\.\./images)([^)]+)\)", r"`deployments/\2`", text)
+
+
+def _docstring(text: str) -> str:
+    """A docstring as Markdown: double backquotes become single ones."""
+    return _markdown(inspect.cleandoc(text).replace("``", "`"))
+
+
+def _markdown(text: str) -> str:
+    return text.replace("<", "&lt;").replace("*.", "\\*.")
+
+
+def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    lines = [head, tuple("---" for _ in head), *rows]
+    return "".join("| " + " | ".join(" ".join(cell.replace("|", "\\|").split()) for cell in line) + " |\n" for line in lines)
+
+
+def write(folder: Path) -> None:
+    """Write all pages below `folder`, and the pictures that they show."""
+    for path, text in pages().items():
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
+    (folder / "images").mkdir(exist_ok=True)
+    for picture in (ROOT / "deployments" / "images").glob("*.png"):
+        (folder / "images" / picture.name).write_bytes(picture.read_bytes())
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]) if len(sys.argv) > 1 else DOCS)
