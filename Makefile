@@ -53,8 +53,21 @@ benchmark: $(VENV)/.dev  ## The speed bars as ratios, beside what was measured h
 	@$(COMPILE)
 	$(BIN)/python -m tests.performance
 
+docs: $(VENV)/.dev  ## Build the documentation into build/site, strictly
+	$(BIN)/python -m docs.generate
+	$(BIN)/zensical build --strict --clean
+	$(BIN)/python -m docs.offline build/site
+
+docs-serve: $(VENV)/.dev  ## Show the documentation while it is written
+	$(BIN)/python -m docs.generate
+	$(BIN)/zensical serve
+
+picture: $(VENV)/.dev  ## Draw the rooms for CONTRIBUTING from the imports
+	$(BIN)/python -m docs.picture
+
 clean:  ## Remove everything that was built or written
-	rm -rf $(VENV) .bench build dist *.egg-info reports eval-store .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .bench build dist *.egg-info reports eval-store .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .cache \
+		docs/reference docs/how-to/deployments.md docs/images/*-flow-run.png
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "eval-skills needs Python >= 3.11; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.11")'

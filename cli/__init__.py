@@ -1,0 +1,1 @@
+"""What people type: every command parses, calls one function, and prints."""

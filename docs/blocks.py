@@ -10,7 +10,6 @@ A page is run in a folder of its own that keeps its files, its current folder an
 | ``<!-- not run: reason -->`` before a block | it is not run |
 | ``<!-- shown: reason -->`` before a ``text`` | no block of this page printed it |
 | ``<!-- exit: 1 -->`` before a block | it ends with this exit code |
-| ``<!-- first: 6 -->`` before a ``text`` | the output is cut after so many lines, which ``…`` says |
 | a comment that begins with ``run`` and a line break | its commands are run and not shown |
 | ``<!-- quick -->`` | the page is run by ``make test``, not only by the slow tests |
 """
@@ -30,8 +29,8 @@ ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 GENERATED = "<!-- Written by docs/generate.py"
 
-MARK = re.compile(r"^ *<!-- (?P<key>not run|shown|exit|first): (?P<value>.*?) -->$")
-FENCE = re.compile(r"^(?P<indent> *)```(?P<language>\w*) *(?:title=\"(?P<title>[^\"]+)\")?$")
+MARK = re.compile(r"^ *<!-- (?P<key>not run|shown|exit): (?P<value>.*?) -->$")
+FENCE = re.compile(r"^(?P<indent> *)```(?P<language>\w*)(?: title=\"(?P<title>[^\"]+)\")?$")
 PROGRESS = re.compile(r"^\d+/\d+ done: ")
 QUICK = "<!-- quick -->"
 LONGEST_S = 300
@@ -77,7 +76,7 @@ def blocks_of(page: Path) -> list[Block]:
     """The blocks of a page in their order.
 
     Raises:
-        ValueError: a fence or a comment has no end.
+        ValueError: a fence or a comment has no end, or a fence says what is not known.
     """
     return list(_blocks(page, page.read_text(encoding="utf-8").splitlines()))
 
@@ -99,6 +98,8 @@ def _blocks(page: Path, lines: list[str]) -> Iterator[Block]:
             text = "\n".join(each.removeprefix(fence["indent"]) for each in lines[place:end])
             yield Block(page, place + 1, fence["language"], text, fence["title"] or "", marks, fence["indent"], follows)
             marks, place, follows = {}, end + 1, True
+        elif line.lstrip().startswith("```"):
+            raise ValueError(f"{page}:{place}: {line!r} is not a fence of this documentation; see docs/blocks.py")
         elif line.strip():
             marks, follows = {}, False
 
@@ -228,16 +229,13 @@ class Workplace:
         }
 
     def _impersonal(self, text: str) -> str:
-        for found, shown in ((self.project, "/home/you/project"), (self.folder / "home", "/home/you"), (ROOT, "/home/you/eval-skills")):
+        for found, shown in (
+            (self.project, "/home/you/project"),
+            (self.folder / "home", "/home/you"),
+            (ROOT, "/home/you/eval-skills"),
+        ):
             text = text.replace(str(found), shown)
         return "\n".join(line.rstrip() for line in text.rstrip().splitlines() if not PROGRESS.match(line))
-
-
-def shown(output: str, block: Block) -> str:
-    """The output as the page shows it: its first lines where the page asks for so many."""
-    lines = output.splitlines()
-    first = int(block.marks.get("first", len(lines)))
-    return "\n".join(lines[:first] + (["…"] if first < len(lines) else []))
 
 
 CHANGING = [
@@ -246,7 +244,7 @@ CHANGING = [
     (re.compile(r"127\.0\.0\.1:\d+"), "ADDRESS"),
     (re.compile(r"\b[0-9.,]+ (?:ms|s|min)\b"), "DURATION"),
     (re.compile(r"\b[01]\.\d{4}\b"), "NUMBER"),
-    (re.compile(r"NUMBER +\d$", re.MULTILINE), "NUMBER"),    # the selection of skills that only times tell apart
+    (re.compile(r"NUMBER +\d$", re.MULTILINE), "NUMBER"),  # the selection of skills that only times tell apart
     (re.compile(r"\b[0-9a-f]{12}\b"), "ID"),
     (re.compile(r"[▁▂▃▄▅▆▇█]+"), "CURVE"),
     (re.compile(r"(?m)^P\d\d +.*"), "LATENCY"),

@@ -1,7 +1,7 @@
 """Write the reference pages from the code: commands, configuration, scorers, the store's columns, the Python API.
 
-``python -m docs.generate`` writes them into ``docs/reference/`` (and ``deployments/README.md`` as a page of the site); git ignores
-them, and every build writes them anew, so they are never stale. ``python -m docs.generate FOLDER`` writes them elsewhere.
+``python -m docs.generate`` writes them into ``docs/reference/`` (and ``deployments/README.md`` as a page of the site); git
+ignores them, and every build writes them anew, so they are never stale. ``python -m docs.generate FOLDER`` writes them elsewhere.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ import ast
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
 import yaml
-from cyclopts import App
+from cyclopts import App, Group
 from cyclopts.argument import Argument, ArgumentCollection
 from cyclopts.help import create_parameter_help_panel
 from pydantic import TypeAdapter
@@ -25,8 +26,8 @@ from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerati
 from eval_skills.cli.configuration import UNCONFIGURED, Option, commands_of, options_of
 from eval_skills.cli.main import app
 from eval_skills.core.config import Config
-from eval_skills.core.store.sql import VIEWS
 from eval_skills.core.store.schema import RUN_SCHEMA
+from eval_skills.core.store.sql import VIEWS
 from eval_skills.core.store.tables import SCHEMAS
 from eval_skills.scorers.options import FILLED_IN
 from eval_skills.scorers.registry import ScorerEntry, find_scorer, scorer_names
@@ -40,17 +41,15 @@ PUBLIC = {
     "Evaluate and compare": ("eval_skills", None),
     "Score answers": ("eval_skills.scorers", ["score_response", "score_response_sync", "scorer", "Score"]),
     "Trajectories": ("eval_skills.scorers.trajectory", None),
-    "Skills and benchmarks": ("eval_skills.core.skills", ["load_skill", "discover_skills"]),
-    "Benchmarks": ("eval_skills.benchmarks", ["load_benchmark"]),
+    "Skills in folders": ("eval_skills.core.skills", ["load_skill", "discover_skills"]),
     "Models": (
         "eval_skills.core.models",
         ["Skill", "Benchmark", "EvalTask", "SkillResponse", "ItemResult", "SkillCompletionReport"],
     ),
     "Figures": ("eval_skills.core.metrics", ["skill_reports"]),
-    "Selection and search": ("eval_skills.core.selection", ["SelectStrategy", "select"]),
+    "Selection": ("eval_skills.core.selection", ["SelectStrategy", "select"]),
     "Search": ("eval_skills.core.search", ["search"]),
     "Differences": ("eval_skills.core.diff", ["diff_reports"]),
-    "The store": ("eval_skills.core.store", ["Store"]),
     "Adapters": ("eval_skills.adapters", ["Adapter"]),
     "Prefect flows": ("eval_skills.flows", ["evaluate", "pipeline", "nightly", "backfill", "monitor"]),
 }
@@ -74,7 +73,7 @@ def commands_page() -> str:
     sections = [_command(command, inner) for command, inner in commands_of(app)]
     head = (
         "# Commands\n\nThe options of every command, as `eval-skills COMMAND --help` shows them. A *key* is the option's name in "
-        "the [configuration](configuration.md), below the group of its command or, where marked *shared*, at the top level too.\n\n"
+        "the [configuration](configuration.md), below the group of its command or, if marked *shared*, at the top level too.\n\n"
         + _global_options()
         + EXIT_CODES
     )
@@ -131,7 +130,8 @@ def _entries(arguments: ArgumentCollection) -> Iterator[tuple[Argument, Any]]:
     """The arguments that are shown in the help, each with its entry there."""
     for argument in arguments:
         if argument.parse and argument.show and argument.names[0] != "*":
-            panel = create_parameter_help_panel(argument.parameter.group[0], ArgumentCollection([argument]), "plaintext")
+            alone = ArgumentCollection([argument])  # type: ignore[no-untyped-call]
+            panel = create_parameter_help_panel(Group("Options"), alone, "plaintext")
             yield argument, panel.entries[0]
 
 
@@ -159,9 +159,11 @@ def configuration_page() -> str:
     without = [(f"`eval-skills {' '.join(command)}`", reason) for command, reason in UNCONFIGURED.items()]
     return (
         DRAFT
-        + "# Configuration keys\n\nHow the layers are merged is in [Configure](../how-to/configure.md).\n\n## Keys at the top level\n\n"
+        + "# Configuration keys\n\nHow the layers are merged is in [Configure](../how-to/configure.md).\n\n"
+        + "## Keys at the top level\n\n"
         + _table(("key", "type", "default", "variable", "meaning"), rows)
-        + "\n## Keys of commands\n\nA key in the group of a command holds for that command alone.\n\n"
+        + "\n## Keys of commands\n\nA key in the group of a command holds for "
+        "that command alone.\n\n"
         + _table(("key", "variable", "option"), groups)
         + "\n## What must be typed\n\n"
         + _table(("argument", "why"), without)
@@ -207,8 +209,8 @@ def scorers_page() -> str:
         entries.setdefault(id(entry.target), entry)
     built_in = [entry for entry in entries.values() if entry.target.__module__.startswith("eval_skills.")]
     head = (
-        "# Scorers\n\nA task names its scorer in `evaluator: {type: …}` and gives the options beside the type; options marked with * "
-        "may stand in `expectedOutput` instead. [Write a benchmark](../how-to/write-a-benchmark.md) shows how.\n\n"
+        "# Scorers\n\nA task names its scorer in `evaluator: {type: …}` and gives the options beside the type; options "
+        "marked with * may stand in `expectedOutput` instead. [Write a benchmark](../how-to/write-a-benchmark.md) shows how.\n\n"
     )
     return DRAFT + head + "\n".join(_scorer(entry) for entry in sorted(built_in, key=lambda entry: entry.name))
 
@@ -245,7 +247,14 @@ def _hint_words(hint: Any) -> str:
         return f"`{inspect.formatannotation(hint)}`"
 
 
-_TYPES = {"string": "text", "integer": "integer", "number": "number", "boolean": "true or false", "object": "object", "null": "null"}
+_TYPES = {
+    "string": "text",
+    "integer": "integer",
+    "number": "number",
+    "boolean": "true or false",
+    "object": "object",
+    "null": "null",
+}
 
 
 def words_of(schema: Mapping[str, Any]) -> str:
@@ -276,15 +285,20 @@ def _range(schema: Mapping[str, Any]) -> str:
 def store_page() -> str:
     """Every view of the store with its columns."""
     meanings = yaml.safe_load((DOCS / "columns.yaml").read_text(encoding="utf-8"))
-    schemas = {**SCHEMAS, "runs": RUN_SCHEMA}
+    schemas: dict[str, Any] = dict(SCHEMAS.items()) | {"runs": RUN_SCHEMA}
     notes = {id(schema): text for schema, text in _schema_notes()}
     parts = [
-        DRAFT + "# Columns of the store\n\nThe views of `eval-skills query` and `Store.query`. All but `runs` also have `date`, the UTC "
-        "day on which the run began. How the store is laid out is in [The store](../explanation/store.md).\n"
+        DRAFT
+        + "# Columns of the store\n\nThe views of `eval-skills query` and `Store.query`. All but `runs` also have `date`, the "
+        "UTC day on which the run began. How the store is laid out is in [The store](../explanation/store.md).\n"
     ]
     for view in VIEWS:
         rows = [
-            (f"`{column.name}`", f"`{column.type}`", meanings.get(view, {}).get(column.name) or meanings["shared"].get(column.name, ""))
+            (
+                f"`{column.name}`",
+                f"`{column.type}`",
+                meanings.get(view, {}).get(column.name) or meanings["shared"].get(column.name, ""),
+            )
             for column in schemas[view]
         ]
         parts.append(f"## {view}\n\n{notes[id(schemas[view])]}\n\n" + _table(("column", "type", "meaning"), rows))
@@ -296,7 +310,7 @@ def _schema_notes() -> Iterator[tuple[Any, str]]:
     for name in ("eval_skills.core.store.schema", "eval_skills.core.store.judging_schema"):
         module = import_module(name)
         body = ast.parse(inspect.getsource(module)).body
-        for before, after in zip(body, body[1:], strict=False):
+        for before, after in pairwise(body):
             if isinstance(before, ast.Assign) and isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
                 target = before.targets[0]
                 if isinstance(target, ast.Name):
@@ -305,12 +319,14 @@ def _schema_notes() -> Iterator[tuple[Any, str]]:
 
 def python_page() -> str:
     """The documented names, each rendered from its docstring by mkdocstrings."""
-    parts = [DRAFT + "# Python API\n\n[Use it from Python](../how-to/python-api.md) shows the way in.\n"]
+    parts = [DRAFT + "# Python API\n\n[Evaluate from Python](../how-to/python-api.md) shows the way in.\n"]
+    shown: set[str] = set()
     for heading, (module, names) in PUBLIC.items():
-        found = public_names(module) if names is None else names
-        if found:
+        places = [place_of(module, name) for name in (names or public_names(module))]
+        if fresh := [place for place in places if place not in shown]:
+            shown.update(fresh)
             parts.append(f"## {heading}\n\n`from {module} import …`\n")
-            parts += [f"::: {place_of(module, name)}\n" for name in found]
+            parts += [f"::: {place}\n" for place in fresh]
     return "\n".join(parts)
 
 
@@ -344,8 +360,8 @@ def _markdown(text: str) -> str:
     return text.replace("<", "&lt;").replace("*.", "\\*.")
 
 
-def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
-    lines = [head, tuple("---" for _ in head), *rows]
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines: list[Sequence[str]] = [head, tuple("---" for _ in head), *rows]
     return "".join("| " + " | ".join(" ".join(cell.replace("|", "\\|").split()) for cell in line) + " |\n" for line in lines)
 
 

@@ -27,7 +27,9 @@ def complete(site: Path) -> None:
     for program in [*site.glob("*.py"), *site.glob("*.yaml")]:
         program.unlink()
     (site / INDEX).write_text(f"var __index = {(site / 'search.json').read_text(encoding='utf-8')}", encoding="utf-8")
-    foreign = [f"{page.relative_to(site)}: {address}" for page in sorted(site.rglob("*.html")) for address in _completed(page, site)]
+    foreign = [
+        f"{page.relative_to(site)}: {address}" for page in sorted(site.rglob("*.html")) for address in _completed(page, site)
+    ]
     if foreign:
         raise SystemExit("these pages load something from another host:\n" + "\n".join(foreign))
 

@@ -1,6 +1,7 @@
 """The model that judges in the pages' examples: a server on this machine that answers by a rule, so that outputs can be checked.
 
-Of two answers the longer one is better (the model ``hasty`` takes the first). One answer is right where it holds a word of courtesy, and wrong otherwise.
+Of two answers the longer one is better; the model ``hasty`` takes the first one. A single answer is right where it holds a
+word of courtesy, and wrong otherwise.
 """
 
 from __future__ import annotations

@@ -1,0 +1,1 @@
+"""The Prefect tasks, and the runner that maps them."""

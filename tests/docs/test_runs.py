@@ -1,0 +1,52 @@
+"""The pages' blocks, run: they end as the page says, and print what the page shows up to times and ids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from docs.blocks import QUICK, Workplace, lasting, steps_of, written_pages
+from docs.scripted_judge import scripted_judge
+
+RUN = [page for page in written_pages() if any(step.block.is_run for step in steps_of(page))]
+FAST, SLOW = ([page for page in RUN if (QUICK in page.read_text(encoding="utf-8")) is quick] for quick in (True, False))
+
+
+@pytest.fixture(scope="module")
+def judge() -> Iterator[str]:
+    with scripted_judge() as url:
+        yield url
+
+
+def check(page: Path, folder: Path, variables: dict[str, str]) -> None:
+    """Run the page in `folder`; the page's outputs are those that are printed."""
+    workplace = Workplace(folder, variables)
+    workplace.prepare()
+    try:
+        for step in steps_of(page):
+            now = workplace.run(step.block)
+            if step.output is not None:
+                assert lasting(now) == lasting(step.output.text), (
+                    f"{step.output.place}: python -m docs.refresh {page.name}\n{now}"
+                )
+    finally:
+        workplace.close()
+
+
+@pytest.mark.parametrize("page", FAST, ids=lambda page: page.stem)
+def test_a_quick_page_does_what_it_says(page: Path, tmp_path: Path) -> None:
+    check(page, tmp_path, {"PREFECT_HOME": str(tmp_path / "prefect")})
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("prefect")
+@pytest.mark.parametrize("page", SLOW, ids=lambda page: page.stem)
+def test_a_page_does_what_it_says(page: Path, tmp_path: Path, prefect_url: str, judge: str) -> None:
+    check(page, tmp_path, {"PREFECT_API_URL": prefect_url, "PREFECT_HOME": str(tmp_path / "prefect"), "JUDGE_URL": judge})
+
+
+def test_both_kinds_of_pages_are_run() -> None:
+    assert FAST
+    assert SLOW
