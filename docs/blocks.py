@@ -230,9 +230,9 @@ class Workplace:
 
     def _impersonal(self, text: str) -> str:
         for found, shown in (
-            (self.project, "/home/you/project"),
-            (self.folder / "home", "/home/you"),
-            (ROOT, "/home/you/eval-skills"),
+            (self.project, "~/project"),
+            (self.folder / "home", "~"),
+            (ROOT, "~/eval-skills"),
         ):
             text = text.replace(str(found), shown)
         return "\n".join(line.rstrip() for line in text.rstrip().splitlines() if not PROGRESS.match(line))

@@ -23,8 +23,8 @@ from cyclopts.help import create_parameter_help_panel
 from pydantic import TypeAdapter
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError
 
-from eval_skills.cli.configuration import UNCONFIGURED, Option, commands_of, options_of
-from eval_skills.cli.main import app
+from eval_skills.cli.app import app
+from eval_skills.cli.configuration import UNCONFIGURED, Option, options_of
 from eval_skills.core.config import Config
 from eval_skills.core.store.schema import RUN_SCHEMA
 from eval_skills.core.store.sql import VIEWS
@@ -91,6 +91,16 @@ EXIT_CODES = """
 | 3 | the run could not finish, or a part of it could not be judged |
 | 130 | interrupted (143 by SIGTERM or a closed terminal, which `nohup` lets a run outlive) |
 """
+
+
+def commands_of(level: App, above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], App]]:
+    """Every command that does something, in the order of the help."""
+    for name in level:
+        if not name.startswith("-"):
+            command, inner = (*above, name), level[name]
+            if inner.default_command is not None:
+                yield command, inner
+            yield from commands_of(inner, command)
 
 
 def _global_options() -> str:
@@ -307,8 +317,8 @@ def store_page() -> str:
 
 def _schema_notes() -> Iterator[tuple[Any, str]]:
     """The text below each schema in the source, by the schema."""
-    for name in ("eval_skills.core.store.schema", "eval_skills.core.store.judging_schema"):
-        module = import_module(name)
+    rooms = [module for name, module in sorted(sys.modules.items()) if name.startswith("eval_skills.core.store.")]
+    for module in rooms:
         body = ast.parse(inspect.getsource(module)).body
         for before, after in pairwise(body):
             if isinstance(before, ast.Assign) and isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):

@@ -14,9 +14,10 @@ import yaml
 from cyclopts import CycloptsError
 
 from docs.blocks import FENCE, GENERATED, PAGES, ROOT, Block, blocks_of, lasting, steps_of, written_pages
-from eval_skills.cli.configuration import commands_of, configuration_model
+from docs.generate import commands_of
+from eval_skills.cli.app import app, new_invocation
+from eval_skills.cli.configuration import configuration_model
 from eval_skills.cli.context import begin
-from eval_skills.cli.main import app, new_session
 from eval_skills.core.models import EvalTask, Skill
 
 WRITTEN = written_pages()
@@ -71,13 +72,13 @@ def test_every_command_can_be_parsed(block: Block, tmp_path: Path, monkeypatch: 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
     for words in commands_in(block.text):
-        begin(new_session())
+        begin(new_invocation())
         app.parse_args(words, exit_on_error=False, print_error=False)
 
 
 def test_an_unknown_option_in_a_page_would_be_found() -> None:
     (words,) = commands_in("cd x && eval-skills find --querry calc | head -3")
-    begin(new_session())
+    begin(new_invocation())
     with pytest.raises(CycloptsError):
         app.parse_args(words, exit_on_error=False, print_error=False)
 

@@ -11,8 +11,9 @@ import pytest
 import yaml
 
 from docs import generate, picture
-from eval_skills.cli.configuration import commands_of, options_of
-from eval_skills.cli.main import app
+from docs.generate import commands_of
+from eval_skills.cli.app import app
+from eval_skills.cli.configuration import options_of
 from eval_skills.core.config import Config
 from eval_skills.core.store.schema import RUN_SCHEMA
 from eval_skills.core.store.sql import VIEWS
