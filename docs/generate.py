@@ -26,9 +26,8 @@ from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerati
 from eval_skills.cli.app import app
 from eval_skills.cli.configuration import UNCONFIGURED, Option, options_of
 from eval_skills.core.config import Config
-from eval_skills.core.store.schema import RUN_SCHEMA
+from eval_skills.core.store.schema import RUN_SCHEMA, SCHEMAS
 from eval_skills.core.store.sql import VIEWS
-from eval_skills.core.store.tables import SCHEMAS
 from eval_skills.scorers.options import FILLED_IN
 from eval_skills.scorers.registry import ScorerEntry, find_scorer, scorer_names
 
