@@ -115,7 +115,7 @@ def test_p13_a_judge_that_fails_exits_3_and_the_next_call_goes_on(served: Any) -
         stopped = served.call(*command)
         assert (stopped.code, stopped.out) == (3, "")
         assert "judge: 4 of 6 samples could not be judged: openai/x refused us" in stopped.err
-        assert "nothing of this batch landed, and the status is still insufficient_data: the same call goes on" in stopped.err
+        assert "nothing of this batch landed, and the status is still insufficient_data: make the same call again" in stopped.err
         model.otherwise, known = verdict(), len(model.asked)
         done = served.call(*command, "--json")
         assert (done.code, done.json["sampled"], done.json["status"]) == (0, 6, "healthy"), done.err
