@@ -20,4 +20,4 @@ class CalibrateRequest(JudgeOptions):
     pass_at: Rate = Field(default=0.7, description="A label from here on says pass")
     force: bool = Field(default=False, description="Also in place of a calibration with more labels")
     store: Text = Field(default="./eval-store", description="Where results are kept")
-    secrets: list[str] = Field(default_factory=list, description="Environment variables whose values are shown to nobody")
+    secrets: list[str] = Field(default_factory=list, description="Environment variables whose values are redacted")
