@@ -108,7 +108,7 @@ def test_what_nobody_knows_of_a_failure_stays_unknown(
 def test_a_scoring_in_which_the_judge_failed_everything_lands_nothing(plan: Plan, model: ScriptedModel, store: Store) -> None:
     runs = store.run_ids()
     dying_after(model, 0)
-    with pytest.raises(RunError, match=r"judge: 4 of 4 items could not be judged: .*gone.*nothing landed: make the same call again"):
+    with pytest.raises(RunError, match=r"4 of 4 items could not be judged: .*gone.*nothing landed: make the same call again"):
         rescore(plan())
     assert store.run_ids() == runs
     assert not list(Path(store.layout.root).glob("*.lock"))
