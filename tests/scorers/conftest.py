@@ -1,12 +1,45 @@
-"""What the tests of scorers share."""
+"""What the tests of scorers share; among it a judging model: a real OpenAI-compatible HTTP server on loopback that answers as the
+test wrote down.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from eval_skills.scorers import registry
+from eval_skills.scorers import ScoringSettings, registry
+from tests.scripted_model import ScriptedModel
+
+MODEL = "openai/scripted"
+
+
+@pytest.fixture(scope="session")
+def one_server() -> Iterator[ScriptedModel]:
+    with ScriptedModel() as server:
+        yield server
+
+
+@pytest.fixture
+def model(one_server: ScriptedModel, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ScriptedModel:
+    """The server with an empty script; verdicts are cached in the test's own folder, and no key is set."""
+    for name in ("OPENAI_API_KEY", "OPENAI_API_BASE", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    one_server.forget()
+    return one_server
+
+
+@pytest.fixture
+def settings(model: ScriptedModel) -> Callable[..., ScoringSettings]:
+    """Settings that judge with the scripted model; `llm` adds to them, the other options are those of `JudgeOptions`."""
+
+    def of(llm: dict[str, Any] | None = None, **options: Any) -> ScoringSettings:
+        return ScoringSettings.of({"llm": {"model": MODEL, "api_base": model.url, **(llm or {})}, **options})
+
+    return of
 
 
 @pytest.fixture
