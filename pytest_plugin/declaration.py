@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +14,7 @@ from eval_skills.core.text import nearest
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """What a mark asks for. Marks that ask for the same share one evaluation. `key` is what they are known by."""
+    """What a mark asks for; marks with the same `key` share one evaluation."""
 
     skill: str
     options: dict[str, Any]
@@ -39,8 +38,4 @@ def declared(mark: pytest.Mark) -> Declaration:
     floor = options.pop("min_completion", None)
     if floor is not None and (isinstance(floor, bool) or not isinstance(floor, int | float) or not 0 <= floor <= 1):
         raise UsageError(f"min_completion must be a number from 0 to 1; got {floor!r}")
-    return Declaration(skill, options, floor, _key(skill, options))
-
-
-def _key(skill: Any, options: Mapping[str, Any]) -> str:
-    return json.dumps([str(skill), options], sort_keys=True, default=str)
+    return Declaration(skill, options, floor, json.dumps([str(skill), options], sort_keys=True, default=str))

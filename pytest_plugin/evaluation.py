@@ -11,7 +11,7 @@ import pytest
 
 from eval_skills.core.errors import EvalSkillsError, InputError, UsageError
 from eval_skills.core.text import nearest
-from eval_skills.pytest_plugin.plugin import STORE
+from eval_skills.pytest_plugin import STORE
 
 if TYPE_CHECKING:
     from eval_skills.core.models import SkillCompletionReport
@@ -124,7 +124,7 @@ def _configured(root: Path, names: Iterable[str]) -> dict[str, Any]:
 
 
 def _placed(root: Path, value: Any) -> Any:
-    """A path as one below the rootdir; a URL stays, and so does what is no path."""
+    """A path as one below the rootdir; a URL stays, and so does what is not a path."""
     if isinstance(value, os.PathLike):
         return str(root / value)
     return str(root / value) if isinstance(value, str) and value.strip() and "://" not in value else value

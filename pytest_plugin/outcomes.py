@@ -1,7 +1,4 @@
-"""How a skill did, as a test sees it: on one task, or on all of them together.
-
-The report that a test asserts on.
-"""
+"""How a skill did, as a test sees it: on one task, on all of them together, and as the report that it asserts on."""
 
 from __future__ import annotations
 

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from eval_skills.pytest_plugin import MARK, STORE
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from eval_skills.pytest_plugin.outcomes import CompletionOutcome, SkillReport, TaskOutcome
-
-MARK = "eval_skills"
-STORE = "eval_skills_store"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -26,7 +25,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Tell pytest about the mark."""
+    """Register the mark."""
     config.addinivalue_line(
         "markers",
         f"{MARK}(skill, benchmark='coding-easy', min_completion=None, runs=1, **options): one test case for each task of the "
@@ -38,8 +37,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def eval_skill(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., SkillReport]:
     """Evaluate a skill and return its report: ``eval_skill("skills/echo", benchmark="coding-easy", runs=3)``.
 
-    A relative path starts at pytest's rootdir. Options are those of ``eval-skills eval`` under their Python names; what is not
-    said comes from the configuration of the rootdir.
+    A relative path starts at pytest's rootdir. Options are those of ``eval-skills eval`` under their Python names; others
+    come from the configuration of the rootdir.
     """
     from eval_skills.pytest_plugin.evaluation import Evaluator
 

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 def evaluated_once(
     config: pytest.Config, folders: pytest.TempPathFactory, key: str, evaluate: Callable[[], SkillReport]
 ) -> SkillReport:
-    """The report that `evaluate` makes, or that another worker of this session made of the same `key` before; while that one is
-    at it, this one waits."""
+    """The report that `evaluate` makes, or that another worker of this session made of the same `key` before; while that one
+    is running, this one waits.
+    """
     if not hasattr(config, "workerinput"):
         return evaluate()
     from eval_skills.reporting import read_reports
@@ -31,7 +32,7 @@ def evaluated_once(
     with file.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not file.exists():
-            write_whole(file, _document(evaluate()))
+            write_whole(file, json.dumps([evaluate().to_json()]).encode("ascii"))
         [report] = read_reports(file)
     return as_skill_report(report)
 
@@ -39,7 +40,3 @@ def evaluated_once(
 def _common_folder(folders: pytest.TempPathFactory) -> Path:
     """The session's folder, of which each worker's is a part."""
     return folders.getbasetemp().parent
-
-
-def _document(report: SkillReport) -> bytes:
-    return json.dumps([report.to_json()]).encode("ascii")
