@@ -83,7 +83,7 @@ class EvaluationResult:
         rows = []
         for item in self.items:
             row = {name: getattr(item, name) for name in columns}
-            row["reasons"] = "; ".join(f"{reason.code}: {reason.message}" for reason in item.reasons)
+            row["reasons"] = "; ".join(f"{reason.code}: {reason.text}" for reason in item.reasons)
             row["tool_calls"] = None if item.tool_calls is None else [call.to_json() for call in item.tool_calls]
             rows.append(row)
         return pd.DataFrame(rows, columns=columns)

@@ -95,7 +95,7 @@ def _cause(item: TaskResult) -> tuple[str, str]:
     if calls := forbidden_calls(item):
         return FORBIDDEN_TOOL_CALLED, "FORBIDDEN TOOL CALLED: " + "; ".join(call.message for call in calls)
     if item.reasons:
-        return item.reasons[0].code, item.reasons[0].message
+        return item.reasons[0].code, item.reasons[0].text
     return item.error_kind or item.status, item.error_message or item.status
 
 

@@ -74,7 +74,7 @@ def reasons(item: TaskResult) -> list[str]:
 
 def reason_text(reason: Reason) -> str:
     """A reason as a sentence: ``NOT_EQUAL: 4 is not 5 (at $.sum)``."""
-    return f"{reason.code}: {reason.message}" + (f" (at {reason.where})" if reason.where else "")
+    return f"{reason.code}: {reason.text}" + (f" (at {reason.where})" if reason.where else "")
 
 
 def calls_line(item: TaskResult) -> str | None:

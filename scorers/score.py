@@ -1,7 +1,4 @@
-"""What a scorer returns.
-
-Reasons: why an item was judged so, with what was expected and what came, in bounded length.
-"""
+"""What a scorer returns, and how it says what was expected and what it got."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from typing import Any
 
 from eval_skills.core.errors import ScorerError
 from eval_skills.core.models import Reason
-from eval_skills.core.text import EXCERPT_CHARS, excerpt, nearest, one_line
+from eval_skills.core.text import excerpt, nearest
 
 _MAPPING_KEYS = ("score", "passed", "reason")
 
@@ -89,20 +86,9 @@ def _share(value: object, name: str) -> float:
     return float(value)
 
 
-__all__ = ["EXCERPT_CHARS", "excerpt", "expected_but_got", "is_remark", "one_line", "remark"]
-
-REMARK = "remark: "
-"""How the message of a reason begins that explains nothing about a failure."""
-
-
-def remark(reason: Reason) -> Reason:
-    """The reason, marked as information: it did not make the item fail."""
-    return reason if is_remark(reason) else reason.model_copy(update={"message": REMARK + reason.message})
-
-
-def is_remark(reason: Reason) -> bool:
-    """Whether the reason is information only."""
-    return reason.message.startswith(REMARK)
+def remark(code: str, message: str, where: str) -> Reason:
+    """A reason that is information only: it did not make the item fail."""
+    return Reason(code=code, message=message, where=where, informational=True)
 
 
 def expected_but_got(expected: Any, got: Any) -> str:

@@ -124,5 +124,5 @@ def _current_task_run() -> TaskRun:
 def _message(result: ItemResult) -> str:
     score = "" if result.score is None else f"score {result.score:.4g}"
     latency = "" if result.latency_ms is None else f"{result.latency_ms:.0f} ms"
-    reasons = "; ".join(reason.message for reason in result.reasons[:3])
+    reasons = "; ".join(reason.text for reason in result.reasons[:3])
     return " · ".join(part for part in (score, latency, reasons[:300]) if part)

@@ -21,11 +21,25 @@ FORBIDDEN_TOOL_CALLED = "FORBIDDEN_TOOL_CALLED"
 
 
 class Reason(Model):
-    """One machine-readable reason: a code in capitals, a sentence with the values, and the place it is about."""
+    """One machine-readable reason: a code in capitals, a sentence with the values, and the place it is about.
+
+    An `informational` one is a remark: it did not make the item fail. Records of older versions, which have no such field, mark
+    remarks in their messages.
+    """
 
     code: str
     message: str
     where: str = ""
+    informational: bool = False
+
+    @property
+    def text(self) -> str:
+        """The message as people read it, with remarks marked as such."""
+        return f"remark: {self.message}" if self.informational else self.message
+
+    def as_remark(self) -> Reason:
+        """The same, as information only."""
+        return self if self.informational else self.model_copy(update={"informational": True})
 
 
 class Verdict(Model):

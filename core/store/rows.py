@@ -62,7 +62,7 @@ def row_of(result: ItemResult) -> dict[str, Any]:
     row["dimensions"] = list(result.dimensions.items())
     row |= {name: result.dimensions.get(name) for name in DIMENSIONS}
     row["forbidden_tools_called"] = sum(reason.code == FORBIDDEN_TOOL_CALLED for reason in result.reasons)
-    row["reasons"] = [{"code": reason.code, "message": reason.message, "where": reason.where} for reason in result.reasons]
+    row["reasons"] = [_reason_row(reason) for reason in result.reasons]
     row["attempts"] = [_attempt_row(attempt) for attempt in result.attempts]
     row["messages"] = _json_or_none(result.messages)
     row["tool_calls"] = None if result.tool_calls is None else [_call_row(call) for call in result.tool_calls]
@@ -185,6 +185,15 @@ def _utc(moment: datetime) -> datetime:
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
+def _reason_row(reason: Reason) -> dict[str, Any]:
+    return {"code": reason.code, "message": reason.message, "where": reason.where, "informational": reason.informational}
+
+
+def _without_nulls(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of an older version has nulls in the fields that it did not know."""
+    return {name: value for name, value in row.items() if value is not None}
+
+
 def _attempt_row(attempt: Attempt) -> dict[str, Any]:
     return {"started_at": _utc(attempt.started_at), "latency_ms": attempt.latency_ms, "error_kind": attempt.error_kind}
 
@@ -197,7 +206,7 @@ def _call_row(call: ToolCall) -> dict[str, Any]:
 def _result_of(row: dict[str, Any]) -> ItemResult:
     fields = {name: value for name, value in row.items() if name in ItemResult.model_fields}
     fields["dimensions"] = dict(row["dimensions"] or {})
-    fields["reasons"] = [Reason(**reason) for reason in row["reasons"] or []]
+    fields["reasons"] = [Reason(**_without_nulls(reason)) for reason in row["reasons"] or []]
     fields["attempts"] = [Attempt(**attempt) for attempt in row["attempts"] or []]
     fields["output"], fields["messages"] = _value_of(row["output"]), _value_of(row["messages"])
     if (calls := row["tool_calls"]) is not None:

@@ -14,7 +14,6 @@ from eval_skills.core.models import Attempt, EvalTask, ItemResult, Reason, Skill
 from eval_skills.core.models.result import ErrorKind
 from eval_skills.engine.evaluation.plan import Item, RunPlan
 from eval_skills.engine.evaluation.recordings import Recordings
-from eval_skills.scorers.score import remark
 from eval_skills.scorers.task_scoring.scoring import TaskScoring
 
 _OF_THE_VERDICT = (
@@ -173,5 +172,5 @@ def result_without_answer(
         "error_message": message,
     }
     if known is not None and (verdict := scoring.violation(known)) is not None:
-        fields |= {"status": verdict.status, "score": verdict.score, "reasons": [*verdict.reasons, remark(reason)]}
+        fields |= {"status": verdict.status, "score": verdict.score, "reasons": [*verdict.reasons, reason.as_remark()]}
     return fields

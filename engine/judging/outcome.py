@@ -9,12 +9,11 @@ from typing import Any, TypeVar
 from eval_skills.core.errors import RunError
 from eval_skills.core.judging.rows import PERHAPS_PAID
 from eval_skills.core.models import ItemResult, TaskResult
-from eval_skills.core.text import plural
+from eval_skills.core.text import one_line, plural
 from eval_skills.reporting import numbers
 from eval_skills.scorers import TaskScoring
 from eval_skills.scorers.judging import Judges
 from eval_skills.scorers.judging.budget import Spending
-from eval_skills.scorers.score import one_line
 
 Scorings = Mapping[str, TaskScoring]
 

@@ -15,7 +15,6 @@ from eval_skills.core.monitoring import Judged
 from eval_skills.core.redaction import Redaction
 from eval_skills.engine.monitor.expectation import MonitorTask
 from eval_skills.engine.monitor.log.records import Interaction
-from eval_skills.scorers.score import remark
 
 PREVIEW_CHARS = 200
 """The length of a stored question or answer, in Unicode code points."""
@@ -70,7 +69,7 @@ def unanswered(interaction: Interaction, scorer: str, redaction: Redaction, viol
     """
     reason = Reason(code="SKILL_ERROR", message=preview(interaction.error, redaction), where="error")
     if violation is not None:
-        return violation.model_copy(update={"reasons": [*violation.reasons, remark(reason)]})
+        return violation.model_copy(update={"reasons": [*violation.reasons, reason.as_remark()]})
     return Verdict(status="error", score=None, passed=False, scorer=scorer, reasons=[reason], error_kind="skill")
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from eval_skills.core.models import Reason
 from eval_skills.core.models.task import CLAIM_KINDS, ClaimKind
+from eval_skills.core.text import excerpt, one_line
 from eval_skills.scorers.answer import text_of, unwrapped
 from eval_skills.scorers.claims.evidence import Evidence, evidence_text, seen_in
 from eval_skills.scorers.claims.lookup import Finding, looked_up
@@ -16,7 +17,7 @@ from eval_skills.scorers.claims.questions import BATCH, VERSION, Lookup, Lookups
 from eval_skills.scorers.judging.judges import together
 from eval_skills.scorers.judging.prompt import Material
 from eval_skills.scorers.judging.quotes import Quotable
-from eval_skills.scorers.score import excerpt, one_line, remark
+from eval_skills.scorers.score import remark
 
 if TYPE_CHECKING:
     from eval_skills.core.models import EvalTask, SkillResponse
@@ -51,7 +52,7 @@ class JudgedClaims:
         held = sum(not each.problem for each in self.findings)
         by = f"verified by {self.facts['model']}" if self.facts["claims"] else "looked up by rules, as the model listed none"
         message = f"claims that hold: {held} of {len(self.findings)}, {by}"
-        return remark(Reason(code="CLAIMS_VERIFIED", message=message, where="output"))
+        return remark("CLAIMS_VERIFIED", message, "output")
 
 
 async def judged_claims(task: EvalTask, response: SkillResponse, voter: Voter, reference: Any = None) -> JudgedClaims:

@@ -13,6 +13,7 @@ from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask
 from eval_skills.core.models.base import Text
 from eval_skills.core.models.task import CLAIM_KINDS, ClaimKind, HallucinationMode
+from eval_skills.core.text import excerpt
 from eval_skills.scorers.answer import is_long, text_of, unwrapped
 from eval_skills.scorers.claims.evidence import Evidence, evidence_text, parsed_json, seen_in
 from eval_skills.scorers.claims.judged import judged_claims
@@ -21,7 +22,7 @@ from eval_skills.scorers.claims.questions import VERSION
 from eval_skills.scorers.judging.graded_votes import truncation_remarks
 from eval_skills.scorers.judging.panel import Voter
 from eval_skills.scorers.registry import scorer
-from eval_skills.scorers.score import Score, excerpt, remark
+from eval_skills.scorers.score import Score
 from eval_skills.scorers.settings import ScoringSettings
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ def _lower(by_rules: Score | None, by_model: Score | None) -> Score | None:
     """The lower of two scores, with what both said."""
     if by_rules is None or by_model is None:
         return by_model or by_rules
-    informative = [remark(each) for each in by_rules.reasons if each not in by_model.reasons]
+    informative = [each.as_remark() for each in by_rules.reasons if each not in by_model.reasons]
     metadata = {**by_model.metadata, "deterministic": dict(by_rules.metadata)}
     value = min(by_rules.value, by_model.value)
     return replace(by_model, value=value, reasons=(*by_model.reasons, *informative), metadata=metadata)

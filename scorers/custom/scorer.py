@@ -15,11 +15,11 @@ from pydantic import Field
 
 from eval_skills.core.errors import InputError, ScorerError
 from eval_skills.core.models import EvalTask
-from eval_skills.core.text import nearest
+from eval_skills.core.text import nearest, one_line
 from eval_skills.scorers.answer import file_of_benchmark, unwrapped
 from eval_skills.scorers.custom.process import answer_of_host
 from eval_skills.scorers.registry import scorer
-from eval_skills.scorers.score import InvalidScore, Score, as_score, one_line
+from eval_skills.scorers.score import InvalidScore, Score, as_score
 from eval_skills.scorers.settings import ScoringSettings
 
 if TYPE_CHECKING:

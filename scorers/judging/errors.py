@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 from eval_skills.core.errors import JudgeError
-from eval_skills.scorers.score import one_line
+from eval_skills.core.text import one_line
 
 _QUOTA = re.compile(r"insufficient_quota|exceeded your current quota|billing|credit balance|payment", re.IGNORECASE)
 _NO_KEY = re.compile(r"missing credentials|api_key client option must be set|missing .*api key", re.IGNORECASE)

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from eval_skills.core.models import Reason
+from eval_skills.core.text import one_line
 from eval_skills.scorers.judging.aggregation import Decision, decide, facts_of, passes, told, wanted
 from eval_skills.scorers.judging.grading import Grade, Grading
 from eval_skills.scorers.judging.panel import Panel
 from eval_skills.scorers.judging.votes import Ballots
-from eval_skills.scorers.score import Score, one_line, remark
+from eval_skills.scorers.score import Score, remark
 
 if TYPE_CHECKING:
     from eval_skills.scorers.judging.judge import Ruling
@@ -76,7 +77,7 @@ class GradedVotes:
             "as many say otherwise" if decision.agreement == 0.5 else "outvoted"
         )  # half of the members: a tie, which does not pass
         message = f"{how}: {others[0].model} gave {self.grading.given(others[0].reply)}: {said}"
-        return (remark(Reason(code="JUDGE_DISSENT", message=message, where=where)),)
+        return (remark("JUDGE_DISSENT", message, where),)
 
     def _facts(self, ruling: Ruling[Grade], version: str) -> dict[str, Any]:
         return {
@@ -93,6 +94,6 @@ class GradedVotes:
 def truncation_remarks(truncated: dict[str, int]) -> tuple[Reason, ...]:
     """One remark for each material that the model did not see whole."""
     return tuple(
-        remark(Reason(code="JUDGE_SAW_PART", message=f"{cut:,} characters of the {name} were left out of the prompt", where=name))
+        remark("JUDGE_SAW_PART", f"{cut:,} characters of the {name} were left out of the prompt", name)
         for name, cut in truncated.items()
     )

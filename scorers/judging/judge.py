@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from eval_skills.core.errors import JudgeError
 from eval_skills.core.fingerprint import digest_of_json
+from eval_skills.core.text import excerpt, one_line
 from eval_skills.scorers.judging.budget import spending_here
 from eval_skills.scorers.judging.cache import CachedReply
 from eval_skills.scorers.judging.errors import ModelTrouble
@@ -15,7 +16,6 @@ from eval_skills.scorers.judging.prompt import PLACEHOLDER, PROMPT_VERSION, Mess
 from eval_skills.scorers.judging.provider import Form, ModelCall, ModelReply
 from eval_skills.scorers.judging.reply import Reply, Unreadable, read_reply, reply_schema
 from eval_skills.scorers.judging.requests import Clock, Requests
-from eval_skills.scorers.score import excerpt, one_line
 
 if TYPE_CHECKING:
     from eval_skills.scorers.judging.judges import Judges

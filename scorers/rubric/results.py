@@ -10,13 +10,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from eval_skills.core.models import Reason
+from eval_skills.core.text import one_line
 from eval_skills.scorers.claims.lookup import Finding, reasons_of
 from eval_skills.scorers.judging.aggregation import consensus_of, spread_of, unity
 from eval_skills.scorers.judging.panel import Panel
 from eval_skills.scorers.judging.quotes import quotes_found
 from eval_skills.scorers.judging.votes import Ballots
 from eval_skills.scorers.rubric.definition import DUST, NOT_JUDGED, Rubric, RubricDimension
-from eval_skills.scorers.score import one_line, remark
+from eval_skills.scorers.score import remark
 
 if TYPE_CHECKING:
     from eval_skills.scorers.claims.judged import JudgedClaims
@@ -49,11 +50,11 @@ class DimensionResult:
         if self.score is None:
             votes = f" ({self.given})" if self.consensus else ""
             message = f"{self.name} was not scored{votes}: {self.why}"
-            return [remark(Reason(code="RUBRIC_NOT_SCORED", message=message, where=where))]
+            return [remark("RUBRIC_NOT_SCORED", message, where)]
         unity = f", agreement {self.consensus.agreement:.2g}" if self.consensus else ""
         message = f"{self.name}: {self.given} ({self.score:.4g}{unity}, weight {dimension.weight:g}): {self.why}"
         reason = Reason(code="RUBRIC_DIMENSION", message=message, where=where)
-        return [remark(reason) if self.score == 1 else reason, *reasons_of(self.unsupported)]
+        return [reason.as_remark() if self.score == 1 else reason, *reasons_of(self.unsupported)]
 
 
 def by_level(name: str, dimension: RubricDimension, verdict: DimensionVerdict, materials: Sequence[Material]) -> DimensionResult:
@@ -139,7 +140,7 @@ class RubricUnity:
         """Who gave what."""
         scores = (f"{name}: {'no verdict' if score is None else f'{score:.4g}'}" for name, score in self.members.items())
         message = f"overall {', '.join(scores)} ({unity(self.panel, self.agreement, self.spread)})"
-        return remark(Reason(code="RUBRIC_PANEL", message=message, where="rubric"))
+        return remark("RUBRIC_PANEL", message, "rubric")
 
     @property
     def facts(self) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 
 from eval_skills.core.errors import InputError
-from eval_skills.core.models import EvalTask, Expected, Reason, Thresholds, Verdict
+from eval_skills.core.models import EvalTask, Expected, Thresholds, Verdict
 from eval_skills.scorers.answer import is_long
 from eval_skills.scorers.claims.scorer import Hallucination
 from eval_skills.scorers.judge_identity import JudgeIdentity, identity_of
@@ -26,17 +26,11 @@ from eval_skills.scorers.tools.calls import COMPARES_CALLS, calls_disagree, noth
 if TYPE_CHECKING:
     from eval_skills.core.models import SkillResponse
 
-_NO_CLAIMS = remark(
-    Reason(code="NO_CLAIMS", message="the answer claims nothing that could be looked up", where="checks.hallucination")
-)
+_NO_CLAIMS = remark("NO_CLAIMS", "the answer claims nothing that could be looked up", "checks.hallucination")
 
-_NOT_JUDGED = remark(
-    Reason(code="NOT_JUDGED", message="a gate failed first, so no model was asked; the output counts as 0", where="evaluator")
-)
+_NOT_JUDGED = remark("NOT_JUDGED", "a gate failed first, so no model was asked; the output counts as 0", "evaluator")
 
-_CLAIMS_NOT_JUDGED = remark(
-    Reason(code="NOT_JUDGED", message="a gate failed first, so no model verified the claims", where="checks.hallucination")
-)
+_CLAIMS_NOT_JUDGED = remark("NOT_JUDGED", "a gate failed first, so no model verified the claims", "checks.hallucination")
 
 HUGE_CHARS = 65_536
 """An answer beyond this is judged in a thread, so that other items go on."""

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from eval_skills.core.errors import ItemError, JudgeError
 from eval_skills.core.models import Reason, Verdict
 from eval_skills.core.models.result import ErrorKind
-from eval_skills.scorers.score import is_remark, one_line, remark
+from eval_skills.core.text import one_line
+from eval_skills.scorers.score import remark
 from eval_skills.scorers.task_scoring.limits import below_min, reaches, weighted_mean
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from eval_skills.scorers.score import Score
     from eval_skills.scorers.tools.forbidden import ForbiddenTools
 
-_NOTHING = remark(Reason(code="NOTHING_EXPECTED", message="no dimension is configured, so the score is 1", where="expected"))
+_NOTHING = remark("NOTHING_EXPECTED", "no dimension is configured, so the score is 1", "expected")
 
 
 @dataclass(slots=True)
@@ -52,8 +53,8 @@ class Findings:
     def add_dimension(self, name: str, score: Score) -> None:
         """A scored dimension of the agent's run; its reasons are known by their marks."""
         self.scores[name] = score.value
-        self.tools += [each for each in score.reasons if not is_remark(each)]
-        self.remarks += [each for each in score.reasons if is_remark(each)]
+        self.tools += [each for each in score.reasons if not each.informational]
+        self.remarks += [each for each in score.reasons if each.informational]
         if score.metadata:
             self.metadata[name] = dict(score.metadata)
 
@@ -61,9 +62,9 @@ class Findings:
         """A gate with a share of its own, which is shown among the dimensions and weighs nothing."""
         self.gates[name] = score.value
         self.metadata[name] = dict(score.metadata)
-        informative = [each for each in score.reasons if score.passed or is_remark(each)]
+        informative = [each for each in score.reasons if score.passed or each.informational]
         self.output_gates += [each for each in score.reasons if each not in informative]
-        self.remarks += map(remark, informative)
+        self.remarks += (each.as_remark() for each in informative)
 
     def add_evaluation(self, score: Score) -> None:
         """The evaluator's score, which is the dimension `output_quality`; its own dimensions are shown beside it."""
@@ -76,16 +77,16 @@ class Findings:
         if not reasons and score.reason:
             code = "OUTPUT_ACCEPTED" if score.passed else "OUTPUT_REJECTED"
             reasons = (Reason(code=code, message=score.reason, where="output"),)
-        informative = [each for each in reasons if score.passed or is_remark(each)]
+        informative = [each for each in reasons if score.passed or each.informational]
         self.evaluation += [each for each in reasons if each not in informative]
-        self.remarks += map(remark, informative)
+        self.remarks += (each.as_remark() for each in informative)
 
     def verdict(self) -> Verdict:
         """Status `error` if a scorer broke and no gate had failed, otherwise pass or fail with the weighted mean as score."""
         if self.broken is not None and not self.output_gates and not self.limits:
             return self._error(self.broken)
         if self.broken is not None:
-            self.remarks.append(remark(_broken_reason(self.broken, self.scorer)))
+            self.remarks.append(_broken_reason(self.broken, self.scorer).as_remark())
         score = self._score()
         enough = self._is_enough(score)
         passed = enough and not self.output_gates and not self.limits
@@ -119,11 +120,11 @@ class Findings:
         tools_explain = not enough and (self.min_score is not None or self.scorer is None)
         failures = [*self.output_gates, *(self.tools if tools_explain else ()), *(() if enough else self.evaluation), *limits]
         informative = [*(() if tools_explain else self.tools), *(self.evaluation if enough else ()), *self.remarks]
-        return [*failures, *map(remark, informative)]
+        return [*failures, *(each.as_remark() for each in informative)]
 
     def _error(self, error: Exception) -> Verdict:
         kind: ErrorKind = error.kind if isinstance(error, JudgeError) else "scorer"
-        reasons = [_broken_reason(error, self.scorer), *map(remark, [*self.tools, *self.remarks])]
+        reasons = [_broken_reason(error, self.scorer), *(each.as_remark() for each in (*self.tools, *self.remarks))]
         return self._build("error", None, reasons, kind)
 
     def _build(self, status: Any, score: float | None, reasons: Iterable[Reason], kind: ErrorKind | None = None) -> Verdict:

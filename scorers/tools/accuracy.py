@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import Reason
-from eval_skills.core.text import nearest
+from eval_skills.core.text import excerpt, nearest
 from eval_skills.scorers.registry import scorer
-from eval_skills.scorers.score import Score, excerpt, remark
+from eval_skills.scorers.score import Score, remark
 from eval_skills.scorers.settings import ScoringSettings
 from eval_skills.scorers.tools.calls import known_calls
 from eval_skills.scorers.tools.categories import category_table, does, programs_of
@@ -109,4 +109,4 @@ def _remarks(extra: Counter[str]) -> list[Reason]:
     if not extra:
         return []
     listed = ", ".join(f"{name} ({count})" for name, count in list(extra.items())[:20])
-    return [remark(Reason(code="TOOL_UNEXPECTED", message=f"called beyond what is expected: {listed}", where="toolCalls"))]
+    return [remark("TOOL_UNEXPECTED", f"called beyond what is expected: {listed}", "toolCalls")]

@@ -8,7 +8,8 @@ from typing import Any
 from eval_skills.core.messages.blocks import as_dict
 from eval_skills.core.messages.roles import inner_message, role_in, unknown_role
 from eval_skills.core.models import Reason, SkillResponse, ToolCall
-from eval_skills.scorers.score import excerpt, remark
+from eval_skills.core.text import excerpt
+from eval_skills.scorers.score import remark
 from eval_skills.scorers.tools.notations import NO_ARGUMENTS, every_call, name_and_arguments, raw_calls, results_named
 
 _IDENTITIES = ("call_id", "toolUseId", "toolCallId", "id")
@@ -92,7 +93,7 @@ def calls_disagree(response: SkillResponse) -> Reason | None:
         return None
     reported = [call.name for call in response.tool_calls]
     message = f"the messages call {excerpt(spoken)} and toolCalls reports {excerpt(reported)}; the messages count"
-    return remark(Reason(code="TOOL_CALLS_DISAGREE", message=message, where="toolCalls"))
+    return remark("TOOL_CALLS_DISAGREE", message, "toolCalls")
 
 
 def named_in_messages(messages: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import Reason
 from eval_skills.core.models.task import SequenceMode
+from eval_skills.core.text import excerpt
 from eval_skills.scorers.registry import scorer
-from eval_skills.scorers.score import Score, excerpt
+from eval_skills.scorers.score import Score
 from eval_skills.scorers.settings import ScoringSettings
 from eval_skills.scorers.tools.calls import known_calls
 from eval_skills.scorers.tools.names import spelled

@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol
 
 from eval_skills.core.documents.json_equality import json_equal, same_scalar
 from eval_skills.core.errors import InputError, ScorerError
-from eval_skills.scorers.score import one_line
+from eval_skills.core.text import one_line
 from eval_skills.scorers.trajectory.calls import shown
 
 Arguments = dict[str, Any]

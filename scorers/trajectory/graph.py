@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from eval_skills.scorers.score import excerpt, one_line
+from eval_skills.core.text import excerpt, one_line
 from eval_skills.scorers.trajectory.alignment import Aligned, aligned
 from eval_skills.scorers.trajectory.comparison import Comparison, TrajectoryMode, agreement
 from eval_skills.scorers.trajectory.edits import Edit

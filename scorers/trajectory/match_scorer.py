@@ -148,4 +148,4 @@ def _malformed(trajectory: Trajectory, comparison: Comparison) -> tuple[Reason, 
     if not malformed:
         return ()
     message = f"{len(malformed)} calls have arguments that are no JSON object, the first is {malformed[0]}"
-    return (remark(Reason(code="MALFORMED_TOOL_CALL", message=message, where="messages")),)
+    return (remark("MALFORMED_TOOL_CALL", message, "messages"),)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypedDict, TypeVar
 
-from eval_skills.scorers.score import one_line
+from eval_skills.core.text import one_line
 from eval_skills.scorers.trajectory.comparison import Comparison
 from eval_skills.scorers.trajectory.edits import comment_of
 

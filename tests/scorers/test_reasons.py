@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from eval_skills.core.models import Reason
-from eval_skills.scorers.score import EXCERPT_CHARS, expected_but_got, is_remark, remark
+from eval_skills.core.text import EXCERPT_CHARS
+from eval_skills.scorers.score import expected_but_got
 
 
 def test_long_values_are_cut() -> None:
@@ -12,6 +13,6 @@ def test_long_values_are_cut() -> None:
 
 def test_a_remark_is_marked_once() -> None:
     reason = Reason(code="X", message="called twice")
-    marked = remark(remark(reason))
-    assert (marked.code, marked.message) == ("X", "remark: called twice")
-    assert (is_remark(marked), is_remark(reason)) == (True, False)
+    marked = reason.as_remark().as_remark()
+    assert (marked.code, marked.message, marked.text) == ("X", "called twice", "remark: called twice")
+    assert (marked.informational, reason.informational) == (True, False)

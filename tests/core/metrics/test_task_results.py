@@ -64,7 +64,7 @@ def test_a_full_row_is_shown_in_full() -> None:
             "passed": False,
             "scorer": "exact_match",
             "dimensions": {"output_quality": 0.5},
-            "reasons": [{"code": "NOT_EQUAL", "message": "2 is not 1", "where": ""}],
+            "reasons": [{"code": "NOT_EQUAL", "message": "2 is not 1", "where": "", "informational": False}],
             "latencyMs": 12.5,
             "attempts": 2,
             "errorKind": None,

@@ -34,6 +34,13 @@ def round_trip(result: ItemResult, secrets: dict[str, str] | None = None) -> Ite
     return result_of(line, source=HERE, number=1)
 
 
+def test_a_line_of_an_older_version_has_no_remarks(make_result: MakeResult) -> None:
+    result = make_result(reasons=[Reason(code="X", message="remark: seen", where="output")])
+    fields = json.loads(line_of(result, Redaction()))
+    del fields["reasons"][0]["informational"]
+    assert result_of(json.dumps(fields).encode(), source=HERE, number=1) == result
+
+
 def test_a_line_is_its_result(make_result: MakeResult) -> None:
     result = make_result(output={"text": "two\nlines", "n": 10**40}, tool_calls=[ToolCall(name="f", arguments={"a": [1]})])
     assert round_trip(result) == result

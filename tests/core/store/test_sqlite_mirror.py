@@ -54,7 +54,7 @@ def test_a_mirrored_run_reads_back(finished: Store, run_id: str) -> None:
     task_id, passed, score, moment, tags, dimensions, reasons = rows(path, query)[0]
     assert (task_id, passed, score, moment) == ("a", 1, 1.0, "2026-11-21T23:38:25.123456Z")
     assert (json.loads(tags), json.loads(dimensions)) == (["x"], {"output_quality": 0.5})
-    assert json.loads(reasons) == [{"code": "É", "message": "m", "where": ""}]
+    assert json.loads(reasons) == [{"code": "É", "message": "m", "where": "", "informational": False}]
     assert rows(path, "SELECT skill_id, completion_rate FROM reports") == [("adder", 0.5)]
     assert rows(path, "SELECT run_id, state, landed_items FROM runs") == [(run_id, "finished", 2)]
 

@@ -37,7 +37,7 @@ def test_p57_what_was_written_is_read_back(store: Store, land_run: LandRun) -> N
     assert list(items.run_id) == [OLDER, OLDER, NEWER]
     assert items.dimensions[0] == {"output_quality": 0.5}
     assert list(items.tags[0]) == ["x"]
-    assert list(items.reasons[0]) == [{"code": "C", "message": "m", "where": ""}]
+    assert list(items.reasons[0]) == [{"code": "C", "message": "m", "where": "", "informational": False}]
     assert items.started_at[0] == datetime(2026, 11, 21, 23, 38, 25, 123456, tzinfo=UTC)
 
 
@@ -149,6 +149,22 @@ def test_files_of_an_older_schema_stay_readable(store: Store, land_run: LandRun)
     assert list(items.columns) == ITEM_SCHEMA.names
     assert items.timeout_ms.isna().tolist() == [True, False]
     assert len(store.query("SELECT * FROM items WHERE timeout_ms = 5")) == 1
+
+
+def test_reasons_of_an_older_schema_are_no_remarks(store: Store, land_run: LandRun) -> None:
+    path = land_run(OLDER, "a", reasons=[Reason(code="X", message="remark: seen")])
+    old = pq.read_table(path, partitioning=None)
+    place = old.schema.get_field_index("reasons")
+    reasons = pa.array(
+        [[{name: reason[name] for name in ("code", "message", "where")} for reason in row] for row in old["reasons"].to_pylist()]
+    )
+    pq.write_table(old.set_column(place, "reasons", reasons), path)
+    land_run(NEWER, "b", reasons=[Reason(code="Y", message="said", informational=True)])
+    [[before], [now]] = store.items().reasons
+    assert (before["message"], before["informational"], now["informational"]) == ("remark: seen", None, True)
+    [older], [newer] = (results_of(store.item_table(run_id)) for run_id in (OLDER, NEWER))
+    assert [each.text for each in (*older.reasons, *newer.reasons)] == ["remark: seen", "remark: said"]
+    assert store.query("SELECT count(*) AS n FROM items WHERE reasons[1].informational").n.tolist() == [1]
 
 
 def test_foreign_files_in_the_store_are_passed_over(store: Store, land_run: LandRun) -> None:

@@ -150,7 +150,7 @@ class TestOfAStoredRun:
         assert (found.corrected_completion, found.judges[0].model) == (None, "openai/two")
 
     def test_what_no_model_judged_is_left_out_and_counted(self, run: Any, labelled: Any) -> None:
-        gate = {"reasons": [Reason(code="NOT_JUDGED", message="remark: a gate failed first", where="evaluator")]}
+        gate = {"reasons": [Reason(code="NOT_JUDGED", message="a gate failed first", where="evaluator", informational=True)]}
         broken = {"status": "error", "passed": False, "score": None, "error_kind": "judge"}
         outcome = labelled(labels(passed=5), run_id=run(t9=gate, t8=broken))
         [found] = outcome.calibrations.values()

@@ -50,7 +50,7 @@ async def test_a_forbidden_call_before_an_error_fails_the_item(judged: Callable[
     result = outcome.result
     assert (result.status, result.score, result.error_kind, outcome.transient) == ("fail", 0.0, "skill", False)
     assert [reason.code for reason in result.reasons] == ["FORBIDDEN_TOOL_CALLED", "SKILL_ERROR"]
-    assert result.reasons[1].message.startswith("remark: error 1: broke")
+    assert result.reasons[1].text.startswith("remark: error 1: broke")
 
 
 async def test_an_error_stays_one_and_keeps_what_was_called_and_what_it_cost(judged: Callable[..., Any]) -> None:

@@ -11,7 +11,6 @@ import pytest
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask, SkillResponse, ToolCall, Verdict
 from eval_skills.scorers import ScoringSettings, TaskScoring, score_response
-from eval_skills.scorers.score import is_remark
 from tests.scripted_model import Asked, Says, ScriptedModel, failure
 
 Settings = Callable[..., ScoringSettings]
@@ -98,7 +97,7 @@ async def test_a_pass_says_how_many_claims_it_stands_on(model: ScriptedModel, se
     model.script(claims("a", "b"), lookups("supported", "supported"))
     verdict = await judged(settings())
     [told] = [each for each in verdict.reasons if each.code == "CLAIMS_VERIFIED"]
-    assert is_remark(told)
+    assert told.informational
     assert "claims that hold: 2 of 2, verified by openai/scripted" in told.message
 
 
@@ -255,7 +254,7 @@ async def test_both_shows_what_the_rules_alone_found_as_a_remark(model: Scripted
     verdict = await judged(settings(), "It has 7 degrees, not 9", mode="both", threshold=0.5)
     assert (verdict.status, verdict.dimensions) == ("pass", {"hallucination": 0.5})
     [reason] = [each for each in verdict.reasons if each.code == "CLAIM_UNSUPPORTED"]
-    assert is_remark(reason)
+    assert reason.informational
 
 
 async def test_deterministic_asks_nobody(model: ScriptedModel, settings: Settings) -> None:

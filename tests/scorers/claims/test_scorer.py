@@ -12,7 +12,6 @@ from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask, SkillResponse, ToolCall, Verdict
 from eval_skills.scorers import TaskScoring
 from eval_skills.scorers.claims.lookup import MAX_REASONS, Finding, share_supported
-from eval_skills.scorers.score import is_remark
 from tests.tables import each_row
 
 SALES = ToolCall(name="sales", result={"total": 1250.5, "top": "Marie Curie", "day": "2026-11-22"})
@@ -52,7 +51,7 @@ async def test_p87_the_threshold_is_applied_as_given_and_passes_at_equality(thre
     assert verdict.status == status
     assert verdict.score == verdict.dimensions["hallucination"] == pytest.approx(2 / 3), "nothing else is scored"
     [reason] = [each for each in verdict.reasons if each.code == "CLAIM_UNSUPPORTED"]
-    assert is_remark(reason) is (status == "pass")
+    assert reason.informational is (status == "pass")
 
 
 @pytest.mark.parametrize("checks", [True, {}, {"threshold": 0.8}, {"kinds": ["number"]}])

@@ -34,7 +34,7 @@ async def test_a_good_reply_is_the_score_with_its_reasoning(model: ScriptedModel
     model.script(verdict(0.7, "It says 42."))
     found = await judged(settings())
     assert (found.status, found.score, found.scorer) == ("pass", 0.7, "llm_judge")
-    assert found.reasons[0].message == "remark: openai/scripted gave 0.7, expected a score of at least 0.7: It says 42."
+    assert found.reasons[0].message == "openai/scripted gave 0.7, expected a score of at least 0.7: It says 42."
     assert (found.judge_tokens, found.judge_cost_usd) == (120, None), "nobody knows the price of this model, and it is not 0"
 
 

@@ -77,7 +77,7 @@ async def test_what_the_panel_outvoted_is_told(model: ScriptedModel, settings: S
     assert found.status == "pass"
     assert "openai/one: 0.9, openai/two: 0.8, openai/three: 0.1" in found.reasons[0].message
     [dissent] = [each.message for each in found.reasons if each.code == "JUDGE_DISSENT"]
-    assert dissent == "remark: outvoted: openai/three gave 0.1: three says so"
+    assert dissent == "outvoted: openai/three gave 0.1: three says so"
 
 
 async def test_a_tie_of_votes_is_no_majority(model: ScriptedModel, settings: Settings) -> None:
@@ -85,7 +85,7 @@ async def test_a_tie_of_votes_is_no_majority(model: ScriptedModel, settings: Set
     found = await judged(settings(), models=THREE[:2], aggregate="majority", threshold=0.5)
     assert (found.status, found.score) == ("fail", 0.5)
     [dissent] = [each.message for each in found.reasons if each.code == "JUDGE_DISSENT"]
-    assert dissent == "remark: as many say otherwise: openai/one gave 1: one says so"
+    assert dissent == "as many say otherwise: openai/one gave 1: one says so"
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ import pytest
 
 from eval_skills.core.models import SkillResponse
 from eval_skills.scorers import TaskScoring, score_response
-from eval_skills.scorers.score import is_remark
 from tests.scorers.judging.rubrics import LEVELS, NAMES, OWN, Settings, claims_model, codes, judged, levels, task
 from tests.scripted_model import Says, ScriptedModel, failure
 
@@ -25,7 +24,7 @@ async def test_each_dimension_is_shown_and_the_weighted_mean_counts(model: Scrip
         "rubric.source_quality": 0.6, "rubric.tool_efficiency": 0.8, "output_quality": verdict.score,
     }  # fmt: skip
     assert codes(verdict) == ["RUBRIC_DIMENSION"] * 5
-    assert verdict.reasons[2].message == "remark: citation_accuracy: poor (0.3, weight 0.15): why citation_accuracy"
+    assert verdict.reasons[2].message == "citation_accuracy: poor (0.3, weight 0.15): why citation_accuracy"
     assert verdict.reasons[2].where == "rubric.citation_accuracy"
     facts = verdict.metadata["rubric"]["dimensions"]["completeness"]
     assert (facts["level"], facts["score"], facts["weight"], facts["quotesFound"]) == ("good", 0.8, 0.25, 1)
@@ -41,7 +40,7 @@ async def test_below_the_limit_it_fails_with_the_sum_so_that_it_can_be_computed_
     assert verdict.score == pytest.approx(0.665)
     assert verdict.reasons[0].code == "RUBRIC_BELOW_PASS"
     assert "got 0.665 = (1·0.3 factual_accuracy + 0.3·0.25 completeness + " in verdict.reasons[0].message
-    marked = {each.where: is_remark(each) for each in verdict.reasons[1:]}
+    marked = {each.where: each.informational for each in verdict.reasons[1:]}
     assert marked["rubric.factual_accuracy"], "which cost nothing"
     assert not marked["rubric.completeness"]
 
@@ -58,8 +57,8 @@ async def test_p96_what_cannot_be_judged_is_left_out_and_never_0(model: Scripted
     }
     left_out = [each for each in verdict.reasons if each.code == "RUBRIC_NOT_SCORED"]
     assert [each.message for each in left_out] == [
-        "remark: citation_accuracy was not scored: why citation_accuracy",
-        "remark: tool_efficiency was not scored: why tool_efficiency",
+        "citation_accuracy was not scored: why citation_accuracy",
+        "tool_efficiency was not scored: why tool_efficiency",
     ]
 
 

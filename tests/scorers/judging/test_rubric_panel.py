@@ -9,7 +9,6 @@ import pytest
 
 from eval_skills.core.models import EvalTask, SkillResponse, ToolCall, Verdict
 from eval_skills.scorers import ScoringSettings, TaskScoring
-from eval_skills.scorers.score import is_remark
 from tests.scripted_model import Asked, Says, ScriptedModel, failure
 
 Settings = Callable[..., ScoringSettings]
@@ -82,7 +81,7 @@ async def test_how_far_the_members_agree_on_the_answer_is_told(model: ScriptedMo
     assert panel["members"] == {"openai/one": 1, "openai/two": 0.8, "openai/three": 0.5}
     assert (panel["agreement"], panel["failed"]) == (pytest.approx(2 / 3), [])
     [told] = [each for each in found.reasons if each.code == "RUBRIC_PANEL"]
-    assert is_remark(told)
+    assert told.informational
     assert "openai/three: 0.5 (median of 3 models, agreement 0.67, spread 0.25)" in told.message
 
 

@@ -13,7 +13,6 @@ import pytest
 from eval_skills.core.errors import InputError, JudgeError
 from eval_skills.core.models import EvalTask, SkillResponse, ToolCall, Verdict
 from eval_skills.scorers import Score, ScoringSettings, TaskScoring, scorer
-from eval_skills.scorers.score import is_remark
 from tests.tables import each_row
 
 TOOLS = {"tools": ["a", "b"], "toolSequence": ["a", "b"]}
@@ -168,9 +167,9 @@ async def test_p41_p43_with_min_score_reasons_explain_a_fail_and_are_remarks_on_
     failed = await verdict(answer(called="a x"), **fields, thresholds={"minScore": 80})
     passed = await verdict(answer(called="a x"), **fields, thresholds={"minScore": 50})
     assert codes(failed) == ["TOOL_MISSING", "SCORE_BELOW_MIN", "TOOL_UNEXPECTED"]
-    assert [is_remark(each) for each in failed.reasons] == [False, False, True]
+    assert [each.informational for each in failed.reasons] == [False, False, True]
     assert codes(passed) == ["TOOL_MISSING", "TOOL_UNEXPECTED"]
-    assert all(map(is_remark, passed.reasons))
+    assert all(each.informational for each in passed.reasons)
 
 
 async def test_p43_one_ordered_list_of_reasons() -> None:
@@ -272,7 +271,16 @@ async def test_dimensions_metadata_and_reason_of_an_evaluator_are_shown(own_scor
     found = await verdict(answer(), evaluator="rich")
     assert found.dimensions == {"output_quality": 0.8, "style": 0.6}
     assert found.metadata == {"tokens": 7}
-    assert [(each.code, each.message) for each in found.reasons] == [("OUTPUT_ACCEPTED", "remark: well said")]
+    assert [(each.code, each.message) for each in found.reasons] == [("OUTPUT_ACCEPTED", "well said")]
+
+
+async def test_a_reason_that_begins_like_a_remark_is_none(own_scorers: None) -> None:
+    @scorer("remarking")
+    def remarking(response: SkillResponse) -> Score:
+        return Score(0.0, passed=False, reason="remark: too short")
+
+    [reason] = (await verdict(answer(), evaluator="remarking")).reasons
+    assert (reason.informational, reason.text) == (False, "remark: too short")
 
 
 # --- many answers ---

@@ -56,7 +56,7 @@ def test_codes(called: str, codes: list[str]) -> None:
 def test_p81_missing_and_extra_tools_are_listed_in_a_stable_order() -> None:
     score = scored("z y z k", "d c b a k")
     assert score.metadata == {"missing": ["d", "c", "b", "a"], "unsatisfied": [], "unexpected": {"z": 2, "y": 1}}
-    assert score.reasons[-1].message == "remark: called beyond what is expected: z (2), y (1)"
+    assert score.reasons[-1].message == "called beyond what is expected: z (2), y (1)"
 
 
 def test_p80_an_unknown_category_is_refused_with_the_nearest() -> None:

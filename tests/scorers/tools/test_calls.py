@@ -8,7 +8,6 @@ import pytest
 
 from eval_skills.core.models import EvalTask, SkillResponse, ToolCall
 from eval_skills.scorers import score_response_sync
-from eval_skills.scorers.score import is_remark
 from eval_skills.scorers.tools.calls import calls_disagree, calls_of_messages, known_calls, unknown_calls, with_tool_calls
 from tests.tables import each_row
 
@@ -162,7 +161,7 @@ def test_where_both_sources_disagree_the_messages_count_and_it_is_said() -> None
         assert [call.name for call in known_calls(answer) or []] == ["search"]
         said = calls_disagree(answer)
         assert said is not None
-        assert (said.code, is_remark(said)) == ("TOOL_CALLS_DISAGREE", True)
+        assert (said.code, said.informational) == ("TOOL_CALLS_DISAGREE", True)
     same = SkillResponse(tool_calls=[ToolCall(name="search", result="found")], messages=messages)
     assert calls_disagree(same) is None
     assert known_calls(same) == same.tool_calls, "the list knows results as well"
