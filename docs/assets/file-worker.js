@@ -10,7 +10,7 @@ if (location.protocol === "file:") {
       document.body.append(this.frame)
       const inside = this.frame.contentWindow
       inside.importScripts = () => {}
-      inside.postMessage = data => this.deliver(data)
+      inside.postMessage = data => void setTimeout(() => this.deliver(data)) // later, as a worker would
       const program = inside.document.createElement("script")
       program.src = new URL(address, location.href)
       program.onload = () => {
@@ -21,16 +21,15 @@ if (location.protocol === "file:") {
       inside.document.body.append(program)
     }
     deliver(data) {
-      const event = new MessageEvent("message", { data })
+      const event = new MessageEvent("message", { data: structuredClone(data) })
       this.dispatchEvent(event)
       if (this.onmessage) this.onmessage(event)
     }
     postMessage(data) {
       if (!this.ready) return void this.waiting.push(data)
       const inside = this.frame.contentWindow
-      const event = new inside.MessageEvent("message", { data })
-      if (inside.onmessage) inside.onmessage(event)
-      inside.dispatchEvent(event)
+      const event = new inside.MessageEvent("message", { data: structuredClone(data) })
+      setTimeout(() => inside.dispatchEvent(event))
     }
     terminate() {
       this.frame.remove()
