@@ -23,7 +23,7 @@ class Adapter(ABC):
     """One way to call a skill: ``async with SomeAdapter(skill) as adapter: await adapter.call(input_data, timeout_s)``.
 
     An adapter may be called any number of times, also at the same time, on the event loop that opened it. Opening never
-    raises for the skill's own trouble (a service that does not start): every call does, so it stays with the items.
+    raises for an error of the skill (a service that does not start): every call does, so it is recorded for the items.
 
     `limits` are those of the processes it starts: an error that one of them explains names it.
 
@@ -50,7 +50,7 @@ class Adapter(ABC):
 
     @classmethod
     def warnings(cls, skill: Skill) -> list[str]:
-        """What a checked skill is allowed and yet should be told of before the first call, each as one line."""
+        """What is valid in a checked skill but probably not intended, each as one line to show before the first call."""
         return []
 
     @final

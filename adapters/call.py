@@ -1,7 +1,4 @@
-"""One call in progress.
-
-Tidying up that a cancellation must not cut short.
-"""
+"""One call in progress: its clock, its deadline, its logs, and cleanup that a cancellation must not cut short."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from typing import Any
 
 
 class Call:
-    """Its clock, its deadline, and what the skill said on the side.
+    """Its clock, its deadline, and the logs of the skill.
 
     The clock runs from `start` (until then: from the call's beginning) to the first `stop`, which also disarms the
     deadline: an answer that is there is never lost to the tidying up behind it.
@@ -40,7 +37,7 @@ class Call:
         self._set_deadline(None)
 
     def start(self, not_before: float | None = None) -> None:
-        """Start the clock anew: what came before (a worker's start) is no part of the latency.
+        """Start the clock anew: what came before (a worker's start) is not part of the latency.
 
         With `not_before`, a `time.perf_counter()` that has passed, a clock that runs is only moved forward to it.
         """

@@ -19,7 +19,7 @@ from eval_skills.core.models.base import Text, known_keys
 C = TypeVar("C", bound="AdapterConfig")
 
 MAX_OUTPUT_BYTES = 5_000_000
-"""How long one answer may be, where nobody says otherwise."""
+"""How long one answer may be, by default."""
 
 _SIMILAR = 0.81
 """From this likeness on, an unknown key counts as a misspelt known one (``persistant`` and ``persistent``: 0.9)."""
@@ -31,7 +31,7 @@ def _splittable(command: str) -> str:
     except ValueError as error:
         raise ValueError(f"cannot be split into words ({str(error).lower()}); check its quotes") from None
     if not words:
-        raise ValueError("holds no word")
+        raise ValueError("is empty")
     return command
 
 

@@ -19,7 +19,7 @@ HeaderName = Annotated[str, StringConstraints(pattern=_NAME)]
 def _sendable(text: str) -> str:
     # The value is left out of the message: it may be a secret.
     if not is_header_value(text):
-        raise ValueError("holds a line break or other signs that no header may hold; give printable ASCII")
+        raise ValueError("holds a line break or other characters that a header may not hold; use printable ASCII only")
     return text
 
 

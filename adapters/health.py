@@ -17,10 +17,10 @@ AREA = "skills"
 AT_A_TIME = 4
 
 _REMEDIES = {
-    "infra": "mend the entrypoint, its program or its address, as the message says",
-    "contract": "let it answer as its adapter's section of the README says",
-    "skill": "mend what the message names",
-    "timeout": "see why it is silent, or give it longer with --timeout",
+    "infra": "fix the entrypoint, its program or its address, as the message says",
+    "contract": "make it answer as the documentation of its adapter describes",
+    "skill": "fix what the message names",
+    "timeout": "find out why it does not answer, or allow it more time with --timeout",
 }
 
 
@@ -42,12 +42,12 @@ async def skill_check(skill: Skill, timeout_s: float, confinement: Confinement) 
         check_skill(skill, confinement=confinement)
         probed = await _probed(skill, timeout_s, confinement)
     except UserError as error:
-        return Check(AREA, skill.key, "failed", str(error), "mend it there")
+        return Check(AREA, skill.key, "failed", str(error), "fix it there")
     except ItemError as error:
         return Check(AREA, skill.key, "failed", str(error), _REMEDIES.get(error.kind, ""))
     took = f"{probed.seen} ({skill.adapter_type}, {perf_counter() - began:.1f} s)"
     if probed.warnings:
-        return Check(AREA, skill.key, "warning", f"{took}; {'; '.join(probed.warnings)}", "make sure that this is meant")
+        return Check(AREA, skill.key, "warning", f"{took}; {'; '.join(probed.warnings)}", "make sure that this is intended")
     return Check(AREA, skill.key, "ok", took)
 
 

@@ -1,4 +1,4 @@
-"""Limits of a process: set on it by the system, and named when they struck."""
+"""Limits of a process: set by the system, and named in the error when one was reached."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MEMORY_STRUCK = re.compile(
     r"cannot map zero-fill pages|failed to map segment",
     re.I,
 )
-"""The system refuses memory without a signal: that a limit struck is known from what the runtime then says."""
+"""The system refuses memory without a signal: that the limit was reached is known only from what the runtime then prints."""
 
 _FILES_STRUCK = re.compile(r"too many open files|\bEMFILE\b|\bErrno 24\b|\berror 24\b", re.I)
 
@@ -51,7 +51,7 @@ def limited(argv: Sequence[str], limits: Limits) -> tuple[str, ...]:
 
 
 def limit_reached(limits: Limits, text: str) -> str:
-    """The limit that a failure with these words was about, its value and what can be done; "" where none struck."""
+    """The limit that explains a failure with this text, its value and what can be done; "" if none does."""
     if limits.cpu_seconds is not None and _CPU_STRUCK.search(text):
         return f"CPU limit of {limits.cpu_seconds} s reached; raise limits.cpuSeconds and --cpu-seconds if it may compute longer"
     if limits.memory_mb is not None and _MEMORY_STRUCK.search(text):
@@ -62,7 +62,7 @@ def limit_reached(limits: Limits, text: str) -> str:
 
 
 def name_limit(error: ItemError, limits: Limits) -> ItemError:
-    """The error as the skill's own (kind ``skill``, never tried again) where one of its limits struck, else as it is."""
+    """The error as the skill's own (kind ``skill``, never tried again) where one of its limits was reached, else unchanged."""
     found = "" if isinstance(error, SkillTimeout) else limit_reached(limits, str(error))
     if not found:
         return error
@@ -76,7 +76,7 @@ def too_long(what: str, max_bytes: int) -> ContractError:
 
 
 def limits_in_force(limits: Limits) -> str:
-    """The limits that may be behind a death that nobody explains, as a phrase; "" where there are none."""
+    """The limits that may explain an end without any message, as a phrase; "" if there are none."""
     said = {"memoryMb": limits.memory_mb, "cpuSeconds": limits.cpu_seconds}
     held = [f"limits.{name} = {value}" for name, value in said.items() if value is not None]
     return f"{' and '.join(held)} {'was' if len(held) == 1 else 'were'} in force" if held else ""

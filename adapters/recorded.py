@@ -112,7 +112,7 @@ def read_recorded(line: bytes, place: str) -> RecordedRun:
     """The run in one line. As in a skill's envelope, null stands for "unknown" in every part but `output`.
 
     Raises:
-        InputError: the line is no JSON object of this shape; the message begins with `place` and names the nearest known key.
+        InputError: the line is not a JSON object of this shape; the message begins with `place` and names the nearest known key.
     """
     try:
         data = parse_json(line)
@@ -130,11 +130,11 @@ def read_recorded(line: bytes, place: str) -> RecordedRun:
 def _unanswered(messages: list[dict[str, Any]]) -> str | None:
     """Why no message is an answer; None where one is."""
     if last_words(messages) is None:
-        return "there is no answer: no message is the assistant's, and no output is given"
+        return "there is no answer: none of the messages is the assistant's, and output is not given"
     last = inner_message(messages[-1])
     if role_in(last) != "user" or any(True for _ in results_of(last, "user")):  # a tool's turn, as Anthropic's API has them
         return None
-    return f"there is no answer: messages[{len(messages) - 1}], the last one, is the user's, and no output is given"
+    return f"there is no answer: messages[{len(messages) - 1}], the last one, is the user's, and output is not given"
 
 
 def _known_parts(data: dict[str, Any], place: str) -> dict[str, Any]:

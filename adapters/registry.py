@@ -65,7 +65,7 @@ def check_skill(skill: Skill, subject: Subject = "call", confinement: Confinemen
 
     Raises:
         UsageError: no adapter of the skill's type is available; the message names those that are.
-        InputError: something in the skill, its folder or the environment has to be mended.
+        InputError: something in the skill, its folder or the environment has to be fixed.
     """
     _adapter_class(skill, subject).check(_confined(skill, subject, confinement))
 
@@ -118,7 +118,7 @@ def _load_plugin(point: EntryPoint) -> type[Adapter]:
     except Exception as error:  # a plug-in may break in any way; the skill's owner needs its name
         raise InputError(f"{plugin} does not load: {type(error).__name__}: {error}") from error
     if not (isinstance(adapter, type) and issubclass(adapter, Adapter)):
-        raise InputError(f"{plugin} is no subclass of {Adapter.__module__}.{Adapter.__qualname__}")
+        raise InputError(f"{plugin} is not a subclass of {Adapter.__module__}.{Adapter.__qualname__}")
     return adapter
 
 

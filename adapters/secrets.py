@@ -1,7 +1,4 @@
-"""Which values a skill's configuration makes secret, so that nothing writes them down.
-
-``${NAME}`` in a text of a configuration: what the environment variable NAME holds, to be filled in when it is sent.
-"""
+"""Secrets of a skill: which values its configuration makes secret, and ``${NAME}``, filled in only when a text is sent."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from eval_skills.core.models import Skill
 
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|AUTH|COOKIE", re.IGNORECASE)
-"""Names of variables, headers and query parameters whose values nobody wants to read in a report."""
+"""Names of variables, headers and query parameters whose values must not be shown in a report."""
 
 _SECRET_ARGUMENT = re.compile(r"(?:api_?key|token|secret|password|passwd|credentials?)_?$", re.IGNORECASE)
 """Names of a skill's own arguments that hold a secret; ``sort_key`` and ``keywords`` are none."""
@@ -114,8 +111,9 @@ def refuse_malformed_references(text: str) -> str:
         ValueError: one begins none; the message is a phrase that says what would be valid.
     """
     if any(mark[0] == "${" for mark in _MARK.finditer(text)):
+        valid = "write ${NAME}, or $${ for these two characters themselves"
         raise ValueError(
-            "holds a ${ that names no variable; write ${NAME}, or $${ for the signs; did you paste the secret itself?"
+            f"holds a ${{ that is not followed by a variable's name and }}; {valid}; did you paste the secret itself?"
         )
     return text
 

@@ -1,6 +1,6 @@
 """A skill's answer: a bare JSON value, or an envelope around it.
 
-Answers that were meant as envelopes and are none: as bare values, they would hide what they tell of the run.
+An answer that was meant as an envelope and is malformed is refused: as a bare value it would hide what it reports of the run.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def read_answer(answer: Any) -> SkillResponse:
 
     Raises:
         ContractError: a part of the envelope is malformed; the message names the part and what was seen there. Or the answer was
-            meant as an envelope and is none (`refuse_failed_envelope`).
+            meant as an envelope and is not one (`refuse_failed_envelope`).
     """
     if not is_envelope(answer):
         if isinstance(answer, dict):
@@ -53,13 +53,13 @@ _LISTS = ("toolCalls", "messages")
 
 
 def refuse_failed_envelope(answer: dict[str, Any]) -> None:
-    """Refuse an object that is no envelope by one slip: a key that is nearly one of an envelope, or a missing `output`.
+    """Refuse an object that is not an envelope by one slip: a key that is nearly one of an envelope, or a missing `output`.
 
     It is a slip where every key is one of an envelope or nearly so, with a value such as stands there, and there is an
     `output`, or calls or messages. Anything else (``{"output": 3, "message": "ok"}``) is a bare value.
 
     Raises:
-        ContractError: it is a slip; `known` is what the answer tells of the run, so that a forbidden call in it is seen.
+        ContractError: it is a slip; `known` is what the answer reports of the run, so that a forbidden call in it is seen.
     """
     meant: dict[str, Any] = {}
     misspelt: dict[str, str] = {}
@@ -112,4 +112,4 @@ _FITS: dict[str, Callable[[Any], bool]] = {
     "costUsd": lambda part: isinstance(part, int | float) and not isinstance(part, bool),
     "metadata": lambda part: isinstance(part, dict),
 }
-"""Whether a value is such as stands under the key; an empty list tells nothing that could be missed."""
+"""Whether a value has the form that belongs to the key; an empty list holds nothing that could be lost."""

@@ -1,4 +1,4 @@
-"""What an answer that is an error tells of the run before it: the calls, the messages, what it cost."""
+"""What an error reply reports of the run before it: the calls, the messages, what it cost."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from eval_skills.core.text import one_line
 
 _LISTS, _FIGURES = ("toolCalls", "messages"), ("usage", "costUsd")
 TOLD = (*_LISTS, *_FIGURES)
-"""The keys under which an error tells of the run."""
+"""The keys under which an error reports the run."""
 
 _BELOW = ("data", "error", "detail")
 _DEPTH = 3
@@ -27,14 +27,14 @@ def partial_response(error: Any) -> SkillResponse | None:
 
     They stand in the error itself or in an object below its `data` (JSON-RPC), `error` or `detail` (frameworks of HTTP), at most
     three deep; the outermost that is not empty counts. Keys beside them are the error's own. Errors say anything: what cannot be
-    read is left out, call by call, and nothing is refused for it. An output is no part: an error is no answer.
+    read is left out, call by call, and nothing is refused for it. An output is not read: an error is not an answer.
     """
     known: dict[str, Any] = {}
     for holder in _holders(error):
         for key in _LISTS:
             if isinstance(given := holder.get(key), list) and not known.get(key):
                 parts = _readable(key, given)
-                known |= {key: parts} if parts or not given else {}  # of what cannot be read nobody knows whether it is empty
+                known |= {key: parts} if parts or not given else {}  # what cannot be read need not be empty
         for key in _FIGURES:
             if (given := holder.get(key)) is not None and key not in known and _read({key: given}) is not None:
                 known[key] = given
@@ -56,7 +56,7 @@ def unread_calls(error: dict[str, Any], known: SkillResponse | None) -> str:
     read = len(known.tool_calls or []) if known is not None else 0
     if given is None or (isinstance(given, list) and len(given) <= read):
         return ""
-    return f"; not all of its tool_calls can be read, so what was called before is not known: {one_line(json.dumps(given))}"
+    return f"; not all of its tool_calls can be read, so which tools were called before is unknown: {one_line(json.dumps(given))}"
 
 
 def without_echo(known: SkillResponse | None, input_data: Any) -> SkillResponse | None:

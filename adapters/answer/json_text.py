@@ -53,7 +53,7 @@ def write_json(value: Any) -> bytes:
 
 
 def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"not JSON: {name} is no JSON value")
+    raise ValueError(f"not JSON: {name} is not a JSON value")
 
 
 def _finite(text: str) -> float:

@@ -139,12 +139,12 @@ def warnings_of_reply(reply: HttpReply, *, sent: bool) -> tuple[str, ...]:
     nothing, for skills are asked by POST."""
     status = reply.status
     if status in {401, 403, 407}:
-        return ("it refuses the credentials that a run sends" if sent else "it asks for credentials, and authType names none",)
+        return ("it refuses the credentials that a run sends" if sent else "it asks for credentials, and authType is not set",)
     if 300 <= status < 400 and (refused := status_error(status, reply.headers, "", reply.address)) is not None:
         return (str(refused),)
     kind = reply.headers.get("content-type", "").partition(";")[0].strip().lower()
     if 200 <= status < 300 and kind in _PAGES:
-        return (f"it answers with a page for people ({kind}), perhaps to log in, where a run reads JSON",)
+        return (f"it answers with a web page ({kind}), perhaps a login page, where a run expects JSON",)
     return (f"it reports an error of its own: HTTP {status}",) if status >= 500 and status != 501 else ()
 
 
@@ -152,7 +152,7 @@ def _refuse_lost_marks(skill: Skill, config: HttpConfig) -> None:
     marks = path_marks(address_of(skill, config))
     named = config.request_template.path if config.request_template is not None else {}
     if lost := next((name for name in named if name not in marks), None):
-        message = f"the address has no {{{lost}}} in its path{nearest(lost, marks)}"
+        message = f"the path of the address has no {{{lost}}}{nearest(lost, marks)}"
         raise InputError(message, source=source_of(skill), path=f"adapterConfig.requestTemplate.path.{lost}")
 
 

@@ -17,8 +17,8 @@ def address_of(skill: Skill, config: HttpConfig, port: int | None = None) -> str
     """The skill's URL: its entrypoint, or `baseUrl` and the entrypoint's path below it; ``{port}`` filled in.
 
     Raises:
-        InputError: it is no http(s) URL with a host, or entrypoint and `baseUrl` are both whole, or ``{port}`` stands where it
-            has no meaning.
+        InputError: it is not an http(s) URL with a host, or entrypoint and `baseUrl` are both complete, or ``{port}`` has no
+            meaning where it is written.
     """
     written = _joined(skill, config)
     if PORT_MARK in written and config.serve is None:
@@ -30,9 +30,9 @@ def address_of(skill: Skill, config: HttpConfig, port: int | None = None) -> str
         parts = urlsplit(url)
         _ = parts.port
     except ValueError as error:
-        raise _refused(skill, f"{written!r} is no URL: {error}") from None
+        raise _refused(skill, f"{written!r} is not a URL: {error}") from None
     if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise _refused(skill, f"{written!r} is no http:// or https:// URL; write one, or set adapterConfig.baseUrl")
+        raise _refused(skill, f"{written!r} is not an http:// or https:// URL; write one, or set adapterConfig.baseUrl")
     return url
 
 
@@ -60,7 +60,7 @@ def host_and_port(url: str) -> tuple[str, int]:
 
 
 def free_port() -> int:
-    """A port of 127.0.0.1 that nobody listens on at this moment."""
+    """A port of 127.0.0.1 that is free at this moment."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

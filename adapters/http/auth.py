@@ -77,4 +77,4 @@ def _problem(path: str, name: str, need: str) -> Iterator[tuple[str, str]]:
     if not variable_value(name):
         yield path, f"{absence(name, os.environ)}; {need}"
     elif not is_header_value(variable_value(name)):
-        yield path, f"the value of {name} holds characters that no HTTP header may hold"
+        yield path, f"the value of {name} holds characters that an HTTP header may not hold"

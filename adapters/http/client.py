@@ -1,7 +1,4 @@
-"""The one place that speaks HTTP: requests out, and the transport's errors as errors of an item.
-
-What httpx tells of one request on its way (its extension ``trace``), watched for two things that it leaves to others.
-"""
+"""The HTTP client of the adapters: sends requests, and maps the transport's errors to errors of an item."""
 
 from __future__ import annotations
 
@@ -23,12 +20,12 @@ from eval_skills.adapters.limits import too_long
 from eval_skills.core.errors import ContractError, InfraError, SkillUnavailable
 
 ERROR_BODY_BYTES = 4_000
-"""How much of an unsuccessful response's body is read, unless it is JSON: that may tell what was done before."""
+"""How much of an unsuccessful response's body is read, unless it is JSON: that may report what was done before."""
 
 
 @dataclass(frozen=True, slots=True)
 class HttpReply:
-    """A response: status, headers (names in any case), and a body that may have been cut if it was no success."""
+    """A response: status, headers (names in any case), and a body that may have been cut if the status is not a success."""
 
     status: int
     headers: Mapping[str, str]

@@ -49,7 +49,7 @@ class TlsConfig(Model):
     @model_validator(mode="after")
     def _can_be_meant(self) -> TlsConfig:
         if self.client_key is not None and self.client_cert is None:
-            raise ValueError("clientKey is of no use without clientCert; give both")
+            raise ValueError("clientKey has no effect without clientCert; give both")
         if self.ca_file is not None and not self.verify:
             raise ValueError("caFile says whom to trust and verify false trusts everyone; keep one of them")
         return self
@@ -88,7 +88,7 @@ class UsageHeaders(Model):
     @model_validator(mode="after")
     def _names_one(self) -> UsageHeaders:
         if self.prompt_tokens is None and self.completion_tokens is None:
-            raise ValueError("names no header; give promptTokens, completionTokens or both")
+            raise ValueError("names neither header; give promptTokens, completionTokens or both")
         return self
 
 
@@ -169,8 +169,8 @@ _INDEX = re.compile(r"(?:0|[1-9][0-9]{0,8})\Z")
 def value_at(pointer: str, value: Any) -> Any:
     """What stands at `pointer` in `value`.
 
-    Not by the library jsonpointer: that takes ``-`` for an element behind the last one, does not tell which key is missing,
-    and takes four times as long, which counts for every event of a stream.
+    Not by the library jsonpointer: that accepts ``-`` (the element behind the last one), does not say which key is missing,
+    and takes four times as long, which matters for every event of a stream.
 
     Raises:
         LookupError: nothing stands there; the message names the first key or index that is not there.

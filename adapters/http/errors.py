@@ -1,7 +1,4 @@
-"""What an HTTP status that is no success means for an item.
-
-What a broken connection is for an item: the libraries' errors in words, sorted by whether another attempt can help.
-"""
+"""Unsuccessful HTTP statuses and broken connections as errors of an item, sorted by whether another attempt can help."""
 
 from __future__ import annotations
 
@@ -45,7 +42,7 @@ def status_error(status: int, headers: Mapping[str, str], body: str, url: str) -
 def retry_after_s(value: str | None, now: datetime | None = None) -> float | None:
     """Seconds to wait by a Retry-After header: a number of seconds or an HTTP date (RFC 9110, section 10.2.3).
 
-    A date in the past is 0. None where there is no header, or none that can be read.
+    A date in the past is 0. None if there is no such header or it cannot be read.
     """
     if value is None:
         return None
@@ -86,10 +83,11 @@ def _cause(root: BaseException, *, secure: bool) -> str:
         return tls_problem(root)
     broke = isinstance(root, BrokenPipeError | ConnectionResetError) or type(root).__name__ == "BrokenResourceError"
     if broke and secure:  # whether the alert that says why is read before the reset is a race
-        return "the server broke it; one that wants to know us does so: give adapterConfig.tls.clientCert, or another one"
+        why = "the server closed it; servers that require a client certificate do so"
+        return f"{why}: set adapterConfig.tls.clientCert, or use another certificate"
     if isinstance(root, ConnectionError) and root.errno:
         return os.strerror(root.errno)
-    return "the other side broke it" if broke else str(root) or type(root).__name__
+    return "the other side closed it" if broke else str(root) or type(root).__name__
 
 
 def _root(error: BaseException) -> BaseException:

@@ -20,12 +20,12 @@ _FOLLOWED = frozenset({301, 302, 303, 307, 308})
 def redirected(request: Request, status: int, location: str | None, hidden: Collection[str]) -> Request | None:
     """The request that follows `request` after a redirect, or None where none is followed.
 
-    None follows if the status is no redirect, says not where to, or leads to another scheme, host or port: what a skill is sent,
-    its secret before all, is for its own host. A 303 becomes a GET without a body: it says that the answer is there.
+    None is followed if the status is not a redirect, has no target, or leads to another scheme, host or port: what a skill is
+    sent, above all its secret, is for its own host. A 303 becomes a GET without a body: it says that the answer is there.
     `hidden` are names in the query that are added on the wire, and so never taken over from the server.
 
     Raises:
-        InfraError: a POST was answered with 301 or 302, which everybody takes for a GET: the input would be lost on the way.
+        InfraError: a POST was answered with 301 or 302, which clients follow with a GET: the input would be lost on the way.
     """
     if status not in _FOLLOWED or location is None:
         return None
@@ -49,7 +49,7 @@ def redirected(request: Request, status: int, location: str | None, hidden: Coll
 
 
 def refuse_circle(trail: list[Request], target: Request) -> None:
-    """The end of a way that would never end.
+    """Stop a chain of redirects that would never end.
 
     Raises:
         InfraError: `target` has been asked before, or too much has been asked; the message shows the way.

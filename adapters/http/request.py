@@ -23,7 +23,7 @@ _FORM = "application/x-www-form-urlencoded"
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is sent, but for the secret; a body of None is none."""
+    """What is sent, but for the secret; a body of None is left out."""
 
     method: str
     url: str
@@ -63,7 +63,7 @@ def _query_of_all(input_data: Any, marks: list[str]) -> RequestTemplate:
     if input_data is None:
         return RequestTemplate()
     if not isinstance(input_data, dict):
-        raise ValueError("it is no object, whose keys could become the query; give an object, or a requestTemplate")
+        raise ValueError("it is not an object, whose keys could become the query; give an object, or a requestTemplate")
     return RequestTemplate(query={key: str(Placeholder((key,))) for key in input_data if key not in marks})
 
 
@@ -81,11 +81,11 @@ def _path_text(mark: str, template: RequestTemplate, input_data: Any) -> str:
 
 
 def _pairs(place: str, values: Any) -> Iterator[tuple[str, str]]:
-    """The parameters of a query or a form; null is none, and a list is one for each item."""
+    """The parameters of a query or a form; null is left out, and a list is one for each item."""
     if values is MISSING or values is None:
         return
     if not isinstance(values, dict):
-        raise ValueError(f"{place} is no object")
+        raise ValueError(f"{place} is not an object")
     for name, value in values.items():
         for item in value if isinstance(value, list) else [value]:
             if item is not None:
@@ -106,7 +106,7 @@ def _own_headers(template: RequestTemplate, input_data: Any) -> dict[str, str]:
     headers = {name: _joined(value) for name, value in values.items()}
     for name, text in headers.items():
         if not is_header_value(text):
-            raise ValueError(f"the header {name} would hold a line break or other signs that no header may hold")
+            raise ValueError(f"the header {name} would hold a line break or other characters that a header may not hold")
     return headers
 
 

@@ -52,9 +52,9 @@ class HttpAnswer:
         """The response behind `reply`, all of which has come.
 
         Raises:
-            ItemError: its status is no success; `known` is what its body tells of the run.
-            ContractError: its body cannot be read, or has no output; with the body's beginning. Of usage that cannot be read
-                the call's logs tell.
+            ItemError: its status is not a success; `known` is what its body reports of the run.
+            ContractError: its body cannot be read, or has no output; with the body's beginning. Usage that cannot be read
+                is reported in the call's logs.
         """
         if (error := status_error(reply.status, reply.headers, _text(reply), reply.address)) is not None:
             error.known = partial_response_in(reply.body)

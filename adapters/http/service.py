@@ -89,7 +89,7 @@ class Service:
         except TimeoutError:
             await self._child.stop()
             late = f"the service was not ready within {limit_s:g} s (serve.readyTimeoutMs)"
-            raise InfraError(f"{late}; the last try: {last.seen}{self._said() or '; it printed nothing'}") from None
+            raise InfraError(f"{late}; the last attempt: {last.seen}{self._said() or '; it printed nothing'}") from None
         self._refuse_dead()
 
     async def _probe(self, client: HttpClient) -> Readiness:
@@ -105,7 +105,9 @@ class Service:
     async def _refuse_taken_port(self) -> None:
         if await _accepts(self._url):
             where = shown(self._url)
-            raise InfraError(f"something else listens at {where}; stop it, or write {{port}} in the command and the address")
+            raise InfraError(
+                f"another program already listens at {where}; stop it, or write {{port}} in the command and the address"
+            )
 
     def _refuse_dead(self) -> None:
         if describe_end := self._describe_end():
@@ -114,11 +116,11 @@ class Service:
     def _describe_end(self) -> str:
         if self._child is None or not self._child.exited.done():
             return ""
-        return f"the service died ({self._child.how_it_ended()}){self._said() or ' without a word'}"
+        return f"the service died ({self._child.how_it_ended()}){self._said() or ' without any output'}"
 
     def _complaint(self) -> str:
         said = self._said()
-        return f"the service goes on{said}" if limit_reached(self._launch.limits, said) else ""
+        return f"the service is still running{said}" if limit_reached(self._launch.limits, said) else ""
 
     def _said(self) -> str:
         stderr = self._child.stderr.text() if self._child is not None else ""

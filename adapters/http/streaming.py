@@ -1,7 +1,4 @@
-"""An answer that comes piece by piece.
-
-Whether an error that a stream reports in one of its events may be gone at the next attempt.
-"""
+"""An answer that comes piece by piece."""
 
 from __future__ import annotations
 
@@ -160,7 +157,7 @@ _WORDS = ("type", "code", "status", "message")
 
 
 def is_passing(data: bytes) -> bool:
-    """Whether the error in `data` says that the service is overloaded, limits its rate or has trouble of its own (a 5xx)."""
+    """Whether the error in `data` says that the service is overloaded, limits its rate or failed internally (a 5xx)."""
     try:
         report = parse_json(data)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Whom a connection over TLS trusts, and how it shows who we are."""
+"""TLS: which certificates a connection trusts, and the client certificate that it presents."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 _HINTS = {
     "CERTIFICATE_VERIFY_FAILED": "if that authority is yours, name its file in adapterConfig.tls.caFile",
-    "WRONG_VERSION_NUMBER": "the server does not seem to speak TLS; is its address http://?",
-    "RECORD_LAYER_FAILURE": "the server does not seem to speak TLS; is its address http://?",
-    "TLSV13_ALERT_CERTIFICATE_REQUIRED": "the server wants to know us: give adapterConfig.tls.clientCert",
-    "SSLV3_ALERT_HANDSHAKE_FAILURE": "the server may want to know us: give adapterConfig.tls.clientCert",
-    "TLSV1_ALERT_UNKNOWN_CA": "the server does not know the authority behind adapterConfig.tls.clientCert",
+    "WRONG_VERSION_NUMBER": "the server does not seem to speak TLS; should its address begin with http://?",
+    "RECORD_LAYER_FAILURE": "the server does not seem to speak TLS; should its address begin with http://?",
+    "TLSV13_ALERT_CERTIFICATE_REQUIRED": "the server requires a client certificate: set adapterConfig.tls.clientCert",
+    "SSLV3_ALERT_HANDSHAKE_FAILURE": "the server may require a client certificate: set adapterConfig.tls.clientCert",
+    "TLSV1_ALERT_UNKNOWN_CA": "the server does not trust the authority that signed adapterConfig.tls.clientCert",
 }
 
 
@@ -46,10 +46,8 @@ def tls_warnings(skill: Skill, config: AuthConfig) -> list[str]:
     """What a person should know of a trust that checks nothing."""
     if config.tls is None or config.tls.verify:
         return []
-    return [
-        f"{skill.key}: its certificate is not checked (adapterConfig.tls.verify is false), so whoever stands in between can "
-        "read and change what is sent, secrets included"
-    ]
+    exposed = "so anyone between here and the server can read and change what is sent, secrets included"
+    return [f"{skill.key}: its certificate is not checked (adapterConfig.tls.verify is false), {exposed}"]
 
 
 def tls_context(config: TlsConfig, folder: Path | None) -> ssl.SSLContext:
@@ -88,7 +86,7 @@ def tls_problem(error: ssl.SSLError) -> str:
 def _file(name: str, folder: Path | None, option: str) -> Path:
     path = (folder or Path()) / name
     if not path.is_file():
-        raise ValueError(option, f"there is no file {path}")
+        raise ValueError(option, f"the file {path} does not exist")
     return path
 
 
@@ -96,7 +94,7 @@ def _load_authorities(context: ssl.SSLContext, path: Path) -> None:
     try:
         context.load_verify_locations(path)
     except OSError as error:
-        raise ValueError("caFile", f"{path} holds no certificate in PEM format ({_short(error)})") from None
+        raise ValueError("caFile", f"{path} does not hold a certificate in PEM format ({_short(error)})") from None
 
 
 def _load_identity(context: ssl.SSLContext, certificate: Path, key: Path | None) -> None:
@@ -104,7 +102,9 @@ def _load_identity(context: ssl.SSLContext, certificate: Path, key: Path | None)
         context.load_cert_chain(certificate, key, password="")  # without one, OpenSSL would ask the terminal
     except OSError as error:
         option = "clientKey" if key is not None else "clientCert"
-        message = f"{certificate} and {key or 'the key in it'} are no certificate and its key in PEM format without a passphrase"
+        message = (
+            f"{certificate} and {key or 'the key in it'} are not a certificate and its key in PEM format without a passphrase"
+        )
         raise ValueError(option, f"{message} ({_short(error)})") from None
 
 

@@ -26,7 +26,7 @@ _CACHED = ("cache_creation_input_tokens", "cache_read_input_tokens")
 class UsageReader:
     """Collects what one response says. What it does not say stays unknown; of two places, the body's word and the later counts.
 
-    Where something stands that is no count or no amount, all of the usage or the cost is unknown (a part of it would look like
+    If a value is not a count or not an amount, all of the usage or the cost is unknown (a part of it would look like
     the whole), and `problems` says so: a right answer is not lost for it.
     """
 
@@ -98,11 +98,12 @@ def _tokens(found: Any, path: str) -> dict[str, int]:
     parts = {"prompt_tokens": _first(counts, _PROMPT), "completion_tokens": _first(counts, _COMPLETION)}
     known = {part: count for part, count in parts.items() if count is not None}
     if not known:
-        raise ValueError(f"usagePath {path!r} leads to no count of tokens; known are prompt_tokens, input_tokens and their like")
+        valid = "write the path of an object with prompt_tokens, input_tokens or similar keys"
+        raise ValueError(f"usagePath {path!r} leads to no number of tokens; {valid}")
     cached = {name: counts[name] for name in _CACHED if counts.get(name) is not None}
     for name, count in (known | cached).items():
         if not _is_count(count):
-            raise ValueError(f"usagePath {path!r} leads to {str(count)[:40]!r} as {name}, which is no count of tokens")
+            raise ValueError(f"usagePath {path!r} leads to {str(count)[:40]!r} as {name}, which is not a number of tokens")
     if "prompt_tokens" in known and known["prompt_tokens"] is counts.get("input_tokens"):
         known["prompt_tokens"] += sum(cached.values())
     return known
@@ -118,7 +119,7 @@ def _first(counts: Mapping[str, Any], names: Sequence[str]) -> Any:
 
 def _count(text: str, header: str) -> int:
     if not (text.strip().isdecimal() and len(text) < _MAX_DIGITS and _is_count(int(text))):
-        raise ValueError(f"the header {header} holds {text[:40]!r}, which is no count of tokens")
+        raise ValueError(f"the header {header} holds {text[:40]!r}, which is not a number of tokens")
     return int(text)
 
 
@@ -131,5 +132,5 @@ def _number(text: str) -> float:
 
 def _amount(found: Any, seen: str) -> float:
     if isinstance(found, bool) or not isinstance(found, int | float) or not 0 <= found <= MAX_COST_USD:
-        raise ValueError(f"{seen}, which is no amount in USD")
+        raise ValueError(f"{seen}, which is not an amount in USD")
     return float(found)

@@ -129,7 +129,7 @@ class McpAdapter(Adapter):
         if session.lost or await session.answers(PROBE_S):
             call.seen = call.seen or "the server still answers other requests"
             return
-        call.seen = "; ".join(filter(None, ("the server answers nothing else either and is replaced", call.seen)))
+        call.seen = "; ".join(filter(None, ("the server does not answer other requests either and is replaced", call.seen)))
         self._retire(session)
         await asyncio.gather(*self._leaving)
 

@@ -23,7 +23,7 @@ _CLOSED = (anyio.ClosedResourceError, anyio.BrokenResourceError)
 
 
 class CallInterrupted(SkillUnavailable):
-    """The connection went away under the call; `again` says that it was no fault of this call, which may be made again."""
+    """The connection was lost during the call; `again` says that this call did not cause it and may be repeated."""
 
     def __init__(self, message: str, *, again: bool = False, **about: Any) -> None:
         super().__init__(message, **about)
@@ -39,7 +39,7 @@ async def ask(session: McpSession, tool: str, arguments: dict[str, Any], call: C
     Raises:
         SkillError: the answer is an error, or the server replied with one.
         ContractError: the answer is too long, unreadable, or not what the tool's output schema says.
-        CallInterrupted: the connection went away.
+        CallInterrupted: the connection was lost.
         SkillUnavailable, InfraError: HTTP says so.
     """
     client = await session.ready()
@@ -58,7 +58,7 @@ async def ask(session: McpSession, tool: str, arguments: dict[str, Any], call: C
         call.stop()
         raise await _explained(session, error, max_bytes, mark) from None
     except ValidationError as error:
-        raise ContractError(f"the answer is not what protocol {client.protocol_version} allows: {_first(error)}") from None
+        raise ContractError(f"the answer does not follow protocol {client.protocol_version}: {_first(error)}") from None
     except (RuntimeError, *_CLOSED) as error:
         if session.lost:
             raise await _interrupted(session) from None
@@ -104,7 +104,7 @@ async def _interrupted(session: McpSession) -> ItemError:
 
 def _refused(session: McpSession, mark: int) -> str:
     asked = session.server_requests.since(mark)
-    return f"the server asked us for {', '.join(asked)}, which an evaluation does not offer" if asked else ""
+    return f"the server sent requests for {', '.join(asked)}, which an evaluation does not support" if asked else ""
 
 
 def _first(error: ValidationError) -> str:

@@ -36,7 +36,7 @@ _WHATEVER_THE_BODY = frozenset({408, 425, 429, 502, 503, 504})
 
 _DISCOVERY = "server/discover"
 _NO_DISCOVERY = frozenset({400, 404, 405, 406, 415, 422, 501})
-"""How servers of before 2026 refuse the question for their protocol; the handshake follows, and tells more."""
+"""How servers from before 2026 refuse the question for their protocol; the handshake follows and gives the reason."""
 
 
 class HttpTransport(Transport):
@@ -69,7 +69,7 @@ class HttpTransport(Transport):
             yield streams
 
     async def describe_end(self, when: str) -> str:
-        return f"the connection to {shown(self._url)} broke {when}"
+        return f"the connection to {shown(self._url)} was lost {when}"
 
     @property
     def url(self) -> str:

@@ -1,8 +1,7 @@
-"""What passes between the SDK and a server, looked at on its way, and mended in place where that is needed.
+"""Messages between the SDK and a server, seen on their way and changed in place where needed.
 
-Which protocol version the handshake offers: the newest, or an older one to a server that refuses that.
-
-What an MCP server asks of us, which is nothing we offer: sampling, roots, elicitation.
+`Handshake` offers an older protocol version to a server that refuses the newest; `ServerRequests` notes what a server asks of us
+(sampling, roots, elicitation), none of which an evaluation supports.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ S = TypeVar("S", bound="ReadStream[Any] | WriteStream[Any]")
 
 
 class MessageInterceptor:
-    """Is told of every message, in both directions, before anybody else; here: does nothing about it."""
+    """Sees every message, in both directions, before the SDK and the server do; this one changes nothing."""
 
     def on_sent(self, message: mcp_types.JSONRPCMessage) -> None:
         """A message on its way to the server."""
@@ -129,7 +128,7 @@ def _is_about_the_version(refusal: mcp_types.ErrorData) -> bool:
 
 
 def _older(refusal: mcp_types.ErrorData) -> str:
-    """The newest version that the server names beside the one it refused; the oldest of all where it names none we know."""
+    """The newest version that the server names beside the one it refused; the oldest of all if it names none that we know."""
     older = HANDSHAKE_PROTOCOL_VERSIONS[:-1]
     named = set(_VERSION.findall(f"{refusal.message} {refusal.data}"))
     return next((version for version in reversed(older) if version in named), older[0])
@@ -139,7 +138,7 @@ OFFERED = frozenset({"ping"})
 
 
 class ServerRequests(MessageInterceptor):
-    """Notes the requests that come from the server: it gets a refusal, and what the tool then says may not tell why."""
+    """Notes the requests that come from the server: they are refused, and what the tool then says may not mention it."""
 
     def __init__(self) -> None:
         self.count = 0

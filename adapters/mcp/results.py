@@ -58,7 +58,7 @@ def error_text(result: mcp_types.CallToolResult) -> str:
 
 
 def partial_response_of(result: mcp_types.CallToolResult, max_bytes: int) -> SkillResponse | None:
-    """What an answer that is an error tells of the run; nothing where it is one that could not be kept."""
+    """What an error result reports of the run; None if it could not be kept."""
     try:
         return partial_response(output_of(result, max_bytes))
     except ContractError:

@@ -47,7 +47,7 @@ class OutputSchemas(MessageInterceptor):
             self._listings.add(message.id)
 
     def on_received(self, message: mcp_types.JSONRPCMessage) -> None:
-        """Take the schemas out of a listing; what is none stays, for the SDK to refuse."""
+        """Take the schemas out of a listing; what is not a schema stays, for the SDK to refuse."""
         if not isinstance(message, mcp_types.JSONRPCResponse) or message.id not in self._listings:
             return
         self._listings.discard(message.id)
@@ -69,10 +69,10 @@ class OutputSchemas(MessageInterceptor):
         return self._declared.get(tool)
 
     async def check(self, tool: str, result: mcp_types.CallToolResult) -> None:
-        """Hold an answer that is no error to the schema of its tool.
+        """Check an answer that is not an error against the schema of its tool.
 
         Raises:
-            ContractError: it has no structured content or other content than declared, or that cannot be told in `LIMIT_S`.
+            ContractError: it has no structured content or other content than declared, or the check takes longer than `LIMIT_S`.
         """
         declared = self.of(tool)
         if declared is None:
@@ -81,7 +81,7 @@ class OutputSchemas(MessageInterceptor):
             raise ContractError(f"{tool} declares an output schema and did not return structured content")
         schema = await self._prepared(tool, declared)
         if (reason := await schema.judge(result.structured_content)) is not None:
-            raise ContractError(f"the structured content is not what the output schema of {tool} says: {reason.message}")
+            raise ContractError(f"the structured content does not match the output schema of {tool} says: {reason.message}")
 
     async def _prepared(self, tool: str, declared: dict[str, Any]) -> _Schema:
         async with self._preparing:
@@ -117,9 +117,9 @@ class _Schema:
             try:
                 return self._bounded.reason(content, _QUICK_S)
             except TimeoutError:
-                pass  # begun anew below, where it holds nobody up
+                pass  # begun anew below, in a thread, where it does not block the event loop
         try:
             return await asyncio.to_thread(self._bounded.reason, content, LIMIT_S)
         except TimeoutError:
-            message = f"whether the structured content is what the output schema of {self._tool} says could not be told in"
+            message = f"the structured content against the output schema of {self._tool} says could not be checked within"
             raise ContractError(f"{message} {LIMIT_S:g} s; the schema has patterns or references that take too long") from None

@@ -1,7 +1,4 @@
-"""Where an MCP server is: a program to start, or a URL to post to.
-
-What `adapterConfig` may hold for a tool of an MCP server.
-"""
+"""How an MCP server is reached, and what `adapterConfig` may say of that: a program to start, or a URL to post to."""
 
 from __future__ import annotations
 
@@ -69,7 +66,7 @@ def server_of(skill: Skill, config: McpConfig, *, secrets: bool = True) -> McpSe
     """The server behind `skill`; without `secrets` nothing that its environment variables hold.
 
     Raises:
-        InputError: its command or URL is none, or its options are for the other kind.
+        InputError: its command or URL is not valid, or its options are for the other kind.
         InfraError: the secret is not set.
     """
     known = McpServer(
@@ -91,7 +88,7 @@ def server_at(text: str, folder: Path, pass_env: Sequence[str] = (), auth: AuthC
     environment and the variables `pass_env`, a URL what `auth` says.
 
     Raises:
-        UsageError: `text` is no command and no URL.
+        UsageError: `text` is neither a command nor a URL.
         InfraError: the secret cannot be sent.
     """
     if is_url(text):
@@ -109,7 +106,7 @@ def _words(text: str) -> tuple[str, ...]:
     except ValueError as error:
         raise UsageError(f"the MCP server {text!r} cannot be split into words ({str(error).lower()}); check its quotes") from None
     if not words:
-        raise UsageError("the MCP server is blank; name a command or an http(s):// URL")
+        raise UsageError("the MCP server is empty; name a command or an http(s):// URL")
     return tuple(sys.executable if word == PYTHON_MARK else word for word in words)
 
 
@@ -124,8 +121,8 @@ def _wrong_url(url: str) -> str | None:
         parts = urlsplit(url.strip())
         _ = parts.port
     except ValueError as error:
-        return f"{url!r} is no URL: {error}"
-    return None if parts.hostname else f"{url!r} is no URL: it names no host"
+        return f"{url!r} is not a URL: {error}"
+    return None if parts.hostname else f"{url!r} is not a URL: it names no host"
 
 
 class McpConfig(CommandConfig, AuthConfig):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from eval_skills.adapters.mcp.transport import Transport
 
 MAX_PAGES = 100
-"""A listing of tools that has more pages is taken for one that never ends."""
+"""A list of tools with more pages is refused: it may never end."""
 
 _CLOSE_S = 3.0
 """How long closing may take before it is cut short."""
@@ -68,7 +68,7 @@ class McpSession:
 
     @property
     def lost(self) -> bool:
-        """Whether calling it is of no use any more."""
+        """Whether it can no longer be called."""
         return self.retired or self._owner.done() or self.transport.lost
 
     async def answers(self, within_s: float) -> bool:
@@ -119,7 +119,7 @@ class McpSession:
                 self.origin = _origin(client, time.perf_counter() - started)
                 limit.reschedule(None)
                 self.transport.broken = None
-                self.transport.take_logs()  # a server of before 2026 complains at length of being asked for a later protocol
+                self.transport.take_logs()  # a server from before 2026 logs many lines about a request for a later protocol
                 if not self._ready.done():
                     self._ready.set_result(client)
                 await self._stop.wait()
@@ -140,7 +140,7 @@ class McpSession:
             cursor = page.next_cursor
             if cursor is None:
                 return tools
-        raise ContractError(f"its listing of tools has more than {MAX_PAGES} pages")
+        raise ContractError(f"its list of tools has more than {MAX_PAGES} pages")
 
     def _client(self, mode: Literal["auto", "legacy"]) -> Client:
         return Client(
@@ -168,7 +168,7 @@ class McpSession:
         if self.transport.died:
             return InfraError(await self.transport.describe_end("at its start"))
         if any(isinstance(cause, ValidationError) for cause in causes):
-            return ContractError(f"the server does not speak MCP as its version has it: {causes[0]}")
+            return ContractError(f"the server does not follow the MCP version that it names: {causes[0]}")
         if refused := next((cause for cause in causes if isinstance(cause, MCPError)), None):
             return InfraError(f"the server refused to connect: error {refused.code}: {refused.message}")
         described = "; ".join(f"{type(cause).__name__}: {cause}" for cause in causes)

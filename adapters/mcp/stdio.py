@@ -100,14 +100,14 @@ class StdioTransport(Transport):
         return "\n".join(text.rstrip("\n") for text in (super().take_logs(), stderr) if text.strip())
 
     def seen(self) -> str:
-        return f"the last line on stdout is no MCP message: {self._last_stray_line}" if self._last_stray_line else ""
+        return f"the last line on stdout is not an MCP message: {self._last_stray_line}" if self._last_stray_line else ""
 
     def stderr(self) -> str:
         return self._child.stderr.text() if self._child is not None else ""
 
     async def _end(self, child: Child) -> None:
         self._over = True
-        child.listen()  # a server that cannot write its last words does not end
+        child.listen()  # a server that cannot write its remaining output does not end
         child.close_stdin()
         await asyncio.wait([child.ended], timeout=EXIT_WAIT_S)
         await child.stop()
@@ -166,7 +166,7 @@ class StdioTransport(Transport):
         text = line.decode(errors="replace")
         request_id = _answered_id(line)
         if request_id is not None:
-            return self._failed(request_id, ContractError(f"an answer that is no JSON-RPC message: {one_line(text)}"))
+            return self._failed(request_id, ContractError(f"an answer that is not a JSON-RPC message: {one_line(text)}"))
         if text.strip():
             self._last_stray_line = one_line(text)
             self.said.add(line + b"\n")

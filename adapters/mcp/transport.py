@@ -57,7 +57,7 @@ class Transport(ABC):
 
     @property
     def died(self) -> bool:
-        """Whether the server is a program that ended although nobody asked it to."""
+        """Whether the server is a program that ended without being asked to."""
         return False
 
     def stderr(self) -> str:
@@ -65,7 +65,7 @@ class Transport(ABC):
         return ""
 
     def take_logs(self) -> str:
-        """What the server said on the side since this was last asked."""
+        """What the server logged since this was last asked."""
         return self.said.take()
 
     def seen(self) -> str:

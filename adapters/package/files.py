@@ -41,7 +41,7 @@ def suite_findings(skill: Skill) -> list[Finding]:
     return [
         Finding("has-tests", bool(files), "there is no tests/*.eval.json"),
         Finding("tests-readable", bool(files) and not problems, "; ".join(problems) or "there are no tests to read"),
-        Finding("tests-with-tasks", tasks > 0, "the tests hold no task"),
+        Finding("tests-with-tasks", tasks > 0, "the tests do not hold any task"),
     ]
 
 
@@ -56,7 +56,7 @@ def structure_findings(skill: Skill) -> list[Finding]:
     large += [f"more than {MAX_FILES:,} files"] if len(files) > MAX_FILES else []
     return [
         Finding("has-skill-file", (folder / SKILL_FILE).is_file(), f"there is no {SKILL_FILE}"),
-        Finding("has-entrypoint", not lost, f"the entrypoint names {', '.join(lost)}, which is no file of this folder"),
+        Finding("has-entrypoint", not lost, f"the entrypoint names {', '.join(lost)}, which is not a file of this folder"),
         Finding("has-readme", readable, "there is no README"),
         Finding("no-large-files", not large, f"over {MAX_FILE_BYTES:,} bytes: {', '.join(large)}"),
         Finding("no-secret-files", not secret, f"looks like a secret: {', '.join(secret)}"),

@@ -36,15 +36,17 @@ def metadata_findings(skill: Skill) -> list[Finding]:
     """Author, licence, homepage, a released version and tags."""
     return [
         Finding("has-author", bool(_text(skill, "author")), "metadata.author is absent or blank; name a person or a team"),
-        Finding("has-license", bool(_LICENSE.match(_text(skill, "license"))), "metadata.license is no identifier such as MIT"),
-        Finding("has-homepage", _is_url(_text(skill, "homepage")), "metadata.homepage is no http:// or https:// URL"),
+        Finding(
+            "has-license", bool(_LICENSE.match(_text(skill, "license"))), "metadata.license is not an identifier such as MIT"
+        ),
+        Finding("has-homepage", _is_url(_text(skill, "homepage")), "metadata.homepage is not an http:// or https:// URL"),
         Finding("has-version", skill.version != "0.0.0", "version is 0.0.0; give the release a number"),
         Finding("has-tags", any(tag.strip() for tag in skill.tags), "tags are empty; people search by them"),
     ]
 
 
 def description_findings(skill: Skill) -> list[Finding]:
-    """Whether the description is there, is long enough, is no placeholder, and says more than the name does."""
+    """Whether the description is there, is long enough, is not a placeholder, and says more than the name does."""
     description = skill.description.strip()
     words = _words(description)
     fresh = words - _words(skill.name) - _words(skill.id)
@@ -88,8 +90,8 @@ def _findings(side: str, schema: dict[str, Any]) -> list[Finding]:
     described = (bool(named) and not undescribed) or (not named and _is_described(schema))
     return [
         Finding(f"{side}-schema-valid", not problem, f"{name} {problem}"),
-        Finding(f"{side}-schema-typed", "type" in schema, f"{name} names no type"),
-        Finding(f"{side}-schema-properties", has_parts, f"{name} names no properties"),
+        Finding(f"{side}-schema-typed", "type" in schema, f"{name} does not give a type"),
+        Finding(f"{side}-schema-properties", has_parts, f"{name} does not list its properties"),
         Finding(f"{side}-schema-described", described, untold),
     ]
 
@@ -104,12 +106,12 @@ def _problem(schema: dict[str, Any]) -> str:
     if not schema:
         return "is absent or empty"
     if not isinstance(schema.get("$schema", ""), str):
-        return "is no JSON Schema: its $schema is no text"
+        return "is not a JSON Schema: its $schema is not text"
     from jsonschema.exceptions import SchemaError
     from jsonschema.validators import Draft202012Validator, validator_for
 
     try:
         validator_for(schema, default=Draft202012Validator).check_schema(schema)
     except SchemaError as error:
-        return f"is no JSON Schema: {error.message} at {error.json_path}"
+        return f"is not a JSON Schema: {error.message} at {error.json_path}"
     return ""

@@ -55,7 +55,7 @@ class Child(asyncio.SubprocessProtocol):
         cast(asyncio.WriteTransport, self._transport.get_pipe_transport(0)).write(data)
 
     def has_read_its_input(self) -> bool:
-        """Whether nothing that was written to it waits any more; True where the system cannot tell."""
+        """Whether nothing that was written to it waits any more; True where the system does not report it."""
         pipe = self._transport.get_pipe_transport(0)
         return pipe is None or pipe.is_closing() or unread_bytes(pipe.get_extra_info("pipe")) == 0
 
@@ -128,7 +128,7 @@ class Child(asyncio.SubprocessProtocol):
 
 
 def unread_bytes(pipe: Any) -> int:
-    """How much of what was written to a pipe or socket its other end has not read yet; 0 where the system cannot tell."""
+    """How much of what was written to a pipe or socket its other end has not read yet; 0 where the system does not report it."""
     count = array("i", [0])
     try:
         # asyncio gives a child a socket or a pipe for its input, by the version of Python; each has its own question.

@@ -1,4 +1,4 @@
-"""A program that runs another one and ends it when whoever started both is gone, however that happened.
+"""A program that runs another one and ends it when the process that started both is gone, however that happened.
 
 A run that is killed with SIGKILL cannot stop the services it started. So each of them runs under this guard, whose standard input
 is a pipe from the run: when the run is gone, the pipe ends, and the guard ends its whole process group. Standard library only.

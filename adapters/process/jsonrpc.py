@@ -27,7 +27,7 @@ class Reply:
         """The result.
 
         Raises:
-            SkillError: the skill reported an error; the message has its code and message, and `known` what it tells of the run.
+            SkillError: the skill reported an error; the message has its code and message, and `known` what it reports of the run.
         """
         if self.failed:
             raise SkillError(_describe_error(self.content), known=partial_response(self.content))
@@ -52,7 +52,7 @@ def read_reply(text: bytes, request_id: int) -> Reply | None:
     A reply is a JSON-RPC 2.0 object with `result` or `error`, and with that id as a JSON number, or null.
 
     Raises:
-        ContractError: it is the reply, but holds what JSON does not allow (NaN) or what nobody can store.
+        ContractError: it is the reply, but holds what JSON does not allow (NaN) or what cannot be stored.
     """
     if not text.lstrip().startswith(b"{"):
         return None
@@ -91,7 +91,7 @@ def _is_reply(message: Any, request_id: int) -> bool:
 
 
 def _was_meant_as_reply(text: bytes, request_id: int) -> bool:
-    """Whether an object that is refused is the reply; of one that no parser reads (too deep) its first and last keys tell."""
+    """Whether an object that is refused is the reply; of one that no parser reads (too deep) its first and last keys decide."""
     message = _parse_leniently(text)
     if message is not None:
         return _is_reply(message, request_id)
@@ -124,7 +124,7 @@ def _describe_error(error: Any) -> str:
     if not isinstance(error, dict) or not isinstance(error.get("message"), str):
         return f"error reply: {one_line(json.dumps(error))}"
     data = error.get("data")
-    if isinstance(data, dict):  # what it tells of the run is kept beside the message
+    if isinstance(data, dict):  # what it reports of the run is kept beside the message
         data = without_partial_response(data) or None
     more = f" ({one_line(json.dumps(data))})" if data is not None else ""
     return f"error {error.get('code')}: {one_line(error['message'])}{more}"

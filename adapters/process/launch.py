@@ -1,9 +1,4 @@
-"""Starting a program: no shell, its own session, an environment of its own.
-
-How a skill's program is started: its words, its folder, its whole environment, its limits.
-
-The environment of a child process: an allow-list, never a copy of ours.
-"""
+"""Starting a program: without a shell, in a session of its own, with limits, and with an allow-listed environment."""
 
 from __future__ import annotations
 
@@ -102,12 +97,12 @@ def launch_of(
     extra: Mapping[str, str] | None = None,
     listens: bool = False,
 ) -> Launch:
-    """How `argv` is started for `skill`: in the skill's folder, whoever calls from wherever, with an allow-listed
+    """How `argv` is started for `skill`: in the skill's folder, wherever the call comes from, with an allow-listed
     environment, to which `extra` is added last, and in its sandbox. A word `PYTHON_MARK` becomes our interpreter's path.
     One that `listens` is spoken to over the network.
 
     Raises:
-        InputError: the skill has no folder, or its sandbox cannot be had.
+        InputError: the skill has no folder, or its sandbox is not available.
     """
     if skill.folder is None:
         message = "a program runs in its skill's folder, and this skill has none; load it from a skill.json"

@@ -83,7 +83,7 @@ async def kill_tree(leader: int, gone: asyncio.Future[int]) -> None:
 
 
 async def _ended(leader: int, known: Iterable[Process], gone: asyncio.Future[int], grace_s: float) -> bool:
-    # Not psutil.wait_procs: it blocks, and waits for zombies, which nobody may ever reap.
+    # Not psutil.wait_procs: it blocks, and waits for zombies, which may never be reaped.
     end = asyncio.get_running_loop().time() + grace_s
     await asyncio.wait([gone], timeout=grace_s)
     while alive := bool(_alive(known) or family(leader)):
@@ -114,7 +114,7 @@ def _alive(known: Iterable[Process]) -> list[Process]:
 
 
 def _running(pids: Iterable[int]) -> list[Process]:
-    """The processes with these ids that run, noted so that later ones with the same id are told from them."""
+    """The processes with these ids that run, so noted that a later process with the same id is not mistaken for one of them."""
     if not (pids := list(pids)):
         return []
     import psutil

@@ -87,7 +87,7 @@ class Worker:
             self._on_end(self._child.ended)
 
     def _look_whether_read(self) -> None:
-        """Until a new process reads its first request its interpreter is starting; nothing tells us but the pipe."""
+        """Until a new process reads its first request its interpreter is starting; only the pipe shows when it is ready."""
         if self._pending is not None and not self._pending.done() and not self._child.has_read_its_input():
             self.unread_until = time.perf_counter()
             asyncio.get_running_loop().call_later(LOOK_EVERY_S, self._look_whether_read)
@@ -122,7 +122,7 @@ class Worker:
         lines = (self._stdout.text() + self._lines.peek()).splitlines()
         last = next((line for line in reversed(lines) if line.strip()), None)
         if last is not None:
-            return f"the last line on stdout is no answer: {why_not_reply(last, self._request_id)}"
+            return f"the last line on stdout is not an answer: {why_not_reply(last, self._request_id)}"
         return "nothing on stdout"
 
     def _on_stdout(self, data: bytes) -> None:

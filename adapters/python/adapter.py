@@ -1,7 +1,4 @@
-"""What skills have in common that are Python objects: a host program of ours loads each into warm workers and calls it there.
-
-A skill that is a Python function, a coroutine function, or a class with a method `call`.
-"""
+"""Skills that are Python objects, loaded into warm workers by a host program of ours and called there: functions and classes."""
 
 from __future__ import annotations
 
@@ -36,14 +33,14 @@ _LOAD_ID = 0
 """The id of the request that loads; calls count from 1."""
 
 _ERROR_BYTES = 12 * MESSAGE_CHARS + 200
-"""What an error reply takes at most beside what it tells of the run: a character may be two escapes of six."""
+"""What an error reply takes at most beside what it reports of the run: a character may become two escapes of six."""
 
 
 class HostedAdapter(Adapter, Generic[C]):
     """Calls a Python object in the interpreter of the skill's choice, one item at a time in each warm worker.
 
     The first worker loads the object when the adapter is opened: what cannot be loaded is found once, and every call says so.
-    Loading has a limit of its own (`startTimeoutMs`) and is no part of any item's time.
+    Loading has a limit of its own (`startTimeoutMs`) and does not count as any item's time.
     """
 
     config_model: ClassVar[type[AdapterConfig]] = HostedConfig
@@ -99,7 +96,7 @@ class HostedAdapter(Adapter, Generic[C]):
         return self._read(self._result(reply))
 
     def _known(self, error: dict[str, Any]) -> SkillResponse | None:
-        """What an error tells of the run before it."""
+        """What an error reports of the run before it."""
         return partial_response(error)
 
     def _result(self, reply: Reply) -> Any:

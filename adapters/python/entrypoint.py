@@ -41,9 +41,11 @@ def python_entrypoint(skill: Skill) -> PythonEntrypoint:
     entrypoint = PythonEntrypoint(place, attribute)
     if not (_is_dotted(attribute) and (entrypoint.is_file or _is_dotted(place))):
         valid = "write module:attribute, for example agent:run, package.agent:graph or agent.py:run"
-        raise InputError(f"{skill.entrypoint!r} names no Python object; {valid}", source=source_of(skill), path="entrypoint")
+        raise InputError(
+            f"{skill.entrypoint!r} does not name a Python object; {valid}", source=source_of(skill), path="entrypoint"
+        )
     if entrypoint.is_file and skill.folder is not None and not (skill.folder / place).is_file():
-        raise InputError(f"there is no file {place!r} in the skill's folder", source=source_of(skill), path="entrypoint")
+        raise InputError(f"the skill's folder has no file {place!r}", source=source_of(skill), path="entrypoint")
     return entrypoint
 
 

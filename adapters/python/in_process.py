@@ -163,7 +163,7 @@ class FunctionAdapter(Adapter):
         return read_answer(answer)
 
     def _known(self, error: dict[str, Any]) -> SkillResponse | None:
-        """What an error tells of the run before it."""
+        """What an error reports of the run before it."""
         return partial_response(error)
 
     async def _probe(self, call: Call) -> ProbeResult:
@@ -276,7 +276,7 @@ def _wants_keywords(name: str, function: Callable[..., Any]) -> bool:
     """
     try:
         signature = inspect.signature(function)
-    except (TypeError, ValueError):  # some written in C do not tell
+    except (TypeError, ValueError):  # some written in C have no signature
         return False
     if not signature.parameters:
         raise NotLoaded(f"{name}() takes no argument; a skill is called with the task's input")

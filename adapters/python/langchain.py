@@ -30,7 +30,7 @@ class LangchainAdapter(HostedAdapter[LangchainConfig]):
 
     A graph whose state has `messages` takes a text as the user's message. Of an answer with messages the output is
     `outputKey` of the state, else its structured response, else the text of the last message of the model (those that the graph
-    was given do not count); any other answer is the output itself. A graph that stopped to wait for somebody is an error.
+    was given do not count); any other answer is the output itself. A graph that stopped to wait for input is an error.
     Tokens are those of all model calls that reported theirs.
     """
 
@@ -53,7 +53,7 @@ class LangchainAdapter(HostedAdapter[LangchainConfig]):
 
 
 def response_of(answer: dict[str, Any]) -> SkillResponse:
-    """The response in what `host.langchain.told` says of a call, with its `usages` and how many of its messages were `given`."""
+    """The response in the `answer_parts` of a call, with its `usages` and how many of its messages were `given`."""
     usage = usage_of(answer["usages"])
     if answer.get(MESSAGES) is None:
         response = read_answer(answer["value"])
@@ -96,7 +96,7 @@ def openai_message(message: dict[str, Any]) -> dict[str, Any]:
 
     A content of several texts becomes one text; other parts (images) stay only in messages that no model wrote. A call that
     the model wrote unreadably keeps its arguments as they were. Calls that the model's service ran itself (a web search) stand in
-    the content, and are calls as well. What is no message of LangChain is passed on.
+    the content, and are calls as well. What is not a message of LangChain is passed on.
     """
     if "type" not in message:
         return message
@@ -116,8 +116,8 @@ def calls_of(messages: list[dict[str, Any]]) -> list[ToolCall]:
 
 
 def as_openai(known: SkillResponse) -> SkillResponse:
-    """What an error told, its messages as `openai_message` writes them and, unless it told those itself, their calls and tokens;
-    as it is where that cannot be done: whatever raised it may have messages of its own kind.
+    """What an error reported, with its messages as `openai_message` writes them and, unless it reported those itself, their calls
+    and tokens; unchanged where that cannot be done, for code may have messages of its own kind.
     """
     told = known.messages or []
     if not all(isinstance(message.get("type"), str) for message in told):
@@ -137,17 +137,17 @@ def final_text(messages: list[dict[str, Any]]) -> str:
     """The text of the model's last message.
 
     Raises:
-        ContractError: no model spoke; what a user, a tool or the system said is no answer.
+        ContractError: there is no message of a model; those of a user, a tool or the system are not an answer.
     """
     spoken = [message for message in messages if _role(message) == "assistant"]
     if not spoken:
         others = ", ".join(dict.fromkeys(map(_role, messages)))
-        raise ContractError(f"no message of the model in the answer{others and f'; what is new in it came from: {others}'}")
+        raise ContractError(f"the answer has no message of the model{others and f'; its new messages are from: {others}'}")
     return text_of(spoken[-1].get("content"))
 
 
 def usage_of(usages: list[dict[str, Any] | None]) -> Usage | None:
-    """The sum of LangChain's usage metadata, None where nobody reported any."""
+    """The sum of LangChain's usage metadata, None if none was reported."""
     known = [usage for usage in usages if usage]
     if not known:
         return None

@@ -35,7 +35,7 @@ def sandboxed(
     read-only. The built-in benchmarks and what is `hidden` are empty or cannot be read wherever they lie, but for `folder`, if
     that is below; so is what only root may read. ``HOME`` is empty, writable and private, whether it exists out here or not.
     Processes of others are not visible. Without `network` there is a loopback of its own and nothing else.
-    When the program ends, or the one that started it, nothing of it goes on.
+    When the program ends, or the one that started it, everything that it started ends too.
     """
     installed = list(_installations(argv[0], folder, env))
     away = [*_hidden_folders(Path.cwd(), Path.home()), *private_paths(), *_answers(installed), *filter(can_be_hidden, hidden)]
@@ -49,7 +49,9 @@ def why_no_sandbox() -> str:
     """Why no program can be run in a sandbox here, and what can be done about it; "" if all is well."""
     program = shutil.which(BWRAP)
     if program is None:
-        return f"there is no {BWRAP} on PATH; install bubblewrap (on Debian: apt-get install bubblewrap), or do without a sandbox"
+        return (
+            f"there is no {BWRAP} on PATH; install bubblewrap (on Debian: apt-get install bubblewrap), or run without a sandbox"
+        )
     return _why_not(program)
 
 
@@ -71,7 +73,7 @@ def _why_not(program: str) -> str:
         return ""
     said = " ".join(done.stderr.decode(errors="replace").split())[-300:]
     cause = "user namespaces are probably switched off for this account or container"
-    return f"{program} does not work here ({said}); {cause}: allow them, or do without a sandbox"
+    return f"{program} does not work here ({said}); {cause}: allow them, or run without a sandbox"
 
 
 def _hidden_folders(cwd: Path, home: Path) -> list[Path]:

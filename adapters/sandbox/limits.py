@@ -1,4 +1,4 @@
-"""What the caller holds every skill to, whatever the skill says of itself."""
+"""The limits and the sandbox that the caller sets for all skills; a skill itself may only be stricter."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Confinement:
 
     A skill's own `adapterConfig` may be stricter and never looser: of two limits the lower one holds, and a sandbox that either
     side asks for is there. `sandbox_network` decides who has the network in it: skills whose `adapterConfig` has
-    ``"network": true`` (`declared`), nobody (`none`), or everybody (`all`). What is `hidden` (absolute paths) is so in every
+    ``"network": true`` (`declared`), no skill (`none`), or every skill (`all`). What is `hidden` (absolute paths) is so in every
     sandbox: where the expected answers are.
     """
 
@@ -33,7 +33,7 @@ class Confinement:
     hidden: tuple[str, ...] = ()
 
     def check(self) -> None:
-        """Refuse what this machine cannot hold a process to.
+        """Refuse limits that this machine cannot enforce.
 
         Raises:
             UsageError: there is no working sandbox, or no way to set limits.

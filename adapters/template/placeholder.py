@@ -79,11 +79,11 @@ def text_of(value: Any) -> str:
 
 
 def refuse_malformed(template: Any) -> None:
-    """Raise a ValueError when a text in `template` holds ``{{…}}`` that is no placeholder."""
+    """Raise a ValueError when a text in `template` holds ``{{…}}`` that is not a placeholder."""
     if isinstance(template, str):
         if "{{" in (rest := _PLACEHOLDER.sub("", template)):
             seen = rest[rest.index("{{") :][:60]
-            raise ValueError(f'{seen!r} is no placeholder; write {{{{input}}}}, {{{{input.key}}}} or {{{{input["any key"]}}}}')
+            raise ValueError(f'{seen!r} is not a placeholder; write {{{{input}}}}, {{{{input.key}}}} or {{{{input["any key"]}}}}')
         _parts(template)
     elif isinstance(template, dict | list):
         for part in template.values() if isinstance(template, dict) else template:

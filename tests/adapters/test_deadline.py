@@ -163,7 +163,7 @@ async def test_p29_a_timeout_keeps_its_latency_and_logs(program_skill: MakeSkill
         return caught.value
 
     error = await in_time(timeout, lambda error: "for long" in error.logs)
-    assert "the last line on stdout is no answer: not a JSON object: hanging" in str(error)
+    assert "the last line on stdout is not an answer: not a JSON object: hanging" in str(error)
     assert "hanging" in error.logs
     assert "for long" in error.logs
     assert error.latency_ms is not None

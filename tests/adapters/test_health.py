@@ -105,7 +105,7 @@ async def test_p22_an_address_is_asked_with_the_secret_of_a_run(
     assert check.status == "warning"
     assert "it refuses the credentials that a run sends" in check.found
     assert "right-one" not in check.found
-    assert "asks for credentials, and authType names none" in (await health(http_skill(f"{wire.url}/x"))).found
+    assert "asks for credentials, and authType is not set" in (await health(http_skill(f"{wire.url}/x"))).found
 
 
 async def test_an_address_that_sends_a_run_elsewhere_is_doubtful(wire: Wire, http_skill: MakeSkill) -> None:
@@ -118,7 +118,7 @@ async def test_an_address_that_sends_a_run_elsewhere_is_doubtful(wire: Wire, htt
     away, near = await health(http_skill(f"{wire.url}/away")), await health(http_skill(f"{wire.url}/near"))
     assert (away.status, near.status) == ("warning", "warning")
     assert "redirected to http://127.0.0.1:9/login, which is not followed; put the final address there" in away.found
-    assert "it answers with a page for people (text/html), perhaps to log in, where a run reads JSON" in near.found
+    assert "it answers with a web page (text/html), perhaps a login page, where a run expects JSON" in near.found
     round_ = await health(http_skill(f"{wire.url}/round"))
     assert (round_.status, "redirected in a circle" in round_.found) == ("warning", True)
 

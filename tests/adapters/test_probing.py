@@ -73,7 +73,7 @@ def test_a_page_for_people_is_doubtful(kind: str, doubtful: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sent", "said"), [(True, "it refuses the credentials that a run sends"), (False, "authType names none")]
+    ("sent", "said"), [(True, "it refuses the credentials that a run sends"), (False, "authType is not set")]
 )
 def test_credentials_that_were_refused_are_told_from_those_that_are_missing(sent: bool, said: str) -> None:
     assert said in warnings_of_reply(reply(401), sent=sent)[0]

@@ -141,8 +141,8 @@ def test_p60_what_cannot_be_used_is_refused_with_file_and_line(text: bytes, says
 @pytest.mark.parametrize(
     ("messages", "says"),
     [
-        pytest.param([{"role": "user", "content": "4"}], "no message is the assistant's", id="only-the-user"),
-        pytest.param([], "no message is the assistant's", id="none"),
+        pytest.param([{"role": "user", "content": "4"}], "none of the messages is the assistant's", id="only-the-user"),
+        pytest.param([], "none of the messages is the assistant's", id="none"),
         pytest.param(
             [{"role": "assistant", "content": "4"}, {"role": "human", "content": "sure?"}],
             "messages[1], the last one, is the user's",

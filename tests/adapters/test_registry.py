@@ -97,7 +97,7 @@ async def test_a_plug_in_is_found_by_its_entry_point(program_skill: MakeSkill, m
     ("value", "message"),
     [
         pytest.param("no_such_module:X", "does not load: ModuleNotFoundError", id="not-there"),
-        pytest.param("json:JSONDecoder", "is no subclass of eval_skills.adapters.base.Adapter", id="something-else"),
+        pytest.param("json:JSONDecoder", "is not a subclass of eval_skills.adapters.base.Adapter", id="something-else"),
     ],
 )
 def test_a_broken_plug_in_is_named(program_skill: MakeSkill, monkeypatch: pytest.MonkeyPatch, value: str, message: str) -> None:

@@ -1,4 +1,4 @@
-"""What a skill's code answered, as JSON can say it. Standard library only: models and messages are known by their ducks."""
+"""What a skill's code answered, as JSON. Standard library only: models and messages are recognised by their attributes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MESSAGE_PARTS = (
 )  # fmt: skip
 MESSAGE_CHARS = 2000
 MAX_LEVELS = 190
-"""Nested deeper, what an exception tells would make its reply unreadable, and the error would be another one."""
+"""Nested deeper, what an exception reports would make its reply unreadable, and another error would be raised."""
 
 _TOLD = {"tool_calls": "toolCalls", "messages": "messages", "usage": "usage", "cost_usd": "costUsd"}
 
@@ -31,12 +31,12 @@ def is_message(value: Any) -> bool:
 
 
 def error_data(error: BaseException, max_chars: int | None = None) -> dict[str, Any]:
-    """What an exception tells of the run before it, as ``data`` of an error reply: its attributes `tool_calls`, `messages`,
+    """What an exception reports of the run before it, as ``data`` of an error reply: its attributes `tool_calls`, `messages`,
     `usage` and `cost_usd`, as far as they are there and JSON, not too deep and together not above `max_chars` of it.
     """
     told: dict[str, Any] = {}
     for name, key in _TOLD.items():
-        with contextlib.suppress(Exception):  # an attribute may be computed, by anybody's code
+        with contextlib.suppress(Exception):  # an attribute may be computed, by any code
             if (part := getattr(error, name, None)) is not None:
                 written = plain(part, name)
                 json.dumps(written, ensure_ascii=False).encode()  # halves of surrogate pairs cannot be passed on
@@ -54,7 +54,7 @@ def plain(value: Any, where: str = "the answer") -> Any:
     """`value` as JSON knows it: models, dataclasses, enums and tuples are written out, everything else is refused.
 
     Raises:
-        NotJson: with the place of what is no JSON.
+        NotJson: with the place of what is not JSON.
     """
     try:
         return _plain(value, where)
@@ -66,9 +66,9 @@ def _plain(value: Any, where: str) -> Any:
     if isinstance(value, enum.Enum):
         return _plain(value.value, where)
     if isinstance(value, float) and not math.isfinite(value):
-        raise NotJson(f"{where} is {value}, which is no JSON value; answer null or text")
+        raise NotJson(f"{where} is {value}, which is not a JSON value; return null or text")
     if isinstance(value, int) and value.bit_length() > MAX_BITS:
-        raise NotJson(f"{where} is a number of more than 4,000 digits; answer it as text")
+        raise NotJson(f"{where} is a number of more than 4,000 digits; return it as text")
     if value is None or isinstance(value, (str, int, float)):
         return value
     if isinstance(value, dict):
@@ -82,14 +82,14 @@ def _plain(value: Any, where: str) -> Any:
         return {each.name: _plain(getattr(value, each.name), f"{where}.{each.name}") for each in dataclasses.fields(value)}
     if callable(getattr(value, "model_dump", None)) and not isinstance(value, type):
         return _plain(_dumped(value, where), where)
-    raise NotJson(f"{where} is {a_type(value)}, which is no JSON; {_remedy(value)}")
+    raise NotJson(f"{where} is {a_type(value)}, which cannot be written as JSON; {_remedy(value)}")
 
 
 def _object(value: dict[Any, Any], where: str) -> dict[str, Any]:
     written: dict[str, Any] = {}
     for key, part in value.items():
         if (name := _key(key, where)) in written:
-            raise NotJson(f"{where} has two keys that read {name!r}; the keys of a JSON object are texts")
+            raise NotJson(f"{where} has two keys that are both written {name!r}; the keys of a JSON object are texts")
         written[name] = _plain(part, f"{where}.{name}")
     return written
 
@@ -111,7 +111,7 @@ def _dumped(model: Any, where: str) -> Any:
 
 def _remedy(value: Any) -> str:
     if isinstance(value, (set, frozenset)):
-        return "a set has no order: answer a sorted list"
+        return "a set has no order: return a sorted list"
     if isinstance(value, (bytes, bytearray, memoryview)):
-        return "decode it, or answer base64 text"
-    return "answer text, numbers, lists, objects, a dataclass or a pydantic model"
+        return "decode it, or return base64 text"
+    return "return text, numbers, lists, objects, a dataclass or a pydantic model"

@@ -1,4 +1,4 @@
-"""Calling what LangChain calls a Runnable, known by its ducks: nothing of LangChain is imported here. Standard library only."""
+"""Calling a Runnable, recognised by its methods: nothing of LangChain is imported here. Standard library only."""
 
 from __future__ import annotations
 
@@ -60,10 +60,10 @@ def state_of(target: Any, method: Callable[..., Any], options: dict[str, Any]) -
 
 
 def refuse_waiting(answer: Any, state: Any) -> None:
-    """Refuse what a graph holds when it stopped halfway: an `interrupt()` is told in its answer, a breakpoint only in its state.
+    """Refuse what a graph holds when it stopped halfway: an `interrupt()` is in its answer, a breakpoint only in its state.
 
     Raises:
-        Unfinished: the graph waits for somebody who is not there.
+        Unfinished: the graph waits for an input that nobody gives.
     """
     said = answer if isinstance(answer, dict) else {}
     asked, messages = said.get("__interrupt__"), said.get("messages")

@@ -47,7 +47,7 @@ if __name__ == "__main__":  # and let the skill import the real ones, if there a
         del sys.modules[_name]
 
 RAISED, NOT_JSON, NOT_LOADED = -32000, -32001, -32002
-"""Codes of error replies: the code raised, its answer is no JSON, it cannot be loaded."""
+"""Codes of error replies: the code raised, its answer is not JSON, it cannot be loaded."""
 
 GRACE_S = 0.3
 """How long everything may tidy up when the requests end."""
@@ -132,7 +132,7 @@ async def collected(pieces: Any) -> list[Any]:
 
 
 def private_streams() -> tuple[BinaryIO, BinaryIO]:
-    """The standard input and output, which from now on nobody else has."""
+    """The standard input and output, which nothing else uses from now on."""
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     empty = os.open(os.devnull, os.O_RDONLY)
     os.dup2(empty, 0)
@@ -157,7 +157,7 @@ def flush() -> None:
 
 
 def leave() -> None:
-    """The last thing at the end: leave nothing behind, for whoever started this may be gone."""
+    """The last thing at the end: leave nothing behind, for the process that started this may be gone."""
     flush()
     signal_group(signal.SIGKILL)
 

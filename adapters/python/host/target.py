@@ -17,7 +17,7 @@ def find(place: str, attribute: str) -> Any:
     """The object at `attribute` (dots allowed) of the module or file `place`.
 
     Raises:
-        NotLoaded: there is none, or the import failed; its traceback is shown.
+        NotLoaded: it does not exist, or the import failed; its traceback is shown.
     """
     try:
         found = import_file(place) if place.endswith(".py") else import_module(place)
@@ -73,7 +73,7 @@ def callable_of(name: str, target: Any, init: dict[str, Any]) -> Callable[..., A
             raise NotLoaded(f"{name} is a class without a method `call`; add one that takes the input, or name a function")
         target = instance_of(name, target, init)
     elif init:
-        raise NotLoaded(f"{name} is no class, and adapterConfig.init gives arguments to one; remove them or name a class")
+        raise NotLoaded(f"{name} is not a class, and adapterConfig.init holds the arguments of one; remove them or name a class")
     method = getattr(target, "call", None)
     function: Callable[..., Any] | None = method if callable(method) else target
     if callable(function):
@@ -91,10 +91,10 @@ def instance_of(name: str, target: type, init: dict[str, Any]) -> Any:
 
 
 def refuse_other_than_one_argument(name: str, function: Callable[..., Any]) -> None:
-    """Refuse a function that cannot be called with the input alone, as far as it tells."""
+    """Refuse a function that cannot be called with the input alone, as far as its signature shows."""
     try:
         signature = inspect.signature(function)
-    except (TypeError, ValueError):  # some written in C do not tell
+    except (TypeError, ValueError):  # some written in C have no signature
         return
     try:
         signature.bind(None)

@@ -27,8 +27,8 @@ def test_what_is_written_reads_back_the_same_and_is_one_ascii_line(value: Any) -
 @each_row(
     ("text", "why"),
     [
-        pytest.param(b"NaN", "NaN is no JSON value", id="nan"),
-        pytest.param(b"[-Infinity]", "-Infinity is no JSON value", id="infinity"),
+        pytest.param(b"NaN", "NaN is not a JSON value", id="nan"),
+        pytest.param(b"[-Infinity]", "-Infinity is not a JSON value", id="infinity"),
         pytest.param(b"1e999", "1e999 is too large", id="overflow"),
         pytest.param(b"{'a': 1}", "not JSON", id="single-quotes"),
         pytest.param(b"", "not JSON", id="nothing"),

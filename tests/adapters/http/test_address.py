@@ -41,10 +41,10 @@ def test_the_address(entrypoint: str, config: dict[str, Any], url: str) -> None:
 @each_row(
     ("entrypoint", "config", "message"),
     [
-        pytest.param("run", {}, "no http:// or https:// URL", id="no-url"),
-        pytest.param("ftp://h/x", {}, "no http:// or https:// URL", id="other-scheme"),
-        pytest.param("http:///x", {}, "no http:// or https:// URL", id="no-host"),
-        pytest.param("http://h:99999/", {}, "no URL: Port out of range", id="port-out-of-range"),
+        pytest.param("run", {}, "not an http:// or https:// URL", id="no-url"),
+        pytest.param("ftp://h/x", {}, "not an http:// or https:// URL", id="other-scheme"),
+        pytest.param("http:///x", {}, "not an http:// or https:// URL", id="no-host"),
+        pytest.param("http://h:99999/", {}, "not a URL: Port out of range", id="port-out-of-range"),
         pytest.param("http://h/", {"baseUrl": "http://g"}, "keep only the path", id="two-whole-urls"),
         pytest.param("http://h:{port}/", {}, "needs adapterConfig.serve", id="port-without-service"),
         pytest.param("http://h:8000/", SERVE, "write it there too", id="port-in-command-only"),

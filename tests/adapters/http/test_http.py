@@ -103,7 +103,7 @@ async def test_proxies_of_the_environment_are_ignored(http_skill: MakeSkill, mon
         pytest.param({"status": 200, "body": "<html>"}, ContractError, "HTTP 200 .*not JSON.*it was: <html>", id="html"),
         pytest.param({"status": 200, "body": ""}, ContractError, "an empty body", id="empty"),
         pytest.param({"status": 204}, ContractError, "HTTP 204 .*an empty body", id="no-content"),
-        pytest.param({"status": 200, "body": "NaN"}, ContractError, "NaN is no JSON value", id="nan"),
+        pytest.param({"status": 200, "body": "NaN"}, ContractError, "NaN is not a JSON value", id="nan"),
         pytest.param({"status": 200, "body": "[" * 300 + "]" * 300}, ContractError, "deeper than 200", id="too-deep"),
         pytest.param({"status": 200, "body": '{"output": 1, "costUsd": -1}'}, ContractError, "malformed envelope", id="envelope"),
         pytest.param(

@@ -20,13 +20,11 @@ from tests.tables import each_row
         pytest.param(
             {"requestTemplate": {"params": {}}}, "adapterConfig.requestTemplate: unknown key 'params'", id="unknown-part"
         ),
-        pytest.param({"requestTemplate": {"query": {"a": "{{a}}"}}}, "'{{a}}' is no placeholder", id="placeholder"),
+        pytest.param({"requestTemplate": {"query": {"a": "{{a}}"}}}, "'{{a}}' is not a placeholder", id="placeholder"),
         pytest.param({"requestTemplate": {"body": {}, "form": {}}}, "two bodies", id="two-bodies"),
         pytest.param({"requestTemplate": {"headers": {"Content-Length": "1"}}}, "set by the transport", id="framing"),
         pytest.param({"requestTemplate": {"headers": {"X": "a\nb"}}}, "requestTemplate.headers.X", id="line-break"),
-        pytest.param(
-            {"requestTemplate": {"path": {"idd": "{{input}}"}}}, "no {idd} in its path .did you mean 'id'", id="lost-mark"
-        ),
+        pytest.param({"requestTemplate": {"path": {"idd": "{{input}}"}}}, "has no {idd} .did you mean 'id'", id="lost-mark"),
         pytest.param(
             {"authType": "bearer", "authTokenEnvKey": "T", "authQuery": "k"}, "authQuery is for authType api-key", id="query"
         ),

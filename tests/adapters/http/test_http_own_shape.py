@@ -177,8 +177,10 @@ def test_a_mark_that_nothing_can_fill_is_found_before_the_run(
         pytest.param("/p/{id}", {"id": ""}, {"method": "GET"}, "{id} in the path has no value", id="path-empty"),
         pytest.param("/p/{id}", {"id": ".."}, {"method": "GET"}, "would lead elsewhere", id="p72-climbing"),
         pytest.param("/p/{id}", "text", {}, "{id} in the path has no value", id="no-object"),
-        pytest.param("/p", [1], {"method": "GET"}, "it is no object", id="query-of-a-list"),
-        pytest.param("/p", {"a": 1}, {"requestTemplate": {"form": "{{input.a}}"}}, "form is no object", id="form-of-a-number"),
+        pytest.param("/p", [1], {"method": "GET"}, "it is not an object", id="query-of-a-list"),
+        pytest.param(
+            "/p", {"a": 1}, {"requestTemplate": {"form": "{{input.a}}"}}, "form is not an object", id="form-of-a-number"
+        ),
         pytest.param(
             "/p",
             {"a": "x\r\nX-Evil: 1"},

@@ -101,7 +101,7 @@ async def test_what_a_header_refers_to_is_read_when_it_is_sent_and_kept_nowhere(
         pytest.param(None, "headers.X-Org: the environment variable PROBE_ORG is not set; the header needs it", id="absent"),
         pytest.param(" ", "headers.X-Org: the environment variable PROBE_ORG is empty; the header needs it", id="blank"),
         pytest.param(
-            "a\nX-Evil: 1", "headers.X-Org: the value of PROBE_ORG holds characters that no HTTP header", id="injection"
+            "a\nX-Evil: 1", "headers.X-Org: the value of PROBE_ORG holds characters that an HTTP header", id="injection"
         ),
     ],
 )
@@ -141,7 +141,9 @@ def test_a_secret_in_place_of_a_name_is_not_shown(place: str, pasted: str) -> No
 
 @pytest.mark.parametrize("text", ["${}", "${A-B}", "${1A}", "a ${", "${A${B}}"])
 def test_a_reference_that_names_no_variable_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match=r"adapterConfig.headers.X: .*\$\{ that names no variable; write \$\{NAME\}"):
+    with pytest.raises(
+        InputError, match=r"adapterConfig.headers.X: .*\$\{ that is not followed by a variable's name and \}; write \$\{NAME\}"
+    ):
         HttpAdapter.check(skill("http://127.0.0.1", headers={"X": text}))
 
 

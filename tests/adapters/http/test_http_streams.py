@@ -187,6 +187,6 @@ async def test_a_count_that_is_none_loses_no_answer_and_is_told(wire: Wire) -> N
     got = await response(skill(wire.url, usagePath="/usage", costPath="/cost", outputPath="/data"), {})
     assert (got.output, got.usage, got.cost_usd) == ("5", None, None)
     assert got.logs.splitlines() == [
-        "usage is unknown: usagePath '/usage' leads to 'many' as prompt_tokens, which is no count of tokens",
-        "cost_usd is unknown: costPath '/cost' leads to 'NaN', which is no amount in USD",
+        "usage is unknown: usagePath '/usage' leads to 'many' as prompt_tokens, which is not a number of tokens",
+        "cost_usd is unknown: costPath '/cost' leads to 'NaN', which is not an amount in USD",
     ]

@@ -138,8 +138,8 @@ async def test_a_connection_that_is_not_trusted_is_an_infra_error_that_no_retry_
 @pytest.mark.parametrize(
     ("client", "message"),
     [
-        pytest.param({}, "give adapterConfig.tls.clientCert", id="none"),
-        pytest.param({"clientCert": "tls/stranger.pem"}, "the server does not know the authority behind", id="stranger"),
+        pytest.param({}, "set adapterConfig.tls.clientCert", id="none"),
+        pytest.param({"clientCert": "tls/stranger.pem"}, "the server does not trust the authority that signed", id="stranger"),
     ],
 )
 async def test_a_server_that_does_not_trust_us_says_why(
@@ -159,7 +159,7 @@ def test_a_refusal_whose_alert_was_lost_has_the_same_remedy(cause: Exception) ->
     wrapped.__cause__ = cause
     error = connection_error(wrapped, "https://h:1/a")
     assert type(error) is SkillUnavailable
-    assert "give adapterConfig.tls.clientCert" in str(error)
+    assert "set adapterConfig.tls.clientCert" in str(error)
     plain = str(connection_error(wrapped, "http://h:1/a"))
     assert "clientCert" not in plain
     assert "BrokenResourceError" not in plain
@@ -171,22 +171,26 @@ async def test_a_server_that_misses_our_certificate_always_has_the_same_remedy(
     async with secure(authorities, asks=True) as url:
         probe = make_skill("http", url, {"tls": {"caFile": "tls/ca.pem"}}, secure_folder)
         errors = [await failure(probe, {}) for _ in range(5)]
-    assert [str(error) for error in errors if "give adapterConfig.tls.clientCert" not in str(error)] == []
+    assert [str(error) for error in errors if "set adapterConfig.tls.clientCert" not in str(error)] == []
 
 
 @pytest.mark.parametrize(
     ("tls", "message"),
     [
-        pytest.param({"caFile": "tls/none.pem"}, r"adapterConfig.tls.caFile: there is no file .*tls/none.pem", id="no-file"),
-        pytest.param({"caFile": "notes.txt"}, r"adapterConfig.tls.caFile: .*notes.txt holds no certificate", id="no-certificate"),
         pytest.param(
-            {"clientCert": "tls/client.crt"}, r"adapterConfig.tls.clientCert: .*are no certificate and its key", id="no-key"
+            {"caFile": "tls/none.pem"}, r"adapterConfig.tls.caFile: the file .*tls/none\.pem does not exist", id="no-file"
+        ),
+        pytest.param(
+            {"caFile": "notes.txt"}, r"adapterConfig.tls.caFile: .*notes.txt does not hold a certificate", id="no-certificate"
+        ),
+        pytest.param(
+            {"clientCert": "tls/client.crt"}, r"adapterConfig.tls.clientCert: .*are not a certificate and its key", id="no-key"
         ),
         pytest.param(
             {"clientCert": "tls/client.crt", "clientKey": "tls/stranger.key"}, r"adapterConfig.tls.clientKey: ", id="other-key"
         ),
         pytest.param(
-            {"clientKey": "tls/client.key"}, r"adapterConfig.tls: .*clientKey is of no use without clientCert", id="half"
+            {"clientKey": "tls/client.key"}, r"adapterConfig.tls: .*clientKey has no effect without clientCert", id="half"
         ),
         pytest.param({"caFile": "tls/ca.pem", "verify": False}, r"verify false trusts everyone; keep one", id="both"),
         pytest.param({"cafile": "x"}, r"adapterConfig.tls: unknown key 'cafile' .did you mean 'caFile'", id="p60-misspelt"),
@@ -226,7 +230,7 @@ async def test_an_mcp_server_that_does_not_trust_us_says_why(
     config = {"tls": {"caFile": "tls/ca.pem"}}
     with refusing(authorities, version) as url:
         async with open_adapter(make_skill("mcp", url, config, secure_folder)) as adapter:
-            with pytest.raises(InfraError, match=r"TLS with .* failed: .*give adapterConfig\.tls\.clientCert"):
+            with pytest.raises(InfraError, match=r"TLS with .* failed: .*set adapterConfig\.tls\.clientCert"):
                 await adapter.call({}, 60)
 
 

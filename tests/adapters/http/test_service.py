@@ -101,7 +101,7 @@ async def test_a_service_is_waited_for_until_its_ready_path_answers_2xx(served_s
 @pytest.mark.parametrize(
     ("serve", "seen"),
     [
-        pytest.param({"readyPath": "/never"}, "; the last try: HTTP 503", id="ready-path-fails"),
+        pytest.param({"readyPath": "/never"}, "; the last attempt: HTTP 503", id="ready-path-fails"),
         pytest.param(
             {"source": "import time; print('warming up', flush=True); time.sleep(600)"}, "warming up", id="never-listens"
         ),
@@ -141,7 +141,7 @@ async def test_a_taken_port_is_not_taken_for_the_service(served_skill: MakeSkill
         other.listen()
         port = other.getsockname()[1]
         error = await failure(served_skill(SERVICE, str(port), entrypoint=f"http://127.0.0.1:{port}/run"))
-    assert "something else listens at" in str(error)
+    assert "another program already listens at" in str(error)
     assert "{port}" in str(error)
     assert left_running() == []
 

@@ -81,18 +81,18 @@ def test_a_cost_in_the_body(cost: float) -> None:
 @each_row(
     ("body", "message"),
     [
-        pytest.param({"usage": "high"}, "usagePath '/usage' leads to no count of tokens", id="text"),
-        pytest.param({"usage": {"tokens": 5}}, "usagePath '/usage' leads to no count of tokens", id="unknown-shape"),
+        pytest.param({"usage": "high"}, "usagePath '/usage' leads to no number of tokens", id="text"),
+        pytest.param({"usage": {"tokens": 5}}, "usagePath '/usage' leads to no number of tokens", id="unknown-shape"),
         pytest.param({"usage": {"prompt_tokens": -1}}, "leads to '-1' as prompt_tokens", id="negative"),
         pytest.param({"usage": {"prompt_tokens": True}}, "leads to 'True' as prompt_tokens", id="bool"),
         pytest.param({"usage": {"prompt_tokens": 1.5}}, "leads to '1.5' as prompt_tokens", id="fraction"),
-        pytest.param({"usage": {"prompt_tokens": 10**13}}, "which is no count of tokens", id="nonsense"),
+        pytest.param({"usage": {"prompt_tokens": 10**13}}, "which is not a number of tokens", id="nonsense"),
         pytest.param(
             {"usage": {"input_tokens": 1, "cache_read_input_tokens": "x"}}, "leads to 'x' as cache_read_input_tokens", id="cached"
         ),
-        pytest.param({"cost": "0.5"}, "costPath '/cost' leads to '0.5', which is no amount in USD", id="cost-text"),
-        pytest.param({"cost": -1}, "leads to '-1', which is no amount", id="cost-negative"),
-        pytest.param({"cost": True}, "leads to 'True', which is no amount", id="cost-bool"),
+        pytest.param({"cost": "0.5"}, "costPath '/cost' leads to '0.5', which is not an amount in USD", id="cost-text"),
+        pytest.param({"cost": -1}, "leads to '-1', which is not an amount", id="cost-negative"),
+        pytest.param({"cost": True}, "leads to 'True', which is not an amount", id="cost-bool"),
     ],
 )
 def test_what_is_no_count_is_said_and_unknown(body: dict[str, Any], message: str) -> None:
@@ -107,11 +107,11 @@ def test_what_is_no_count_is_said_and_unknown(body: dict[str, Any], message: str
 @pytest.mark.parametrize(
     ("headers", "message"),
     [
-        pytest.param({"X-In": "many"}, "the header X-In holds 'many', which is no count", id="word"),
+        pytest.param({"X-In": "many"}, "the header X-In holds 'many', which is not a number", id="word"),
         pytest.param({"X-In": "-5"}, "X-In holds '-5'", id="negative"),
         pytest.param({"X-In": "9" * 5000}, "X-In holds '9999", id="endless"),
-        pytest.param({"X-Cost": "free"}, "the header X-Cost holds 'free', which is no amount", id="cost-word"),
-        pytest.param({"X-Cost": "inf"}, "which is no amount", id="cost-infinite"),
+        pytest.param({"X-Cost": "free"}, "the header X-Cost holds 'free', which is not an amount", id="cost-word"),
+        pytest.param({"X-Cost": "inf"}, "which is not an amount", id="cost-infinite"),
     ],
 )
 def test_a_header_that_is_no_count_is_said(headers: dict[str, str], message: str) -> None:
@@ -128,4 +128,4 @@ def test_a_part_that_cannot_be_read_makes_the_whole_unknown_and_leaves_the_other
     account.read_body({"usage": {"output_tokens": "many"}})
     assert account.known() == {"cost_usd": 0.5}
     [problem] = account.problems
-    assert problem == "usage is unknown: usagePath '/usage' leads to 'many' as completion_tokens, which is no count of tokens"
+    assert problem == "usage is unknown: usagePath '/usage' leads to 'many' as completion_tokens, which is not a number of tokens"

@@ -73,7 +73,7 @@ async def test_a_server_that_ends_at_anything_but_the_handshake_is_started_again
         pytest.param("broken_schema", {}, ContractError, r"at \$\.number: .*\"not one\"", id="schema-broken"),
         pytest.param("unstructured", {}, ContractError, "did not return structured content", id="schema-ignored"),
         pytest.param("elsewhere", {"text": 1}, ContractError, "cannot be used: .*nothing is fetched", id="schema-elsewhere"),
-        pytest.param("invalid", {}, ContractError, "not what protocol 2025-06-18 allows: content", id="invalid-for-protocol"),
+        pytest.param("invalid", {}, ContractError, "does not follow protocol 2025-06-18: content", id="invalid-for-protocol"),
         pytest.param("big", {"size": 5000}, ContractError, r"more than 1,000 bytes \(maxOutputBytes\)", id="too-large"),
         pytest.param("big", {"size": 500_000}, ContractError, r"more than 1,000 bytes \(maxOutputBytes\)", id="line-too-long"),
         pytest.param(
@@ -84,7 +84,11 @@ async def test_a_server_that_ends_at_anything_but_the_handshake_is_started_again
             id="long-line-with-the-id-last",
         ),
         pytest.param(
-            "garbled", {"line": '{"jsonrpc":"2.0","id":ID,"result":NaN}'}, ContractError, "no JSON-RPC message", id="no-message"
+            "garbled",
+            {"line": '{"jsonrpc":"2.0","id":ID,"result":NaN}'},
+            ContractError,
+            "not a JSON-RPC message",
+            id="no-message",
         ),
         pytest.param(
             "garbled",
@@ -97,14 +101,14 @@ async def test_a_server_that_ends_at_anything_but_the_handshake_is_started_again
             "garbled",
             {"line": '{"jsonrpc":"2.0","id":ID,"result":{"content":[],"structuredContent":{"x":' + "[" * 300 + "]" * 300 + "}}}"},
             ContractError,
-            "deeper than 200|no JSON-RPC message",
+            "deeper than 200|not a JSON-RPC message",
             id="too-deep",
         ),
         pytest.param(
             "sampling",
             {},
             SkillError,
-            "asked us for sampling/createMessage, which an evaluation does not offer",
+            "sent requests for sampling/createMessage, which an evaluation does not support",
             id="sampling-is-not-offered",
         ),
         pytest.param("die", {"code": 4}, ItemError, r"ended before it answered \(exit code 4\); stderr: going down", id="death"),
@@ -130,7 +134,7 @@ async def test_p08_a_schema_that_its_server_declares_holds_up_nobody(
     async with Tools(mcp_skill(tmp_path, by_hand(), tool)) as tools:
         stuck = asyncio.create_task(tools.use(tool, {"x": 1}))
         assert await tools.use("echo", {"x": 1}) == {"x": 1}
-        with pytest.raises(ContractError, match=rf"the output schema of {tool} says could not be told in 0\.3 s"):
+        with pytest.raises(ContractError, match=rf"the output schema of {tool} says could not be checked within 0\.3 s"):
             await stuck
 
 
@@ -220,8 +224,8 @@ async def test_limits_hold_for_the_server(tmp_path: Path) -> None:
 @each_row(
     ("entrypoint", "config", "message"),
     [
-        pytest.param("http://", {}, "entrypoint: 'http://' is no URL: it names no host", id="no-host"),
-        pytest.param("http://h:port/", {}, "entrypoint: .* is no URL", id="no-port"),
+        pytest.param("http://", {}, "entrypoint: 'http://' is not a URL: it names no host", id="no-host"),
+        pytest.param("http://h:port/", {}, "entrypoint: .* is not a URL", id="no-port"),
         pytest.param("python 'x", {}, "entrypoint: .*check its quotes", id="quotes"),
         pytest.param("server", {"headers": {"A": "b"}}, "a program gets its secrets through passEnv", id="headers-for-a-program"),
         pytest.param("server", {"protocol": "2024"}, "adapterConfig.protocol", id="protocol"),

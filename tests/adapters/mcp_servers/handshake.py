@@ -2,7 +2,7 @@
 
 Words on its command line change how it begins: ``mute``, ``strict`` (ends at anything before the handshake), ``crash``,
 ``empty``, ``pages`` (one tool a page), ``endless`` (of pages), ``stubborn`` (ignores the end of its input and SIGTERM),
-``choosy`` (refuses every version but its own and names it), ``curt`` (refuses every version but the oldest without a word).
+``choosy`` (refuses every version but its own and names it), ``curt`` (refuses every version but the oldest without any output).
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ def test_a_log_line_is_no_reply(text: bytes) -> None:
 
 
 def test_a_reply_that_holds_nan_is_a_contract_error_and_not_a_log() -> None:
-    with pytest.raises(ContractError, match=r"NaN is no JSON value; it was: \{.*NaN"):
+    with pytest.raises(ContractError, match=r"NaN is not a JSON value; it was: \{.*NaN"):
         read_reply(b'{"jsonrpc":"2.0","id":1,"result":NaN}', 1)
 
 

@@ -98,11 +98,11 @@ async def test_an_envelope_is_read(program_skill: MakeSkill) -> None:
     ("source", "kind", "message"),
     [
         pytest.param("pass", ContractError, r"without an answer to id 1 \(exit code 0\); nothing on stdout", id="silent"),
-        pytest.param('print("42")', ContractError, r"no answer: not a JSON object: 42", id="garbage"),
+        pytest.param('print("42")', ContractError, r"not an answer: not a JSON object: 42", id="garbage"),
         pytest.param('print(reply(1, id="1"))', ContractError, r'its id is "1" and 1 was asked', id="p23-text-id"),
         pytest.param("print(reply(1, id=7))", ContractError, r"its id is 7 and 1 was asked", id="p23-wrong-id"),
         pytest.param('print(json.dumps({"result": 1}))', ContractError, r'without "jsonrpc": "2.0"', id="no-version"),
-        pytest.param('print(reply(float("nan")))', ContractError, r"NaN is no JSON value", id="nan"),
+        pytest.param('print(reply(float("nan")))', ContractError, r"NaN is not a JSON value", id="nan"),
         pytest.param('print("x" * 2000)', ContractError, r"more than 1,000 bytes \(maxOutputBytes\)", id="huge-line"),
         pytest.param('sys.stdout.write("x" * 2000)', ContractError, r"more than 1,000 bytes", id="huge-unfinished-line"),
         pytest.param('print(reply({"output": 1, "usage": 3}))', ContractError, r"malformed envelope: usage", id="bad-envelope"),

@@ -39,7 +39,7 @@ async def test_a_response_of_our_own_is_an_envelope(python_skill: MakeSkill) -> 
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        pytest.param("{1}", "the answer is a set, which is no JSON; a set has no order", id="set"),
+        pytest.param("{1}", "the answer is a set, which cannot be written as JSON; a set has no order", id="set"),
         pytest.param("{'output': {'x': [b'']}}", r"the answer.output.x\[0\] is a bytes", id="bytes"),
         pytest.param("float('nan')", "the answer is nan", id="nan"),
         pytest.param("{'output': 1, 'usage': 3}", "malformed envelope: usage", id="envelope"),

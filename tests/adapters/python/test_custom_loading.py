@@ -59,12 +59,15 @@ async def test_the_time_of_loading_is_no_part_of_any_items_time(python_skill: Ma
     ("entrypoint", "config", "message"),
     [
         pytest.param(
-            "skill", {}, "entrypoint: 'skill' names no Python object; write module:attribute, for example", id="no-attribute"
+            "skill",
+            {},
+            "entrypoint: 'skill' does not name a Python object; write module:attribute, for example",
+            id="no-attribute",
         ),
-        pytest.param("skill:", {}, "names no Python object", id="empty-attribute"),
-        pytest.param("python3 skill.py", {}, "names no Python object", id="a-command"),
-        pytest.param("skill:run()", {}, "names no Python object", id="a-call"),
-        pytest.param("lost.py:run", {}, "entrypoint: there is no file 'lost.py' in the skill's folder", id="no-file"),
+        pytest.param("skill:", {}, "does not name a Python object", id="empty-attribute"),
+        pytest.param("python3 skill.py", {}, "does not name a Python object", id="a-command"),
+        pytest.param("skill:run()", {}, "does not name a Python object", id="a-call"),
+        pytest.param("lost.py:run", {}, "entrypoint: the skill's folder has no file 'lost.py'", id="no-file"),
         pytest.param("skill:run", {"spred": True}, "did you mean 'spread'", id="p60-misspelt"),
         pytest.param("skill:run", {"init": [1]}, r"adapterConfig.init", id="init-as-a-list"),
         pytest.param("skill:run", {"startTimeoutMs": 0}, "adapterConfig.startTimeoutMs", id="no-time"),

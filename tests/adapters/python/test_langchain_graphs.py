@@ -79,7 +79,7 @@ HISTORY = [{"role": "user", "content": "Bern?"}, {"role": "assistant", "content"
 
 @pytest.mark.parametrize("given", [pytest.param("Bern or Basel?", id="question"), pytest.param(HISTORY, id="earlier-answer")])
 def test_what_a_graph_was_given_is_not_its_answer(started: Started, given: Any) -> None:
-    with pytest.raises(ContractError, match="no message of the model in the answer"):
+    with pytest.raises(ContractError, match="the answer has no message of the model"):
         started("silent")(given)
 
 

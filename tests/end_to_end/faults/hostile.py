@@ -161,7 +161,7 @@ print(reply("ok"))
         "sys.stdout.write(reply('ok')[:-4])",
         "error",
         "contract",
-        r"ended without an answer to id \d+ \(exit code 0\); the last line on stdout is no answer: not a JSON object: \{",
+        r"ended without an answer to id \d+ \(exit code 0\); the last line on stdout is not an answer: not a JSON object: \{",
     ),
     Hostile("wrong-id", "print(reply('ok', id=request['id'] + 1))", "error", "contract", r"its id is \d+ and \d+ was asked"),
     Hostile("two-answers", "print(reply('ok')); print(reply('wrong'))", "pass"),

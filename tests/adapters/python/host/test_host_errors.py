@@ -110,7 +110,9 @@ def loader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosted]:
         pytest.param("skill:Needy", {}, r"making a skill:Needy failed: TypeError.*adapterConfig.init", id="no-init"),
         pytest.param("skill:Needy", {"init": {"sise": 1}}, r"unexpected keyword argument 'sise'", id="wrong-init"),
         pytest.param("skill:Broken", {}, r"making a skill:Broken failed: OSError: no device", id="broken-constructor"),
-        pytest.param("skill:run", {"init": {"a": 1}}, r"skill:run is no class, and adapterConfig.init gives", id="init-of-none"),
+        pytest.param(
+            "skill:run", {"init": {"a": 1}}, r"skill:run is not a class, and adapterConfig.init holds", id="init-of-none"
+        ),
         pytest.param("skill:two", {}, r"skill:two\(a, b\) cannot be called with one argument, .*spread", id="two-arguments"),
         pytest.param("skill:none", {}, r"skill:none\(\) cannot be called with one argument", id="no-argument"),
         pytest.param("broken:run", {}, r"importing broken failed: ZeroDivisionError", id="broken-module"),

@@ -69,17 +69,23 @@ def circle() -> list[Any]:
 @each_row(
     ("value", "message"),
     [
-        pytest.param({"a": [0, {1, 2}]}, r"the answer.a\[1\] is a set, which is no JSON; a set has no order: .*list", id="set"),
-        pytest.param({"a": b"x"}, r"the answer.a is a bytes, .*decode it, or answer base64 text", id="bytes"),
-        pytest.param([float("nan")], r"the answer\[0\] is nan, which is no JSON value", id="nan"),
+        pytest.param(
+            {"a": [0, {1, 2}]},
+            r"the answer.a\[1\] is a set, which cannot be written as JSON; a set has no order: .*list",
+            id="set",
+        ),
+        pytest.param({"a": b"x"}, r"the answer.a is a bytes, .*decode it, or return base64 text", id="bytes"),
+        pytest.param([float("nan")], r"the answer\[0\] is nan, which is not a JSON value", id="nan"),
         pytest.param(float("-inf"), r"the answer is -inf", id="infinity"),
         pytest.param(Point(x=float("inf")), r"the answer.x is inf", id="infinity-in-a-model"),
-        pytest.param(Pair(date(2020, 1, 1)), r"the answer.left is a datetime.date, which is no JSON; answer text", id="date"),
+        pytest.param(
+            Pair(date(2020, 1, 1)), r"the answer.left is a datetime.date, which cannot be written as JSON; return text", id="date"
+        ),
         pytest.param({(1, 2): 3}, r"the answer has the key \(1, 2\), which is a tuple", id="key"),
         pytest.param({None: 3}, r"has the key None, which is a NoneType", id="null-key"),
-        pytest.param({1: "a", "1": "b"}, r"the answer has two keys that read '1'", id="two-keys-alike"),
+        pytest.param({1: "a", "1": "b"}, r"the answer has two keys that are both written '1'", id="two-keys-alike"),
         pytest.param([10**5000], r"the answer\[0\] is a number of more than 4,000 digits", id="a-huge-number"),
-        pytest.param(object(), r"the answer is an object, which is no JSON", id="object"),
+        pytest.param(object(), r"the answer is an object, which cannot be written as JSON", id="object"),
         pytest.param(Pair, r"the answer is a type", id="class"),
         pytest.param(map(str, [1]), r"the answer is a map", id="iterator"),
         pytest.param(circle(), r"the answer contains itself, or is nested too deeply", id="circle"),
