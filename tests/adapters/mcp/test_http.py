@@ -56,6 +56,7 @@ def modern_url(request: pytest.FixtureRequest) -> Iterator[str]:
         yield f"http://127.0.0.1:{port}/mcp"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", ["auto", "legacy"])
 async def test_a_server_of_the_sdk_is_called(
     modern_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, protocol: str

@@ -98,6 +98,7 @@ def test_p32_two_versions_of_a_skill_land_as_two_items(store: Store, run_id: str
     assert sorted(store.items().skill_version) == ["1.0.0", "1.1.0"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "step",
     ["nothing-written", "half-written", "written", "verified", "renamed", "before-the-journal-goes", "the-journal-gone"],

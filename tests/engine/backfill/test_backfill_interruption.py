@@ -40,6 +40,7 @@ def test_a_stopped_backfill_goes_on_where_it_ended(store: Store, days: Days) -> 
     assert len(store.comparisons()) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", ["rescore", "land_period"])
 def test_a_kill_leaves_no_period_half_done(store: Store, days: Days, step: str) -> None:
     days(RIGHT, WRONG)

@@ -248,6 +248,7 @@ def test_the_vendored_library_is_the_file_that_its_note_names() -> None:
     assert assets().library.count("Permission is hereby granted") == sum(len(note["licenses"]) for note in notes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "answer",
     [

@@ -102,6 +102,7 @@ def test_what_a_reason_points_to(make_item: MakeItem, where: str, indices: set[i
     assert pointed_at(TaskResult.model_validate(make_item(reasons=pointing(where))), "toolCalls") == indices
 
 
+@pytest.mark.slow
 def test_ten_skills_by_a_hundred_tasks_by_three_runs_with_calls_stay_under_the_bar(
     make_report: MakeReport, make_item: MakeItem, context: ReportContext
 ) -> None:

@@ -12,8 +12,8 @@ import pytest
 from eval_skills.core.errors import UsageError
 from eval_skills.core.models import ConfidenceInterval
 from eval_skills.core.trend.trend import Trend, TrendPoint
-from eval_skills.reporting.trend.picture import MOST_BENCHMARKS, check_drawable, render_png
-from eval_skills.reporting.trend.series import Annotation, shown
+from eval_skills.reporting.trend.picture import MOST_BENCHMARKS, _draw, check_drawable, render_png
+from eval_skills.reporting.trend.series import Annotation, shown, trend_series
 
 pytest.importorskip("matplotlib")
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -64,6 +64,16 @@ def test_it_draws_the_points_the_intervals_and_the_marks() -> None:
     moved = picture({"sums": points(0.5, 0.9)})
     assert len({bare, banded, marked, moved}) == 4
     assert picture({"sums": points(0.5, 0.7)}) == banded
+
+
+def test_only_a_picture_of_nothing_says_that_there_is_nothing() -> None:
+    from matplotlib.figure import Figure
+
+    empty, full = Figure(), Figure()
+    _draw(empty, [], "adder", "completionRate", shown("completionRate"))
+    _draw(full, trend_series({"sums": points(0.5)}, None), "adder", "completionRate", shown("completionRate"))
+    assert [each.get_text() for each in empty.texts] == ["No report in this time."]
+    assert full.texts == []
 
 
 @pytest.mark.parametrize(
