@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, ValidationError, create_model
 from pydantic.alias_generators import to_camel
 
+from eval_skills.core.documents.validation_errors import problems_in
 from eval_skills.core.errors import InputError
 from eval_skills.core.text import nearest
-from eval_skills.scorers.option_types import converted, misfit
 
 if TYPE_CHECKING:
     from eval_skills.core.models import EvalTask
@@ -37,7 +39,7 @@ EXPECTATIONS = {
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One parameter of a scorer that a benchmark may write. Values are taken strictly: ``"5"`` is no number."""
+    """One parameter of a scorer that a benchmark may write."""
 
     name: str
     required: bool
@@ -48,20 +50,58 @@ class Option:
         """The name as benchmark files write it."""
         return to_camel(self.name)
 
-    def check(self, value: Any) -> Any:
-        """The value in the parameter's type (an array as a tuple, where that is asked for).
+
+class _Arrays:
+    """In an annotated type: an array of a benchmark file may stand for a tuple or a set, at any depth."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> Any:
+        return self._accepting(handler(source))
+
+    def _accepting(self, schema: Any) -> Any:
+        if isinstance(schema, list | tuple):
+            return type(schema)(map(self._accepting, schema))
+        if not isinstance(schema, dict):
+            return schema
+        accepting = {key: self._accepting(value) for key, value in schema.items() if key != "metadata"}
+        return accepting | {"strict": False} if schema.get("type") in ("tuple", "set", "frozenset") else accepting
+
+
+class _Values(BaseModel):
+    """Values are taken strictly: ``"5"`` is not a number, and neither are true and NaN."""
+
+    model_config = ConfigDict(strict=True, allow_inf_nan=False, arbitrary_types_allowed=True)
+
+
+class Options(dict[str, Option]):
+    """The options of one scorer by name, and how their values are checked."""
+
+    @cached_property
+    def model(self) -> type[_Values]:
+        """A field ``given_<name>`` for each, since an option may be called like an attribute of models (`schema`)."""
+        fields: dict[str, Any] = {
+            f"given_{each.name}": (Annotated[each.hint, _Arrays()], Field(default=None, alias=each.name))
+            for each in self.values()
+        }
+        return create_model("Values", __base__=_Values, **fields)
+
+    def checked(self, given: Mapping[str, tuple[str, Any]]) -> dict[str, Any]:
+        """The values in the types of their parameters (an array as a tuple, where that is asked for), by name; `given` are these
+        with their places.
 
         Raises:
-            InputError: the value is of another type, or out of bounds.
+            InputError: a value is of another type, or out of bounds.
         """
+        values = {name: value for name, (_, value) in given.items()}
         try:
-            return converted(self.hint, value)
+            fields = self.model.model_validate(values)
         except ValidationError as error:
-            wrong = misfit(self.hint, value)
-            raise InputError(str(wrong), path=wrong.place) from error
+            wrong = problems_in(error, values)[0]
+            name = re.split(r"[.\[]", wrong.path, maxsplit=1)[0]
+            raise InputError(wrong.message, path=given[name][0] + wrong.path.removeprefix(name)) from None
+        return {name: getattr(fields, f"given_{name}") for name in given}
 
 
-def options_of(target: Callable[..., Any]) -> dict[str, Option]:
+def options_of(target: Callable[..., Any]) -> Options:
     """The options of a scorer class (its constructor's parameters) or function (those after the response), by name."""
     parameters = list(inspect.signature(target).parameters.values())
     if not isinstance(target, type):
@@ -69,7 +109,8 @@ def options_of(target: Callable[..., Any]) -> dict[str, Option]:
     annotated = {each.name: each.annotation for each in parameters if each.annotation is not each.empty}
     # only these annotations are resolved: a scorer may import the types of its other names for type checking alone
     hints = get_type_hints(SimpleNamespace(__annotations__=annotated), _names_known_to(target), include_extras=True)
-    return {each.name: Option(each.name, each.default is each.empty, hints.get(each.name, Any)) for each in parameters}
+    named = (Option(each.name, each.default is each.empty, hints.get(each.name, Any)) for each in parameters)
+    return Options({each.name: each for each in named})
 
 
 def _names_known_to(target: Callable[..., Any]) -> dict[str, Any]:
@@ -78,7 +119,7 @@ def _names_known_to(target: Callable[..., Any]) -> dict[str, Any]:
     return {name: value for owner in owners for name, value in vars(sys.modules[owner.__module__]).items()}
 
 
-def given_options(scorer: str, options: Mapping[str, Option], task: EvalTask, settings: ScoringSettings) -> dict[str, Any]:
+def given_options(scorer: str, options: Options, task: EvalTask, settings: ScoringSettings) -> dict[str, Any]:
     """The arguments of the task's `scorer`, which has these `options`: from `evaluator`, then from `expectedOutput`, checked;
     `task` and `settings` are filled in.
 
@@ -91,7 +132,7 @@ def given_options(scorer: str, options: Mapping[str, Option], task: EvalTask, se
             if name in given:
                 raise InputError("given in evaluator and in expectedOutput; keep one", path=given[name][0])
             given[name] = (f"expectedOutput.{to_camel(name)}", getattr(task.expected_output, attribute))
-    arguments = {name: _checked(options[name], path, value) for name, (path, value) in given.items()}
+    arguments = options.checked(given)
     filled_in = {name: value for name, value in (("task", task), ("settings", settings)) if name in options}
     _refuse_missing(scorer, options, arguments | filled_in)
     return arguments | filled_in
@@ -120,13 +161,6 @@ def _is_expected(task: EvalTask, attribute: str) -> bool:
     if expected is None:
         return False
     return expected.has_value if attribute == "value" else getattr(expected, attribute) is not None
-
-
-def _checked(option: Option, path: str, value: Any) -> Any:
-    try:
-        return option.check(value)
-    except InputError as error:
-        raise InputError(error.message, path=path + error.path) from error
 
 
 def _refuse_missing(scorer: str, options: Mapping[str, Option], arguments: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from eval_skills.core.errors import InputError
 from eval_skills.core.text import nearest
-from eval_skills.scorers.options import Option, options_of
+from eval_skills.scorers.options import Options, options_of
 
 if TYPE_CHECKING:
     from eval_skills.core.models import SkillResponse
@@ -43,7 +43,7 @@ class ScorerEntry:
     name: str
     aliases: tuple[str, ...]
     target: Callable[..., Any]
-    options: dict[str, Option]
+    options: Options
 
     def build(self, options: dict[str, Any]) -> Scorer:
         """The scorer with these options, which have been checked."""

@@ -19,9 +19,14 @@ _KINDS = {
     "string_type": "text",
     "int_type": "a whole number",
     "int_from_float": "a whole number",
+    "int_parsing": "a whole number",
     "float_type": "a number",
+    "finite_number": "a finite number",
     "bool_type": "true or false",
     "list_type": "a list",
+    "tuple_type": "a list",
+    "set_type": "a list",
+    "frozen_set_type": "a list",
     "dict_type": "an object",
     "model_type": "an object",
     "model_attributes_type": "an object",
@@ -81,6 +86,8 @@ def _place(location: Place, data: Any) -> tuple[Place, Place | None]:
     place: list[int | str] = []
     union: Place | None = None
     for part in location:
+        if part == "[key]":  # the key itself is wrong, and named already
+            continue
         there = isinstance(data, dict | list) and _has(data, part)
         if not there and isinstance(part, str) and _BRANCH.fullmatch(part):
             union = tuple(place) if union is None else union
@@ -107,7 +114,7 @@ def _problem(group: list[tuple[Place, ErrorDetails]]) -> Problem:
 def _message(error: ErrorDetails) -> str:
     kind, message = error["type"], error["msg"].removeprefix("Value error, ")
     if kind == "missing":
-        return "this key is required and missing"
+        return "this key is required and missing" if isinstance(error["loc"][-1], str) else "an item is missing here"
     if kind == "string_pattern_mismatch" and error["ctx"]["pattern"] == r"\S":
         return "blank text; give a value"
     if kind in {"value_error", "unknown_key"}:
@@ -122,6 +129,9 @@ def kind_wanted(error: ErrorDetails) -> str | None:
     if error["type"] == "too_short":
         least = error["ctx"]["min_length"]
         return f"at least {least} item{'s' if least > 1 else ''}"
+    if error["type"] == "too_long":
+        most = error["ctx"]["max_length"]
+        return f"at most {most} item{'' if most == 1 else 's'}"
     return _KINDS.get(error["type"])
 
 

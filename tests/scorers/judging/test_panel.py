@@ -202,15 +202,15 @@ async def test_the_way_is_judged_by_a_panel_too(model: ScriptedModel, settings: 
             {"models": [None, "openai/scripted"]}, "models", "the run's model, which is 'openai/scripted'", id="twice-by-null"
         ),
         pytest.param({"models": [f"a/{number}" for number in range(26)]}, "models", "at most 25 models", id="too-many-models"),
-        pytest.param({"models": ["a/b", 5]}, "models[1]", "expected null or text that is not blank, got 5", id="no-name"),
+        pytest.param({"models": ["a/b", 5]}, "models[1]", "give text; got 5", id="no-name"),
         pytest.param({"models": ["a/b"], "model": "a/c"}, "models", "exclude each other", id="both"),
-        pytest.param({"models": "a/b"}, "models", "got 'a/b'", id="no-list"),
+        pytest.param({"models": "a/b"}, "models", 'give a list; got "a/b"', id="no-list"),
         pytest.param({"votes": 0}, "votes", "from 1 to 25", id="no-vote"),
         pytest.param({"votes": 26}, "votes", "from 1 to 25", id="too-many"),
         pytest.param({"temperature": 0.5}, "temperature", "set votes", id="temperature-of-one"),
-        pytest.param({"votes": 3, "temperature": 3.0}, "temperature", "a number from 0 to 2, got 3.0", id="too-hot"),
+        pytest.param({"votes": 3, "temperature": 3.0}, "temperature", "less than or equal to 2; got 3.0", id="too-hot"),
         pytest.param({"aggregate": "mean"}, "aggregate", "one vote only", id="one-vote"),
-        pytest.param({"aggregate": "max"}, "aggregate", "got 'max'", id="no-such-aggregate"),
+        pytest.param({"aggregate": "max"}, "aggregate", "'median', 'majority' or 'mean'; got \"max\"", id="no-such-aggregate"),
     ],
 )
 def test_p40_options_that_cannot_be_are_refused_when_the_task_is_read(
