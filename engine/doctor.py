@@ -17,7 +17,7 @@ from eval_skills.core.errors import InputError, UserError
 from eval_skills.core.redaction import Redaction, values_of_variables
 from eval_skills.core.skills import Discovery, InvalidSkill, discover_skills, load_skills, refuse_duplicates
 from eval_skills.core.store import Store
-from eval_skills.engine.definition.paths import check_file, check_folder
+from eval_skills.engine.definition.request import check_file, check_folder
 
 PATHS = "places"
 _REMEDY = "name a folder that can be written to"

@@ -17,11 +17,10 @@ from eval_skills.core.models import ItemResult, SkillCompletionReport
 from eval_skills.core.store import land, write_manifest
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.execution import Outcome
-from eval_skills.engine.evaluation.manifest import manifest_of
 from eval_skills.engine.evaluation.plan import Item, RunPlan, make_plan
 from eval_skills.engine.evaluation.resume import resumed_plan
 from eval_skills.engine.evaluation.retries import JITTER, final_result, give_back_slot, take_slot
-from eval_skills.engine.evaluation.session import RunRef, RunSession
+from eval_skills.engine.evaluation.session import RunRef, RunSession, manifest_of
 from eval_skills.engine.evaluation.summary import landed_reports
 from eval_skills.engine.judging.preflight import check_judges_ready
 

@@ -154,7 +154,7 @@ def backfill_command(
 
 
 def _check_output(output: Path | None) -> None:
-    from eval_skills.engine.definition.paths import check_file
+    from eval_skills.engine.definition.request import check_file
 
     if output is None:
         return

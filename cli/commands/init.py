@@ -32,7 +32,7 @@ def init_command(
 
     Example: eval-skills init --dir ./my-project --ci github
     """
-    from eval_skills.engine.definition.paths import check_folder
+    from eval_skills.engine.definition.request import check_folder
     from eval_skills.scaffolding.names import visible_line
     from eval_skills.scaffolding.project import plan_project, write_project
     from eval_skills.scaffolding.project_files import ProjectFolders

@@ -48,7 +48,7 @@ def select_command(
     Example: eval-skills select --from ./skills --min-completion 0.8 --top-k 2
     """
     from eval_skills.core.selection import select
-    from eval_skills.engine.definition.paths import check_file
+    from eval_skills.engine.definition.request import check_file
     from eval_skills.engine.stored_runs.candidates import chosen_strategy, load_candidates, load_reports
 
     flags = {"strategy": strategy, "top_k": top_k, "store": store, "min_completion": min_completion}

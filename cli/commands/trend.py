@@ -90,7 +90,7 @@ def _check(limit: int, output: Path | None) -> None:
         raise UsageError(f"--limit {limit}: give at least 1, or leave it out for {ROWS_SHOWN}")
     if output is None:
         return
-    from eval_skills.engine.definition.paths import check_file
+    from eval_skills.engine.definition.request import check_file
     from eval_skills.reporting.trend.picture import check_drawable
 
     if (ending := output.suffix.lower()) not in PAGES | PICTURES:

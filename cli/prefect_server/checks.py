@@ -29,7 +29,7 @@ def prefect_checks() -> list[Check]:
 
 
 def _home() -> Check:
-    from eval_skills.engine.definition.paths import check_folder
+    from eval_skills.engine.definition.request import check_folder
 
     names = sorted(name for name in os.environ if name.startswith("PREFECT_"))
     said = f"; set here: {', '.join(names)}" if names else ""

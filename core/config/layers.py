@@ -14,9 +14,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from eval_skills.core.config.environment import PREFIX, environment_layer, refuse_unknown
 from eval_skills.core.config.keys import Leaf, dotted, is_known, nest, resolve
-from eval_skills.core.config.layer import Layer, Setting, checked, default_layer, file_layer, flag_layer
+from eval_skills.core.config.layer import (
+    PREFIX,
+    Layer,
+    Setting,
+    checked,
+    default_layer,
+    environment_layer,
+    file_layer,
+    flag_layer,
+    refuse_unknown,
+)
 from eval_skills.core.config.settings import Config
 
 PROJECT_FILE = "eval-skills.config.yaml"

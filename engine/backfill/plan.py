@@ -17,8 +17,7 @@ from eval_skills.engine.backfill.periods import PeriodWork, digested, period_at,
 from eval_skills.engine.backfill.request import BackfillRequest
 from eval_skills.engine.backfill.revisions import Repository
 from eval_skills.engine.backfill.sources import Source, StoredRuns
-from eval_skills.engine.definition.paths import check_writable
-from eval_skills.engine.definition.request import confinement_asked
+from eval_skills.engine.definition.request import check_writable, confinement_asked
 from eval_skills.engine.rescoring.basis import scoring_basis
 from eval_skills.scorers import TaskScoring
 

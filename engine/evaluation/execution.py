@@ -1,19 +1,32 @@
-"""One attempt at one item: call the skill and score its answer, or record why there is none."""
+"""One attempt at one item: call the skill and score its answer, or record why there is none.
+
+Attempts are made in this process, with its open adapters, or by a Dask worker; sandboxed skills must not see some paths.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import asyncio
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from time import perf_counter
-from typing import Any, Protocol
+from types import TracebackType
+from typing import Any, Protocol, Self
 
-from eval_skills.adapters import Adapter
-from eval_skills.core.errors import ContractError, InfraError, ItemError
+from eval_skills.adapters import Adapter, Confinement, open_adapter
+from eval_skills.benchmarks.locations import locate
+from eval_skills.core.errors import ContractError, InfraError, InputError, ItemError
 from eval_skills.core.models import Attempt, EvalTask, ItemResult, Reason, SkillResponse, Verdict
 from eval_skills.core.models.result import ErrorKind
+from eval_skills.core.redaction import Redaction
+from eval_skills.engine.definition.request import confinement_asked
+from eval_skills.engine.evaluation.asyncio_support import ResourceOwner
 from eval_skills.engine.evaluation.plan import Item, RunPlan
 from eval_skills.engine.evaluation.recordings import Recordings
+from eval_skills.engine.judging.outcome import judges_of
 from eval_skills.scorers.task_scoring.scoring import TaskScoring
 
 _OF_THE_VERDICT = (
@@ -174,3 +187,89 @@ def result_without_answer(
     if known is not None and (verdict := scoring.violation(known)) is not None:
         fields |= {"status": verdict.status, "score": verdict.score, "reasons": [*verdict.reasons, reason.as_remark()]}
     return fields
+
+
+class ItemExecutor(AbstractAsyncContextManager[Any], Protocol):
+    """Executes the items of one run while it is open; leaving it stops what still runs and closes everything."""
+
+    async def execute(self, item: Item, earlier: Sequence[Attempt]) -> Outcome:
+        """Make one attempt at `item`, as `execution.execute` does."""
+        ...
+
+
+class LocalExecutor:
+    """Executes items in this process, on the event loop that enters it.
+
+    An adapter is opened when its first item needs it and stays open to the end; a failure to open it is kept, so that a service
+    that does not start costs its waiting time once and not once per item.
+    """
+
+    def __init__(self, plan: RunPlan) -> None:
+        self.plan = plan
+        self._confinement = confinement_of(plan)
+        self._opening: dict[str, asyncio.Task[Adapter]] = {}
+        self._owners: list[ResourceOwner] = []
+        self._judges = judges_of(plan.scorings)
+        if self._judges is not None:
+            self._judges.redaction = Redaction(plan.secrets())
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        for opening in self._opening.values():
+            opening.cancel()
+        await asyncio.gather(*self._opening.values(), return_exceptions=True)
+        await asyncio.gather(*(owner.release() for owner in self._owners), return_exceptions=True)
+        if self._judges is not None:
+            await self._judges.close()
+
+    async def execute(self, item: Item, earlier: Sequence[Attempt]) -> Outcome:
+        return await execute(item, self, earlier)
+
+    async def adapter(self, skill_key: str) -> Adapter:
+        """The open adapter of a skill; concurrent callers share one opening."""
+        if skill_key not in self._opening:
+            self._opening[skill_key] = asyncio.create_task(self._open(skill_key))
+        return await asyncio.shield(self._opening[skill_key])
+
+    async def _open(self, skill_key: str) -> Adapter:
+        owner = ResourceOwner()
+        self._owners.append(owner)
+        return await owner.hold(open_adapter(self.plan.skills[skill_key], self.plan.benchmark.subject, self._confinement))
+
+
+def confinement_of(plan: RunPlan) -> Confinement:
+    """The limits of every skill of the run, with all paths that its sandboxes hide: expected answers and what other skills
+    answered, that is the folders of its benchmark, tasks and traces, its `benchmarks_dir`, the store, the reports, and Prefect's
+    state."""
+    hidden = tuple(dict.fromkeys(str(path.resolve()) for path in _hidden_paths(plan)))
+    return replace(confinement_asked(plan.request), hidden=hidden)
+
+
+def _hidden_paths(plan: RunPlan) -> Iterator[Path]:
+    request, layout = plan.request, plan.store.layout
+    yield layout.root
+    yield Path(request.output_dir)
+    if layout.sqlite is not None:
+        yield layout.sqlite
+    if home := os.environ.get("PREFECT_HOME"):
+        yield Path(home)
+    if request.benchmarks_dir:
+        yield Path(request.benchmarks_dir)
+    for file in (*_benchmark_files(plan), *map(Path, filter(None, [request.traces]))):
+        yield from (file.resolve().parent, file)
+
+
+def _benchmark_files(plan: RunPlan) -> Iterator[Path]:
+    request = plan.request
+    if plan.benchmark_path is not None:
+        yield plan.benchmark_path / "benchmark.json"
+    if request.tasks:
+        yield Path(request.tasks)
+        return
+    try:
+        found = locate(request.benchmark, benchmarks_dir=Path(request.benchmarks_dir) if request.benchmarks_dir else None)
+    except InputError:  # a resumed run does not need it any more: its tasks are in the store
+        return
+    yield found / "benchmark.json" if found.is_dir() else found

@@ -7,11 +7,10 @@ from time import monotonic
 
 from eval_skills.core.store import Journal, land, write_manifest
 from eval_skills.engine.evaluation.asyncio_support import run_on_own_loop
-from eval_skills.engine.evaluation.manifest import manifest_of
 from eval_skills.engine.evaluation.observer import observed_runs
 from eval_skills.engine.evaluation.plan import Item, RunPlan
 from eval_skills.engine.evaluation.retries import ConcurrencySlot, current_slot, final_result
-from eval_skills.engine.evaluation.session import RunSession
+from eval_skills.engine.evaluation.session import RunSession, manifest_of
 from eval_skills.engine.evaluation.summary import RunSummary, landed_reports, summary_of
 from eval_skills.engine.judging.preflight import check_judges_ready
 

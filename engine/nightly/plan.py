@@ -10,8 +10,7 @@ from typing import Any
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.nightly.evidence import LostEvidence
 from eval_skills.core.store import Store, is_run_id, new_run_id
-from eval_skills.engine.definition.paths import check_writable
-from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.definition.request import EvaluateRequest, check_writable
 from eval_skills.engine.nightly.request import NightlyRequest, Suite, load_suites
 
 

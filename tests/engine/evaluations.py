@@ -15,10 +15,9 @@ from eval_skills.core.metrics.reports import skill_reports
 from eval_skills.core.models import Attempt, ItemResult
 from eval_skills.core.store import Journal, Store, land, land_reports, started_at, write_manifest
 from eval_skills.engine.definition.request import EvaluateRequest
-from eval_skills.engine.evaluation.manifest import manifest_of
 from eval_skills.engine.evaluation.observer import NullObserver
 from eval_skills.engine.evaluation.plan import RunPlan, make_plan
-from eval_skills.engine.evaluation.session import RunSession
+from eval_skills.engine.evaluation.session import RunSession, manifest_of
 from tests.engine.backfill.backfills import DAY, START, Days
 from tests.scripted_model import ScriptedModel
 

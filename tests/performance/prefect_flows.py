@@ -17,7 +17,7 @@ from eval_skills.engine.evaluation.plan import Item, RunPlan
 from eval_skills.engine.evaluation.session import RunRef, RunSession
 from eval_skills.engine.evaluation.summary import RunSummary
 from eval_skills.flows import evaluate, run_here
-from eval_skills.flows.items import run_items
+from eval_skills.flows.evaluate import run_items
 from eval_skills.tasks.evaluation import evaluate_item, retry_delays
 from eval_skills.tasks.runner import EventLoopTaskRunner
 

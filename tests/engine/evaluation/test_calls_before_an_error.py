@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from eval_skills.core.store import results_of, table_of
-from eval_skills.engine.evaluation.execution import Outcome
-from eval_skills.engine.evaluation.executor import LocalExecutor
+from eval_skills.engine.evaluation.execution import LocalExecutor, Outcome
 from eval_skills.engine.evaluation.plan import make_plan
 
 if TYPE_CHECKING:

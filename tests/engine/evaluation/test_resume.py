@@ -13,9 +13,9 @@ from eval_skills.core.errors import UsageError
 from eval_skills.core.models import ItemResult
 from eval_skills.core.store import Journal, Store, land, write_manifest
 from eval_skills.engine.definition.request import EvaluateRequest
-from eval_skills.engine.evaluation.manifest import manifest_of
 from eval_skills.engine.evaluation.plan import Item, RunPlan, make_plan
 from eval_skills.engine.evaluation.resume import rest_of, resumed_plan
+from eval_skills.engine.evaluation.session import manifest_of
 
 if TYPE_CHECKING:
     from tests.engine.evaluations import MakeRequest

@@ -15,8 +15,8 @@ from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.metrics.reports import skill_reports
 from eval_skills.core.models import Benchmark, ItemResult
 from eval_skills.core.store import Journal, Store, land, write_manifest
-from eval_skills.engine.evaluation.manifest import manifest_of
 from eval_skills.engine.evaluation.plan import RunPlan
+from eval_skills.engine.evaluation.session import manifest_of
 from eval_skills.engine.stored_runs.reports import read_source, skill_reports_of
 from eval_skills.reporting import ReportContext, write_reports
 
