@@ -11,7 +11,7 @@ from eval_skills.adapters.config import ProcessConfig, source_of
 from eval_skills.adapters.sandbox.limits import Confinement
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import Skill
-from eval_skills.core.models.benchmark import Subject
+from eval_skills.core.models.task import Subject
 
 FREE = Confinement()
 """Held to nothing but what a skill says of itself."""

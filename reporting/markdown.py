@@ -17,8 +17,7 @@ from markupsafe import Markup
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
-from eval_skills.reporting.context import ReportContext, ranked
-from eval_skills.reporting.dimensions import dimension_title, mean_of, shown_dimensions
+from eval_skills.reporting.context import ReportContext, dimension_title, mean_of, ranked, shown_dimensions
 from eval_skills.reporting.escape import excerpt, markdown
 from eval_skills.reporting.judging.figures import corrected_rate, judging_figures, judging_notes, judging_of
 from eval_skills.reporting.judging.table import judges_table, skills_table

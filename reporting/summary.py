@@ -8,8 +8,7 @@ from pathlib import Path
 
 from eval_skills.core.models import SkillCompletionReport, StatusCounts, TaskResult
 from eval_skills.core.text import plural
-from eval_skills.reporting.context import ReportContext, ranked
-from eval_skills.reporting.dimensions import shown_dimensions
+from eval_skills.reporting.context import ReportContext, ranked, shown_dimensions
 from eval_skills.reporting.escape import encodable, excerpt
 from eval_skills.reporting.judging.table import skills_table
 from eval_skills.reporting.numbers import duration

@@ -10,7 +10,7 @@ from prefect.cache_policies import NO_CACHE
 
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.reporting import ReportContext, numbers, ranked, render
-from eval_skills.reporting.dimensions import dimension_title, mean_of, shown_dimensions
+from eval_skills.reporting.context import dimension_title, mean_of, shown_dimensions
 
 MAX_ARTIFACT_CHARACTERS = 200_000
 

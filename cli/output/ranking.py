@@ -20,8 +20,7 @@ from eval_skills.core.models import SkillCompletionReport, TaskResult
 from eval_skills.core.models.report import DIMENSIONS
 from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
-from eval_skills.reporting.context import ranked
-from eval_skills.reporting.dimensions import dimension_title, mean_of, shown_dimensions
+from eval_skills.reporting.context import dimension_title, mean_of, ranked, shown_dimensions
 from eval_skills.reporting.escape import excerpt, visible_line
 from eval_skills.reporting.sections import ErrorKindCount, errors_by_kind, reasons
 from eval_skills.reporting.summary import append_job_summary

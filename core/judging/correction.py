@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from eval_skills.core.statistics.agreement import Estimate
-from eval_skills.core.statistics.rates import IntArray, effective_size
-from eval_skills.core.statistics.student_t import normal_quantile, t_quantile
+from eval_skills.core.statistics.rates import IntArray, effective_size, normal_quantile, t_quantile
 
 METHOD = "rogan_gladen"
 

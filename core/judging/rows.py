@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from eval_skills.core.metrics.task_results import known_list
+from eval_skills.core.metrics.tasks import known_list
 from eval_skills.core.models.result import FORBIDDEN_TOOL_CALLED
 from eval_skills.core.statistics.rates import FloatArray
 

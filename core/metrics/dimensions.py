@@ -9,7 +9,7 @@ import numpy as np
 
 from eval_skills.core.errors import InputError
 from eval_skills.core.metrics.item_table import ItemTable
-from eval_skills.core.metrics.task_results import known_list, known_mapping
+from eval_skills.core.metrics.tasks import known_list, known_mapping
 from eval_skills.core.models import DimensionSummary
 from eval_skills.core.models.report import DIMENSIONS, in_order
 from eval_skills.core.models.result import FORBIDDEN_TOOL_CALLED

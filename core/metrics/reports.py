@@ -14,8 +14,7 @@ from eval_skills.core.errors import InputError
 from eval_skills.core.metrics.consumption import Consumption
 from eval_skills.core.metrics.dimensions import DimensionScores
 from eval_skills.core.metrics.item_table import PASS, ItemTable, item_table
-from eval_skills.core.metrics.task_counts import TaskCounts, count_tasks
-from eval_skills.core.metrics.task_results import known_list, task_results_of
+from eval_skills.core.metrics.tasks import TaskCounts, count_tasks, known_list, task_results_of
 from eval_skills.core.models import Benchmark, SkillCompletionReport, Summary, TagSummary
 from eval_skills.core.models.task import COMPLEXITIES
 from eval_skills.core.statistics.rates import FloatArray

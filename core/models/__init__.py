@@ -1,7 +1,6 @@
 """The nouns of the field, as strict pydantic models."""
 
 from eval_skills.core.models.base import Model
-from eval_skills.core.models.benchmark import Benchmark
 from eval_skills.core.models.report import (
     ConfidenceInterval,
     DimensionSummary,
@@ -17,6 +16,7 @@ from eval_skills.core.models.response import SkillResponse, ToolCall, Usage
 from eval_skills.core.models.result import Attempt, ItemResult, Reason, Status, Verdict
 from eval_skills.core.models.skill import ADAPTER_TYPES, AdapterType, Skill
 from eval_skills.core.models.task import (
+    Benchmark,
     Checks,
     EvalTask,
     Evaluator,

@@ -23,7 +23,7 @@ from statistics import fmean
 
 from eval_skills.core.diff.diff import SIGNIFICANCE, diff_reports, judge
 from eval_skills.core.diff.model import ReportDiff, SkillDiff
-from eval_skills.core.metrics.task_counts import merge_tallies
+from eval_skills.core.metrics.tasks import merge_tallies
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.nightly.evidence import (
     FALSE_ALARM_CHANCE,

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from eval_skills.core.diff.model import SkillDiff
-from eval_skills.core.metrics.task_counts import Tallies, count_tallies
+from eval_skills.core.metrics.tasks import Tallies, count_tallies
 from eval_skills.core.models import SkillCompletionReport
 
 NightVerdict = Literal["regressed", "recovered", "flaky", "suspect", "better", "steady", "new", "failed"]

@@ -9,8 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from eval_skills.core.statistics.rates import DEFAULT_SEED, FloatArray
-from eval_skills.core.statistics.student_t import normal_quantile, t_quantile, two_sided_t_p
+from eval_skills.core.statistics.rates import DEFAULT_SEED, FloatArray, normal_quantile, t_quantile, two_sided_t_p
 
 EXACT_LIMIT = 16
 """Up to so many differing tasks every sign pattern is tried; above, patterns are drawn."""

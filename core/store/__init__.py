@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from eval_skills.core.store.history import PastRun, past_runs
-    from eval_skills.core.store.journal import Journal
-    from eval_skills.core.store.journal_lines import latest, read_journal
+    from eval_skills.core.store.journal import Journal, latest, read_journal
     from eval_skills.core.store.landing import land, land_items, land_recomputed, land_reports, land_rows
     from eval_skills.core.store.layout import check_run_id, derived_run_id, is_run_id, new_run_id, start_date, started_at
     from eval_skills.core.store.manifest import Manifest, ManifestBenchmark, ManifestSkill, read_manifest, write_manifest
@@ -30,8 +29,7 @@ __all__ = [
 
 _MODULES = {
     "history": "PastRun past_runs",
-    "journal": "Journal",
-    "journal_lines": "latest read_journal",
+    "journal": "Journal latest read_journal",
     "landing": "land land_items land_recomputed land_reports land_rows",
     "layout": "check_run_id derived_run_id is_run_id new_run_id start_date started_at",
     "manifest": "Manifest ManifestBenchmark ManifestSkill read_manifest write_manifest",

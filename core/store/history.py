@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from eval_skills.core.diff.tasks import MISSING_KINDS
 from eval_skills.core.errors import RunError, UsageError
-from eval_skills.core.metrics.task_counts import Tally
+from eval_skills.core.metrics.tasks import Tally
 from eval_skills.core.store.store import is_primary
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from pyarrow import fs
 
 from eval_skills.core.errors import RunError
 from eval_skills.core.store.files import RunLock, sync_file, sync_folder
-from eval_skills.core.store.journal_lines import complete_lines, key_of, result_of
+from eval_skills.core.store.journal import complete_lines, key_of, result_of
 from eval_skills.core.store.layout import Layout, check_run_id, start_date
 from eval_skills.core.store.rows import report_row, table_of
 from eval_skills.core.store.schema import ITEM_SCHEMA, SCHEMAS
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from eval_skills.core.models import ItemResult, SkillCompletionReport
-    from eval_skills.core.store.journal_lines import ItemKey
+    from eval_skills.core.store.journal import ItemKey
     from eval_skills.core.store.layout import TableName
     from eval_skills.core.store.store import Store
 

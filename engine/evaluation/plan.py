@@ -18,7 +18,7 @@ from eval_skills.core.config.limits import LOCAL, scheduler_of
 from eval_skills.core.errors import InputError, UsageError, UserError
 from eval_skills.core.fingerprint import digest_of_folder, digest_of_json
 from eval_skills.core.models import Benchmark, EvalTask, Skill
-from eval_skills.core.models.benchmark import Subject
+from eval_skills.core.models.task import Subject
 from eval_skills.core.redaction import short_secrets, values_of_variables
 from eval_skills.core.skills import Discovery, InvalidSkill, load_skills
 from eval_skills.core.store import Store, new_run_id

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from eval_skills.core.diff.diff import diff_reports
 from eval_skills.core.diff.model import ReportDiff
 from eval_skills.core.errors import UserError
-from eval_skills.core.metrics.task_counts import Tally
+from eval_skills.core.metrics.tasks import Tally
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.nightly.classification import adjust_verdicts, narrowed
 from eval_skills.core.nightly.evidence import Against, ReferenceKind, SkillNight

@@ -9,11 +9,9 @@ from typing import Any
 
 from eval_skills.core.models import Benchmark, EvalTask, SkillCompletionReport, TagSummary, TaskResult
 from eval_skills.reporting import numbers
-from eval_skills.reporting.context import ReportContext
-from eval_skills.reporting.dimensions import dimension_text, dimension_title, shown_dimensions
+from eval_skills.reporting.context import ReportContext, dimension_text, dimension_title, shown_dimensions
 from eval_skills.reporting.escape import visible
-from eval_skills.reporting.html.runs import RunTable
-from eval_skills.reporting.html.texts import Row, TextTable
+from eval_skills.reporting.html.runs import Row, RunTable, TextTable
 from eval_skills.reporting.judging.figures import corrected_rate, judging_figures, judging_notes, judging_of
 from eval_skills.reporting.judging.table import judges_table
 from eval_skills.reporting.sections import errors_by_kind, reasons

@@ -16,9 +16,9 @@ from distributed.diagnostics.plugin import WorkerPlugin
 from eval_skills.adapters import check_skill
 from eval_skills.core.errors import InputError, RunError, UserError
 from eval_skills.core.models import Attempt, ItemResult, Skill
-from eval_skills.core.models.benchmark import Subject
+from eval_skills.core.models.task import Subject
 from eval_skills.core.redaction import Redaction
-from eval_skills.core.store.journal_lines import line_of
+from eval_skills.core.store.journal import line_of
 from eval_skills.engine.definition.benchmark import build_scorings, check_judges
 from eval_skills.engine.definition.request import confinement_asked
 from eval_skills.engine.evaluation.execution import LocalExecutor, Outcome

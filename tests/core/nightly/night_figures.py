@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from eval_skills.core.diff.diff import diff_reports
-from eval_skills.core.metrics.task_counts import count_tallies
+from eval_skills.core.metrics.tasks import count_tallies
 from eval_skills.core.models import ConfidenceInterval, Latency, SkillCompletionReport, Summary, TaskResult, TokenCost
 from eval_skills.core.nightly.classification import adjust_verdicts
 from eval_skills.core.nightly.evidence import Against, ReferenceKind, SkillNight

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from eval_skills.core.diff.diff import diff_reports
-from eval_skills.core.metrics.task_counts import Tally, count_tallies, merge_tallies
+from eval_skills.core.metrics.tasks import Tally, count_tallies, merge_tallies
 from eval_skills.core.nightly.classification import adjust_verdicts, classify
 from eval_skills.core.nightly.evidence import BAD, Against, Classification, FreshRuns, LostEvidence, SkillNight
 from tests.core.nightly.night_figures import report

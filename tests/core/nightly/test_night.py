@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from eval_skills.core.diff.diff import diff_reports
-from eval_skills.core.metrics.task_counts import count_tallies
+from eval_skills.core.metrics.tasks import count_tallies
 from eval_skills.core.nightly.classification import adjust_verdicts, classify
 from eval_skills.core.nightly.evidence import Classification, FreshRuns, LostEvidence, SkillNight
 from tests.core.nightly.night_figures import Outcome, each, report, skill_night

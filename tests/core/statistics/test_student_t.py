@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from eval_skills.core.statistics.student_t import normal_quantile, t_quantile, two_sided_t_p
+from eval_skills.core.statistics.rates import normal_quantile, t_quantile, two_sided_t_p
 from tests.tables import each_row
 
 DEGREES = [1, 2, 3, 5, 7, 29, 100, 1_000, 100_000]

@@ -14,7 +14,7 @@ from eval_skills.core.errors import RunError
 from eval_skills.core.models import ItemResult, Reason, ToolCall
 from eval_skills.core.redaction import Redaction
 from eval_skills.core.store import latest, read_journal
-from eval_skills.core.store.journal_lines import key_of, line_of, result_of
+from eval_skills.core.store.journal import key_of, line_of, result_of
 
 MakeResult = Callable[..., ItemResult]
 HERE = Path("journal.jsonl")

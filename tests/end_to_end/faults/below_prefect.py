@@ -13,7 +13,7 @@ from time import monotonic, sleep
 
 from eval_skills.core.models import ItemResult
 from eval_skills.core.store import Journal
-from eval_skills.core.store.journal_lines import read_journal
+from eval_skills.core.store.journal import read_journal
 from eval_skills.engine.evaluation.observer import NullObserver
 from eval_skills.engine.evaluation.plan import Item, RunPlan
 from eval_skills.engine.evaluation.session import RunSession

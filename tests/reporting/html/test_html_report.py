@@ -20,7 +20,7 @@ from eval_skills.reporting import ReportContext, render
 from eval_skills.reporting.escape import script_json
 from eval_skills.reporting.html.payload import payload, skill_names
 from eval_skills.reporting.html.report import VENDOR, assets
-from eval_skills.reporting.html.texts import SHORTEST_LIMIT, TEXT_LIMIT, TextTable
+from eval_skills.reporting.html.runs import SHORTEST_LIMIT, TEXT_LIMIT, TextTable
 from tests.tables import each_row
 
 MakeReport = Callable[..., SkillCompletionReport]

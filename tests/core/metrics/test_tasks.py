@@ -9,7 +9,7 @@ import pytest
 
 from eval_skills.core.errors import InputError
 from eval_skills.core.metrics.item_table import item_table
-from eval_skills.core.metrics.task_results import task_results_of
+from eval_skills.core.metrics.tasks import task_results_of
 from eval_skills.core.models import Benchmark, TaskResult
 from tests.tables import each_row
 
