@@ -115,7 +115,7 @@ def test_every_report_tells_the_same_reasons_in_the_same_order(
 
     [told] = [item for item in json.loads(rendered("json"))[0]["taskResults"] if (item["taskId"], item["runIndex"]) == ("bad", 0)]
     assert [reason["code"] for reason in told["reasons"]] == stored
-    assert all(set(reason) == {"code", "message", "where"} for reason in told["reasons"])
+    assert all(reason.keys() >= {"code", "message", "where"} for reason in told["reasons"])
 
     row = next(line for line in rendered("markdown").split("#### Task bad")[1].splitlines() if line.startswith("| #1 |"))
     assert codes(row) == stored
