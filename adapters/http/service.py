@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import shlex
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from eval_skills.adapters.http.address import host_and_port, shown, sibling
 from eval_skills.adapters.http.client import HttpClient
@@ -21,14 +21,6 @@ _POLL_S = 0.02
 _SETTLE_S = 0.1
 _PROBE_S = 2.0
 """How long one probe may take: a service that accepts and then stays mute is asked again."""
-
-
-@dataclass(frozen=True, slots=True)
-class Readiness:
-    """What the service said when it was last asked whether it is ready."""
-
-    ready: bool
-    seen: str
 
 
 class Service:
@@ -63,7 +55,10 @@ class Service:
         """
         if self._child is not None:
             await asyncio.wait([self._child.exited], timeout=_SETTLE_S)
-        return self._describe_end() or self._complaint()
+        if end := self._describe_end():
+            return end
+        said = self._said()
+        return f"the service is still running{said}" if limit_reached(self._launch.limits, said) else ""
 
     async def stop(self) -> None:
         """End the service and everything it started."""
@@ -80,27 +75,27 @@ class Service:
         await self._refuse_taken_port()
         self._output = OutputTail()
         self._child = await spawn(replace(self._launch, argv=guard.guarded(self._launch.argv)), self._output.add)
-        limit_s, last = self._serve.ready_timeout_ms / 1000, Readiness(False, "nothing")
+        limit_s, last = self._serve.ready_timeout_ms / 1000, "nothing"
         try:
             async with asyncio.timeout(limit_s):
-                while not (last := await self._probe(client)).ready:
+                while last := await self._why_not_ready(client):
                     await asyncio.wait([self._child.exited], timeout=_POLL_S)
                     self._refuse_dead()
         except TimeoutError:
             await self._child.stop()
             late = f"the service was not ready within {limit_s:g} s (serve.readyTimeoutMs)"
-            raise InfraError(f"{late}; the last attempt: {last.seen}{self._said() or '; it printed nothing'}") from None
+            raise InfraError(f"{late}; the last attempt: {last}{self._said() or '; it printed nothing'}") from None
         self._refuse_dead()
 
-    async def _probe(self, client: HttpClient) -> Readiness:
+    async def _why_not_ready(self, client: HttpClient) -> str:
         try:
             async with asyncio.timeout(_PROBE_S):
                 if self._serve.ready_path is None:
-                    return Readiness(await _accepts(self._url), "no connection")
+                    return "" if await _accepts(self._url) else "no connection"
                 status = await client.status_of(sibling(self._url, self._serve.ready_path))
         except (TimeoutError, SkillUnavailable) as error:
-            return Readiness(False, str(error) or "nothing")
-        return Readiness(200 <= status < 300, f"HTTP {status}")
+            return str(error) or "nothing"
+        return "" if 200 <= status < 300 else f"HTTP {status}"
 
     async def _refuse_taken_port(self) -> None:
         if await _accepts(self._url):
@@ -117,10 +112,6 @@ class Service:
         if self._child is None or not self._child.exited.done():
             return ""
         return f"the service died ({self._child.how_it_ended()}){self._said() or ' without any output'}"
-
-    def _complaint(self) -> str:
-        said = self._said()
-        return f"the service is still running{said}" if limit_reached(self._launch.limits, said) else ""
 
     def _said(self) -> str:
         stderr = self._child.stderr.text() if self._child is not None else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -11,6 +12,7 @@ from eval_skills.adapters.answer.json_text import parse_json
 from eval_skills.adapters.http.config import StreamConfig, value_at
 from eval_skills.adapters.http.errors import TRANSIENT
 from eval_skills.adapters.http.sse import Event, EventStream
+from eval_skills.adapters.process.streams import LineSplitter
 from eval_skills.core.errors import ContractError, ItemError, SkillUnavailable
 from eval_skills.core.text import one_line
 
@@ -35,23 +37,23 @@ class StreamedAnswer:
         self._config, self._see, self._first = config, see, first
         self._pieces: list[Any] = []
         self._ended = False
-        self._source: EventStream | _JsonLines = EventStream() if config.format == "sse" else _JsonLines()
+        # A line may be as long as the whole answer, which the client limits.
+        self._source = EventStream() if config.format == "sse" else LineSplitter(sys.maxsize)
         self.events = self.bytes = 0
 
     def feed(self, chunk: bytes) -> bool:
         """Take what has come; whether that was the end of the stream."""
         self.bytes += len(chunk)
-        for event in self._source.feed(chunk):
-            self._take(event)
+        for part in self._source.feed(chunk):
+            self._take(part if isinstance(part, Event) else Event("", part))
             if self._ended:
                 break
         return self._ended
 
     def finish(self) -> Any:
         """The output, after the last byte."""
-        if isinstance(self._source, _JsonLines) and not self._ended:
-            for event in self._source.rest():
-                self._take(event)
+        if isinstance(self._source, LineSplitter) and not self._ended and (rest := self._source.flush()):
+            self._take(Event("", rest))
         if not self._ended:
             self._refuse_early_end()
         if not self._pieces:
@@ -119,26 +121,6 @@ class StreamedAnswer:
 
     def _place(self) -> str:
         return "" if self._config.path is None else f" at {self._config.path!r} (stream.path)"
-
-
-class _JsonLines:
-    """Lines of JSON as events."""
-
-    def __init__(self) -> None:
-        self._partial: list[bytes] = []
-
-    def feed(self, chunk: bytes) -> Iterator[Event]:
-        first, *others = chunk.split(b"\n")
-        self._partial.append(first)
-        if others:
-            yield Event("", b"".join(self._partial))
-            yield from (Event("", line) for line in others[:-1])
-            self._partial = [others[-1]]
-
-    def rest(self) -> Iterator[Event]:
-        """The last line, if no line break ended it."""
-        if last := b"".join(self._partial):
-            yield Event("", last)
 
 
 def _shown(event: Event) -> str:

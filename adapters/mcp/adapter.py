@@ -96,7 +96,8 @@ class McpAdapter(Adapter):
                 await shield_cleanup(self._settle(session, call))
                 raise
             else:
-                return _with_origin(read_answer(answer), session)
+                response = read_answer(answer)
+                return response.model_copy(update={"metadata": {**response.metadata, "mcp": session.origin}})
         raise AssertionError("unreachable")
 
     async def _connected(self, tool: str) -> McpSession:
@@ -132,10 +133,6 @@ class McpAdapter(Adapter):
         call.seen = "; ".join(filter(None, ("the server does not answer other requests either and is replaced", call.seen)))
         self._retire(session)
         await asyncio.gather(*self._leaving)
-
-
-def _with_origin(response: SkillResponse, session: McpSession) -> SkillResponse:
-    return response.model_copy(update={"metadata": {**response.metadata, "mcp": session.origin}})
 
 
 def _arguments(input_data: Any) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from mcp.client.streamable_http import streamable_http_client
 from eval_skills.adapters.http.address import shown
 from eval_skills.adapters.http.client import ERROR_BODY_BYTES, RequestTrace
 from eval_skills.adapters.http.errors import connection_error, status_error
-from eval_skills.adapters.mcp.results import too_long
+from eval_skills.adapters.limits import too_long
 from eval_skills.adapters.mcp.transport import SessionExpired, Transport, message_limit
 from eval_skills.core.errors import ContractError, ItemError
 
@@ -161,7 +161,7 @@ class _CheckedResponses(httpx2.AsyncBaseTransport):
             async for chunk in response.stream:
                 received += chunk
                 if len(received) > limit:
-                    raise too_long(self._transport.max_output_bytes)
+                    raise too_long("the answer", self._transport.max_output_bytes)
         finally:
             await response.aclose()
         return bytes(received)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import mcp_types
 
-from eval_skills.adapters import limits
 from eval_skills.adapters.answer.errors import partial_response
 from eval_skills.adapters.answer.json_text import parse_json, write_json
+from eval_skills.adapters.limits import too_long
 from eval_skills.core.errors import ContractError, ItemError, SkillError, SkillUnavailable
 from eval_skills.core.text import one_line
 
@@ -39,15 +39,10 @@ def output_of(result: mcp_types.CallToolResult, max_bytes: int) -> Any:
     try:
         text = write_json(value)
         if len(text) > max_bytes:
-            raise too_long(max_bytes)
+            raise too_long("the answer", max_bytes)
         return parse_json(text)
     except ValueError as problem:
         raise ContractError(f"unreadable answer: {problem}") from None
-
-
-def too_long(max_bytes: int) -> ContractError:
-    """What an answer above the limit is."""
-    return limits.too_long("the answer", max_bytes)
 
 
 def error_text(result: mcp_types.CallToolResult) -> str:
@@ -75,7 +70,7 @@ def reply_error(error: MCPError, max_bytes: int) -> ItemError:
     """What a JSON-RPC error that came instead of a result is for an item; a lost connection is not among them."""
     said = f"error {error.code}: {one_line(error.message)}"
     if error.code == CONNECTION_CLOSED and error.message.startswith("SSE stream"):
-        return too_long(max_bytes) if "byte limit" in error.message else SkillUnavailable(said)
+        return too_long("the answer", max_bytes) if "byte limit" in error.message else SkillUnavailable(said)
     if error.code == mcp_types.PARSE_ERROR or error.message.startswith(("Unexpected content type", "server answered a request")):
         return ContractError(said)
     if error.data:

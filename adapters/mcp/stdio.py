@@ -17,7 +17,7 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from eval_skills.adapters.call import shield_cleanup
-from eval_skills.adapters.mcp.results import too_long
+from eval_skills.adapters.limits import too_long
 from eval_skills.adapters.mcp.transport import Transport, message_limit
 from eval_skills.adapters.process import guard
 from eval_skills.adapters.process.child import Child
@@ -154,7 +154,7 @@ class StdioTransport(Transport):
             return self._unreadable(line)
 
     def _too_long(self, line: LongLine) -> mcp_types.JSONRPCMessage | None:
-        error = too_long(self._max_output_bytes)
+        error = too_long("the answer", self._max_output_bytes)
         found = _FIRST_ID.match(line.first) or _LAST_ID.search(line.last)
         if found is None:
             self.broken, self._over = error, True

@@ -106,9 +106,7 @@ def _file_words(command: str) -> list[str]:
     except ValueError:
         return [command]
     relative = [word for word in words if not word.startswith(("-", "/")) and "://" not in word and "=" not in word]
-    return [
-        word for word in relative if re.search(r"\.(py|js|mjs|cjs|ts|sh|rb|pl|php|jar)$", word) or word.startswith(("./", "../"))
-    ]
+    return [word for word in relative if _SCRIPT.search(word) or word.startswith(("./", "../"))]
 
 
 def _holds(folder: Path, name: str) -> bool:

@@ -16,6 +16,7 @@ _PLACEHOLDER = re.compile(
     r"|\b(your|a|my|the) description( goes)? here\b|<(your|insert|short|one|description)[^<>]*>",
     re.IGNORECASE,
 )
+_URL = re.compile(r"^https?://[^\s/]+\S*$")
 _WORD = re.compile(r"\w+")
 _LICENSE = re.compile(r"^[\w.+-]+( (WITH|AND|OR) [\w.+-]+)*$")
 
@@ -39,7 +40,9 @@ def metadata_findings(skill: Skill) -> list[Finding]:
         Finding(
             "has-license", bool(_LICENSE.match(_text(skill, "license"))), "metadata.license is not an identifier such as MIT"
         ),
-        Finding("has-homepage", _is_url(_text(skill, "homepage")), "metadata.homepage is not an http:// or https:// URL"),
+        Finding(
+            "has-homepage", bool(_URL.match(_text(skill, "homepage"))), "metadata.homepage is not an http:// or https:// URL"
+        ),
         Finding("has-version", skill.version != "0.0.0", "version is 0.0.0; give the release a number"),
         Finding("has-tags", any(tag.strip() for tag in skill.tags), "tags are empty; people search by them"),
     ]
@@ -63,10 +66,6 @@ def description_findings(skill: Skill) -> list[Finding]:
 def _text(skill: Skill, key: str) -> str:
     value = skill.metadata.get(key)
     return value.strip() if isinstance(value, str) else ""
-
-
-def _is_url(text: str) -> bool:
-    return re.match(r"^https?://[^\s/]+\S*$", text) is not None
 
 
 def _words(text: str) -> set[str]:

@@ -50,13 +50,10 @@ class SubprocessAdapter(Adapter):
 
     async def _invoke(self, input_data: Any, call: Call) -> SkillResponse:
         if self._config.persistent:
-            return read_answer((await self._ask_warm(input_data, call)).result())
+            return read_answer((await self._pool.ask(await self._pool.take(), next(self._ids), input_data, call)).result())
         reply, exit_code = await self._ask_fresh(input_data, call)
         response = read_answer(reply.result())
         return response.model_copy(update={"metadata": response.metadata | {"exitCode": exit_code}}) if exit_code else response
-
-    async def _ask_warm(self, input_data: Any, call: Call) -> Reply:
-        return await self._pool.ask(await self._pool.take(), next(self._ids), input_data, call)
 
     async def _ask_fresh(self, input_data: Any, call: Call) -> tuple[Reply, int | None]:
         call.start()

@@ -126,9 +126,9 @@ def _installation(program: Path) -> Iterator[Path]:
         yield root if is_own else place
     settings = program.parent.parent / "pyvenv.cfg"
     if settings.is_file():
-        home = [line.partition("=")[2].strip() for line in settings.read_text(errors="replace").splitlines() if _names_home(line)]
+        home = [
+            line.partition("=")[2].strip()
+            for line in settings.read_text(errors="replace").splitlines()
+            if line.partition("=")[0].strip() == "home"
+        ]
         yield from (Path(base).parent for base in home if Path(base).is_absolute())
-
-
-def _names_home(line: str) -> bool:
-    return line.partition("=")[0].strip() == "home"
