@@ -130,7 +130,7 @@ class HttpAdapter(Adapter):
         return Service(self._config.serve, launch, self._url)
 
     async def _explained(self, error: SkillUnavailable) -> SkillUnavailable:
-        death = await self._service.death() if self._service is not None else ""
+        death = await self._service.describe_end() if self._service is not None else ""
         return SkillUnavailable(f"{error}; {death}") if death else error
 
 

@@ -28,7 +28,7 @@ def sent_headers(config: AuthConfig) -> dict[str, str]:
     """The configured headers, with what their references stand for.
 
     Raises:
-        InfraError: a variable is not set, or holds what no header may hold.
+        InfraError: a variable is not set, or holds what a header may not hold.
     """
     for _, problem in _problems(config):
         raise InfraError(problem)
@@ -36,11 +36,7 @@ def sent_headers(config: AuthConfig) -> dict[str, str]:
 
 
 def auth_headers(config: AuthConfig) -> dict[str, str]:
-    """The header that carries the secret, if one does.
-
-    Raises:
-        InfraError: its variable is not set, or holds what no header may hold.
-    """
+    """The header that carries the secret, if one does; it raises as `sent_headers`."""
     if config.auth_type == "none" or config.auth_query is not None:
         return {}
     secret = _secret(config)
@@ -50,11 +46,7 @@ def auth_headers(config: AuthConfig) -> dict[str, str]:
 
 
 def auth_query(config: AuthConfig) -> list[tuple[str, str]]:
-    """The query parameter that carries the secret, if one does.
-
-    Raises:
-        InfraError: its variable is not set, or holds what no header may hold.
-    """
+    """The query parameter that carries the secret, if one does; it raises as `sent_headers`."""
     return [(config.auth_query, _secret(config))] if config.auth_query is not None else []
 
 

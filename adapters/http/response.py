@@ -25,12 +25,7 @@ class HttpAnswer:
 
     def __init__(self, config: HttpConfig, call: Call) -> None:
         self._config, self._call = config, call
-        self._usage = UsageReader(
-            usage_paths=config.usage_paths,
-            cost_path=config.cost_path,
-            usage_headers=config.usage_headers,
-            cost_header=config.cost_header,
-        )
+        self._usage = UsageReader(config)
         see, first = self._usage.read_body, call.first_token
         self._stream = StreamedAnswer(config.stream, see=see, first=first) if config.stream is not None else None
         self._bare = config.own_shape or (config.stream is not None and not config.stream.is_whole)

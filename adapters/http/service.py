@@ -41,15 +41,15 @@ class Service:
         Raises:
             InfraError: it cannot be started, ends at once, or is not ready in time; with its last lines.
         """
-        if self._starting is None or (_succeeded(self._starting) and self._has_died()):
+        if self._starting is None or (_succeeded(self._starting) and self._describe_end()):
             self._starting = asyncio.create_task(self._start(client))
         try:
             await asyncio.shield(self._starting)
         except InfraError as error:  # each caller gets an error of its own, to note its latency in
             raise type(error)(str(error)) from None
 
-    async def death(self) -> str:
-        """How the service died and its last lines; empty while it lives, unless it has just run into one of its limits.
+    async def describe_end(self) -> str:
+        """How the service ended and its last lines; empty while it runs, unless it has just reached one of its limits.
 
         A connection breaks a moment before the system reports the end of its process, so that is waited for briefly.
         """
@@ -67,9 +67,6 @@ class Service:
             await asyncio.wait([self._starting])
         if self._child is not None:
             await self._child.stop()
-
-    def _has_died(self) -> bool:
-        return self._child is not None and self._child.exited.done()
 
     async def _start(self, client: HttpClient) -> None:
         await self._refuse_taken_port()

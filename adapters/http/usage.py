@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from eval_skills.adapters.http.config import JsonPointer, UsageHeaders, value_at
+from eval_skills.adapters.http.config import HttpConfig, JsonPointer, value_at
 from eval_skills.core.models import Usage
 from eval_skills.core.models.response import MAX_COST_USD, MAX_TOKENS
 
@@ -24,22 +24,15 @@ _CACHED = ("cache_creation_input_tokens", "cache_read_input_tokens")
 
 
 class UsageReader:
-    """Collects what one response says. What it does not say stays unknown; of two places, the body's word and the later counts.
+    """Collects what one response says. What it does not say stays unknown; of two places, the body and the later one count.
 
     If a value is not a count or not an amount, all of the usage or the cost is unknown (a part of it would look like
     the whole), and `problems` says so: a right answer is not lost for it.
     """
 
-    def __init__(
-        self,
-        *,
-        usage_paths: Sequence[JsonPointer],
-        cost_path: JsonPointer | None,
-        usage_headers: UsageHeaders | None,
-        cost_header: str | None,
-    ) -> None:
-        self._usage_paths, self._cost_path = usage_paths, cost_path
-        self._usage_headers, self._cost_header = usage_headers, cost_header
+    def __init__(self, config: HttpConfig) -> None:
+        self._usage_paths, self._cost_path = config.usage_paths, config.cost_path
+        self._usage_headers, self._cost_header = config.usage_headers, config.cost_header
         self._in_headers: dict[str, Any] = {}
         self._in_body: dict[str, Any] = {}
         self._unread: dict[str, list[str]] = {}

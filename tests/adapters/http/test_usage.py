@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from eval_skills.adapters.http.config import UsageHeaders
+from eval_skills.adapters.http.config import HttpConfig, UsageHeaders
 from eval_skills.adapters.http.usage import UsageReader
 from tests.tables import each_row
 
 
 def accounting(*paths: str, cost: str | None = None, headers: bool = False, cost_header: str | None = None) -> UsageReader:
     named = UsageHeaders(prompt_tokens="X-In", completion_tokens="X-Out") if headers else None
-    return UsageReader(usage_paths=paths, cost_path=cost, usage_headers=named, cost_header=cost_header)
+    return UsageReader(HttpConfig(usage_path=list(paths), cost_path=cost, usage_headers=named, cost_header=cost_header))
 
 
 def tokens(known: dict[str, Any]) -> tuple[int | None, int | None]:
