@@ -13,7 +13,7 @@ from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import Skill
 from eval_skills.core.models.task import Subject
 
-FREE = Confinement()
+UNCONFINED = Confinement()
 """Held to nothing but what a skill says of itself."""
 
 GROUP = "eval_skills.adapters"
@@ -49,7 +49,7 @@ def adapter_types() -> tuple[str, ...]:
     return tuple(sorted({*_ADAPTERS, *_plugins()}))
 
 
-def open_adapter(skill: Skill, subject: Subject = "call", confinement: Confinement = FREE) -> Adapter:
+def open_adapter(skill: Skill, subject: Subject = "call", confinement: Confinement = UNCONFINED) -> Adapter:
     """The adapter of `skill`, to be entered with ``async with``; for the subject `package` the one that reads its folder.
     What it starts is held to `confinement`.
 
@@ -60,7 +60,7 @@ def open_adapter(skill: Skill, subject: Subject = "call", confinement: Confineme
     return _adapter_class(skill, subject)(_confined(skill, subject, confinement))
 
 
-def check_skill(skill: Skill, subject: Subject = "call", confinement: Confinement = FREE) -> None:
+def check_skill(skill: Skill, subject: Subject = "call", confinement: Confinement = UNCONFINED) -> None:
     """Find out before a run what would make every call of `skill` fail: its adapter, configuration, folder and secret.
 
     Raises:

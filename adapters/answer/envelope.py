@@ -69,12 +69,12 @@ def refuse_failed_envelope(answer: dict[str, Any]) -> None:
         if key != given:
             misspelt[given] = key
         meant[key] = [*meant[key], *part] if _is_list(key, meant.get(key)) and _is_list(key, part) else part
-    told = [key for key in _LISTS if _is_list(key, meant.get(key))]
-    if misspelt and (told or "output" in answer):
+    reported = [key for key in _LISTS if _is_list(key, meant.get(key))]
+    if misspelt and (reported or "output" in answer):
         given, key = next(iter(misspelt.items()))
         raise ContractError(f"unknown key {given!r} of an envelope (did you mean {key!r}?)", known=partial_response(meant))
-    if told and "output" not in answer:
-        missing = f"the answer has {' and '.join(told)} but no output; an envelope needs `output` (null where there is none)"
+    if reported and "output" not in answer:
+        missing = f"the answer has {' and '.join(reported)} but no output; an envelope needs `output` (null where there is none)"
         raise ContractError(missing, known=partial_response(meant))
 
 

@@ -13,7 +13,7 @@ from eval_skills.core.models import SkillResponse
 from eval_skills.core.text import one_line
 
 _LISTS, _FIGURES = ("toolCalls", "messages"), ("usage", "costUsd")
-TOLD = (*_LISTS, *_FIGURES)
+RUN_KEYS = (*_LISTS, *_FIGURES)
 """The keys under which an error reports the run."""
 
 _BELOW = ("data", "error", "detail")
@@ -43,7 +43,7 @@ def partial_response(error: Any) -> SkillResponse | None:
 
 def without_partial_response(data: dict[str, Any]) -> dict[str, Any]:
     """What an error's data say beside what `partial_response` reads there."""
-    return {key: part for key, part in data.items() if key not in TOLD or partial_response({key: part}) is None}
+    return {key: part for key, part in data.items() if key not in RUN_KEYS or partial_response({key: part}) is None}
 
 
 def unread_calls(error: dict[str, Any], known: SkillResponse | None) -> str:

@@ -81,13 +81,13 @@ def connection_error(error: Exception, url: str) -> ItemError:
 def _cause(root: BaseException, *, secure: bool) -> str:
     if isinstance(root, ssl.SSLError):
         return tls_problem(root)
-    broke = isinstance(root, BrokenPipeError | ConnectionResetError) or type(root).__name__ == "BrokenResourceError"
-    if broke and secure:  # whether the alert that says why is read before the reset is a race
+    was_cut = isinstance(root, BrokenPipeError | ConnectionResetError) or type(root).__name__ == "BrokenResourceError"
+    if was_cut and secure:  # whether the alert that says why is read before the reset is a race
         why = "the server closed it; servers that require a client certificate do so"
         return f"{why}: set adapterConfig.tls.clientCert, or use another certificate"
     if isinstance(root, ConnectionError) and root.errno:
         return os.strerror(root.errno)
-    return "the other side closed it" if broke else str(root) or type(root).__name__
+    return "the other side closed it" if was_cut else str(root) or type(root).__name__
 
 
 def _root(error: BaseException) -> BaseException:

@@ -43,11 +43,11 @@ async def ask(session: McpSession, tool: str, arguments: dict[str, Any], call: C
         SkillUnavailable, InfraError: HTTP says so.
     """
     client = await session.ready()
-    told, mark = OutputTail(), session.server_requests.count
+    progress_log, mark = OutputTail(), session.server_requests.count
 
     async def on_progress(progress: float, total: float | None, message: str | None) -> None:
         share = f"{progress:g}" if total is None else f"{progress:g}/{total:g}"
-        told.add(f"progress {share}{f': {message}' if message else ''}\n".encode(errors="replace"))
+        progress_log.add(f"progress {share}{f': {message}' if message else ''}\n".encode(errors="replace"))
 
     call.start()
     try:
@@ -66,7 +66,7 @@ async def ask(session: McpSession, tool: str, arguments: dict[str, Any], call: C
     finally:
         call.stop()
         call.seen = session.transport.seen()
-        call.logs = "\n".join(text for text in (told.text().rstrip("\n"), session.transport.take_logs()) if text)
+        call.logs = "\n".join(text for text in (progress_log.text().rstrip("\n"), session.transport.take_logs()) if text)
 
 
 async def _answer(session: McpSession, tool: str, result: CallToolResult, max_bytes: int, mark: int) -> Any:

@@ -52,7 +52,7 @@ class HostedAdapter(Adapter, Generic[C]):
         self.limits = config.limits
         launch = launch_of(skill, (config.python or sys.executable, "-I", str(Path(host.__file__).resolve())), config)
         self._pool = WorkerPool(launch, config.max_output_bytes, prepare=self._load)
-        self._max_told = max(0, config.max_output_bytes - _ERROR_BYTES)
+        self._max_reported = max(0, config.max_output_bytes - _ERROR_BYTES)
         self._start_s = config.start_timeout_ms / 1000
         self._ids = itertools.count(_LOAD_ID + 1)
         self._loaded: dict[str, Any] = {}
@@ -108,7 +108,7 @@ class HostedAdapter(Adapter, Generic[C]):
         raise kind(f"{message}{unread_calls(reply.content, known)}", known=known)
 
     async def _load(self, worker: Worker) -> None:
-        where = {"place": self._entrypoint.place, "attribute": self._entrypoint.attribute, "max_told": self._max_told}
+        where = {"place": self._entrypoint.place, "attribute": self._entrypoint.attribute, "max_reported": self._max_reported}
         try:
             async with asyncio.timeout(self._start_s):
                 reply = await worker.ask(_LOAD_ID, where | self._setup())

@@ -119,14 +119,14 @@ def as_openai(known: SkillResponse) -> SkillResponse:
     """What an error reported, with its messages as `openai_message` writes them and, unless it reported those itself, their calls
     and tokens; unchanged where that cannot be done, for code may have messages of its own kind.
     """
-    told = known.messages or []
-    if not all(isinstance(message.get("type"), str) for message in told):
+    reported = known.messages or []
+    if not all(isinstance(message.get("type"), str) for message in reported):
         return known
     try:
         return SkillResponse(
-            messages=known.messages and [openai_message(message) for message in told],
-            tool_calls=known.tool_calls or (calls_of(told) if told else known.tool_calls),
-            usage=known.usage or usage_of([message.get("usage_metadata") for message in told]),
+            messages=known.messages and [openai_message(message) for message in reported],
+            tool_calls=known.tool_calls or (calls_of(reported) if reported else known.tool_calls),
+            usage=known.usage or usage_of([message.get("usage_metadata") for message in reported]),
             cost_usd=known.cost_usd,
         )
     except (AttributeError, TypeError, ValidationError):

@@ -22,7 +22,7 @@ MESSAGE_CHARS = 2000
 MAX_LEVELS = 190
 """Nested deeper, what an exception reports would make its reply unreadable, and another error would be raised."""
 
-_TOLD = {"tool_calls": "toolCalls", "messages": "messages", "usage": "usage", "cost_usd": "costUsd"}
+_REPORTED = {"tool_calls": "toolCalls", "messages": "messages", "usage": "usage", "cost_usd": "costUsd"}
 
 
 def is_message(value: Any) -> bool:
@@ -34,15 +34,15 @@ def error_data(error: BaseException, max_chars: int | None = None) -> dict[str, 
     """What an exception reports of the run before it, as ``data`` of an error reply: its attributes `tool_calls`, `messages`,
     `usage` and `cost_usd`, as far as they are there and JSON, not too deep and together not above `max_chars` of it.
     """
-    told: dict[str, Any] = {}
-    for name, key in _TOLD.items():
+    reported: dict[str, Any] = {}
+    for name, key in _REPORTED.items():
         with contextlib.suppress(Exception):  # an attribute may be computed, by any code
             if (part := getattr(error, name, None)) is not None:
                 written = plain(part, name)
                 json.dumps(written, ensure_ascii=False).encode()  # halves of surrogate pairs cannot be passed on
-                if _is_flat(written) and (max_chars is None or len(json.dumps({**told, key: written})) <= max_chars):
-                    told[key] = written
-    return {"data": told} if told else {}
+                if _is_flat(written) and (max_chars is None or len(json.dumps({**reported, key: written})) <= max_chars):
+                    reported[key] = written
+    return {"data": reported} if reported else {}
 
 
 def _is_flat(value: Any, levels: int = MAX_LEVELS) -> bool:

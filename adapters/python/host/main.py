@@ -61,7 +61,7 @@ class Host:
     def __init__(self) -> None:
         self.busy = threading.Event()
         self._call: Function | None = None
-        self._max_told: int | None = None
+        self._max_reported: int | None = None
         self._loop = asyncio.new_event_loop()
         asyncio.set_event_loop(self._loop)
 
@@ -75,15 +75,15 @@ class Host:
         except NotJson as error:
             reply = {"error": {"code": NOT_JSON, "message": str(error)}}
         except Unfinished as error:
-            reply = {"error": {"code": RAISED, "message": str(error), **error_data(error, self._max_told)}}
+            reply = {"error": {"code": RAISED, "message": str(error), **error_data(error, self._max_reported)}}
         except BaseException as error:  # noqa: BLE001 - whatever the skill raises, even SystemExit, is its answer
             show_traceback(error)
-            reply = {"error": {"code": RAISED, "message": described(error), **error_data(error, self._max_told)}}
+            reply = {"error": {"code": RAISED, "message": described(error), **error_data(error, self._max_reported)}}
         self.busy.clear()
         return json.dumps({"jsonrpc": "2.0", "id": request["id"], **reply}).encode() + b"\n"
 
     def _load(self, setup: dict[str, Any]) -> dict[str, Any]:
-        self._max_told = setup.get("max_told")
+        self._max_reported = setup.get("max_reported")
         name = f"{setup['place']}:{setup['attribute']}"
         target = find(setup["place"], setup["attribute"])
         self._call = self._runnable(name, target, setup) if setup["kind"] == "langchain" else self._function(name, target, setup)
