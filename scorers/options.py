@@ -6,7 +6,7 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
@@ -16,11 +16,13 @@ from pydantic.alias_generators import to_camel
 
 from eval_skills.core.documents.validation_errors import problems_in
 from eval_skills.core.errors import InputError
+from eval_skills.core.models.base import Text
 from eval_skills.core.text import nearest
+from eval_skills.scorers.judging.panel import Aggregate, Panel
+from eval_skills.scorers.settings import ScoringSettings
 
 if TYPE_CHECKING:
     from eval_skills.core.models import EvalTask
-    from eval_skills.scorers.settings import ScoringSettings
 
 FILLED_IN = ("task", "settings")
 """Parameters that a benchmark cannot write."""
@@ -168,3 +170,40 @@ def _refuse_missing(scorer: str, options: Mapping[str, Option], arguments: dict[
         if option.required and option.name not in arguments:
             place = "expectedOutput" if option.name in EXPECTATIONS else "evaluator"
             raise InputError(f"scorer {scorer!r} needs this value; add it", path=f"{place}.{option.written}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PanelOptions:
+    """The base of such a scorer: `model` takes the place of the run's; `models` makes it a panel (null is the run's model), and
+    `votes` asks each model so often, at `temperature` (0.7 unless set); `aggregate` (``median`` unless set, ``majority`` or
+    ``mean``) makes one of them. With ``majority`` more than half must pass the answer, whatever its `minScore`; half of an even
+    number is a tie, and a tie does not pass.
+
+    Raises:
+        InputError: these exclude each other, say nothing, or name a model twice.
+    """
+
+    model: Text | None = None
+    models: tuple[Text | None, ...] = (None,)
+    aggregate: Aggregate | None = None
+    votes: int = 1
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = None
+    settings: ScoringSettings
+    panel: Panel = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "panel", self._panel())
+        object.__setattr__(self, "models", self.panel.models)  # what is asked, and checked before the run
+
+    def _panel(self) -> Panel:
+        if self.model is not None and self.models != (None,):
+            raise InputError("model and models exclude each other; keep one", path="models")
+        if self.temperature is not None and self.votes == 1:
+            raise InputError("it is that of several votes; set votes, or llm.temperature for every question", path="temperature")
+        if len(self.models) > 1 and None in self.models and (run := self.settings.llm.model) in self.models:
+            raise InputError(f"null is the run's model, which is {run!r} and named as well; keep one", path="models")
+        models = self.models if self.model is None else (self.model,)
+        panel = Panel(models=models, votes=self.votes, temperature=self.temperature, aggregate=self.aggregate or "median")
+        if self.aggregate is not None and panel.is_single:
+            raise InputError("there is one vote only, and nothing to put together; name models, or set votes", path="aggregate")
+        return panel

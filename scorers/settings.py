@@ -12,6 +12,7 @@ from pydantic import Field
 from eval_skills.core.config.options import JudgeOptions
 from eval_skills.core.documents.loading import validate
 from eval_skills.core.models import Weights
+from eval_skills.core.text import normalise_tool_name
 from eval_skills.scorers.judging.judges import Judges
 
 ToolNames = Literal["exact", "normalised"]
@@ -39,6 +40,10 @@ class ScoringSettings(JudgeOptions):
     def judges(self) -> Judges:
         """The judging models of everything that is scored with these settings; nothing is asked or imported for it."""
         return Judges(self)
+
+    def spelled(self, name: str) -> str:
+        """A tool's name as it is compared: as it is for `exact`, without case and separators for `normalised`."""
+        return normalise_tool_name(name) if self.tool_names == "normalised" else name
 
     @classmethod
     def of(cls, settings: ScoringSettings | Mapping[str, Any] | None) -> ScoringSettings:

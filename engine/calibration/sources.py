@@ -23,7 +23,7 @@ from eval_skills.engine.judging.preflight import check_judges_ready
 from eval_skills.engine.judging.reports import QUALITY, judges_by_task
 from eval_skills.engine.stored_runs.reports import LATEST, recorded_request, resolve_run_id
 from eval_skills.scorers import TaskScoring
-from eval_skills.scorers.judge_identity import JudgeIdentity
+from eval_skills.scorers.judging.model import JudgeIdentity
 
 
 def read_stored_verdicts(store: Store, request: CalibrateRequest, labels: Sequence[Label]) -> LabelledAnswers:

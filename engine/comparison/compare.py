@@ -19,7 +19,7 @@ from eval_skills.engine.comparison.summary import ComparisonSummary, Row
 from eval_skills.engine.judging.outcome import failed_judging, going_on, half_judged, pair_with_cost_before, spending_lines
 from eval_skills.engine.judging.preflight import check_judge_ready
 from eval_skills.scorers.judging.budget import Spending, counted
-from eval_skills.scorers.judging.comparison import PreferenceVotes, put_to
+from eval_skills.scorers.judging.comparison import PreferenceVotes, ask_panel
 
 _SAID = ("outcome", "a_first", "b_first", "reasoning_a_first", "reasoning_b_first", "judge_agreement", "votes")
 
@@ -83,7 +83,7 @@ class AnswerComparison:
         found: PreferenceVotes | None = None
         with counted() as spending:
             try:
-                found = await put_to(plan.panel, plan.judges, pair.comparing, pair.a.output, pair.b.output)
+                found = await ask_panel(plan.panel, plan.judges, pair.comparing, pair.a.output, pair.b.output)
                 failure = found.error
             except JudgeError as error:
                 failure = error

@@ -20,12 +20,11 @@ from eval_skills.engine.definition.benchmark import resolve_benchmark, with_ever
 from eval_skills.engine.definition.digests import digests_of_the_same
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.stored_runs.reports import recorded_request
-from eval_skills.scorers.judge_identity import prompt_version
 from eval_skills.scorers.judging import Judges
 from eval_skills.scorers.judging.comparison import VERSION, Comparing
 from eval_skills.scorers.judging.judge import Judge
+from eval_skills.scorers.judging.model import prompt_version
 from eval_skills.scorers.judging.panel import Panel
-from eval_skills.scorers.judging.preflight import check_name
 
 _CRITERIA_OF = frozenset({"llm_judge", "llm-judge"})
 
@@ -103,7 +102,7 @@ def plan_comparison(request: CompareRequest) -> ComparisonPlan:
     if not pairs:
         why = [*remarks, *([f"{plural(unanswered, 'pair')} without both answers"] if unanswered else [])]
         raise InputError(f"nothing of run {a.run_id} and run {b.run_id} can be compared: {'; '.join(why)}", source=store.path)
-    _check_each(judges, panel, check_name)
+    _check_each(judges, panel, Judge.check_name)
     digest = _digest(pairs, request, panel)
     return ComparisonPlan(
         store=store,

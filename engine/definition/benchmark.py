@@ -12,7 +12,6 @@ from eval_skills.core.models import Benchmark
 from eval_skills.core.text import nearest
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.scorers import ScoringSettings, TaskScoring
-from eval_skills.scorers.judging.preflight import check_name
 from eval_skills.scorers.registry import find_scorer
 
 
@@ -105,7 +104,7 @@ def check_judges(scorings: dict[str, TaskScoring]) -> dict[str, TaskScoring]:
     for task_id, scoring in scorings.items():
         for model in scoring.models:
             try:
-                check_name(scoring.settings.judges.judge(model))
+                scoring.settings.judges.judge(model).check_name()
             except ConfigError as error:
                 raise UsageError(f"task {task_id!r} is judged by a model: {error}") from None
     return scorings

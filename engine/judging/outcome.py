@@ -41,7 +41,7 @@ def half_judged(judges: Judges) -> str:
         kept = (
             "what it judged is in its cache and costs nothing again: the same call goes on, and gets further with a higher limit"
         )
-    return f"{judges.budget.told}, and not everything was judged; nothing landed, {kept}"
+    return f"{judges.budget.shortage}, and not everything was judged; nothing landed, {kept}"
 
 
 def going_on(*, no_judge_cache: bool) -> str:
@@ -100,8 +100,9 @@ def _lines(judges: Judges, run_id: str, store: str) -> Iterator[str]:
     if judges.budget.exhausted:
         again = "" if judges.cache is not None else ", and with it all that --no-judge-cache did not keep"
         yield (
-            f"{judges.budget.told}, and not everything was judged; judge the rest{again}, without calling a skill again, with: "
-            f"eval-skills rescore {run_id} --max-judge-cost USD{'' if store == DEFAULT_STORE else f' --store {quote(store)}'}"
+            f"{judges.budget.shortage}, and not everything was judged; judge the rest{again}, without calling a skill again, "
+            f"with: eval-skills rescore {run_id} --max-judge-cost USD"
+            f"{'' if store == DEFAULT_STORE else f' --store {quote(store)}'}"
         )
 
 

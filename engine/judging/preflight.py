@@ -15,9 +15,8 @@ from eval_skills.core.errors import ConfigError, RunError, UsageError
 from eval_skills.core.models import Skill
 from eval_skills.scorers import TaskScoring
 from eval_skills.scorers.judging import Judges
-from eval_skills.scorers.judging.errors import ModelTrouble
+from eval_skills.scorers.judging.errors import ProviderError
 from eval_skills.scorers.judging.model import usual_variables
-from eval_skills.scorers.judging.preflight import check_price, one_token
 
 _HANDED_ON = frozenset({"passEnv", "pass_env", "authTokenEnvKey", "auth_token_env_key"})
 """Keys of `adapterConfig` that name variables whose values a skill gets."""
@@ -62,12 +61,12 @@ async def check_judge_ready(judges: Judges, model: str | None, nothing: str = "n
     judge = judges.judge(model)
     try:
         if judges.budget.limit_usd is not None:
-            await check_price(judge)
+            await judge.check_price()
         if not judges.options.no_judge_check:
-            await one_token(judge)
+            await judge.check_answers()
     except ConfigError as error:
         raise UsageError(str(error)) from None
-    except ModelTrouble as error:
+    except ProviderError as error:
         if error.code == "JUDGE_RATE_LIMIT":
             return [f"the judge answers slowly: {error}"]
         if error.again:

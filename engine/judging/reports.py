@@ -13,7 +13,7 @@ from eval_skills.engine.definition.benchmark import build_scorings
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.reporting.judging.figures import KEY
 from eval_skills.scorers import TaskScoring
-from eval_skills.scorers.judge_identity import JudgeIdentity
+from eval_skills.scorers.judging.model import JudgeIdentity
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,10 +10,9 @@ from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask, Reason
 from eval_skills.core.models.base import Rate
 from eval_skills.scorers.answer import text_of, unwrapped
-from eval_skills.scorers.judging.graded_votes import GradedVotes
-from eval_skills.scorers.judging.grading import Grade, Grading
+from eval_skills.scorers.judging.grading import Grade, GradedVotes, Grading
 from eval_skills.scorers.judging.prompt import Material, Question
-from eval_skills.scorers.panel_options import PanelOptions
+from eval_skills.scorers.options import PanelOptions
 from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.score import Score
 
@@ -87,9 +86,10 @@ class LlmJudge(PanelOptions):
         answer = unwrapped(response.output)
         if not text_of(answer).strip():
             return Score(0.0, reasons=(Reason(code="OUTPUT_EMPTY", message="expected an answer, got none", where="output"),))
-        ballots = await self.panel.ask(self.settings.judges, self.question(answer))
-        votes = GradedVotes(self.panel, self._grading, self.threshold, ballots)
-        return votes.score(code="JUDGE_VERDICT", where="output", version=VERSION)
+        votes = await self.panel.ask(self.settings.judges, self.question(answer))
+        return GradedVotes(self.panel, self._grading, self.threshold, votes).score(
+            code="JUDGE_VERDICT", where="output", version=VERSION
+        )
 
     def question(self, answer: Any) -> Question[Grade]:
         """What the model is asked about this answer."""

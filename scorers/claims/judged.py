@@ -47,7 +47,7 @@ class JudgedClaims:
         return sum(_weight(each) for each in self.findings if not each.problem) / total if total else None
 
     @property
-    def told(self) -> Reason:
+    def remark_on_claims(self) -> Reason:
         """A remark that says how many claims were verified, so that a pass shows what it stands on."""
         held = sum(not each.problem for each in self.findings)
         by = f"verified by {self.facts['model']}" if self.facts["claims"] else "looked up by rules, as the model listed none"

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 MAX_REASONS = 20
 """How many unsupported claims are quoted; the last reason counts the rest."""
 
-_DUST = 1e-9
+_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def share_supported(findings: Iterable[Finding], threshold: float) -> Score | No
     share = (len(findings) - len(unsupported)) / len(findings)
     return Score(
         share,
-        passed=share >= threshold - _DUST,
+        passed=share >= threshold - _TOLERANCE,
         reasons=reasons_of(unsupported),
         metadata={"claims": len(findings), "unsupported": len(unsupported)},
     )

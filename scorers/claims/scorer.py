@@ -19,7 +19,7 @@ from eval_skills.scorers.claims.evidence import Evidence, evidence_text, parsed_
 from eval_skills.scorers.claims.judged import judged_claims
 from eval_skills.scorers.claims.lookup import FailedTool, Finding, failed_tools, looked_up, mentions_failure, share_supported
 from eval_skills.scorers.claims.questions import VERSION
-from eval_skills.scorers.judging.graded_votes import truncation_remarks
+from eval_skills.scorers.judging.grading import truncation_remarks
 from eval_skills.scorers.judging.panel import Voter
 from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.score import Score
@@ -118,7 +118,7 @@ class Hallucination:
         score = share_supported([*found.findings, *silences], self.threshold)
         if score is None:
             return None
-        remarks = (*([found.told] if found.findings else []), *truncation_remarks(found.truncated))
+        remarks = (*([found.remark_on_claims] if found.findings else []), *truncation_remarks(found.truncated))
         return replace(score, reasons=(*score.reasons, *remarks), metadata={**score.metadata, "judge": found.facts})
 
     def _silences(self, answer: str, response: SkillResponse) -> Iterable[Finding]:

@@ -1,6 +1,5 @@
-"""What the votes of a panel come to: an answer passes, or it does not.
-
-What the votes of a panel come to where they may also say that there is nothing to judge: one dimension of several.
+"""What the votes of a panel amount to: a `Decision` whether an answer passes, or a `Consensus` on one dimension of several, where
+a vote may also be that there is nothing to judge.
 """
 
 from __future__ import annotations
@@ -10,8 +9,7 @@ from dataclasses import dataclass
 from statistics import fmean, median, median_low, stdev
 from typing import Any, TypeVar
 
-from eval_skills.scorers.judging.panel import Aggregate, Panel
-from eval_skills.scorers.judging.votes import Ballots
+from eval_skills.scorers.judging.panel import Aggregate, Panel, Votes
 
 T = TypeVar("T")
 
@@ -35,18 +33,18 @@ class Decision:
     spread: float | None
 
 
-def decide(panel: Panel, ballots: Ballots[T], share: Callable[[T], float], threshold: float) -> Decision:
+def decide(panel: Panel, cast: Votes[T], share: Callable[[T], float], threshold: float) -> Decision:
     """Whether an answer passes, and with which value; `share` gives what one vote is worth in [0, 1].
 
     A member's value is its votes', the panel's the members', both by `aggregate`: ``median`` (of an even number the mean of the
     middle two), ``mean``, or ``majority``: more than half must pass the answer, and a tie does not.
     """
-    votes = {name: [share(each) for each in given] for name, given in ballots.present.items()}
+    votes = {name: [share(each) for each in given] for name, given in cast.present.items()}
     of_votes = _floor(panel, threshold, several=panel.votes > 1)
     values = {name: _together(panel, given, threshold) for name, given in votes.items()}
     value = next(iter(values.values())) if len(panel.models) == 1 else _together(panel, list(values.values()), of_votes)
     passed = passes(value, _floor(panel, threshold, several=not panel.is_single))
-    members: dict[str, float | None] = {name: values.get(name) for name in ballots.members}
+    members: dict[str, float | None] = {name: values.get(name) for name in cast.members}
     if panel.is_single:
         return Decision(value, passed, members, votes, None, None)
     voices, bar = (next(iter(votes.values())), threshold) if len(panel.models) == 1 else (list(values.values()), of_votes)
@@ -54,15 +52,15 @@ def decide(panel: Panel, ballots: Ballots[T], share: Callable[[T], float], thres
     return Decision(value, passed, members, votes, agreement, spread_of(voices))
 
 
-def told(panel: Panel, decision: Decision) -> str:
+def describe_decision(panel: Panel, decision: Decision) -> str:
     """The decision in words: ``a: 0.6, b: 0.8, c: no verdict (median of 3 models, agreement 1, spread 0.14)``."""
     single = len(panel.models) == 1
     given = {name: _listed(votes if single else [decision.members[name]]) for name, votes in decision.votes.items()}
     members = ", ".join(f"{name}: {given.get(name, 'no verdict')}" for name in decision.members)
-    return f"{members} ({unity(panel, decision.agreement, decision.spread)})"
+    return f"{members} ({describe_agreement(panel, decision.agreement, decision.spread)})"
 
 
-def unity(panel: Panel, agreement: float | None, spread: float | None) -> str:
+def describe_agreement(panel: Panel, agreement: float | None, spread: float | None) -> str:
     """How it voted, and how far it agreed: ``median of 3 models, agreement 0.67, spread 0.25``."""
     facts = [panel.described]
     facts += [] if agreement is None else [f"agreement {agreement:.2g}"]
@@ -70,8 +68,8 @@ def unity(panel: Panel, agreement: float | None, spread: float | None) -> str:
     return ", ".join(facts)
 
 
-def facts_of(panel: Panel, ballots: Ballots[Any], decision: Decision) -> dict[str, Any]:
-    """What the metadata of a score tell of a panel; nothing of a single vote."""
+def facts_of(panel: Panel, votes: Votes[Any], decision: Decision) -> dict[str, Any]:
+    """A panel in the metadata of a score; nothing of a single vote."""
     if panel.is_single:
         return {}
     return {
@@ -81,7 +79,7 @@ def facts_of(panel: Panel, ballots: Ballots[Any], decision: Decision) -> dict[st
             "votes": decision.votes,
             "agreement": decision.agreement,
             "spread": decision.spread,
-            "failed": ballots.failed,
+            "failed": votes.failed,
         }
     }
 
@@ -94,7 +92,7 @@ def wanted(panel: Panel, threshold: float) -> str:
 
 
 def passes(value: float, threshold: float) -> bool:
-    """Whether a value reaches the threshold; equality does, and the last binary digit decides nothing."""
+    """Whether a value reaches the threshold; equality does, and the last binary digit does not matter."""
     return value >= threshold - _TOLERANCE
 
 
@@ -103,7 +101,7 @@ def spread_of(values: Sequence[float]) -> float | None:
     return stdev(values) if len(values) > 1 else None
 
 
-def without_dust(value: float) -> float:
+def rounded(value: float) -> float:
     """The value to twelve places: the mean of three times 0.8 is 0.8."""
     return round(value, 12)
 
@@ -113,7 +111,7 @@ def _together(panel: Panel, values: Sequence[float], bar: float) -> float:
         return values[0]
     if panel.aggregate == "majority":
         return sum(passes(value, bar) for value in values) / len(values)
-    return without_dust(median(values) if panel.aggregate == "median" else fmean(values))
+    return rounded(median(values) if panel.aggregate == "median" else fmean(values))
 
 
 def _floor(panel: Panel, threshold: float, *, several: bool) -> float:
@@ -139,16 +137,16 @@ class Consensus:
     spread: float | None
 
 
-def consensus_of(panel: Panel, ballots: Ballots[T], share: Callable[[T], float | None]) -> Consensus:
+def consensus_of(panel: Panel, votes: Votes[T], share: Callable[[T], float | None]) -> Consensus:
     """The value of a dimension; `share` gives what one vote says of it, None where it says that nothing can be judged.
 
     It cannot be judged where more than half say so; else those who judged it count: their ``median``, their ``mean``, or with
     ``majority`` the highest value that more than half of them give at least. The same holds for the votes of each member.
     """
-    members = {name: _settled([share(each) for each in given], panel.aggregate) for name, given in ballots.present.items()}
+    members = {name: _settled([share(each) for each in given], panel.aggregate) for name, given in votes.present.items()}
     voices = members
     if len(panel.models) == 1:
-        voices = {f"vote {each.vote + 1}": share(each.given) for each in ballots.ballots if each.given is not None}
+        voices = {f"vote {each.number + 1}": share(each.given) for each in votes.votes if each.given is not None}
     value = _settled(list(members.values()), panel.aggregate)
     agreement = sum(_same(each, value) for each in voices.values()) / len(voices)
     return Consensus(value, voices, agreement, spread_of([each for each in voices.values() if each is not None]))
@@ -159,8 +157,8 @@ def _settled(values: Sequence[float | None], aggregate: Aggregate) -> float | No
     if not scored or 2 * len(scored) < len(values):
         return None
     if aggregate == "mean":
-        return without_dust(fmean(scored))
-    return without_dust(median(scored)) if aggregate == "median" else median_low(scored)
+        return rounded(fmean(scored))
+    return rounded(median(scored)) if aggregate == "median" else median_low(scored)
 
 
 def _same(one: float | None, other: float | None) -> bool:

@@ -1,18 +1,21 @@
-"""A limit in USD that is never overdrawn: every request reserves the most it can cost before it is made.
-
-What judging one answer costs, whoever asks the models for it: counted along the call, not handed around.
-"""
+"""What all judging models of a run share: a limit of cost that is never exceeded, a count of what was spent, a cache, places."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from threading import Lock
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
+from eval_skills.core.config.options import JudgeOptions
 from eval_skills.core.errors import JudgeError
+from eval_skills.core.redaction import Redaction
+from eval_skills.scorers.judging.cache import VerdictCache, default_folder
+from eval_skills.scorers.judging.model import judge_secrets
 
 _LOOK_AGAIN_S = 0.05
 
@@ -24,7 +27,7 @@ class Reservation:
     usd: float
 
     def settle(self, usd: float | None) -> None:
-        """None: nobody knows, so the whole of it counts as spent."""
+        """None: the cost is not known, so the whole of it counts as spent."""
         self.usd = self.usd if usd is None else usd
 
 
@@ -40,13 +43,13 @@ class Budget:
         self._lock = Lock()
 
     @property
-    def told(self) -> str:
+    def shortage(self) -> str:
         """What is left, where no other request fits into it."""
         limit = self.limit_usd or 0.0
-        return f"what is left of {_OPTION} {limit:g} (${max(0.0, limit - self.spent_usd):.4f}) does not pay another request"
+        return f"what is left of {_OPTION} {limit:g} (${max(0.0, limit - self.spent_usd):.4f}) does not pay for another request"
 
     @asynccontextmanager
-    async def holding(self, usd: float | None) -> AsyncIterator[Reservation]:
+    async def reserving(self, usd: float | None) -> AsyncIterator[Reservation]:
         """Reserve `usd` for what happens inside; what it was settled at is spent, all of it where it was not.
 
         Waits for requests under way where they might leave enough.
@@ -98,11 +101,11 @@ class Spending:
 
     @property
     def happened(self) -> bool:
-        """Whether any question was put."""
+        """Whether any question was asked."""
         return bool(self.asked or self.cached)
 
     def add(self, tokens: int | None, cost_usd: float | None) -> None:
-        """One request that was answered, usable or not, or of which nobody knows whether it was (None, None)."""
+        """One request that was answered, usable or not; None, None where it is not known whether it was."""
         self.asked += 1
         self.tokens = None if None in (self.tokens, tokens) else (self.tokens or 0) + (tokens or 0)
         self.cost_usd = None if None in (self.cost_usd, cost_usd) else (self.cost_usd or 0) + (cost_usd or 0)
@@ -122,6 +125,56 @@ def counted() -> Iterator[Spending]:
         _spending.reset(token)
 
 
-def spending_here() -> Spending:
-    """What counts the current call; one that nobody reads where nobody counts."""
-    return _spending.get() or Spending()
+BeforeRequest = Callable[[str], Awaitable[None]]
+
+
+async def no_rate_limit(model: str) -> None:
+    """What happens before a request to `model` unless a run sets something else: nothing."""
+
+
+class RunLimits:
+    """What the judging models of one run share.
+
+    `redaction` removes the run's secrets from everything that a model is shown, `before_request` is awaited before each request
+    (a rate limit's place), `total` counts what all questions cost. It may be used on several event loops, one after the other
+    or side by side.
+    """
+
+    def __init__(self, options: JudgeOptions) -> None:
+        self.options = options
+        self.budget = Budget(options.max_judge_cost)
+        self.cache = None if options.no_judge_cache else VerdictCache(options.llm.cache_dir or default_folder())
+        self.redaction = Redaction()
+        self.before_request: BeforeRequest = no_rate_limit
+        self.total = Spending()
+        self._here: WeakKeyDictionary[asyncio.AbstractEventLoop, LoopLimits] = WeakKeyDictionary()
+
+    def here(self) -> LoopLimits:
+        """What the running event loop shares."""
+        loop = asyncio.get_running_loop()
+        if loop not in self._here:
+            self._here[loop] = LoopLimits(self.options.judge_concurrency)
+        return self._here[loop]
+
+    def clean(self, text: str) -> str:
+        """The text without the run's secrets and the judges' keys."""
+        return Redaction(judge_secrets(self.options.llm, os.environ)).text(self.redaction.text(text))
+
+    def spent(self) -> tuple[Spending, Spending]:
+        """The two counts that every request adds to: the current call's and the run's."""
+        return _spending.get() or Spending(), self.total
+
+
+class LoopLimits:
+    """What is bound to one event loop: the places for requests, and one lock for each question under way."""
+
+    def __init__(self, concurrency: int) -> None:
+        self.slots = asyncio.Semaphore(concurrency)
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    def lock(self, key: str) -> asyncio.Lock:
+        """Held while a question is asked: the same question waits for the answer."""
+        found = self._locks.get(key)
+        if found is None:
+            found = self._locks[key] = asyncio.Lock()
+        return found

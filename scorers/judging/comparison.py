@@ -1,7 +1,4 @@
-"""Which of two answers is better? Asked in both orders, since the place of an answer sways a model.
-
-What a panel, or a single model, says of a pair of answers: each vote is a verdict in both orders.
-"""
+"""Which of two answers is better? Each vote is a verdict in both orders, since the place of an answer influences a model."""
 
 from __future__ import annotations
 
@@ -10,14 +7,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from eval_skills.core.documents.json_equality import json_equal
 from eval_skills.core.errors import JudgeError
-from eval_skills.core.judging.pairs import Choice, Outcome, Vote, agreement_of, majority_of, members_of, outcome_of
+from eval_skills.core.judging.pairs import Choice, Outcome, agreement_of, majority_of, members_of, outcome_of
+from eval_skills.core.judging.pairs import Vote as PairVote
 from eval_skills.scorers.answer import text_of, unwrapped
-from eval_skills.scorers.judging.grading import REASONING
 from eval_skills.scorers.judging.judges import together
-from eval_skills.scorers.judging.panel import Panel
+from eval_skills.scorers.judging.panel import Panel, Vote, Votes
 from eval_skills.scorers.judging.prompt import Material, Question
-from eval_skills.scorers.judging.reply import Reply
-from eval_skills.scorers.judging.votes import Ballot, Ballots
+from eval_skills.scorers.judging.reply import REASONING, Reply
 
 if TYPE_CHECKING:
     from eval_skills.core.models import EvalTask
@@ -26,7 +22,7 @@ if TYPE_CHECKING:
     from eval_skills.scorers.judging.panel import Voter
 
 VERSION = "comparison 1"
-"""Of the words below: another version asks again."""
+"""Of the texts below: another version is asked again."""
 
 _ROLE = """You compare two answers to one task, the first and the second, and say which one is better. Judge by the instructions
 alone. Which answer stands first means nothing: the order was drawn. How long, polished or confident an answer is does not count,
@@ -50,7 +46,7 @@ class Comparison(Reply):
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Two answers compared. The orders are None where the answers are the same, and nobody was asked."""
+    """Two answers compared. The orders are None where the answers are the same, and no model was asked."""
 
     outcome: Choice
     a_first: Choice | None = None
@@ -111,59 +107,59 @@ _REASONS = ("reasoning_a_first", "reasoning_b_first")
 
 @dataclass(frozen=True, slots=True)
 class PreferenceVotes:
-    """The votes about one pair; without any, both answers are the same, and nobody was asked."""
+    """The votes about one pair; without any, both answers are the same, and no model was asked."""
 
     panel: Panel
-    ballots: Ballots[Compared]
+    votes: Votes[Compared]
 
     @property
     def outcome(self) -> Outcome:
-        """The side that more than half of the models are for that are not missing, else a tie; a model's by its votes likewise.
+        """The side that more than half of the models prefer that are not missing, else a tie; a model's by its votes likewise.
 
         ``error`` where not more than half of the models are there.
         """
         if self.error is not None:
             return "error"
-        return majority_of([choice for choice in members_of(self._votes).values() if choice is not None])
+        return majority_of([choice for choice in members_of(self._pair_votes).values() if choice is not None])
 
     @property
     def error(self) -> JudgeError | None:
         """Why there is no verdict."""
-        return self.ballots.too_few if self.ballots.ballots else None
+        return self.votes.too_few if self.votes.votes else None
 
     def row(self) -> dict[str, Any]:
         """What the table `preferences` has of it."""
         outcome = self.outcome
-        telling = next((each for each in self.ballots.counted if each.outcome == outcome), None)
-        said: dict[str, Any] = {"outcome": outcome, **_of(telling, _REASONS)}
-        if self.panel.is_single or not self.ballots.ballots:
-            return said | _of(telling, _ORDERS)
+        decisive = next((each for each in self.votes.counted if each.outcome == outcome), None)
+        said: dict[str, Any] = {"outcome": outcome, **_of(decisive, _REASONS)}
+        if self.panel.is_single or not self.votes.votes:
+            return said | _of(decisive, _ORDERS)
         votes = [
-            {"model": vote.model, "number": vote.number, "outcome": vote.outcome, **_of(ballot.given, _ORDERS + _REASONS)}
-            | {"error_message": str(ballot.error) if ballot.error else None}
-            for vote, ballot in zip(self._votes, self.ballots.ballots, strict=True)
+            {"model": vote.model, "number": vote.number, "outcome": vote.outcome, **_of(each.given, _ORDERS + _REASONS)}
+            | {"error_message": str(each.error) if each.error else None}
+            for vote, each in zip(self._pair_votes, self.votes.votes, strict=True)
         ]
-        return said | {"judge_agreement": agreement_of(self._votes, outcome), "votes": votes}
+        return said | {"judge_agreement": agreement_of(self._pair_votes, outcome), "votes": votes}
 
     @property
-    def _votes(self) -> list[Vote]:
-        return [_vote(ballot) for ballot in self.ballots.ballots]
+    def _pair_votes(self) -> list[PairVote]:
+        return [_pair_vote(vote) for vote in self.votes.votes]
 
 
-async def put_to(panel: Panel, judges: Judges, comparing: Comparing, a: Any, b: Any) -> PreferenceVotes:
-    """What the panel says of these answers; about equal ones nobody is asked.
+async def ask_panel(panel: Panel, judges: Judges, comparing: Comparing, a: Any, b: Any) -> PreferenceVotes:
+    """What the panel says of these answers; about equal ones no model is asked.
 
     Raises:
         JudgeError: the only vote was not given; a model cannot be asked at all, or the budget is spent.
     """
     if same_answer(unwrapped(a), unwrapped(b)):
-        return PreferenceVotes(panel, Ballots(()))
+        return PreferenceVotes(panel, Votes(()))
     return PreferenceVotes(panel, await panel.collect(judges, lambda voter: comparing.compare(a, b, voter)))
 
 
-def _vote(ballot: Ballot[Compared]) -> Vote:
-    outcome: Outcome = ballot.given.outcome if ballot.given else "error"
-    return Vote(ballot.member, ballot.vote + 1, outcome)
+def _pair_vote(vote: Vote[Compared]) -> PairVote:
+    outcome: Outcome = vote.given.outcome if vote.given else "error"
+    return PairVote(vote.member, vote.number + 1, outcome)
 
 
 def _of(compared: Compared | None, names: tuple[str, ...]) -> dict[str, Any]:

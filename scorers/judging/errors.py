@@ -18,7 +18,7 @@ _NO_COMPLETION = re.compile(r"invalid response from LLM endpoint|'choices' that 
 _SHOWN_CHARS = 240
 
 
-class ModelTrouble(JudgeError):
+class ProviderError(JudgeError):
     """A request to a model failed.
 
     `again`: another attempt can help, not before `retry_after_s` where the provider said so. `ends_judging`: no request to this
@@ -39,35 +39,35 @@ class ModelTrouble(JudgeError):
         self.again, self.ends_judging, self.billed = again, ends_judging, billed
 
 
-def trouble_of(error: Exception, model: str, api_base: str | None = None) -> ModelTrouble:
+def provider_error(error: Exception, model: str, api_base: str | None = None) -> ProviderError:
     """What an exception of the client library means; decided by the HTTP status, for the classes are not reliable.
 
     It says 500 also where nobody answered, and where what was answered is not what it expects: that is known by the causes.
     """
     status, kind, said = getattr(error, "status_code", None), type(error).__name__, _said(error)
     if kind == "ContextWindowExceededError" or status == 413:
-        return ModelTrouble(f"the prompt is too long for {model}: {said}", code="JUDGE_CONTEXT")
+        return ProviderError(f"the prompt is too long for {model}: {said}", code="JUDGE_CONTEXT")
     if kind == "ContentPolicyViolationError":
-        return ModelTrouble(f"{model} refused to judge this: {said}", code="JUDGE_REFUSED")
+        return ProviderError(f"{model} refused to judge this: {said}", code="JUDGE_REFUSED")
     if _NO_KEY.search(said):
         message = (
             f"{model} needs a key; set its usual variable, or name the variable that holds it with llm.apiKeyEnv "
             "(in Python settings={'llm': {'apiKeyEnv': …}})"
         )
-        return ModelTrouble(message, code="JUDGE_AUTH", ends_judging=True)
+        return ProviderError(message, code="JUDGE_AUTH", ends_judging=True)
     if status in (401, 403):
         hint = "is its key right? llm.apiKeyEnv names the variable that holds it"
-        return ModelTrouble(f"{model} refused us ({_status(status)}{said}); {hint}", code="JUDGE_AUTH", ends_judging=True)
+        return ProviderError(f"{model} refused us ({_status(status)}{said}); {hint}", code="JUDGE_AUTH", ends_judging=True)
     if status == 402 or (status == 429 and _QUOTA.search(said)):
-        return ModelTrouble(f"the quota of {model} is used up: {said}", code="JUDGE_QUOTA", ends_judging=True)
+        return ProviderError(f"the quota of {model} is used up: {said}", code="JUDGE_QUOTA", ends_judging=True)
     if status == 404 or _NO_PROVIDER.search(said):
-        return ModelTrouble(_no_model(model, status, said), code="JUDGE_MODEL", ends_judging=True)
+        return ProviderError(_no_model(model, status, said), code="JUDGE_MODEL", ends_judging=True)
     causes = {type(each).__name__ for each in _causes(error)}
     if "APIConnectionError" in causes and "APITimeoutError" not in causes:
         where = f"{api_base} (llm.apiBase)" if api_base else f"the provider of {model}"
-        return ModelTrouble(f"could not connect to {where}", code="JUDGE_UNAVAILABLE", again=True)
+        return ProviderError(f"could not connect to {where}", code="JUDGE_UNAVAILABLE", again=True)
     if "JSONDecodeError" in causes or _NO_COMPLETION.search(said):
-        return ModelTrouble(f"{model} {_not_a_completion(api_base)}", code="JUDGE_UNAVAILABLE", again=True)
+        return ProviderError(f"{model} {_not_a_completion(api_base)}", code="JUDGE_UNAVAILABLE", again=True)
     return _passing(status, model, said, error)
 
 
@@ -84,18 +84,18 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
         each = each.__cause__ or each.__context__
 
 
-def _passing(status: int | None, model: str, said: str, error: Exception) -> ModelTrouble:
+def _passing(status: int | None, model: str, said: str, error: Exception) -> ProviderError:
     wait = _retry_after(error)
     if status == 429:
-        return ModelTrouble(f"{model} limits our rate: {said}", code="JUDGE_RATE_LIMIT", again=True, retry_after_s=wait)
+        return ProviderError(f"{model} limits our rate: {said}", code="JUDGE_RATE_LIMIT", again=True, retry_after_s=wait)
     if status in (408, 504):
-        return ModelTrouble(f"{model} did not answer in time: {said}", code="JUDGE_TIMEOUT", again=True, billed=True)
+        return ProviderError(f"{model} did not answer in time: {said}", code="JUDGE_TIMEOUT", again=True, billed=True)
     if status in (409, 529) or (status is not None and status >= 500):
         message = f"{model} is not available ({_status(status)}{said})"
-        return ModelTrouble(message, code="JUDGE_UNAVAILABLE", again=True, retry_after_s=wait)
+        return ProviderError(message, code="JUDGE_UNAVAILABLE", again=True, retry_after_s=wait)
     if status is None:
-        return ModelTrouble(f"{model} could not be asked: {type(error).__name__}: {said}", code="JUDGE_UNAVAILABLE")
-    return ModelTrouble(f"{model} does not take this request ({_status(status)}{said})", code="JUDGE_REQUEST")
+        return ProviderError(f"{model} could not be asked: {type(error).__name__}: {said}", code="JUDGE_UNAVAILABLE")
+    return ProviderError(f"{model} does not take this request ({_status(status)}{said})", code="JUDGE_REQUEST")
 
 
 def no_provider(model: str) -> str:

@@ -1,30 +1,32 @@
-"""A judging model: it is asked a question and gives a checked reply, or there is an error and never a guess."""
+"""A judging model: it is asked a question and gives a checked reply, or there is an error, never a guess."""
 
 from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from eval_skills.core.errors import JudgeError
+from eval_skills.core.errors import ConfigError, JudgeError
 from eval_skills.core.fingerprint import digest_of_json
 from eval_skills.core.text import excerpt, one_line
-from eval_skills.scorers.judging.budget import spending_here
+from eval_skills.scorers.judging.budget import RunLimits
 from eval_skills.scorers.judging.cache import CachedReply
-from eval_skills.scorers.judging.errors import ModelTrouble
+from eval_skills.scorers.judging.errors import ProviderError, no_provider
 from eval_skills.scorers.judging.prompt import PLACEHOLDER, PROMPT_VERSION, Message, Question
 from eval_skills.scorers.judging.provider import Form, ModelCall, ModelReply
 from eval_skills.scorers.judging.reply import Reply, Unreadable, read_reply, reply_schema
-from eval_skills.scorers.judging.requests import Clock, Requests
+from eval_skills.scorers.judging.requests import Requests, TimeBudget
 
 if TYPE_CHECKING:
-    from eval_skills.scorers.judging.judges import Judges
     from eval_skills.scorers.judging.model import JudgeModel
 
 R = TypeVar("R", bound=Reply)
 
 READINGS = 3
 """How often a model may reply before its reply counts as unreadable."""
+
+_UNDERSTOOD = frozenset({"JUDGE_REQUEST", "JUDGE_REFUSED", "JUDGE_CONTEXT"})
+"""The provider knows us and the model, and does not like the question: some refuse a reply of one token."""
 
 _FORMS: tuple[Form, ...] = ("schema", "object", "text")
 
@@ -33,8 +35,8 @@ _FORMS: tuple[Form, ...] = ("schema", "object", "text")
 class Ruling(Generic[R]):
     """A reply that was read and checked.
 
-    `cached`: nobody was asked now. `readings` counts the model's replies to this question, unreadable ones included. `truncated`
-    names the materials that were not shown whole, with the number of characters left out.
+    `cached`: the model was not asked now. `readings` counts the model's replies to this question, unreadable ones included.
+    `truncated` names the materials that were not shown whole, with the number of characters left out.
     """
 
     reply: R
@@ -47,10 +49,44 @@ class Ruling(Generic[R]):
 class Judge:
     """One model of a run. All judges of a run share its cache, budget and limits; get one from `Judges`."""
 
-    def __init__(self, judges: Judges, model: JudgeModel) -> None:
-        self.judges, self.model = judges, model
-        self._requests = Requests(judges, model)
+    def __init__(self, limits: RunLimits, model: JudgeModel) -> None:
+        self.limits, self.model = limits, model
+        self._requests = Requests(limits, model)
         self._form: Form | None = None
+
+    def check_name(self) -> None:
+        """Refuse a model whose name does not say which provider is asked; no request is made for that.
+
+        Raises:
+            ConfigError: that is so.
+        """
+        if not self.model.names_its_provider:
+            raise ConfigError(no_provider(self.model.name))
+
+    async def check_price(self) -> None:
+        """Refuse a model whose price is not known: no limit of cost could hold.
+
+        Raises:
+            ConfigError: the price is neither configured nor listed.
+        """
+        if await asyncio.to_thread(self.model.price, 1, 1) is None:
+            raise ConfigError(
+                f"--max-judge-cost needs a price, and that of {self.model.name} is not known; give llm.inputPrice and "
+                "llm.outputPrice, in USD per million tokens"
+            )
+
+    async def check_answers(self) -> None:
+        """Ask for a reply of one token, before anything else is paid for.
+
+        Raises:
+            ProviderError: the model cannot be asked; `again` says whether it might be later.
+        """
+        question: list[Message] = [{"role": "user", "content": "Reply with: OK"}]
+        try:
+            await self.request(self._call(question, {}, "text", self.model.temperature, seed=0, max_tokens=1))
+        except ProviderError as error:
+            if error.code not in _UNDERSTOOD:
+                raise
 
     async def ask(self, question: Question[R], *, vote: int = 0, temperature: float | None = None) -> Ruling[R]:
         """The model's reply. The same question with another `vote` is another one: it is not answered from the cache.
@@ -58,15 +94,15 @@ class Judge:
         Raises:
             JudgeError: there is no readable reply; the message says why and never holds the key.
         """
-        asked = question.redacted(self.judges.redaction.text)
-        heat = self.model.temperature if temperature is None else temperature
-        if (cache := self.judges.cache) is None:
-            return (await self._decide(asked, vote, heat))[0]
-        key = self._key(asked, vote, heat)
-        async with self.judges.here().lock(key):
+        asked = question.redacted(self.limits.redaction.text)
+        degree = self.model.temperature if temperature is None else temperature
+        if (cache := self.limits.cache) is None:
+            return (await self._decide(asked, vote, degree))[0]
+        key = self._key(asked, vote, degree)
+        async with self.limits.here().lock(key):
             if (known := self._known(key, asked)) is not None:
                 return known
-            ruling, text = await self._decide(asked, vote, heat)
+            ruling, text = await self._decide(asked, vote, degree)
             await asyncio.to_thread(cache.write, key, CachedReply(text, ruling.model))
             return ruling
 
@@ -74,10 +110,10 @@ class Judge:
         """One request as it is, with the retries, limits and the counting of all others; its reply is not read.
 
         Raises:
-            ModelTrouble: there is no reply.
+            ProviderError: there is no reply.
             JudgeError: the budget is spent.
         """
-        return await self._requests.make(call, Clock(self.model.timeout_s))
+        return await self._requests.make(call, TimeBudget(self.model.timeout_s))
 
     def _key(self, question: Question[R], vote: int, temperature: float) -> str:
         """A digest of all that a reply depends on; of the prompt without its nonce."""
@@ -96,7 +132,7 @@ class Judge:
         ).removeprefix("sha256:")
 
     def _known(self, key: str, question: Question[R]) -> Ruling[R] | None:
-        cache = self.judges.cache
+        cache = self.limits.cache
         if cache is None or (found := cache.read(key)) is None:
             return None
         try:
@@ -104,43 +140,46 @@ class Judge:
         except Unreadable:
             cache.broken += 1
             return None
-        for spending in (spending_here(), self.judges.total):
+        for spending in self.limits.spent():
             spending.cached += 1
         return Ruling(reply, found.model, cached=True, truncated=question.truncated)
 
     async def _decide(self, question: Question[R], vote: int, temperature: float) -> tuple[Ruling[R], str]:
         messages = question.messages(question.nonce())
-        clock = Clock(self.model.timeout_s)
+        time = TimeBudget(self.model.timeout_s)
         said, defect = "", ""
         for reading in range(1, READINGS + 1):
             reminder = [_reminder(defect)] if defect else []
-            call = self._call([*messages, *reminder], question, vote, temperature)
-            reply = await self._in_the_best_form(call, clock)
+            schema = reply_schema(question.reply)
+            call = self._call([*messages, *reminder], schema, "schema", temperature, vote, question.max_tokens)
+            reply = await self._in_the_best_form(call, time)
             try:
                 read = read_reply(_text(reply, self.model.name), question.reply)
                 return Ruling(read, self.model.name, readings=reading, truncated=question.truncated), reply.text or ""
             except Unreadable as unreadable:
                 said, defect = reply.text or "", str(unreadable)
         message = f"{self.model.name} gave no readable verdict in {READINGS} replies; {defect}: {excerpt(said)}"
-        raise JudgeError(self.judges.clean(message), code="JUDGE_UNREADABLE")
+        raise JudgeError(self.limits.clean(message), code="JUDGE_UNREADABLE")
 
-    def _call(self, messages: list[Message], question: Question[R], vote: int, temperature: float) -> ModelCall:
+    def _call(
+        self, messages: list[Message], schema: dict[str, Any], form: Form, temperature: float, seed: int, max_tokens: int
+    ) -> ModelCall:
         model = self.model
         return ModelCall(
-            model=model.name, api_base=model.api_base, key=model.key, messages=messages, schema=reply_schema(question.reply),
-            form="schema", temperature=temperature, seed=vote, max_tokens=question.max_tokens,
+            model=model.name, api_base=model.api_base, key=model.key, messages=messages, schema=schema, form=form,
+            temperature=temperature, seed=seed, max_tokens=max_tokens,
         )  # fmt: skip
 
-    async def _in_the_best_form(self, call: ModelCall, clock: Clock) -> ModelReply:
+    async def _in_the_best_form(self, call: ModelCall, time: TimeBudget) -> ModelReply:
         """By schema where the model takes that, else in the next plainer form that it does take."""
         if self._form is None:
             self._form = await asyncio.to_thread(self.model.first_form)
         forms = _FORMS[_FORMS.index(self._form) :]
         for form in forms:
             try:
-                reply = await self._requests.make(call.in_form(form), clock)
-            except ModelTrouble as trouble:
-                if trouble.code != "JUDGE_REQUEST" or form == forms[-1]:
+                reply = await self._requests.make(call.in_form(form), time)
+            except ProviderError as error:
+                if error.code != "JUDGE_REQUEST" or form == forms[-1]:
                     raise
             else:
                 self._form = form

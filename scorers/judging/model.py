@@ -1,4 +1,6 @@
-"""Which model judges: its provider, name, address, key, price and time limit, and the variables that hold keys."""
+"""Which model judges: its provider, name, address, key, price and time limit, and the variables that hold keys; and who judges,
+for what holds of one judge alone, such as a calibration.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +8,11 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from eval_skills.core.config.limits import absence
 from eval_skills.core.errors import ConfigError
+from eval_skills.scorers.judging.prompt import PROMPT_VERSION
 from eval_skills.scorers.judging.provider import Form, ModelReply, has_provider, knows_schemas, list_price
 
 if TYPE_CHECKING:
@@ -135,3 +138,33 @@ def judge_secrets(llm: LlmSettings, environ: Mapping[str, str]) -> dict[str, str
     """The keys themselves by variable, for redaction: that which `llm` names, and those that might have been used."""
     names = {name for variables in PROVIDERS.values() for name in variables} | {llm.api_key_env or ""}
     return {name: value for name in sorted(names) if (value := environ.get(name, "").strip())}
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class JudgeIdentity:
+    """A judge: its model (all of a panel's, and how they vote), and the version of its prompts."""
+
+    model: str
+    prompt: str
+
+    def __str__(self) -> str:
+        return f"{self.model} ({self.prompt})"
+
+
+def identity_of(evaluator: Any, scorer: str | None, run_model: str | None) -> JudgeIdentity | None:
+    """The identity of an evaluator that asks models, where `run_model` is the run's; None for one that asks none.
+
+    An evaluator may have a `version` (of its prompts) and a `panel`; else its name and its models alone count.
+    """
+    models = getattr(evaluator, "models", ())
+    if not models:
+        return None
+    names = [model or run_model or "no model" for model in models]
+    panel = getattr(evaluator, "panel", None)
+    voting = "" if panel is None or panel.is_single else f" ({panel.described})"
+    return JudgeIdentity(f"{' + '.join(names)}{voting}", prompt_version(str(getattr(evaluator, "version", scorer))))
+
+
+def prompt_version(version: str) -> str:
+    """The version of one question's words, with that of the words around all of them."""
+    return f"{version}, prompt {PROMPT_VERSION}"

@@ -12,7 +12,7 @@ from importlib import import_module
 from inspect import isawaitable
 from typing import Any, Literal
 
-from eval_skills.scorers.judging.errors import ModelTrouble, trouble_of
+from eval_skills.scorers.judging.errors import ProviderError, provider_error
 from eval_skills.scorers.judging.prompt import Message
 
 Form = Literal["schema", "object", "text"]
@@ -66,7 +66,7 @@ async def complete(call: ModelCall, timeout_s: float) -> ModelReply:
     """Make one request, once: nothing is retried in here. What trickles in does not extend the time limit.
 
     Raises:
-        ModelTrouble: there is no reply.
+        ProviderError: there is no reply.
     """
     litellm = await asyncio.to_thread(load)
     try:
@@ -74,9 +74,9 @@ async def complete(call: ModelCall, timeout_s: float) -> ModelReply:
             reply = await litellm.acompletion(**_arguments(call), timeout=timeout_s, max_retries=0, drop_params=True)
     except TimeoutError:
         message = f"{call.model} did not answer within {timeout_s:.3g} s"
-        raise ModelTrouble(message, code="JUDGE_TIMEOUT", again=True, billed=True) from None
+        raise ProviderError(message, code="JUDGE_TIMEOUT", again=True, billed=True) from None
     except Exception as error:
-        raise trouble_of(error, call.model, call.api_base) from error
+        raise provider_error(error, call.model, call.api_base) from error
     return _read(reply, call.model)
 
 
@@ -159,7 +159,7 @@ def _arguments(call: ModelCall) -> dict[str, Any]:
 
 def _read(reply: Any, model: str) -> ModelReply:
     if not reply.choices:
-        raise ModelTrouble(f"{model} gave an answer without choices", code="JUDGE_UNAVAILABLE", again=True)
+        raise ProviderError(f"{model} gave an answer without choices", code="JUDGE_UNAVAILABLE", again=True)
     choice, usage = reply.choices[0], getattr(reply, "usage", None)
     prompt, completion = (getattr(usage, name, None) or 0 for name in ("prompt_tokens", "completion_tokens"))
     known = bool(prompt or completion)  # a server that does not count says zero, or nothing

@@ -10,7 +10,7 @@ import re
 from functools import cache
 from typing import Any, NoReturn, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 R = TypeVar("R", bound="Reply")
 
@@ -29,6 +29,9 @@ class Reply(BaseModel):
     """
 
     model_config = ConfigDict(strict=True, frozen=True, extra="ignore", allow_inf_nan=False)
+
+
+REASONING = Field(min_length=1, description="Why: what in the material speaks for and against, before the score is decided")
 
 
 class _Ours(ValueError):

@@ -19,7 +19,7 @@ NOT_JUDGED = "na"
 """What a model says of a dimension that cannot be judged; no level has this name."""
 
 MAX_DIMENSIONS, MAX_LEVELS = 20, 12
-DUST = 1e-9
+TOLERANCE = 1e-9
 """What float arithmetic may lose of a score."""
 
 DimensionName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,59}$")]
@@ -90,7 +90,7 @@ class Rubric(Model):
 
     def below_floor(self, scores: Mapping[str, float]) -> list[str]:
         """The dimensions in `scores` that do not reach their own floor, in the rubric's order."""
-        return [name for name, each in self.dimensions.items() if name in scores and scores[name] < each.floor - DUST]
+        return [name for name, each in self.dimensions.items() if name in scores and scores[name] < each.floor - TOLERANCE]
 
 
 def rubric_of(written: str | Mapping[str, Any] | None, folder: Path | None) -> Rubric:

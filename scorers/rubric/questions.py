@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, create_model
 
-from eval_skills.scorers.judging.grading import REASONING
 from eval_skills.scorers.judging.prompt import Material, Question
-from eval_skills.scorers.judging.reply import Reply
+from eval_skills.scorers.judging.reply import REASONING, Reply
 
 if TYPE_CHECKING:
     from eval_skills.scorers.rubric.definition import RubricDimension

@@ -1,7 +1,4 @@
-"""What became of the dimensions of a rubric, in figures and in words.
-
-What a panel says of the dimensions of a rubric, and how far its members agree on the answer.
-"""
+"""The results of the dimensions of a rubric, in figures and in words, and how far a panel agrees on them and on the answer."""
 
 from __future__ import annotations
 
@@ -12,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 from eval_skills.core.models import Reason
 from eval_skills.core.text import one_line
 from eval_skills.scorers.claims.lookup import Finding, reasons_of
-from eval_skills.scorers.judging.aggregation import consensus_of, spread_of, unity
-from eval_skills.scorers.judging.panel import Panel
+from eval_skills.scorers.judging.aggregation import consensus_of, describe_agreement, spread_of
+from eval_skills.scorers.judging.panel import Panel, Votes
 from eval_skills.scorers.judging.quotes import quotes_found
-from eval_skills.scorers.judging.votes import Ballots
-from eval_skills.scorers.rubric.definition import DUST, NOT_JUDGED, Rubric, RubricDimension
+from eval_skills.scorers.rubric.definition import NOT_JUDGED, TOLERANCE, Rubric, RubricDimension
 from eval_skills.scorers.score import remark
 
 if TYPE_CHECKING:
@@ -51,8 +47,8 @@ class DimensionResult:
             votes = f" ({self.given})" if self.consensus else ""
             message = f"{self.name} was not scored{votes}: {self.why}"
             return [remark("RUBRIC_NOT_SCORED", message, where)]
-        unity = f", agreement {self.consensus.agreement:.2g}" if self.consensus else ""
-        message = f"{self.name}: {self.given} ({self.score:.4g}{unity}, weight {dimension.weight:g}): {self.why}"
+        agreed = f", agreement {self.consensus.agreement:.2g}" if self.consensus else ""
+        message = f"{self.name}: {self.given} ({self.score:.4g}{agreed}, weight {dimension.weight:g}): {self.why}"
         reason = Reason(code="RUBRIC_DIMENSION", message=message, where=where)
         return [reason.as_remark() if self.score == 1 else reason, *reasons_of(self.unsupported)]
 
@@ -105,19 +101,19 @@ def floor_reasons(rubric: Rubric, scores: dict[str, float]) -> tuple[Reason, ...
     )
 
 
-def settled(panel: Panel, ballots: Ballots[DimensionResult]) -> DimensionResult:
+def settled(panel: Panel, votes: Votes[DimensionResult]) -> DimensionResult:
     """The panel's result for one dimension, in the words of the vote nearest to it; a single vote as it is."""
     if panel.is_single:
-        return ballots.counted[0]
-    found = consensus_of(panel, ballots, lambda result: result.score)
-    nearest = min(ballots.counted, key=lambda result: _distance(result.score, found.value))
+        return votes.counted[0]
+    found = consensus_of(panel, votes, lambda result: result.score)
+    nearest = min(votes.counted, key=lambda result: _distance(result.score, found.value))
     facts = {"members": found.voices, "agreement": found.agreement, "spread": found.spread}
-    given = ", ".join(f"{name}: {_listed(results)}" for name, results in ballots.present.items())
+    given = ", ".join(f"{name}: {_listed(results)}" for name, results in votes.present.items())
     return replace(nearest, score=found.value, given=given, facts={**nearest.facts, "panel": facts}, consensus=found)
 
 
 @dataclass(frozen=True, slots=True)
-class RubricUnity:
+class RubricAgreement:
     """How far a panel agrees on an answer as a whole; there is nothing to say of a single vote.
 
     `members` are the members' own overall scores, None for one that failed or judged nothing that counts; of a single member they
@@ -139,7 +135,7 @@ class RubricUnity:
     def remark(self) -> Reason:
         """Who gave what."""
         scores = (f"{name}: {'no verdict' if score is None else f'{score:.4g}'}" for name, score in self.members.items())
-        message = f"overall {', '.join(scores)} ({unity(self.panel, self.agreement, self.spread)})"
+        message = f"overall {', '.join(scores)} ({describe_agreement(self.panel, self.agreement, self.spread)})"
         return remark("RUBRIC_PANEL", message, "rubric")
 
     @property
@@ -149,22 +145,22 @@ class RubricUnity:
         return {**facts, "failed": self.failed}
 
 
-def unity_of(
-    panel: Panel, rubric: Rubric, results: Sequence[DimensionResult], polled: Sequence[Ballots[Any]], *, passed: bool
-) -> RubricUnity | None:
+def agreement_among(
+    panel: Panel, rubric: Rubric, results: Sequence[DimensionResult], polled: Sequence[Votes[Any]], *, passed: bool
+) -> RubricAgreement | None:
     """How far the votes in `polled`, which came to `results`, agree that the answer passed, or did not; None for a single one."""
     if panel.is_single:
         return None
     voices = [each.consensus.voices for each in results if each.consensus]
-    asked = dict.fromkeys(name for ballots in polled for name in ballots.members) if len(panel.models) > 1 else {}
+    asked = dict.fromkeys(name for votes in polled for name in votes.members) if len(panel.models) > 1 else {}
     members, agreeing = dict[str, float | None](asked), []
     for name in dict.fromkeys([*asked, *(name for each in voices for name in each)]):
         scores = _scores_of(name, results)
         members[name] = overall = rubric.overall(scores)
         if overall is not None:
-            agreeing.append((overall >= rubric.pass_at - DUST and not rubric.below_floor(scores)) == passed)
-    failed = [each for ballots in polled for each in ballots.failed]
-    return RubricUnity(panel, members, sum(agreeing) / len(agreeing), failed)
+            agreeing.append((overall >= rubric.pass_at - TOLERANCE and not rubric.below_floor(scores)) == passed)
+    failed = [each for votes in polled for each in votes.failed]
+    return RubricAgreement(panel, members, sum(agreeing) / len(agreeing), failed)
 
 
 def _scores_of(voice: str, results: Sequence[DimensionResult]) -> dict[str, float]:

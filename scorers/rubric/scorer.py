@@ -13,22 +13,23 @@ from eval_skills.core.models import EvalTask, Reason
 from eval_skills.core.models.base import Rate, Text
 from eval_skills.scorers.answer import text_of, unwrapped
 from eval_skills.scorers.claims.judged import judged_claims
-from eval_skills.scorers.judging.graded_votes import truncation_remarks
+from eval_skills.scorers.judging.grading import truncation_remarks
 from eval_skills.scorers.judging.judges import together
+from eval_skills.scorers.judging.panel import Votes
 from eval_skills.scorers.judging.prompt import Material
-from eval_skills.scorers.judging.votes import Ballots
-from eval_skills.scorers.panel_options import PanelOptions
+from eval_skills.scorers.options import PanelOptions
 from eval_skills.scorers.registry import scorer
-from eval_skills.scorers.rubric.definition import DUST, NOT_JUDGED, Rubric, RubricDimension, rubric_of
+from eval_skills.scorers.rubric.definition import NOT_JUDGED, TOLERANCE, Rubric, RubricDimension, rubric_of
 from eval_skills.scorers.rubric.questions import VERSION, rubric_question, verdicts_in
 from eval_skills.scorers.rubric.results import (
     DimensionResult,
+    RubricAgreement,
+    agreement_among,
     by_claims,
     by_level,
     floor_reasons,
     overall_reason,
     settled,
-    unity_of,
 )
 from eval_skills.scorers.score import Score
 from eval_skills.scorers.trajectory.transcript import has_results, run_materials
@@ -135,31 +136,31 @@ class RubricScorer(PanelOptions):
         claims = await judged_claims(self.task, response, voter, reference=self._reference)
         return _Part({name: by_claims(name, claims) for name in names}, claims.truncated)
 
-    def _summed(self, polled: list[Ballots[_Part]]) -> Score:
-        parts = [part for ballots in polled for part in ballots.given]
-        given = {name: self._settled(ballots, name) for ballots in polled for name in ballots.given[0].results}
+    def _summed(self, polled: list[Votes[_Part]]) -> Score:
+        parts = [part for votes in polled for part in votes.given]
+        given = {name: self._settled(votes, name) for votes in polled for name in votes.given[0].results}
         results = [given[name] for name in self._rubric.dimensions]
         scores = {each.name: each.score for each in results if each.score is not None}
         overall, floors = self._overall(results, scores), floor_reasons(self._rubric, scores)
-        enough = overall >= self._rubric.pass_at - DUST
+        enough = overall >= self._rubric.pass_at - TOLERANCE
         short = () if enough else (overall_reason(self._rubric, scores, overall),)
         details = [reason for each in results for reason in each.reasons(self._rubric.dimensions[each.name])]
         truncated = {name: cut for part in parts for name, cut in part.truncated.items()}
-        unity = unity_of(self.panel, self._rubric, results, polled, passed=enough and not floors)
+        agreement = agreement_among(self.panel, self._rubric, results, polled, passed=enough and not floors)
         return Score(
             overall,
             passed=enough and not floors,
             gates=floors,
-            reasons=(*short, *((unity.remark,) if unity else ()), *details, *truncation_remarks(truncated)),
+            reasons=(*short, *((agreement.remark,) if agreement else ()), *details, *truncation_remarks(truncated)),
             dimensions={f"rubric.{name}": score for name, score in scores.items()},
             metadata={
                 "rubric": self._facts(results),
-                "judge": self._asking([part.ruling for part in parts if part.ruling]) | ({"panel": unity.facts} if unity else {}),
+                "judge": self._asking([part.ruling for part in parts if part.ruling], agreement),
             },
         )
 
-    def _settled(self, ballots: Ballots[_Part], name: str) -> DimensionResult:
-        return settled(self.panel, ballots.each(lambda part: part.results[name]))
+    def _settled(self, votes: Votes[_Part], name: str) -> DimensionResult:
+        return settled(self.panel, votes.each(lambda part: part.results[name]))
 
     def _overall(self, results: list[DimensionResult], scores: Mapping[str, float]) -> float:
         if (overall := self._rubric.overall(scores)) is not None:
@@ -191,11 +192,12 @@ class RubricScorer(PanelOptions):
         dimensions = {each.name: {"score": each.score, "weight": weights[each.name], **each.facts} for each in results}
         return {"name": self._rubric.name, "passAt": self._rubric.pass_at, "dimensions": dimensions}
 
-    def _asking(self, rulings: list[Ruling[Any]]) -> dict[str, Any]:
+    def _asking(self, rulings: list[Ruling[Any]], agreement: RubricAgreement | None) -> dict[str, Any]:
         return {
             "models": sorted({each.model for each in rulings}),
             "calls": len(rulings),
             "cached": all(each.cached for each in rulings),
             "replies": sum(each.readings for each in rulings),
             "version": self.version,
+            **({"panel": agreement.facts} if agreement else {}),
         }

@@ -26,46 +26,32 @@ def reaches(score: float, min_score: float) -> bool:
 
 def below_min(score: float, min_score: float) -> Reason:
     """The reason of a score that does not reach its limit."""
-    message = f"expected a score of at least {min_score:g} of 100, got {told(score * 100, min_score)}"
+    message = f"expected a score of at least {min_score:g} of 100, got {distinct(score * 100, min_score)}"
     return Reason(code="SCORE_BELOW_MIN", message=message, where="thresholds.minScore")
 
 
 def limit_reasons(thresholds: Thresholds, response: SkillResponse) -> list[Reason]:
-    """The reasons of a cost or latency beyond its limit. What is unknown is not known to be within it, and fails."""
-    return [*_cost(thresholds.max_cost, response.cost_usd), *_latency(thresholds.max_latency, response.latency_ms)]
-
-
-def _cost(limit: float | None, cost: float | None) -> list[Reason]:
-    where = "thresholds.maxCost"
-    if limit is None or (cost is not None and cost <= limit * (1 + TOLERANCE)):
-        return []
-    if cost is None:
-        message = f"expected a cost of at most {limit:g} USD, got none: the skill did not report costUsd"
-        return [Reason(code="COST_UNKNOWN", message=message, where=where)]
-    return [
-        Reason(
-            code="COST_ABOVE_MAX", message=f"expected a cost of at most {limit:g} USD, got {told(cost, limit)} USD", where=where
-        )
+    """The reasons of a cost or latency beyond its limit. An unknown one fails: it may be beyond."""
+    cost, latency = response.cost_usd, response.latency_ms
+    reasons = [
+        _limit("COST", "USD", thresholds.max_cost, cost, "the skill did not report costUsd", tolerance=TOLERANCE),
+        _limit("LATENCY", "ms", thresholds.max_latency, latency, "it was not measured"),
     ]
+    return [reason for reason in reasons if reason is not None]
 
 
-def _latency(limit: float | None, latency: float | None) -> list[Reason]:
-    where = "thresholds.maxLatency"
-    if limit is None or (latency is not None and latency <= limit):
-        return []
-    if latency is None:
-        message = f"expected a latency of at most {limit:g} ms, got none: it was not measured"
-        return [Reason(code="LATENCY_UNKNOWN", message=message, where=where)]
-    return [
-        Reason(
-            code="LATENCY_ABOVE_MAX",
-            message=f"expected a latency of at most {limit:g} ms, got {told(latency, limit)} ms",
-            where=where,
-        )
-    ]
+def _limit(what: str, unit: str, limit: float | None, value: float | None, unknown: str, tolerance: float = 0) -> Reason | None:
+    if limit is None or (value is not None and value <= limit * (1 + tolerance)):
+        return None
+    name = what.lower()
+    code, got = (
+        (f"{what}_UNKNOWN", f"none: {unknown}") if value is None else (f"{what}_ABOVE_MAX", f"{distinct(value, limit)} {unit}")
+    )
+    message = f"expected a {name} of at most {limit:g} {unit}, got {got}"
+    return Reason(code=code, message=message, where=f"thresholds.max{name.title()}")
 
 
-def told(value: float, limit: float) -> str:
+def distinct(value: float, limit: float) -> str:
     """A number beside its limit, with as many digits as it takes to tell them apart."""
     short = f"{value:.6g}"
     return repr(value) if short == f"{limit:.6g}" else short

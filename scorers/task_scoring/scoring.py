@@ -13,8 +13,8 @@ from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask, Expected, Thresholds, Verdict
 from eval_skills.scorers.answer import is_long
 from eval_skills.scorers.claims.scorer import Hallucination
-from eval_skills.scorers.judge_identity import JudgeIdentity, identity_of
 from eval_skills.scorers.judging.budget import counted
+from eval_skills.scorers.judging.model import JudgeIdentity, identity_of
 from eval_skills.scorers.score import as_score, remark
 from eval_skills.scorers.settings import ScoringSettings
 from eval_skills.scorers.task_scoring.configured import dimensions_of, evaluator_of, forbidden_of
@@ -78,12 +78,12 @@ class TaskScoring:
     @property
     def judge(self) -> JudgeIdentity | None:
         """Who gives the evaluator's verdict, where that is models."""
-        return identity_of(self._evaluator, self.scorer, self.settings)
+        return identity_of(self._evaluator, self.scorer, self.settings.llm.model)
 
     @property
     def claims_judge(self) -> JudgeIdentity | None:
         """Who verifies the claims of an answer for ``checks.hallucination``, where that is a model."""
-        return identity_of(self._hallucination, None, self.settings) if self._hallucination else None
+        return identity_of(self._hallucination, None, self.settings.llm.model) if self._hallucination else None
 
     @property
     def _models(self) -> tuple[str | None, ...]:

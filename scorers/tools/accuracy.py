@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import Reason
-from eval_skills.core.text import excerpt, nearest
+from eval_skills.core.text import excerpt, nearest, normalise_tool_name
 from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.score import Score, remark
 from eval_skills.scorers.settings import ScoringSettings
 from eval_skills.scorers.tools.calls import known_calls
 from eval_skills.scorers.tools.categories import category_table, does, programs_of
-from eval_skills.scorers.tools.names import same_tool_otherwise_spelled, spelled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,11 +86,12 @@ class ToolAccuracy:
         return does(programs, category) or not self._table[category].isdisjoint(map(self._spelled, programs))
 
     def _spelled(self, name: str) -> str:
-        return spelled(name, self.settings.tool_names)
+        return self.settings.spelled(name)
 
 
 def _missing(name: str, called: Sequence[str]) -> Reason:
-    other = same_tool_otherwise_spelled(name, called)
+    wanted = normalise_tool_name(name)
+    other = next((each for each in called if normalise_tool_name(each) == wanted), None)
     if other is not None:
         message = f"expected a call of {name!r}, got {other!r}: spelled otherwise; mend the name or set toolNames to normalised"
         return Reason(code="TOOL_NAME_MISMATCH", message=message, where="expected.tools")

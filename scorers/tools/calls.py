@@ -57,15 +57,15 @@ def unknown_calls(response: SkillResponse) -> Reason | None:
         if not call.name.strip():
             return _unknown(_nameless(call.model_dump(exclude_unset=True)), f"toolCalls[{place}]")
     for place, message in enumerate(map(inner_message, response.messages or ())):
-        if (problem := _hidden_in(message, told=bool(response.tool_calls))) is not None:
+        if (problem := _hidden_in(message, reported=bool(response.tool_calls))) is not None:
             return _unknown(problem, f"messages[{place}]")
     return None
 
 
-def _hidden_in(message: Mapping[str, Any], *, told: bool) -> str | None:
-    """Why a message may hold calls that nobody can read; `told` says that there are calls which were reported beside it."""
+def _hidden_in(message: Mapping[str, Any], *, reported: bool) -> str | None:
+    """Why a message may hold calls that cannot be read; `reported` says that there are calls which were reported beside it."""
     role = role_in(message)
-    if role is None and (not told or any(True for _ in every_call(message))):
+    if role is None and (not reported or any(True for _ in every_call(message))):
         return unknown_role(message)
     nameless = (call for call in every_call(message) if _tool_call(call) is None)
     return next(map(_nameless, nameless), None) if role == "assistant" else None

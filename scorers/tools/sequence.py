@@ -14,7 +14,6 @@ from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.score import Score
 from eval_skills.scorers.settings import ScoringSettings
 from eval_skills.scorers.tools.calls import known_calls
-from eval_skills.scorers.tools.names import spelled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as Names
@@ -49,8 +48,8 @@ class Sequence:
         calls = known_calls(response)
         if calls is None:
             return None
-        called = [spelled(call.name, self.settings.tool_names) for call in calls]
-        expected = [spelled(name, self.settings.tool_names) for name in self.expected]
+        called = [self.settings.spelled(call.name) for call in calls]
+        expected = [self.settings.spelled(name) for name in self.expected]
         matched, total = self._progress(called, expected)
         reasons = () if matched == total else (self._reason(called, expected, f"{matched} of {total}"),)
         return Score(matched / total, reasons=reasons, metadata={"correct": matched == total})

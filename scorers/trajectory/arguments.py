@@ -1,21 +1,20 @@
-"""How the arguments of two calls of one tool are compared: always the output's against the reference's.
-
-The way to one value inside the arguments of a call.
+"""How the arguments of two calls of one tool are compared: always the output's against the reference's; by a mode, by the values
+at some paths, or by a function of the caller's, for all tools or for single ones.
 """
 
 from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from inspect import isawaitable
-from typing import Any, Literal, Protocol
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from inspect import isawaitable, iscoroutinefunction
+from typing import Any, Literal, Protocol, cast, get_args
 
 from eval_skills.core.documents.json_equality import json_equal, same_scalar
 from eval_skills.core.errors import InputError, ScorerError
-from eval_skills.core.text import one_line
-from eval_skills.scorers.trajectory.calls import shown
+from eval_skills.core.text import nearest, one_line
+from eval_skills.scorers.trajectory.calls import Call, Spelling, shown
 
 Arguments = dict[str, Any]
 ArgumentsMode = Literal["exact", "ignore", "subset", "superset"]
@@ -51,11 +50,9 @@ class ByMode:
 
     @property
     def is_equivalence(self) -> bool:
-        """True of `exact` and `ignore`."""
         return self.mode in ("exact", "ignore")
 
     def holds(self, output: Arguments, reference: Arguments) -> bool:
-        """As the mode says."""
         if self.mode == "exact":
             return json_equal(output, reference)
         if self.mode == "ignore":
@@ -64,7 +61,6 @@ class ByMode:
         return all(key in whole and self._same(value, whole[key]) for key, value in part.items())
 
     def differences(self, output: Arguments, reference: Arguments) -> list[str]:
-        """The top-level keys whose values do not match."""
         if self.mode == "ignore":
             return []
         part, whole = (output, reference) if self.mode == "subset" else (reference, output)
@@ -84,15 +80,13 @@ class ByKeyPaths:
 
     @property
     def is_equivalence(self) -> bool:
-        """True."""
         return True
 
     def holds(self, output: Arguments, reference: Arguments) -> bool:
-        """Whether every path leads to equal values."""
         return next(self._failing(output, reference), None) is None
 
     def differences(self, output: Arguments, reference: Arguments) -> list[str]:
-        """The paths that fail; one that is on neither side may be a typing error, and says so."""
+        # a path that is on neither side may be a typing error: it does not match, and says so
         return [_difference(path.written, one, other) for path, one, other in self._failing(output, reference)]
 
     def _failing(self, output: Arguments, reference: Arguments) -> Iterator[tuple[KeyPath, Any, Any]]:
@@ -115,11 +109,9 @@ class ByFunction:
 
     @property
     def is_equivalence(self) -> bool:
-        """False, for all we know."""
         return False
 
     def holds(self, output: Arguments, reference: Arguments) -> bool:
-        """The function's answer."""
         try:
             answer = self.function(copy.deepcopy(output), copy.deepcopy(reference))
             if isawaitable(answer):  # which would be true whatever it comes to
@@ -133,7 +125,7 @@ class ByFunction:
             raise ScorerError(f"the argument matcher of tool {self.tool!r} broke: {said}") from error
 
     def differences(self, output: Arguments, reference: Arguments) -> list[str]:
-        """Both sides: what the function looked at is its own affair."""
+        # both sides, since it is not known what the function looked at
         return [f"refused by its matcher, expected {shown(reference)}, got {shown(output)}"]
 
 
@@ -206,3 +198,71 @@ class KeyPath:
 
 def _is_place(step: str) -> bool:
     return step.isascii() and step.isdigit() and len(step) < 10
+
+
+ARGUMENTS_MODES: tuple[str, ...] = get_args(ArgumentsMode)
+Override = ArgumentsMode | list[str] | ArgumentsMatcher
+Overrides = Mapping[str, Override]
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentsRules:
+    """The rule of every tool, and the rule of single ones by their names."""
+
+    default: ArgumentsRule
+    of_tools: Mapping[str, ArgumentsRule] = field(default_factory=dict)
+
+    def of(self, tool: str) -> ArgumentsRule:
+        """The rule of a tool, by the name that is compared."""
+        return self.of_tools.get(tool, self.default)
+
+    def holds(self, output: Call, reference: Call) -> bool:
+        """Whether two calls of one tool match. Malformed arguments match only where arguments are ignored."""
+        rule = self.of_tools.get(output.name, self.default)
+        if output.arguments is None or reference.arguments is None:
+            return rule == _IGNORE
+        return rule.holds(output.arguments, reference.arguments)
+
+
+def rules_of(mode: Any, overrides: Any = None, *, deep: bool = False, spelling: Spelling | None = None) -> ArgumentsRules:
+    """The rules that a caller or a benchmark has written.
+
+    An override is a mode, a list of key paths (an empty one compares nothing) or a function of (output's arguments,
+    reference's arguments); it beats the mode for its tool. None is no overrides. `deep` is that of `ByMode`.
+
+    Raises:
+        InputError: a mode or an override is none of these; `path` names the tool.
+    """
+    default = _by_mode(mode, deep, "the arguments mode")
+    if overrides is not None and not isinstance(overrides, Mapping):
+        raise InputError(f"expected an object of tools' names, got {overrides!r}", path="overrides")
+    named: dict[str, ArgumentsRule] = {}
+    for tool, override in (overrides or {}).items():
+        try:
+            named[spelling(str(tool)) if spelling else str(tool)] = _rule_of(str(tool), override, deep)
+        except InputError as error:
+            raise InputError(error.message, path=f"overrides.{tool}") from error
+    return ArgumentsRules(default, named)
+
+
+_IGNORE = ByMode("ignore")
+
+
+def _rule_of(tool: str, override: Any, deep: bool) -> ArgumentsRule:
+    if isinstance(override, str):
+        return _by_mode(override, deep, "the override")
+    if isinstance(override, list | tuple):
+        return ByKeyPaths(tuple(map(KeyPath.of, override))) if override else _IGNORE
+    if callable(override) and not iscoroutinefunction(override):
+        return ByFunction(tool, override)
+    valid = f"give a mode ({', '.join(ARGUMENTS_MODES)}), a list of key paths or a plain function"
+    raise InputError(f"the override is {override!r}; {valid}")
+
+
+def _by_mode(mode: Any, deep: bool, what: str) -> ByMode:
+    if mode == "ignore":
+        return _IGNORE
+    if not isinstance(mode, str) or mode not in ARGUMENTS_MODES:
+        hint = nearest(mode, ARGUMENTS_MODES) if isinstance(mode, str) else ""
+        raise InputError(f"{what} is {mode!r}{hint}; valid are {', '.join(ARGUMENTS_MODES)}")
+    return ByMode(cast("ArgumentsMode", mode), deep)

@@ -12,10 +12,10 @@ from typing import Any, Literal, NamedTuple, cast, get_args
 from eval_skills.core.errors import InputError
 from eval_skills.core.text import nearest
 from eval_skills.scorers.tools.sequence import lcs_length
+from eval_skills.scorers.trajectory.arguments import ArgumentsRules
 from eval_skills.scorers.trajectory.edits import Edit, call_edits, message_edits, messages_match
 from eval_skills.scorers.trajectory.matching import Pairing
 from eval_skills.scorers.trajectory.messages import Trajectory
-from eval_skills.scorers.trajectory.rules import ArgumentsRules
 
 TrajectoryMode = Literal["strict", "unordered", "subset", "superset"]
 TRAJECTORY_MODES: tuple[str, ...] = get_args(TrajectoryMode)

@@ -7,12 +7,11 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from eval_skills.scorers.answer import is_long
-from eval_skills.scorers.trajectory.arguments import ArgumentsMode
+from eval_skills.scorers.trajectory.arguments import ArgumentsMode, Overrides, rules_of
 from eval_skills.scorers.trajectory.comparison import TrajectoryComparison, TrajectoryMode, trajectory_mode
 from eval_skills.scorers.trajectory.graph import GraphComparison, read_steps
 from eval_skills.scorers.trajectory.messages import OUTPUT, REFERENCE, Trajectory, read_reference, read_trajectory
 from eval_skills.scorers.trajectory.results import EvaluatorResult, crash_of, crashed, recorded, result_of
-from eval_skills.scorers.trajectory.rules import Overrides, rules_of
 
 LONG_CHARS = 65_536
 """Asynchronous evaluators compare trajectories beyond this in a thread."""

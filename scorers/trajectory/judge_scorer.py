@@ -9,10 +9,9 @@ from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask
 from eval_skills.core.models.base import Rate
 from eval_skills.scorers.answer import unwrapped
-from eval_skills.scorers.judging.graded_votes import GradedVotes
-from eval_skills.scorers.judging.grading import Grade, Grading
+from eval_skills.scorers.judging.grading import Grade, GradedVotes, Grading
 from eval_skills.scorers.judging.prompt import Material, Question
-from eval_skills.scorers.panel_options import PanelOptions
+from eval_skills.scorers.options import PanelOptions
 from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.score import Score
 from eval_skills.scorers.trajectory.messages import read_reference
@@ -77,9 +76,10 @@ class TrajectoryJudge(PanelOptions):
         """
         if not (steps := run_materials(response)):
             return None
-        ballots = await self.panel.ask(self.settings.judges, self._question(steps, response))
-        votes = GradedVotes(self.panel, self._grading, self.threshold, ballots)
-        return votes.score(code="TRAJECTORY_JUDGED", where="messages", version=VERSION)
+        votes = await self.panel.ask(self.settings.judges, self._question(steps, response))
+        return GradedVotes(self.panel, self._grading, self.threshold, votes).score(
+            code="TRAJECTORY_JUDGED", where="messages", version=VERSION
+        )
 
     def _question(self, steps: tuple[Material, ...], response: SkillResponse) -> Question[Grade]:
         described = {"description": self.task.description, "input": self.task.input_data}

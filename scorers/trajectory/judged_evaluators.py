@@ -28,9 +28,9 @@ from eval_skills.scorers.trajectory.prompts import (
     FewShotExample,
     JudgedReply,
     PromptTemplate,
+    describe_examples,
     example_materials,
     judged_reply,
-    told,
 )
 from eval_skills.scorers.trajectory.results import JudgedResult, feedback
 from eval_skills.scorers.trajectory.transcript import transcript
@@ -150,7 +150,7 @@ def create_async_trajectory_llm_as_judge(
         role=_role(system),
         reply=reply,
         examples=example_materials(examples, reply),
-        preface=told(examples),
+        preface=describe_examples(examples),
         key=feedback_key,
         nothing=min(choices) if choices is not None else 0.0 if continuous else False,
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from eval_skills.core.errors import InputError
@@ -13,13 +12,11 @@ from eval_skills.core.text import nearest
 from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.score import Score, remark
 from eval_skills.scorers.settings import ScoringSettings
-from eval_skills.scorers.tools.names import spelled
-from eval_skills.scorers.trajectory.arguments import ArgumentsMode
+from eval_skills.scorers.trajectory.arguments import ArgumentsMode, rules_of
 from eval_skills.scorers.trajectory.calls import read_call
 from eval_skills.scorers.trajectory.comparison import Comparison, TrajectoryComparison, TrajectoryMode
 from eval_skills.scorers.trajectory.edits import MAX_SHOWN
 from eval_skills.scorers.trajectory.messages import Message, Trajectory, read_reference, read_trajectory
-from eval_skills.scorers.trajectory.rules import rules_of
 from eval_skills.scorers.trajectory.shapes import UnreadableTrajectory
 
 if TYPE_CHECKING:
@@ -103,8 +100,7 @@ class TrajectoryMatch:
 
     @property
     def _spelling(self) -> Spelling | None:
-        exact = self.settings.tool_names == "exact"
-        return None if exact else partial(spelled, tool_names=self.settings.tool_names)
+        return None if self.settings.tool_names == "exact" else self.settings.spelled
 
     def _score(self, response: SkillResponse) -> Score:
         if self.mode == "strict" and response.messages is None:

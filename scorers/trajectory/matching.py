@@ -6,8 +6,8 @@ import json
 from collections import deque
 from collections.abc import Sequence
 
+from eval_skills.scorers.trajectory.arguments import ArgumentsRules
 from eval_skills.scorers.trajectory.calls import Call
-from eval_skills.scorers.trajectory.rules import ArgumentsRules
 
 _UNKNOWN, _NO, _YES = range(3)
 _MANY_PAIRS = 1_000

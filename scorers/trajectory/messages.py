@@ -86,7 +86,7 @@ def read_reference(given: Any, side: str = REFERENCE, spelling: Spelling | None 
         UnreadableTrajectory: as there, or a call has no name or its arguments are no JSON object, or a key is nearly a known one.
     """
     trajectory = read_trajectory(given, side, spelling)
-    refuse_misspelt(messages_in(given, side), side)
+    reject_unknown_keys(messages_in(given, side), side)
     for place, call in enumerate(trajectory.calls):
         if call.arguments is None:
             number = next(number for number, each in enumerate(trajectory.messages, start=1) if place in each.calls)
@@ -118,7 +118,7 @@ _MAPPINGS = (dict, Mapping)
 """A dict is told at once; to ask the abstract class takes ten times as long."""
 
 
-def refuse_misspelt(messages: Iterable[Any], side: str) -> None:
+def reject_unknown_keys(messages: Iterable[Any], side: str) -> None:
     """That no message of a reference, and no call in it, has a key that is nearly one of those that are compared.
 
     Further keys are fine: real messages carry many. Objects are taken as they are.

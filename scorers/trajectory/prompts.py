@@ -19,9 +19,8 @@ from pydantic import AfterValidator, Field, ValidationError, create_model
 
 from eval_skills.core.errors import InputError
 from eval_skills.core.text import excerpt, nearest
-from eval_skills.scorers.judging.grading import REASONING
 from eval_skills.scorers.judging.prompt import Material
-from eval_skills.scorers.judging.reply import Reply
+from eval_skills.scorers.judging.reply import REASONING, Reply
 
 ROLE = """You judge the way that an agent took to its answer: its messages, the tools it called, with which arguments, and what it
 made of their results. Judge the way, not the style: how long, polished or confident a message is does not count. What tools
@@ -138,7 +137,7 @@ def example_materials(examples: Sequence[FewShotExample], reply: type[JudgedRepl
     )
 
 
-def told(examples: Sequence[FewShotExample]) -> str:
+def describe_examples(examples: Sequence[FewShotExample]) -> str:
     """What the model is told about them; nothing where there are none."""
     if not examples:
         return ""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from eval_skills.engine.judging.outcome import judges_of
-from eval_skills.scorers.judging.judges import no_rate_limit
+from eval_skills.scorers.judging.budget import no_rate_limit
 from eval_skills.tasks.rate_limits import apply_rate_limits, limit_of
 
 if TYPE_CHECKING:

@@ -93,7 +93,7 @@ def test_a_spent_budget_exits_3_and_a_judge_that_refuses_us_2(served: Any, model
     leave(served.folder, SECOND, "short")
     command = configure(served, model)
     stopped = served.call(*command, "--max-judge-cost", "1.51", environ=PRICED)
-    said = "what is left of --max-judge-cost 1.51 ($1.4900) does not pay another request, and not everything was judged"
+    said = "what is left of --max-judge-cost 1.51 ($1.4900) does not pay for another request, and not everything was judged"
     assert (stopped.code, said in stopped.out) == (3, True), stopped.err
     assert Store(served.folder / "eval-store").preferences().empty
     model.otherwise = failure(401, "bad key")

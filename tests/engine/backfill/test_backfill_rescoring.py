@@ -151,7 +151,9 @@ class TestAJudgeThatFailsAPart:
         """A reply costs 0.02 USD, and 1.50 are set aside for it: three fit, and each day alone would."""
         model.otherwise = verdict()
         priced = {**options["llm"], "inputPrice": 0.0, "outputPrice": 1_000.0}
-        with pytest.raises(RunError, match=r"what is left of --max-judge-cost 1\.55 \(\$1\.4900\) does not pay another request"):
+        with pytest.raises(
+            RunError, match=r"what is left of --max-judge-cost 1\.55 \(\$1\.4900\) does not pay for another request"
+        ):
             backfill(store, "rescore", **options | {"llm": priced, "maxJudgeCost": 1.55, "judgeConcurrency": 1})
         assert len(model.asked) == 3
         assert store.comparisons()["period"].tolist() == ["2026-03-01"], "what was judged before is kept"

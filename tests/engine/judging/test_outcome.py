@@ -203,7 +203,7 @@ class TestTheRun:
         assert [result.status for result in results] == ["pass", "pass", "error"]
         assert (results[2].error_kind, results[2].reasons[0].code, results[2].output) == ("judge", "JUDGE_BUDGET", "c")
         lines = judging_lines(judges_of(plan.scorings), plan.run_id, "./my store")
-        assert "what is left of --max-judge-cost 1.53 ($1.4900) does not pay another request" in lines[-1]
+        assert "what is left of --max-judge-cost 1.53 ($1.4900) does not pay for another request" in lines[-1]
         assert lines[-1].endswith(f"eval-skills rescore {plan.run_id} --max-judge-cost USD --store './my store'")
 
     async def test_the_runs_secrets_are_not_shown_to_the_judge(

@@ -81,7 +81,7 @@ async def test_a_model_that_is_down_is_left_alone_for_a_while_and_then_asked_aga
     model: ScriptedModel, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     requests = "eval_skills.scorers.judging.requests"
-    for name, value in {"FIRST_WAIT_S": 0.0, "ATTEMPTS": 1, "IN_VAIN": 3, "REST_S": 600.0}.items():
+    for name, value in {"FIRST_WAIT_S": 0.0, "ATTEMPTS": 1, "MAX_UNANSWERED": 3, "PAUSE_S": 600.0}.items():
         monkeypatch.setattr(f"{requests}.{name}", value)
     judges = settings().judges
     model.script(failure(500), failure(500), verdict(0.5))
@@ -161,14 +161,13 @@ import asyncio, sys
 from eval_skills.core.config import LlmSettings
 from eval_skills.core.config.options import JudgeOptions
 from eval_skills.scorers.judging import Judges, requests
-from eval_skills.scorers.judging.preflight import one_token
 complete = requests.complete
 async def noted(call, timeout_s):
     print(*(name in sys.modules for name in ("litellm", "openai.resources.chat.completions")))
     return await complete(call, timeout_s)
 requests.complete = noted
 llm = LlmSettings(model="openai/scripted", api_base=sys.argv[1], input_price=1.0, output_price=1.0)
-asyncio.run(one_token(Judges(JudgeOptions(llm=llm)).judge()))
+asyncio.run(Judges(JudgeOptions(llm=llm)).judge().check_answers())
 """
 
 

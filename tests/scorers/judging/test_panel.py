@@ -11,8 +11,7 @@ from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask, SkillResponse, Thresholds, ToolCall, Verdict
 from eval_skills.scorers import ScoringSettings, TaskScoring
 from eval_skills.scorers.judging.aggregation import decide
-from eval_skills.scorers.judging.panel import Panel
-from eval_skills.scorers.judging.votes import Ballot, Ballots
+from eval_skills.scorers.judging.panel import Panel, Vote, Votes
 from eval_skills.scorers.registry import find_scorer
 from tests.scripted_model import Asked, Says, ScriptedModel, failure, verdict
 from tests.tables import each_row
@@ -241,7 +240,7 @@ def test_votes_within_members_become_members_first() -> None:
     panel = Panel(models=("a", "b", "c"), votes=3, aggregate="majority")
 
     given = {"a": [1.0, 1.0, 0.0], "b": [1.0, 1.0, 1.0], "c": [0.0, 0.0, 0.0]}
-    ballots = Ballots(tuple(Ballot(name, vote, value) for name, votes in given.items() for vote, value in enumerate(votes)))
+    ballots = Votes(tuple(Vote(name, vote, value) for name, votes in given.items() for vote, value in enumerate(votes)))
     found = decide(panel, ballots, lambda value: value, 0.7)
     assert found.members == {"a": pytest.approx(2 / 3), "b": 1.0, "c": 0.0}
     assert (found.value, found.agreement) == pytest.approx((2 / 3, 2 / 3))

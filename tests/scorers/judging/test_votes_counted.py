@@ -10,11 +10,9 @@ import pytest
 
 from eval_skills.core.errors import JudgeError
 from eval_skills.scorers.judging.aggregation import consensus_of, decide
-from eval_skills.scorers.judging.graded_votes import GradedVotes
-from eval_skills.scorers.judging.grading import Grade, Grading
+from eval_skills.scorers.judging.grading import Grade, GradedVotes, Grading
 from eval_skills.scorers.judging.judge import Ruling
-from eval_skills.scorers.judging.panel import Aggregate, Panel
-from eval_skills.scorers.judging.votes import Ballot, Ballots
+from eval_skills.scorers.judging.panel import Aggregate, Panel, Vote, Votes
 from eval_skills.scorers.rubric.results import DimensionResult, settled
 from eval_skills.scorers.score import Score
 
@@ -36,17 +34,17 @@ def test_equal_votes_come_to_that_very_value(aggregate: Aggregate) -> None:
 @pytest.mark.parametrize(("present", "enough"), [(1, False), (2, False), (3, True)])
 def test_half_of_the_members_are_no_quorum(present: int, enough: bool) -> None:
     failed = JudgeError("out of order", code="JUDGE_UNAVAILABLE")
-    members = [Ballot(f"m{n}", 0, 0.8) if n < present else Ballot(f"m{n}", 0, error=failed) for n in range(4)]
-    assert (Ballots(tuple(members)).too_few is None) is enough
+    members = [Vote(f"m{n}", 0, 0.8) if n < present else Vote(f"m{n}", 0, error=failed) for n in range(4)]
+    assert (Votes(tuple(members)).too_few is None) is enough
 
 
-def ballots(of: Callable[[str, float], T], *, c: tuple[float | None, ...], others: tuple[float, float]) -> Ballots[T]:
+def ballots(of: Callable[[str, float], T], *, c: tuple[float | None, ...], others: tuple[float, float]) -> Votes[T]:
     """Three votes of each member; those of c as they are given, None for one that failed."""
     votes = {"a": others[:1] * 3, "b": others[1:] * 3, "c": c}
     gone = JudgeError("gone", code="JUDGE_MODEL")
-    return Ballots(
+    return Votes(
         tuple(
-            Ballot(name, vote, error=gone) if value is None else Ballot(name, vote, of(name, value))
+            Vote(name, vote, error=gone) if value is None else Vote(name, vote, of(name, value))
             for name, values in votes.items()
             for vote, value in enumerate(values)
         )

@@ -11,7 +11,7 @@ import pytest
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask
 from eval_skills.scorers import ScoringSettings, TaskScoring
-from eval_skills.scorers.rubric.definition import DUST, Rubric, default_rubric, rubric_of
+from eval_skills.scorers.rubric.definition import TOLERANCE, Rubric, default_rubric, rubric_of
 from tests.tables import each_row
 
 NAMES = ("factual_accuracy", "completeness", "citation_accuracy", "source_quality", "tool_efficiency")
@@ -25,7 +25,7 @@ def scores(*values: float | None) -> dict[str, float]:
 def passes(rubric: Rubric, given: dict[str, float]) -> bool:
     overall = rubric.overall(given)
     assert overall is not None
-    return overall >= rubric.pass_at - DUST and not rubric.below_floor(given)
+    return overall >= rubric.pass_at - TOLERANCE and not rubric.below_floor(given)
 
 
 def rubric(**dimensions: Any) -> dict[str, Any]:

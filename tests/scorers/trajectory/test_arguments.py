@@ -8,9 +8,8 @@ import numpy
 import pytest
 
 from eval_skills.core.errors import InputError, ScorerError
-from eval_skills.scorers.trajectory.arguments import ABSENT, KeyPath
+from eval_skills.scorers.trajectory.arguments import ABSENT, KeyPath, rules_of
 from eval_skills.scorers.trajectory.calls import Call
-from eval_skills.scorers.trajectory.rules import rules_of
 from tests.tables import each_row
 
 Arguments = dict[str, Any]

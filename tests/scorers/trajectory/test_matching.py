@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from eval_skills.scorers.trajectory.arguments import ArgumentsRules, rules_of
 from eval_skills.scorers.trajectory.calls import Call
 from eval_skills.scorers.trajectory.edits import call_edits
 from eval_skills.scorers.trajectory.matching import Pairing
-from eval_skills.scorers.trajectory.rules import ArgumentsRules, rules_of
 
 ARGUMENTS = st.dictionaries(st.sampled_from("xyz"), st.integers(0, 1), max_size=3)
 CALLS = st.lists(st.builds(lambda name, arguments: call(name, arguments), st.sampled_from("ab"), ARGUMENTS), max_size=5)
