@@ -1,6 +1,6 @@
 """Evaluate: every skill × task × run, landed, aggregated and reported. The core of all other flows."""
 
-from __future__ import annotations
+# Annotations are objects here, not texts: a served flow reaches its process by value, without the names of this module.
 
 import math
 from collections.abc import Iterator, Sequence
