@@ -7,11 +7,11 @@ from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import Any, ClassVar, Self, TypeVar, final
 
-from eval_skills.adapters.answer.errors import without_echo
+from eval_skills.adapters.answer.envelope import without_echo
 from eval_skills.adapters.call import Call, shield_cleanup
 from eval_skills.adapters.config import AdapterConfig, Limits, read_config
-from eval_skills.adapters.limits import name_limit
 from eval_skills.adapters.probing import ProbeResult, empty_input
+from eval_skills.adapters.sandbox.limits import name_limit
 from eval_skills.core.errors import InfraError, ItemError, SkillError, SkillTimeout, UsageError
 from eval_skills.core.models import Skill, SkillResponse
 from eval_skills.core.text import one_line

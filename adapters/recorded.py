@@ -8,7 +8,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, field_validator, model_validator
 from pydantic.alias_generators import to_camel
 
-from eval_skills.adapters.answer.json_text import parse_json
+from eval_skills.adapters.answer.envelope import parse_json
 from eval_skills.core.documents.loading import distinct_keys, validate
 from eval_skills.core.errors import ContractError, InfraError, InputError, ItemError, SkillError, SkillTimeout
 from eval_skills.core.messages.responses_items import ELSEWHERE, kind_of_item

@@ -7,8 +7,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from eval_skills.cli.prefect_server.private import prefect_api
-from eval_skills.cli.prefect_server.settings import CLIENT_SETTINGS, apply
+from eval_skills.cli.prefect_server.private import CLIENT_SETTINGS, apply, prefect_api
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.summary import RunSummary
 

@@ -1,20 +1,103 @@
-"""A skill's answer: a bare JSON value, or an envelope around it.
+"""A skill's answer: a bare JSON value, or an envelope around it; and what an error reports of the run before it.
 
-An answer that was meant as an envelope and is malformed is refused: as a bare value it would hide what it reports of the run.
+JSON is strict on the way in, plain ASCII on the way out. An answer that was meant as an envelope and is malformed is refused: as
+a bare value it would hide what it reports of the run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+import math
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
 from typing import Any
 
 from pydantic import ValidationError
 
-from eval_skills.adapters.answer.errors import partial_response
 from eval_skills.core.documents.validation_errors import problems_in
 from eval_skills.core.errors import ContractError
 from eval_skills.core.models import SkillResponse
+from eval_skills.core.text import one_line
+
+MAX_DEPTH = 200
+"""How deep an answer may nest; what lies deeper breaks the programs that compare, store and show it."""
+
+
+def parse_json(data: bytes) -> Any:
+    """The value of a JSON text in UTF-8 (a byte-order mark is let through).
+
+    Refused although Python's parser takes it: NaN and infinities (also by overflow, ``1e999``), more than `MAX_DEPTH`
+    levels, and halves of surrogate pairs, which no file or table can hold.
+
+    Raises:
+        ValueError: the text is refused; the message is a phrase that says why.
+    """
+    try:
+        value = _DECODER.decode(data.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise ValueError(f"not UTF-8 (byte {error.start})") from None
+    except json.JSONDecodeError as error:
+        raise ValueError(f"not JSON: {error.msg.removesuffix(' at')} at character {error.pos + 1}") from None
+    except RecursionError:
+        raise ValueError(f"nested deeper than {MAX_DEPTH} levels") from None
+    except ValueError as error:
+        if "digits" not in str(error):
+            raise
+        raise ValueError(f"a whole number of more than {sys.get_int_max_str_digits():,} digits") from None
+    if data.count(b"[") + data.count(b"{") > MAX_DEPTH:
+        _refuse_deep(value)
+    if b"\\ud" in data.lower():
+        _refuse_surrogates(value)
+    return value
+
+
+def write_json(value: Any) -> bytes:
+    """`value` as ASCII JSON on one line.
+
+    Raises:
+        ValueError: it holds something that is not JSON (NaN, a Python object, a circle).
+    """
+    try:
+        return json.dumps(value, allow_nan=False).encode("ascii")
+    except (TypeError, RecursionError) as error:
+        raise ValueError(str(error)) from None
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"not JSON: {name} is not a JSON value")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise ValueError(f"number {text[:40]} is too large")
+    return value
+
+
+# One decoder for all: json.loads() would build a new one for every call with options.
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite)
+
+
+def _refuse_deep(value: Any) -> None:
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        level = [child for node in level for child in _children(node) if isinstance(child, dict | list)]
+        if not level:
+            return
+    raise ValueError(f"nested deeper than {MAX_DEPTH} levels")
+
+
+def _children(node: Any) -> Iterable[Any]:
+    return node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+
+
+def _refuse_surrogates(value: Any) -> None:
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise ValueError("half of a surrogate pair in a text") from None
+
 
 ENVELOPE_KEYS = frozenset({"output", "messages", "toolCalls", "usage", "costUsd", "metadata"})
 
@@ -113,3 +196,90 @@ _FITS: dict[str, Callable[[Any], bool]] = {
     "metadata": lambda part: isinstance(part, dict),
 }
 """Whether a value has the form that belongs to the key; an empty list holds nothing that could be lost."""
+
+
+_LISTS, _FIGURES = ("toolCalls", "messages"), ("usage", "costUsd")
+RUN_KEYS = (*_LISTS, *_FIGURES)
+"""The keys under which an error reports the run."""
+
+_BELOW = ("data", "error", "detail")
+_DEPTH = 3
+_MENDED = 10_000
+"""How many parts of a list are looked at one by one where not all of them can be read: each one costs."""
+
+
+def partial_response(error: Any) -> SkillResponse | None:
+    """The parts of an envelope that an error holds: `toolCalls`, `messages`, `usage` and `costUsd`; None where it has none.
+
+    They stand in the error itself or in an object below its `data` (JSON-RPC), `error` or `detail` (frameworks of HTTP), at most
+    three deep; the outermost that is not empty counts. Keys beside them are the error's own. Errors say anything: what cannot be
+    read is left out, call by call, and nothing is refused for it. An output is not read: an error is not an answer.
+    """
+    known: dict[str, Any] = {}
+    for holder in _holders(error):
+        for key in _LISTS:
+            if isinstance(given := holder.get(key), list) and not known.get(key):
+                parts = _readable(key, given)
+                known |= {key: parts} if parts or not given else {}  # what cannot be read need not be empty
+        for key in _FIGURES:
+            if (given := holder.get(key)) is not None and key not in known and _read({key: given}) is not None:
+                known[key] = given
+    return SkillResponse.model_validate(known) if known else None
+
+
+def without_partial_response(data: dict[str, Any]) -> dict[str, Any]:
+    """What an error's data say beside what `partial_response` reads there."""
+    return {key: part for key, part in data.items() if key not in RUN_KEYS or partial_response({key: part}) is None}
+
+
+def unread_calls(error: dict[str, Any], known: SkillResponse | None) -> str:
+    """A remark to append to a message, where `toolCalls` in an error's data are not all among what is `known`; else nothing.
+
+    Whether a forbidden tool was called is then an open question, which must not pass for "none was".
+    """
+    data = error.get("data")
+    given = data.get("toolCalls") if isinstance(data, dict) else None
+    read = len(known.tool_calls or []) if known is not None else 0
+    if given is None or (isinstance(given, list) and len(given) <= read):
+        return ""
+    return f"; not all of its tool_calls can be read, so which tools were called before is unknown: {one_line(json.dumps(given))}"
+
+
+def without_echo(known: SkillResponse | None, input_data: Any) -> SkillResponse | None:
+    """`known` without messages that are just those of the input: many an error repeats what was asked."""
+    given = input_data.get("messages") if isinstance(input_data, dict) else None
+    if known is None or not given or known.messages != given:
+        return known
+    return known.model_copy(update={"messages": None})
+
+
+def partial_response_in(body: bytes) -> SkillResponse | None:
+    """`partial_response` of a body, which need not be JSON."""
+    try:
+        return partial_response(parse_json(body))
+    except ValueError:
+        return None
+
+
+def _holders(error: Any) -> Iterator[dict[str, Any]]:
+    level = [error]
+    for _ in range(_DEPTH):
+        level = [each for each in level if isinstance(each, dict)]
+        yield from level
+        level = [each[key] for each in level for key in _BELOW if key in each]
+
+
+def _readable(key: str, parts: list[Any]) -> list[Any]:
+    objects = [part for part in parts if isinstance(part, dict)]
+    if key == "messages":
+        return objects
+    if (whole := _read({key: objects})) is not None:
+        return whole.tool_calls or []
+    return [part for part in objects[:_MENDED] if _read({key: [part]}) is not None]
+
+
+def _read(part: dict[str, Any]) -> SkillResponse | None:
+    try:
+        return SkillResponse.model_validate(part)
+    except ValidationError:
+        return None

@@ -16,7 +16,7 @@ from eval_skills.adapters.http.address import shown
 from eval_skills.adapters.http.errors import connection_error
 from eval_skills.adapters.http.redirects import redirected, refuse_circle
 from eval_skills.adapters.http.request import Request, with_query
-from eval_skills.adapters.limits import too_long
+from eval_skills.adapters.sandbox.limits import too_long
 from eval_skills.core.errors import ContractError, InfraError, SkillUnavailable
 
 ERROR_BODY_BYTES = 4_000

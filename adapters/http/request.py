@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit, urlunsplit
 
-from eval_skills.adapters.answer.json_text import write_json
+from eval_skills.adapters.answer.envelope import write_json
 from eval_skills.adapters.headers import is_header_value
 from eval_skills.adapters.http.config import HttpConfig
 from eval_skills.adapters.template.placeholder import MISSING, Placeholder, filled, text_of

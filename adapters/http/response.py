@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from eval_skills.adapters.answer.envelope import read_answer
-from eval_skills.adapters.answer.errors import partial_response_in
-from eval_skills.adapters.answer.json_text import parse_json
+from eval_skills.adapters.answer.envelope import parse_json, partial_response_in, read_answer
 from eval_skills.adapters.call import Call
 from eval_skills.adapters.http.config import HttpConfig, value_at
 from eval_skills.adapters.http.errors import status_error

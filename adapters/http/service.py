@@ -10,11 +10,11 @@ from dataclasses import replace
 from eval_skills.adapters.http.address import host_and_port, shown, sibling
 from eval_skills.adapters.http.client import HttpClient
 from eval_skills.adapters.http.config import ServeConfig
-from eval_skills.adapters.limits import limit_reached
 from eval_skills.adapters.process import guard
 from eval_skills.adapters.process.child import Child
 from eval_skills.adapters.process.launch import Launch, spawn
 from eval_skills.adapters.process.streams import OutputTail, last_lines
+from eval_skills.adapters.sandbox.limits import limit_reached
 from eval_skills.core.errors import InfraError, SkillUnavailable
 
 _POLL_S = 0.02

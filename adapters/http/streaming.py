@@ -7,8 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from eval_skills.adapters.answer.errors import partial_response_in
-from eval_skills.adapters.answer.json_text import parse_json
+from eval_skills.adapters.answer.envelope import parse_json, partial_response_in
 from eval_skills.adapters.http.config import StreamConfig, value_at
 from eval_skills.adapters.http.errors import TRANSIENT
 from eval_skills.adapters.http.sse import Event, EventStream

@@ -17,8 +17,8 @@ from mcp.client.streamable_http import streamable_http_client
 from eval_skills.adapters.http.address import shown
 from eval_skills.adapters.http.client import ERROR_BODY_BYTES, RequestTrace
 from eval_skills.adapters.http.errors import connection_error, status_error
-from eval_skills.adapters.limits import too_long
 from eval_skills.adapters.mcp.transport import SessionExpired, Transport, message_limit
+from eval_skills.adapters.sandbox.limits import too_long
 from eval_skills.core.errors import ContractError, ItemError
 
 if TYPE_CHECKING:

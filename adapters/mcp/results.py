@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import mcp_types
 
-from eval_skills.adapters.answer.errors import partial_response
-from eval_skills.adapters.answer.json_text import parse_json, write_json
-from eval_skills.adapters.limits import too_long
+from eval_skills.adapters.answer.envelope import parse_json, partial_response, write_json
+from eval_skills.adapters.sandbox.limits import too_long
 from eval_skills.core.errors import ContractError, ItemError, SkillError, SkillUnavailable
 from eval_skills.core.text import one_line
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import mcp_types
 
-from eval_skills.adapters.answer.json_text import write_json
+from eval_skills.adapters.answer.envelope import write_json
 from eval_skills.adapters.mcp.interceptors import MessageInterceptor
 from eval_skills.core.documents.json_schema import BoundedSchema
 from eval_skills.core.errors import ContractError, InputError

@@ -17,12 +17,12 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from eval_skills.adapters.call import shield_cleanup
-from eval_skills.adapters.limits import too_long
 from eval_skills.adapters.mcp.transport import Transport, message_limit
 from eval_skills.adapters.process import guard
 from eval_skills.adapters.process.child import Child
 from eval_skills.adapters.process.launch import Launch, spawn
 from eval_skills.adapters.process.streams import LineSplitter, LongLine, last_lines
+from eval_skills.adapters.sandbox.limits import too_long
 from eval_skills.core.errors import ContractError, ItemError
 from eval_skills.core.text import one_line
 

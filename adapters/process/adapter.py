@@ -13,8 +13,7 @@ from eval_skills.adapters.call import Call, shield_cleanup
 from eval_skills.adapters.config import AdapterConfig, CommandConfig, SubprocessConfig, read_config, source_of
 from eval_skills.adapters.process.jsonrpc import Reply
 from eval_skills.adapters.process.launch import launch_of
-from eval_skills.adapters.process.pool import WorkerPool
-from eval_skills.adapters.process.worker import Worker
+from eval_skills.adapters.process.worker import Worker, WorkerPool
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import Skill, SkillResponse
 

@@ -7,8 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from eval_skills.adapters.answer.errors import partial_response, without_partial_response
-from eval_skills.adapters.answer.json_text import parse_json, write_json
+from eval_skills.adapters.answer.envelope import parse_json, partial_response, without_partial_response, write_json
 from eval_skills.core.errors import ContractError, InfraError, SkillError
 from eval_skills.core.text import one_line
 

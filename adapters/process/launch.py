@@ -13,8 +13,8 @@ from pathlib import Path
 
 from eval_skills.adapters.call import shield_cleanup
 from eval_skills.adapters.config import Limits, ProcessConfig
-from eval_skills.adapters.limits import limited
 from eval_skills.adapters.process.child import Child
+from eval_skills.adapters.sandbox.limits import limited
 from eval_skills.core.errors import InfraError, InputError, SkillUnavailable
 from eval_skills.core.models import Skill
 

@@ -10,16 +10,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar, cast
 
-from eval_skills.adapters.answer.envelope import read_answer
-from eval_skills.adapters.answer.errors import partial_response, unread_calls
+from eval_skills.adapters.answer.envelope import partial_response, read_answer, unread_calls
 from eval_skills.adapters.base import Adapter
 from eval_skills.adapters.call import Call
 from eval_skills.adapters.config import AdapterConfig, CustomConfig, HostedConfig, read_config
 from eval_skills.adapters.probing import ProbeResult
 from eval_skills.adapters.process.jsonrpc import Reply
 from eval_skills.adapters.process.launch import launch_of
-from eval_skills.adapters.process.pool import WorkerPool
-from eval_skills.adapters.process.worker import Worker
+from eval_skills.adapters.process.worker import Worker, WorkerPool
 from eval_skills.adapters.python.entrypoint import python_entrypoint
 from eval_skills.adapters.python.host import main as host
 from eval_skills.adapters.python.host.answer import MESSAGE_CHARS

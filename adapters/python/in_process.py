@@ -15,9 +15,7 @@ from typing import Any, ClassVar, Literal, Self, TypeVar, cast
 
 from pydantic import PrivateAttr
 
-from eval_skills.adapters.answer.envelope import read_answer
-from eval_skills.adapters.answer.errors import partial_response, unread_calls
-from eval_skills.adapters.answer.json_text import parse_json, write_json
+from eval_skills.adapters.answer.envelope import parse_json, partial_response, read_answer, unread_calls, write_json
 from eval_skills.adapters.base import Adapter
 from eval_skills.adapters.call import Call
 from eval_skills.adapters.config import MAX_OUTPUT_BYTES, AdapterConfig, read_config

@@ -116,8 +116,7 @@ def serve_command(
 def _use_lasting_api() -> str:
     """The API of a server that stays, for Prefect to use; a private one would leave with this command, its schedules with it."""
 
-    from eval_skills.cli.prefect_server.private import is_alive, standing_api
-    from eval_skills.cli.prefect_server.settings import CLIENT_SETTINGS, apply
+    from eval_skills.cli.prefect_server.private import CLIENT_SETTINGS, apply, is_alive, standing_api
 
     url = standing_api()
     if url is None:

@@ -10,8 +10,7 @@ from email.utils import parsedate_to_datetime
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from eval_skills.cli.prefect_server.private import standing_api
-from eval_skills.cli.prefect_server.settings import configured_api_url, prefect_home
+from eval_skills.cli.prefect_server.private import configured_api_url, prefect_home, standing_api
 from eval_skills.core.environment import Check
 from eval_skills.core.errors import UserError
 

@@ -10,11 +10,12 @@ import sys
 from pathlib import Path
 from time import monotonic, sleep
 
-from eval_skills.cli.prefect_server.private import is_alive, last_line
-from eval_skills.cli.prefect_server.settings import (
+from eval_skills.cli.prefect_server.private import (
     SERVER_SETTINGS,
     configured_api_url,
+    is_alive,
     known_server,
+    last_line,
     local_api_url,
     prefect_home,
     state_file,

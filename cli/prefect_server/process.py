@@ -12,7 +12,7 @@ from time import sleep
 
 import uvicorn
 
-from eval_skills.cli.prefect_server.settings import prefect_home
+from eval_skills.cli.prefect_server.private import prefect_home
 
 FAREWELL_S = 10.0
 

@@ -2,8 +2,7 @@
 
 from eval_skills.core.config.editing import set_in_file
 from eval_skills.core.config.layers import LayeredConfig, is_silent, load_config
-from eval_skills.core.config.options import ID_OR_PATH, PATH, LlmSettings, WrittenPath
-from eval_skills.core.config.settings import Config
+from eval_skills.core.config.options import ID_OR_PATH, PATH, Config, LlmSettings, WrittenPath
 
 __all__ = [
     "ID_OR_PATH",

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from types import UnionType
 from typing import Annotated, Any, TypeGuard, Union, get_args, get_origin
 
-from eval_skills.core.config.settings import Config
+from eval_skills.core.config.options import Config
 from eval_skills.core.errors import ConfigError
 from eval_skills.core.models.base import Model
 from eval_skills.core.text import nearest

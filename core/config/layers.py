@@ -26,7 +26,7 @@ from eval_skills.core.config.layer import (
     flag_layer,
     refuse_unknown,
 )
-from eval_skills.core.config.settings import Config
+from eval_skills.core.config.options import Config
 
 PROJECT_FILE = "eval-skills.config.yaml"
 HOME_FILE = Path(".eval-skills", "config.yaml")

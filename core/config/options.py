@@ -1,6 +1,6 @@
 """The options of a run: each is declared here once, with its type, default, bounds and help text.
 
-The configuration (`settings.Config`), the requests of the flows and the flags of the command line all take them from here.
+The configuration (`Config`), the requests of the flows and the flags of the command line all take them from here.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from eval_skills.core.config.limits import (
     LOCAL,
@@ -250,3 +250,34 @@ def option_of(key: str) -> str:
     """
     kebab = "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in key.partition("[")[0]).replace("_", "-")
     return kebab and f"--{_RENAMED.get(kebab, kebab)}"
+
+
+class Config(RunOptions):
+    """The options of a run, and those of single commands that have a key at the top level.
+
+    `benchmark` is an id or a path. `strategy` is the file of a selection strategy, `top_k` beats the one in it.
+    """
+
+    format: Annotated[list[Text], Field(min_length=1)] = RunOptions.model_fields["format"]  # type: ignore[assignment]  # the field, with a bound
+    exit_on_fail: bool = Field(
+        default=False, description="Exit with 1 when a skill is below minCompletion or calls a forbidden tool"
+    )
+    skills_dir: PathText = Field(default="./skills", description="Folder to search for skills")
+    limit: int = Field(default=20, ge=1, description="Show at most this many")
+    top_k: int | None = Field(
+        default=None, ge=1, description="Select at most this many skills; beats the strategy's topK", examples=[3]
+    )
+    strategy: PathText | None = Field(
+        default=None, description="File of a selection strategy: filters, sortBy, order, topK", examples=["./strategy.yaml"]
+    )
+    json_: bool = Field(default=False, alias="json", description="Print one JSON document on stdout and nothing else")
+    color: bool = Field(default=True, description="Print with colour, where the output is a terminal and NO_COLOR is not set")
+    verbose: bool = Field(default=False, description="Show Prefect's logs and tracebacks")
+
+    @field_validator("weights")
+    @classmethod
+    def _weights_are_not_all_zero(cls, weights: Weights) -> Weights:
+        named = weights.named()
+        if len(named) == len(Weights.model_fields) and not any(named.values()):
+            raise ValueError("all of them are 0, so nothing would be scored; give at least one a value above 0")
+        return weights

@@ -15,8 +15,14 @@ from eval_skills.core.store import Store, results_of
 from eval_skills.core.text import nearest
 from eval_skills.engine.calibration.labels import NO_MODEL, JudgedLabel, LabelledAnswers, matched
 from eval_skills.engine.calibration.request import CalibrateRequest
-from eval_skills.engine.definition.benchmark import build_scorings, check_judges, resolve_benchmark, with_every_task
-from eval_skills.engine.definition.digests import benchmark_digests, digests_of_the_same
+from eval_skills.engine.definition.benchmark import (
+    benchmark_digests,
+    build_scorings,
+    check_judges,
+    digests_of_the_same,
+    resolve_benchmark,
+    with_every_task,
+)
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.judging.outcome import failed_judging, going_on, judges_of, judging_lines, refuse_half_judged
 from eval_skills.engine.judging.preflight import check_judges_ready

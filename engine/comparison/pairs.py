@@ -16,8 +16,7 @@ from eval_skills.core.store import Store, derived_run_id
 from eval_skills.core.text import plural
 from eval_skills.engine.comparison.request import CompareRequest
 from eval_skills.engine.comparison.sides import Side, sides_of
-from eval_skills.engine.definition.benchmark import resolve_benchmark, with_every_task
-from eval_skills.engine.definition.digests import digests_of_the_same
+from eval_skills.engine.definition.benchmark import digests_of_the_same, resolve_benchmark, with_every_task
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.stored_runs.reports import recorded_request
 from eval_skills.scorers.judging import Judges

@@ -22,8 +22,13 @@ from eval_skills.core.models.task import Subject
 from eval_skills.core.redaction import short_secrets, values_of_variables
 from eval_skills.core.skills import Discovery, InvalidSkill, load_skills
 from eval_skills.core.store import Store, new_run_id
-from eval_skills.engine.definition.benchmark import benchmark_warnings, build_scorings, check_judges, resolve_benchmark
-from eval_skills.engine.definition.digests import benchmark_digests
+from eval_skills.engine.definition.benchmark import (
+    benchmark_digests,
+    benchmark_warnings,
+    build_scorings,
+    check_judges,
+    resolve_benchmark,
+)
 from eval_skills.engine.definition.request import EvaluateRequest, check_writable, confinement_asked
 from eval_skills.engine.evaluation.recordings import Recordings, request_of_recordings
 from eval_skills.engine.judging.preflight import check_key_is_ours, check_one_budget

@@ -13,7 +13,7 @@ from eval_skills.core.errors import UsageError
 from eval_skills.core.models import Model
 from eval_skills.core.skills import load_skills
 from eval_skills.core.store import Manifest, Store
-from eval_skills.engine.definition.digests import digests_of_the_same
+from eval_skills.engine.definition.benchmark import digests_of_the_same
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.plan import RunPlan, make_plan
 

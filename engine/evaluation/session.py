@@ -17,7 +17,7 @@ from eval_skills.core.fingerprint import digest_of_json, git_commit
 from eval_skills.core.models import Attempt, Skill
 from eval_skills.core.redaction import Redaction
 from eval_skills.core.store import Journal, Manifest, ManifestBenchmark, ManifestSkill
-from eval_skills.engine.definition.digests import scorer_digests
+from eval_skills.engine.definition.benchmark import scorer_digests
 from eval_skills.engine.evaluation.execution import ItemExecutor, LocalExecutor, Outcome
 from eval_skills.engine.evaluation.observer import NullObserver
 from eval_skills.engine.evaluation.plan import Item, RunPlan

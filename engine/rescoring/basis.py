@@ -9,8 +9,7 @@ from pathlib import Path
 from eval_skills.core.config.options import JudgeOptions
 from eval_skills.core.fingerprint import digest_of_folder, digest_of_json
 from eval_skills.core.models import Benchmark
-from eval_skills.engine.definition.benchmark import build_scorings, resolve_benchmark
-from eval_skills.engine.definition.digests import benchmark_digests
+from eval_skills.engine.definition.benchmark import benchmark_digests, build_scorings, resolve_benchmark
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.judging.outcome import judges_of
 from eval_skills.engine.rescoring.request import ScoringOptions

@@ -11,8 +11,7 @@ from eval_skills.core.fingerprint import digest_of_json
 from eval_skills.core.models import ItemResult
 from eval_skills.core.store import Manifest, Store, derived_run_id, results_of, started_at
 from eval_skills.core.text import plural
-from eval_skills.engine.definition.benchmark import check_judges
-from eval_skills.engine.definition.digests import digests_of_the_same
+from eval_skills.engine.definition.benchmark import check_judges, digests_of_the_same
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.rescoring.basis import ScoringBasis, scoring_basis
 from eval_skills.engine.rescoring.request import RescoreRequest

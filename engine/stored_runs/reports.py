@@ -12,8 +12,7 @@ from eval_skills.core.errors import InputError, UsageError, UserError
 from eval_skills.core.models import Benchmark, SkillCompletionReport
 from eval_skills.core.store import Manifest, Store, is_run_id, started_at
 from eval_skills.core.text import plural
-from eval_skills.engine.definition.benchmark import resolve_benchmark
-from eval_skills.engine.definition.digests import digests_of_the_same
+from eval_skills.engine.definition.benchmark import digests_of_the_same, resolve_benchmark
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.judging.reports import add_judge_figures, scorings_at_the_time
 from eval_skills.reporting import ReportContext, read_reports

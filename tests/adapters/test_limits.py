@@ -12,7 +12,7 @@ import pytest
 
 from eval_skills.adapters import Confinement, open_adapter
 from eval_skills.adapters.config import Limits
-from eval_skills.adapters.limits import limit_reached, limited, name_limit
+from eval_skills.adapters.sandbox.limits import limit_reached, limited, name_limit
 from eval_skills.core.errors import ContractError, InfraError, ItemError, SkillError, SkillTimeout, SkillUnavailable
 from eval_skills.core.models import Skill
 from tests.adapters.greedy import KINDS, asked_for, greedy_skill
@@ -104,7 +104,7 @@ def test_a_limit_is_never_raised_above_what_the_system_allows() -> None:
 import json, resource, subprocess, sys
 resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100))
 from eval_skills.adapters.config import Limits
-from eval_skills.adapters.limits import limited
+from eval_skills.adapters.sandbox.limits import limited
 print(subprocess.check_output(limited([sys.executable, "-S", "-c", {SEEN!r}], Limits(open_files=5000)), text=True))
 """
     assert subprocess.check_output([sys.executable, "-c", program], text=True).startswith("(100, 100)")

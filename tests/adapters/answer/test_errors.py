@@ -10,14 +10,13 @@ from typing import Any
 import pytest
 
 from eval_skills.adapters import open_adapter
-from eval_skills.adapters.answer.envelope import read_answer
-from eval_skills.adapters.answer.errors import partial_response, partial_response_in, without_echo
+from eval_skills.adapters.answer.envelope import partial_response, partial_response_in, read_answer, without_echo
 from eval_skills.adapters.config import Limits
-from eval_skills.adapters.limits import name_limit
 from eval_skills.adapters.process.jsonrpc import Reply
 from eval_skills.adapters.python.host.answer import error_data
 from eval_skills.adapters.python.host.errors import Unfinished
 from eval_skills.adapters.python.host.langchain import refuse_waiting
+from eval_skills.adapters.sandbox.limits import name_limit
 from eval_skills.core.errors import ContractError, ItemError, SkillError, SkillUnavailable
 from eval_skills.core.models import Skill, SkillResponse, ToolCall, Usage
 from tests.adapters.hosted import Hosted

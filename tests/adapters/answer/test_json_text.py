@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval_skills.adapters.answer.json_text import MAX_DEPTH, parse_json, write_json
+from eval_skills.adapters.answer.envelope import MAX_DEPTH, parse_json, write_json
 from tests.tables import each_row
 
 JSON = st.recursive(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from eval_skills.adapters.process.launch import Launch
-from eval_skills.adapters.process.pool import WorkerPool
+from eval_skills.adapters.process.worker import WorkerPool
 from eval_skills.core.errors import InfraError
 
 

@@ -107,7 +107,7 @@ async def test_a_log_without_line_feed_does_not_swallow_the_next_answer(program_
 async def test_workers_end_by_themselves_at_end_of_file(
     program_skill: MakeSkill, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("eval_skills.adapters.process.pool.EXIT_WAIT_S", PATIENCE_S)
+    monkeypatch.setattr("eval_skills.adapters.process.worker.EXIT_WAIT_S", PATIENCE_S)
     skill = program_skill(WARM + "open('farewell', 'w').close()", persistent=True)
     async with SubprocessAdapter(skill) as adapter:
         await adapter.call(1, PATIENCE_S)

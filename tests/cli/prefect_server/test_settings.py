@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from eval_skills.cli.prefect_server.settings import (
+from eval_skills.cli.prefect_server.private import (
     SERVER_SETTINGS,
     apply,
     configured_api_url,

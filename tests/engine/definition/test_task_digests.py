@@ -18,7 +18,7 @@ from eval_skills.engine.calibration.calibrate import calibrate_judge
 from eval_skills.engine.calibration.request import CalibrateRequest
 from eval_skills.engine.comparison.pairs import plan_comparison
 from eval_skills.engine.comparison.request import CompareRequest
-from eval_skills.engine.definition.digests import benchmark_digests, task_digest
+from eval_skills.engine.definition.benchmark import benchmark_digests, task_digest
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.plan import make_plan
 from eval_skills.engine.evaluation.resume import resumed_plan
