@@ -48,7 +48,7 @@ def test_text_becomes_the_type_of_its_key(tmp_path: Path, name: str, text: str, 
     [
         pytest.param("TIMEOUT_MS", "soon", 'timeoutMs: give a whole number; got "soon"', id="word"),
         pytest.param("RETRIES", "1.5", 'retries: give a whole number; got "1.5"', id="fraction"),
-        pytest.param("MIN_COMPLETION", "nan", "minCompletion: input should be a finite number", id="nan"),
+        pytest.param("MIN_COMPLETION", "nan", "minCompletion: give a finite number; got NaN", id="nan"),
         pytest.param("FAIL_FAST", "maybe", 'failFast: give true or false; got "maybe"', id="maybe"),
         pytest.param("FORMAT", '["json"', "format: give a list", id="broken-list"),
         pytest.param("LLM", "gpt-4o", "llm: expected a JSON object", id="text-for-group"),

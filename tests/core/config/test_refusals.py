@@ -112,7 +112,7 @@ def test_a_hidden_wrong_value_is_still_reported(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        pytest.param({"min_completion": float("nan")}, "--min-completion: input should be a finite number", id="nan"),
+        pytest.param({"min_completion": float("nan")}, "--min-completion: give a finite number; got NaN", id="nan"),
         pytest.param({"llm": {"temperature": -1}}, "--llm.temperature: input should be", id="group"),
         pytest.param({"formt": ["csv"]}, "unknown key 'formt' (did you mean 'format'?)", id="unknown"),
     ],
