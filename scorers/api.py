@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
+from eval_skills.core.models import EvalTask, SkillResponse, Verdict
 from eval_skills.scorers.task_scoring.scoring import TaskScoring
 
 if TYPE_CHECKING:
-    from eval_skills.core.models import EvalTask, SkillResponse, Verdict
     from eval_skills.scorers.settings import ScoringSettings
 
     Settings = ScoringSettings | Mapping[str, Any] | None

@@ -9,20 +9,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, ValidationError, create_model
 from pydantic.alias_generators import to_camel
 
 from eval_skills.core.documents.validation_errors import problems_in
 from eval_skills.core.errors import InputError
+from eval_skills.core.models import EvalTask
 from eval_skills.core.models.base import Text
 from eval_skills.core.text import nearest
 from eval_skills.scorers.judging.panel import Aggregate, Panel
 from eval_skills.scorers.settings import ScoringSettings
-
-if TYPE_CHECKING:
-    from eval_skills.core.models import EvalTask
 
 FILLED_IN = ("task", "settings")
 """Parameters that a benchmark cannot write."""

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from eval_skills.core.errors import InputError
+from eval_skills.core.models import SkillResponse
 from eval_skills.core.text import nearest
 from eval_skills.scorers.options import Options, options_of
-
-if TYPE_CHECKING:
-    from eval_skills.core.models import SkillResponse
 
 ENTRY_POINT_GROUP = "eval_skills.scorers"
 

@@ -224,6 +224,11 @@ class EvalTask(Model):
         return self
 
     @property
+    def expected_value(self) -> Any:
+        """`expectedOutput.value`; None without one."""
+        return None if self.expected_output is None else self.expected_output.value
+
+    @property
     def evaluator_type(self) -> str | None:
         """The scorer named by the task: `evaluator.type`, else `expectedOutput.type`, else None.
 

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from eval_skills.core.errors import InputError
-from eval_skills.core.models import Reason
+from eval_skills.core.models import Reason, SkillResponse
 from eval_skills.core.text import comparable, excerpt
 from eval_skills.scorers.answer import text_of, unwrapped
 from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.score import Score
-
-if TYPE_CHECKING:
-    from eval_skills.core.models import SkillResponse
 
 
 @scorer("contains")

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from eval_skills.core.documents.json_equality import json_equal, same_scalar
-from eval_skills.core.models import Reason
+from eval_skills.core.models import Reason, SkillResponse
 from eval_skills.scorers.answer import scalar_text, unwrapped
 from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.score import Score, expected_but_got
-
-if TYPE_CHECKING:
-    from eval_skills.core.models import SkillResponse
 
 _RIGHT = Score(1.0)
 

@@ -6,15 +6,12 @@ import json
 import re
 import string
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from eval_skills.core.models import Reason
+from eval_skills.core.models import Reason, SkillResponse
 from eval_skills.scorers.answer import unwrapped
 from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.score import Score, expected_but_got
-
-if TYPE_CHECKING:
-    from eval_skills.core.models import SkillResponse
 
 MatchKind = Literal["number", "list", "string"]
 

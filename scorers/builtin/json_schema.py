@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
-from eval_skills.core.models import Reason
+from eval_skills.core.models import Reason, SkillResponse
 from eval_skills.core.text import excerpt
 from eval_skills.scorers.answer import is_long
 from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.score import Score
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from eval_skills.core.documents.json_schema import BoundedSchema
-    from eval_skills.core.models import SkillResponse
 
 QUICK_S = 0.005
 """How long a validation may hold up the event loop before it is begun anew in a thread."""

@@ -1,26 +1,23 @@
-"""How good is the answer, in the eyes of a model?"""
+"""How good is the answer, as a model judges it?"""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from eval_skills.core.errors import InputError
-from eval_skills.core.models import EvalTask, Reason
+from eval_skills.core.models import EvalTask, Reason, SkillResponse
 from eval_skills.core.models.base import Rate
 from eval_skills.scorers.answer import text_of, unwrapped
 from eval_skills.scorers.judging.grading import Grade, GradedVotes, Grading
-from eval_skills.scorers.judging.prompt import Material, Question
+from eval_skills.scorers.judging.prompt import Material, Question, criteria_of
 from eval_skills.scorers.options import PanelOptions
 from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.score import Score
 
-if TYPE_CHECKING:
-    from eval_skills.core.models import SkillResponse
-
 VERSION = "llm_judge 1"
-"""Of the words below: another version asks again."""
+"""Of the texts below: another version is asked again."""
 
 _ROLE = """You judge one answer to one task. Judge by the instructions alone. How long, polished or confident the answer is does
 not count, unless they say so. Where a reference answer is given it is right, and the answer need not be worded like it; do not
@@ -32,7 +29,7 @@ _PLACE = re.compile(
     r"references?|reference_outputs?|reference_answer|expected|expected_outputs?|ground_truth)\s*\}?\}",
     re.IGNORECASE,
 )
-"""What templates of other tools call the answer and its like."""
+"""Placeholders in the prompt templates of other tools."""
 
 
 @scorer("llm_judge")
@@ -69,7 +66,7 @@ class LlmJudge(PanelOptions):
         PanelOptions.__post_init__(self)  # super() knows no class with slots
         object.__setattr__(self, "_grading", Grading.of(self.scale, self.choices))
         object.__setattr__(self, "_instructions", _instructions(self.criteria, self.judge_prompt))
-        if self.reference is not None and self._expected is not None:
+        if self.reference is not None and self.task.expected_value is not None:
             raise InputError("given in evaluator and as expectedOutput.value; keep one", path="reference")
 
     @property
@@ -93,9 +90,8 @@ class LlmJudge(PanelOptions):
 
     def question(self, answer: Any) -> Question[Grade]:
         """What the model is asked about this answer."""
-        materials = [Material.of("task", _asked(self.task)), Material.of("answer", answer)]
-        reference = self.reference if self.reference is not None else self._expected
-        if reference is not None:
+        materials = [Material.of_task(self.task), Material.of("answer", answer)]
+        if (reference := self.task.expected_value if self.reference is None else self.reference) is not None:
             materials.insert(1, Material.of("reference answer", reference))
         return Question(
             role=_ROLE,
@@ -105,39 +101,23 @@ class LlmJudge(PanelOptions):
             reply=self._grading.reply,
         )
 
-    @property
-    def _expected(self) -> Any:
-        return self.task.expected_output.value if self.task.expected_output is not None else None
-
-
-def _asked(task: EvalTask) -> Any:
-    return {"description": task.description, "input": task.input_data} if task.description else task.input_data
-
 
 def _instructions(criteria: str | tuple[str, ...] | None, judge_prompt: str | None) -> str:
     if (criteria is None) == (judge_prompt is None):
         message = "both are given; keep one" if criteria is not None else "it or criteria must say what is asked of the answer"
         raise InputError(message, path="judgePrompt")
     if judge_prompt is not None:
-        return _without_places(_not_blank(judge_prompt, "judgePrompt"))
-    listed = (criteria,) if isinstance(criteria, str) else criteria or ()
-    if not listed:
-        raise InputError("the list is empty; give at least one criterion", path="criteria")
-    lines = [f"{number}. {_not_blank(each, 'criteria')}" for number, each in enumerate(listed, 1)]
+        [prompt] = criteria_of(judge_prompt, path="judgePrompt")
+        return _without_places(prompt)
+    lines = [f"{number}. {each}" for number, each in enumerate(criteria_of(criteria), 1)]
     return "\n".join(("The answer should meet these criteria; all of them count alike.", *lines))
 
 
 def _without_places(prompt: str) -> str:
     if (place := _PLACE.search(prompt)) is not None:
         raise InputError(
-            f"{place[0]} would reach the model as it stands: this is no template; the task, the answer and the reference answer "
+            f"{place[0]} would reach the model as it stands: this is not a template; the task, the answer and the reference answer "
             "are shown below it anyway, so write 'the answer' in its place",
             path="judgePrompt",
         )
     return prompt
-
-
-def _not_blank(text: str, path: str) -> str:
-    if not text.strip():
-        raise InputError("blank text; say what is asked of the answer", path=path)
-    return text.strip()

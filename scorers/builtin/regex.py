@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import regex
 from pydantic import Field
 
 from eval_skills.core.documents.patterns import compiled_pattern
 from eval_skills.core.errors import InputError
-from eval_skills.core.models import Reason
+from eval_skills.core.models import Reason, SkillResponse
 from eval_skills.core.text import excerpt
 from eval_skills.scorers.answer import LONG_CHARS, searchable_text
 from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.score import Score
-
-if TYPE_CHECKING:
-    from eval_skills.core.models import SkillResponse
 
 QUICK_S = 0.005
 """How long a match may hold up the event loop before it is begun anew in a thread."""

@@ -14,6 +14,7 @@ import regex
 
 from eval_skills.core.messages.roles import inner_message, role_in
 from eval_skills.core.messages.tool_results import results_of
+from eval_skills.core.models import SkillResponse
 from eval_skills.scorers.answer import scalar_text
 from eval_skills.scorers.claims.dates import Clock, Day, clocks_in, days_in
 from eval_skills.scorers.claims.names import Words, words_of
@@ -21,7 +22,6 @@ from eval_skills.scorers.claims.numbers import Amount, known_amounts
 from eval_skills.scorers.claims.texts import Address, Phrase, folded, known_addresses, plain
 
 if TYPE_CHECKING:
-    from eval_skills.core.models import SkillResponse
     from eval_skills.scorers.claims.extraction import Claim, Fact
 
 _WORDS = ("content", "parts", "output", "result")

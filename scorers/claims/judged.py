@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from eval_skills.core.models import Reason
+from eval_skills.core.models import EvalTask, Reason, SkillResponse
 from eval_skills.core.models.task import CLAIM_KINDS, ClaimKind
 from eval_skills.core.text import excerpt, one_line
 from eval_skills.scorers.answer import text_of, unwrapped
@@ -20,7 +20,6 @@ from eval_skills.scorers.judging.quotes import Quotable
 from eval_skills.scorers.score import remark
 
 if TYPE_CHECKING:
-    from eval_skills.core.models import EvalTask, SkillResponse
     from eval_skills.scorers.judging.judge import Ruling
     from eval_skills.scorers.judging.panel import Voter
 

@@ -7,22 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import regex
 
 from eval_skills.core.messages.roles import inner_message, role_in
 from eval_skills.core.messages.tool_results import results_of
-from eval_skills.core.models import Reason
+from eval_skills.core.models import Reason, SkillResponse
 from eval_skills.core.models.task import CLAIM_KINDS, ClaimKind
 from eval_skills.core.text import excerpt
 from eval_skills.scorers.claims.evidence import Evidence
 from eval_skills.scorers.claims.extraction import claims_in
 from eval_skills.scorers.score import Score
 from eval_skills.scorers.tools.calls import calls_of_messages
-
-if TYPE_CHECKING:
-    from eval_skills.core.models import SkillResponse
 
 MAX_REASONS = 20
 """How many unsupported claims are quoted; the last reason counts the rest."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from pydantic import Field
 
 from eval_skills.core.errors import InputError
-from eval_skills.core.models import EvalTask
+from eval_skills.core.models import EvalTask, HallucinationCheck, SkillResponse
 from eval_skills.core.models.base import Text
 from eval_skills.core.models.task import CLAIM_KINDS, ClaimKind, HallucinationMode
 from eval_skills.core.text import excerpt
@@ -24,9 +24,6 @@ from eval_skills.scorers.judging.panel import Voter
 from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.score import Score
 from eval_skills.scorers.settings import ScoringSettings
-
-if TYPE_CHECKING:
-    from eval_skills.core.models import HallucinationCheck, SkillResponse
 
 
 @scorer("hallucination")

@@ -9,21 +9,18 @@ import json
 import symtable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from eval_skills.core.errors import InputError, ScorerError
-from eval_skills.core.models import EvalTask
+from eval_skills.core.models import EvalTask, SkillResponse
 from eval_skills.core.text import nearest, one_line
 from eval_skills.scorers.answer import file_of_benchmark, unwrapped
 from eval_skills.scorers.custom.process import answer_of_host
 from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.score import InvalidScore, Score, as_score
 from eval_skills.scorers.settings import ScoringSettings
-
-if TYPE_CHECKING:
-    from eval_skills.core.models import SkillResponse
 
 
 @scorer("custom")
@@ -74,7 +71,7 @@ class Custom:
         return as_score(answer["result"])
 
     def _request(self, output: Any) -> dict[str, Any]:
-        expected = self.task.expected_output.value if self.task.expected_output is not None else None
+        expected = self.task.expected_value
         return {
             "file": str(self._file.path),
             "function": self._file.function,

@@ -9,17 +9,15 @@ from eval_skills.core.documents.json_equality import json_equal
 from eval_skills.core.errors import JudgeError
 from eval_skills.core.judging.pairs import Choice, Outcome, agreement_of, majority_of, members_of, outcome_of
 from eval_skills.core.judging.pairs import Vote as PairVote
+from eval_skills.core.models import EvalTask
 from eval_skills.scorers.answer import text_of, unwrapped
-from eval_skills.scorers.judging.judges import together
-from eval_skills.scorers.judging.panel import Panel, Vote, Votes
+from eval_skills.scorers.judging.judges import Judges, together
+from eval_skills.scorers.judging.panel import Panel, Vote, Voter, Votes
 from eval_skills.scorers.judging.prompt import Material, Question
 from eval_skills.scorers.judging.reply import REASONING, Reply
 
 if TYPE_CHECKING:
-    from eval_skills.core.models import EvalTask
     from eval_skills.scorers.judging.judge import Judge
-    from eval_skills.scorers.judging.judges import Judges
-    from eval_skills.scorers.judging.panel import Voter
 
 VERSION = "comparison 1"
 """Of the texts below: another version is asked again."""
@@ -77,9 +75,9 @@ class Comparing:
 
     def question(self, first: Any, second: Any) -> Question[Comparison]:
         """What the model is asked about two answers in this order."""
-        materials = [Material.of("task", self._asked), Material.of("first answer", first), Material.of("second answer", second)]
-        if self.task.expected_output is not None and self.task.expected_output.value is not None:
-            materials.insert(1, Material.of("reference answer", self.task.expected_output.value))
+        materials = [Material.of_task(self.task), Material.of("first answer", first), Material.of("second answer", second)]
+        if self.task.expected_value is not None:
+            materials.insert(1, Material.of("reference answer", self.task.expected_value))
         return Question(
             role=_ROLE,
             version=VERSION,
@@ -87,11 +85,6 @@ class Comparing:
             materials=tuple(materials),
             reply=Comparison,
         )
-
-    @property
-    def _asked(self) -> Any:
-        task = self.task
-        return {"description": task.description, "input": task.input_data} if task.description else task.input_data
 
 
 def same_answer(a: Any, b: Any) -> bool:

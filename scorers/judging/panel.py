@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from eval_skills.core.errors import ConfigError, InputError, JudgeError
-from eval_skills.scorers.judging.judges import together
+from eval_skills.scorers.judging.judges import Judges, together
 from eval_skills.scorers.judging.reply import Reply
 
 if TYPE_CHECKING:
     from eval_skills.scorers.judging.judge import Judge, Ruling
-    from eval_skills.scorers.judging.judges import Judges
     from eval_skills.scorers.judging.prompt import Question
 
 R = TypeVar("R", bound=Reply)

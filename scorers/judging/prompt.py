@@ -1,25 +1,26 @@
-"""What a model is asked: instructions that we trust, material that we do not, and the shape of the reply.
-
-Markers around data under judgement, which the data cannot forge.
+"""What a model is asked: instructions that are trusted, material that is not and stands between markers which it cannot forge, and
+the shape of the reply.
 """
 
 from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
+from eval_skills.core.errors import InputError
+from eval_skills.core.models import EvalTask
 from eval_skills.scorers.judging.reply import Reply, reply_schema
 
 R = TypeVar("R", bound=Reply)
 
 MATERIAL_CHARS = 60_000
-"""How much of one piece of material a model is shown; more is cut out of its middle, and said."""
+"""How much of one piece of material a model is shown; of more, the middle is cut out with a note."""
 
 PROMPT_VERSION = "1"
-"""Of the words in this file and in `markers`; verdicts under another version are asked for again."""
+"""Of the words in this file; verdicts under another version are asked for again."""
 
 Message = dict[str, str]
 
@@ -38,6 +39,12 @@ class Material:
         # half a surrogate pair can be sent nowhere
         return cls(name, text.encode("utf-8", "backslashreplace").decode("utf-8"))
 
+    @classmethod
+    def of_task(cls, task: EvalTask) -> Material:
+        """The task's input, with its description where it has one."""
+        asked = {"description": task.description, "input": task.input_data} if task.description else task.input_data
+        return cls.of("task", asked)
+
     def left_out(self, limit: int) -> int:
         """How many characters a prompt with this limit does not show."""
         return max(0, len(self.text) - limit)
@@ -55,7 +62,7 @@ class Question(Generic[R]):
     """One question to a judging model.
 
     `role` says who the model is and how it judges, `version` is the version of that text; `instructions` come from the benchmark
-    (criteria, a prompt). Both are trusted and stand outside the markers; everything that a skill or its tools said belongs into
+    (criteria, a prompt). Both are trusted and stand outside the markers; everything that a skill or its tools returned belongs into
     `materials`. The reply is an object of the class `reply`, whose first field should be the reasoning. `max_tokens` bounds the
     reply, `limit` the characters shown of each material.
     """
@@ -70,11 +77,7 @@ class Question(Generic[R]):
 
     def redacted(self, redact: Callable[[str], str]) -> Question[R]:
         """The same question with its materials as `redact` leaves them."""
-        materials = tuple(Material(each.name, redact(each.text)) for each in self.materials)
-        return Question(
-            role=self.role, version=self.version, instructions=self.instructions, materials=materials, reply=self.reply,
-            max_tokens=self.max_tokens, limit=self.limit,
-        )  # fmt: skip
+        return replace(self, materials=tuple(Material(each.name, redact(each.text)) for each in self.materials))
 
     @property
     def truncated(self) -> dict[str, int]:
@@ -82,8 +85,11 @@ class Question(Generic[R]):
         return {each.name: cut for each in self.materials if (cut := each.left_out(self.limit))}
 
     def nonce(self) -> str:
-        """A fresh nonce for the markers of this question."""
-        return fresh_nonce([self.instructions, *(each.text for each in self.materials)])
+        """A random word for the markers that occurs in none of the question's texts: their authors could not know it."""
+        held = [self.instructions, *(each.text for each in self.materials)]
+        while any((nonce := secrets.token_hex(_BYTES)) in text for text in held):
+            pass
+        return nonce
 
     def messages(self, nonce: str) -> list[Message]:
         """The prompt: what holds for every answer first, so that providers can reuse it, then the material."""
@@ -100,6 +106,20 @@ class Question(Generic[R]):
         return f"{note}\n{shown}"
 
 
+def criteria_of(written: str | tuple[str, ...] | None, *, path: str = "criteria") -> tuple[str, ...]:
+    """The criteria of an option that may be one text or several, stripped; none where it is left out.
+
+    Raises:
+        InputError: the list is empty, or a text is blank.
+    """
+    listed = (written,) if isinstance(written, str) else written
+    if listed == ():
+        raise InputError("the list is empty; give at least one criterion, or leave it out", path=path)
+    if not all(each.strip() for each in listed or ()):
+        raise InputError("blank text; say what is asked of the answer, or leave it out", path=path)
+    return tuple(each.strip() for each in listed or ())
+
+
 def _form_of_reply(schema: str) -> str:
     return (
         "Reply with one JSON object and nothing else. First reason, then decide: write the keys in the order of this JSON "
@@ -114,15 +134,6 @@ PLACEHOLDER = "·"
 """Stands for the nonce where prompts are compared: in the key of the cache."""
 
 _BYTES = 9
-
-
-def fresh_nonce(texts: Iterable[str]) -> str:
-    """A random word that occurs in none of `texts`: whoever wrote them could not know it."""
-    held = list(texts)
-    while True:
-        nonce = secrets.token_hex(_BYTES)
-        if not any(nonce in text for text in held):
-            return nonce
 
 
 def marked(name: str, text: str, nonce: str) -> str:

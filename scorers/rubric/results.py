@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from eval_skills.core.models import Reason
 from eval_skills.core.text import one_line
 from eval_skills.scorers.claims.lookup import Finding, reasons_of
-from eval_skills.scorers.judging.aggregation import consensus_of, describe_agreement, spread_of
+from eval_skills.scorers.judging.aggregation import Consensus, consensus_of, describe_agreement, spread_of
 from eval_skills.scorers.judging.panel import Panel, Votes
 from eval_skills.scorers.judging.quotes import quotes_found
 from eval_skills.scorers.rubric.definition import NOT_JUDGED, TOLERANCE, Rubric, RubricDimension
@@ -17,9 +17,7 @@ from eval_skills.scorers.score import remark
 
 if TYPE_CHECKING:
     from eval_skills.scorers.claims.judged import JudgedClaims
-    from eval_skills.scorers.judging.aggregation import Consensus
     from eval_skills.scorers.judging.prompt import Material
-    from eval_skills.scorers.rubric.definition import Rubric
     from eval_skills.scorers.rubric.questions import DimensionVerdict
 
 _SHOWN, _KEPT = 300, 4_000

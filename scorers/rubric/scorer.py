@@ -1,4 +1,4 @@
-"""How good is the answer, dimension by dimension, in the eyes of a model?"""
+"""How good is the answer, dimension by dimension, as a model judges it?"""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from eval_skills.core.errors import InputError, JudgeError
 from eval_skills.core.fingerprint import digest_of_json
-from eval_skills.core.models import EvalTask, Reason
+from eval_skills.core.models import EvalTask, Reason, SkillResponse
 from eval_skills.core.models.base import Rate, Text
 from eval_skills.scorers.answer import text_of, unwrapped
 from eval_skills.scorers.claims.judged import judged_claims
 from eval_skills.scorers.judging.grading import truncation_remarks
 from eval_skills.scorers.judging.judges import together
-from eval_skills.scorers.judging.panel import Votes
-from eval_skills.scorers.judging.prompt import Material
+from eval_skills.scorers.judging.panel import Voter, Votes
+from eval_skills.scorers.judging.prompt import Material, criteria_of
 from eval_skills.scorers.options import PanelOptions
 from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.rubric.definition import NOT_JUDGED, TOLERANCE, Rubric, RubricDimension, rubric_of
@@ -35,9 +35,7 @@ from eval_skills.scorers.score import Score
 from eval_skills.scorers.trajectory.transcript import has_results, run_materials
 
 if TYPE_CHECKING:
-    from eval_skills.core.models import SkillResponse
     from eval_skills.scorers.judging.judge import Ruling
-    from eval_skills.scorers.judging.panel import Voter
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +90,8 @@ class RubricScorer(PanelOptions):
         if self.threshold is not None:
             rubric = rubric.model_copy(update={"pass_at": self.threshold})
         object.__setattr__(self, "_rubric", rubric)
-        if self.criteria is not None and not all(each.strip() for each in self._criteria or ("",)):
-            raise InputError("blank text; say what is asked of the answer, or leave it out", path="criteria")
-        if self.reference is not None and self._expected is not None:
+        criteria_of(self.criteria)
+        if self.reference is not None and self.task.expected_value is not None:
             raise InputError("given in evaluator and as expectedOutput.value; keep one", path="reference")
 
     @property
@@ -126,7 +123,7 @@ class RubricScorer(PanelOptions):
 
     async def _by_levels(self, dimensions: Mapping[str, RubricDimension], response: SkillResponse, voter: Voter) -> _Part:
         materials = self._materials(response)
-        criteria = "\n".join(f"- {each.strip()}" for each in self._criteria)
+        criteria = "\n".join(f"- {each}" for each in criteria_of(self.criteria))
         ruling = await voter.ask(rubric_question(dimensions, materials, not_judged=NOT_JUDGED, criteria=criteria))
         verdicts = verdicts_in(ruling.reply, dimensions)
         results = {name: by_level(name, each, verdicts[name], materials) for name, each in dimensions.items()}
@@ -169,23 +166,14 @@ class RubricScorer(PanelOptions):
         raise JudgeError(f"no dimension of the rubric that counts could be judged ({said})", code="JUDGE_NOTHING_SCORED")
 
     def _materials(self, response: SkillResponse) -> tuple[Material, ...]:
-        described = {"description": self.task.description, "input": self.task.input_data}
-        materials = [Material.of("task", described if self.task.description else self.task.input_data)]
+        materials = [Material.of_task(self.task)]
         if self._reference is not None:
             materials.append(Material.of("reference answer", self._reference))
         return (*materials, *run_materials(response), Material.of("answer", unwrapped(response.output)))
 
     @property
-    def _criteria(self) -> tuple[str, ...]:
-        return (self.criteria,) if isinstance(self.criteria, str) else self.criteria or ()
-
-    @property
-    def _expected(self) -> Any:
-        return self.task.expected_output.value if self.task.expected_output is not None else None
-
-    @property
     def _reference(self) -> Any:
-        return self.reference if self.reference is not None else self._expected
+        return self.task.expected_value if self.reference is None else self.reference
 
     def _facts(self, results: list[DimensionResult]) -> dict[str, Any]:
         weights = {name: each.weight for name, each in self._rubric.dimensions.items()}

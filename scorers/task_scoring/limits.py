@@ -7,13 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING
 
 from eval_skills.core.errors import InputError
-from eval_skills.core.models import Reason
-
-if TYPE_CHECKING:
-    from eval_skills.core.models import SkillResponse, Thresholds, Weights
+from eval_skills.core.models import Reason, SkillResponse, Thresholds, Weights
 
 TOLERANCE = 1e-9
 """Points of score, and share of a cost, that float arithmetic may lose: 0.1 + 0.2 is within 0.3."""

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from eval_skills.core.models import Reason
+from eval_skills.core.models import ExpectedText, Reason, SkillResponse
 from eval_skills.core.text import comparable, excerpt
 from eval_skills.scorers.answer import text_of, unwrapped
 from eval_skills.scorers.score import Score
-
-if TYPE_CHECKING:
-    from eval_skills.core.models import ExpectedText, SkillResponse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

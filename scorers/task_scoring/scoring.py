@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from inspect import isawaitable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from eval_skills.core.errors import InputError
-from eval_skills.core.models import EvalTask, Expected, Thresholds, Verdict
+from eval_skills.core.models import EvalTask, Expected, SkillResponse, Thresholds, Verdict
 from eval_skills.scorers.answer import is_long
 from eval_skills.scorers.claims.scorer import Hallucination
 from eval_skills.scorers.judging.budget import counted
@@ -22,9 +22,6 @@ from eval_skills.scorers.task_scoring.limits import effective_weights, limit_rea
 from eval_skills.scorers.task_scoring.output_text import OutputText
 from eval_skills.scorers.task_scoring.verdict import Findings, forbidden_verdict
 from eval_skills.scorers.tools.calls import COMPARES_CALLS, calls_disagree, nothing_to_judge, unknown_calls, with_tool_calls
-
-if TYPE_CHECKING:
-    from eval_skills.core.models import SkillResponse
 
 _NO_CLAIMS = remark("NO_CLAIMS", "the answer claims nothing that could be looked up", "checks.hallucination")
 

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from eval_skills.core.errors import ItemError, JudgeError
-from eval_skills.core.models import Reason, Verdict
+from eval_skills.core.models import Reason, SkillResponse, Verdict
 from eval_skills.core.models.result import ErrorKind
 from eval_skills.core.text import one_line
-from eval_skills.scorers.score import remark
+from eval_skills.scorers.score import Score, remark
 from eval_skills.scorers.task_scoring.limits import below_min, reaches, weighted_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from eval_skills.core.models import SkillResponse
-    from eval_skills.scorers.score import Score
     from eval_skills.scorers.tools.forbidden import ForbiddenTools
 
 _NOTHING = remark("NOTHING_EXPECTED", "no dimension is configured, so the score is 1", "expected")

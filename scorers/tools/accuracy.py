@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from eval_skills.core.errors import InputError
-from eval_skills.core.models import Reason
+from eval_skills.core.models import Reason, SkillResponse, ToolCall
 from eval_skills.core.text import excerpt, nearest, normalise_tool_name
 from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.score import Score, remark
 from eval_skills.scorers.settings import ScoringSettings
 from eval_skills.scorers.tools.calls import known_calls
 from eval_skills.scorers.tools.categories import category_table, does, programs_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from eval_skills.core.models import SkillResponse, ToolCall
 
 
 @scorer("tool_accuracy")

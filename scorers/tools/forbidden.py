@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from eval_skills.core.errors import InputError
-from eval_skills.core.models import Reason
+from eval_skills.core.models import Reason, SkillResponse, ToolCall
 from eval_skills.core.models.result import FORBIDDEN_TOOL_CALLED
 from eval_skills.core.text import normalise_tool_name
 from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.score import Score
 from eval_skills.scorers.tools.calls import named_in_messages, results_in_messages, unknown_calls
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from eval_skills.core.models import SkillResponse, ToolCall
 
 
 @scorer("forbidden_tools")

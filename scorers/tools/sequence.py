@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence as Names
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from eval_skills.core.errors import InputError
-from eval_skills.core.models import Reason
+from eval_skills.core.models import Reason, SkillResponse
 from eval_skills.core.models.task import SequenceMode
 from eval_skills.core.text import excerpt
 from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.score import Score
 from eval_skills.scorers.settings import ScoringSettings
 from eval_skills.scorers.tools.calls import known_calls
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence as Names
-
-    from eval_skills.core.models import SkillResponse
 
 
 @scorer("sequence")

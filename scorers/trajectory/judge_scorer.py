@@ -1,16 +1,15 @@
-"""Did the agent go a good way, in the eyes of a model?"""
+"""Did the agent take a good way, as a model judges it?"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from eval_skills.core.errors import InputError
-from eval_skills.core.models import EvalTask
+from eval_skills.core.models import EvalTask, SkillResponse
 from eval_skills.core.models.base import Rate
 from eval_skills.scorers.answer import unwrapped
 from eval_skills.scorers.judging.grading import Grade, GradedVotes, Grading
-from eval_skills.scorers.judging.prompt import Material, Question
+from eval_skills.scorers.judging.prompt import Material, Question, criteria_of
 from eval_skills.scorers.options import PanelOptions
 from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.score import Score
@@ -19,11 +18,8 @@ from eval_skills.scorers.trajectory.prompts import ROLE, WAY, WAY_WITH_REFERENCE
 from eval_skills.scorers.trajectory.shapes import UnreadableTrajectory
 from eval_skills.scorers.trajectory.transcript import Step, run_materials, transcript
 
-if TYPE_CHECKING:
-    from eval_skills.core.models import SkillResponse
-
 VERSION = "trajectory_judge 1"
-"""Of the words in `prompts`: another version asks again."""
+"""Of the texts in `prompts`: another version is asked again."""
 
 REFERENCE = "expected.trajectory"
 
@@ -82,8 +78,7 @@ class TrajectoryJudge(PanelOptions):
         )
 
     def _question(self, steps: tuple[Material, ...], response: SkillResponse) -> Question[Grade]:
-        described = {"description": self.task.description, "input": self.task.input_data}
-        materials = [Material.of("task", described if self.task.description else self.task.input_data)]
+        materials = [Material.of_task(self.task)]
         if self._reference is not None:
             materials.append(Material.of("reference trajectory", self._reference))
         materials += [*steps, Material.of("answer", unwrapped(response.output))]
@@ -95,12 +90,9 @@ class TrajectoryJudge(PanelOptions):
         if self.criteria is not None and self.judge_prompt is not None:
             raise InputError("both it and criteria are given; keep one", path="judgePrompt")
         if self.judge_prompt is not None:
-            return _not_blank(self.judge_prompt, "judgePrompt")
+            return criteria_of(self.judge_prompt, path="judgePrompt")[0]
         way = WAY if self._reference is None else WAY_WITH_REFERENCE
-        criteria = (self.criteria,) if isinstance(self.criteria, str) else self.criteria
-        if criteria == ():
-            raise InputError("the list is empty; give at least one criterion, or leave it out", path="criteria")
-        return "\n".join((way, *(f"- {_not_blank(each, 'criteria')}" for each in criteria or ())))
+        return "\n".join((way, *(f"- {each}" for each in criteria_of(self.criteria))))
 
 
 def _reference(task: EvalTask) -> list[Step] | None:
@@ -111,9 +103,3 @@ def _reference(task: EvalTask) -> list[Step] | None:
         return transcript(task.expected.trajectory, REFERENCE)
     except UnreadableTrajectory as error:
         raise InputError(error.message, path=str(error.source)) from error
-
-
-def _not_blank(text: str, path: str) -> str:
-    if not text.strip():
-        raise InputError("blank text; say what is asked of the agent", path=path)
-    return text.strip()

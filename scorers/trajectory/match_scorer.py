@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from eval_skills.core.errors import InputError
-from eval_skills.core.models import EvalTask, Reason
+from eval_skills.core.models import EvalTask, Reason, SkillResponse
 from eval_skills.core.text import nearest
 from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.score import Score, remark
 from eval_skills.scorers.settings import ScoringSettings
 from eval_skills.scorers.trajectory.arguments import ArgumentsMode, rules_of
-from eval_skills.scorers.trajectory.calls import read_call
+from eval_skills.scorers.trajectory.calls import Spelling, read_call
 from eval_skills.scorers.trajectory.comparison import Comparison, TrajectoryComparison, TrajectoryMode
 from eval_skills.scorers.trajectory.edits import MAX_SHOWN
 from eval_skills.scorers.trajectory.messages import Message, Trajectory, read_reference, read_trajectory
 from eval_skills.scorers.trajectory.shapes import UnreadableTrajectory
-
-if TYPE_CHECKING:
-    from eval_skills.core.models import SkillResponse
-    from eval_skills.scorers.trajectory.calls import Spelling
 
 LONG_MESSAGES = 200
 """Longer trajectories are compared in a thread, so that other items go on."""

@@ -5,19 +5,17 @@ What an agent did, as material for a judge.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from eval_skills.core.messages.blocks import blocks_of, is_text, text_of
 from eval_skills.core.messages.responses_items import in_turns
 from eval_skills.core.messages.tool_results import results_of
+from eval_skills.core.models import SkillResponse
 from eval_skills.scorers.judging.prompt import Material
 from eval_skills.scorers.tools.notations import call_in, raw_calls
 from eval_skills.scorers.trajectory.calls import read_call
 from eval_skills.scorers.trajectory.messages import OUTPUT
 from eval_skills.scorers.trajectory.shapes import UnreadableTrajectory, message_of, messages_in, role_of
-
-if TYPE_CHECKING:
-    from eval_skills.core.models import SkillResponse
 
 Step = dict[str, Any]
 
