@@ -1,7 +1,4 @@
-"""The answer inside an output, and its text.
-
-A file that a benchmark names, within the benchmark's own folder.
-"""
+"""The answer inside an output, its text, and the files that a benchmark names in its own folder."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ ENVELOPE_KEYS = ("result", "output", "answer")
 """Where an object holds its answer; the first that is present counts."""
 
 LONG_CHARS = 4_096
-"""Text beyond this is judged off the event loop."""
+"""A longer text is judged in a thread."""
 
 
 def unwrapped(output: Any) -> Any:
@@ -41,7 +38,7 @@ def text_of(value: Any) -> str:
     """The text of a value as a reader would search it.
 
     Scalars as `scalar_text`; of objects and arrays the scalars inside, one a line, in document order, decoded: keys,
-    quotes, brackets and escapes are no part of it. An empty object or array is empty text, and so is null.
+    quotes, brackets and escapes are not part of it. An empty object or array is empty text, and so is null.
     """
     if not isinstance(value, dict | list | tuple):
         return "" if value is None else scalar_text(value)
@@ -90,12 +87,12 @@ def file_of_benchmark(written: str, folder: Path | None, *, option: str, what: s
     """
     if folder is None:
         raise InputError(
-            "the benchmark's folder is unknown, so there is nowhere to look; load the benchmark from a file", path=option
+            "the benchmark's folder is unknown, so its files cannot be found; load the benchmark from a file", path=option
         )
     root = folder.resolve()
     try:
         path = (root / written).resolve()
-    except (OSError, ValueError, RuntimeError) as error:  # a name with a null, links in a circle
+    except (OSError, ValueError, RuntimeError) as error:  # a name with a null, links in a cycle
         raise InputError(
             f"{written!r} cannot be found ({error}); name the {what} in the benchmark's folder", path=option
         ) from None

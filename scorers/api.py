@@ -1,4 +1,4 @@
-"""The one door to judging: a task, an answer, a verdict."""
+"""Scoring one answer: a task, an answer, a verdict."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ async def score_response(task: EvalTask, response: SkillResponse, settings: Sett
     """The verdict on one answer; to judge many answers to one task, keep a `TaskScoring`.
 
     Raises:
-        InputError: the task or the settings cannot be used; a scorer that breaks raises nothing and gives status `error`.
+        InputError: the task or the settings cannot be used; a scorer that fails raises nothing and gives status `error`.
     """
     return await TaskScoring(task, settings).verdict(response)
 
@@ -41,7 +41,6 @@ def score_response_sync(task: EvalTask, response: SkillResponse, settings: Setti
 
 
 async def _scored_alone(task: EvalTask, response: SkillResponse, settings: Settings) -> Verdict:
-    """In an event loop that ends with it."""
     scoring = TaskScoring(task, settings)
     try:
         return await scoring.verdict(response)
@@ -50,7 +49,7 @@ async def _scored_alone(task: EvalTask, response: SkillResponse, settings: Setti
 
 
 def check_task(task: EvalTask, settings: Settings = None) -> None:
-    """Refuse a task that could not be judged, before anything is called.
+    """Refuse a task that cannot be judged, before anything is called.
 
     Raises:
         InputError: as `TaskScoring`.

@@ -174,11 +174,11 @@ def _refuse_missing(scorer: str, options: Mapping[str, Option], arguments: dict[
 class PanelOptions:
     """The base of such a scorer: `model` takes the place of the run's; `models` makes it a panel (null is the run's model), and
     `votes` asks each model so often, at `temperature` (0.7 unless set); `aggregate` (``median`` unless set, ``majority`` or
-    ``mean``) makes one of them. With ``majority`` more than half must pass the answer, whatever its `minScore`; half of an even
+    ``mean``) makes one of them. With ``majority`` more than half must pass the answer, for any `minScore`; half of an even
     number is a tie, and a tie does not pass.
 
     Raises:
-        InputError: these exclude each other, say nothing, or name a model twice.
+        InputError: these exclude each other, have no effect, or name a model twice.
     """
 
     model: Text | None = None
@@ -197,11 +197,11 @@ class PanelOptions:
         if self.model is not None and self.models != (None,):
             raise InputError("model and models exclude each other; keep one", path="models")
         if self.temperature is not None and self.votes == 1:
-            raise InputError("it is that of several votes; set votes, or llm.temperature for every question", path="temperature")
+            raise InputError("it is for several votes; set votes, or llm.temperature for every question", path="temperature")
         if len(self.models) > 1 and None in self.models and (run := self.settings.llm.model) in self.models:
             raise InputError(f"null is the run's model, which is {run!r} and named as well; keep one", path="models")
         models = self.models if self.model is None else (self.model,)
         panel = Panel(models=models, votes=self.votes, temperature=self.temperature, aggregate=self.aggregate or "median")
         if self.aggregate is not None and panel.is_single:
-            raise InputError("there is one vote only, and nothing to put together; name models, or set votes", path="aggregate")
+            raise InputError("there is one vote only, so nothing to aggregate; name models, or set votes", path="aggregate")
         return panel

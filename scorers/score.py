@@ -15,7 +15,7 @@ _MAPPING_KEYS = ("score", "passed", "reason")
 
 
 class InvalidScore(ScorerError, ValueError):
-    """A scorer returned something that is no share in [0, 1]."""
+    """A scorer returned something that is not a share in [0, 1]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +24,11 @@ class Score:
 
     `passed` is the scorer's own verdict; left out, only a value of 1 passes. `reason` is one sentence for people,
     `reasons` the machine-readable list (when it is given, `reason` is not shown beside it). `gates` are reasons for which the
-    answer fails whatever its value; with them `passed` is to be false. `dimensions` are named shares in [0, 1] that `value` is
+    answer fails whatever its value; with them `passed` must be false. `dimensions` are named shares in [0, 1] that `value` is
     made of; `metadata` is any JSON.
 
     Raises:
-        InvalidScore: the value or a dimension is no number, is NaN or lies outside [0, 1].
+        InvalidScore: the value or a dimension is not a number, is NaN or lies outside [0, 1].
     """
 
     value: float

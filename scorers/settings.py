@@ -22,11 +22,11 @@ class ScoringSettings(JudgeOptions):
     """The settings of scoring that hold for every task of a run.
 
     `weights` override the default weights of the dimensions and are overridden by a task's own, key by key.
-    `tool_categories` add to the default table; see `tool_categories.category_table`. `tool_names` says whether expected tool
-    names match exactly or without case, ``-``, ``_``, dots and blanks (forbidden ones always do the latter).
+    `tool_categories` add to the default table; see `tools.categories.category_table`. `tool_names` says whether expected tool
+    names match exactly, or without case, ``-``, ``_``, dots and blanks (forbidden ones always match so).
     `default_evaluator` judges tasks whose expectation names no type. `allow_custom_code` lets a benchmark's own scorer files
-    run; `benchmark_folder` is the folder they must lie in. `llm` and what else `JudgeOptions` has are about judging models;
-    whoever scores with the same settings object shares its `judges`: their cache, their budget, their limits.
+    run; `benchmark_folder` is the folder they must lie in. `llm` and the other fields of `JudgeOptions` are about judging models;
+    all scoring with the same settings object shares its `judges`: their cache, their budget, their limits.
     """
 
     weights: Weights = Field(default_factory=Weights)
@@ -38,7 +38,7 @@ class ScoringSettings(JudgeOptions):
 
     @cached_property
     def judges(self) -> Judges:
-        """The judging models of everything that is scored with these settings; nothing is asked or imported for it."""
+        """The judging models of everything that is scored with these settings; none is asked or imported yet."""
         return Judges(self)
 
     def spelled(self, name: str) -> str:

@@ -61,11 +61,11 @@ class ExactMatch:
 
 
 def within(one: float | None, other: float | None, tolerance: float) -> bool:
-    """Whether two known finite numbers differ by at most `tolerance`; what binary fractions cannot express is forgiven."""
+    """Whether two known finite numbers differ by at most `tolerance`; rounding errors of binary fractions do not count."""
     if one is None or other is None:
         return False
-    dust = 4 * max(math.ulp(one), math.ulp(other), math.ulp(tolerance))
-    return abs(one - other) <= tolerance + (dust if tolerance else 0)
+    slack = 4 * max(math.ulp(one), math.ulp(other), math.ulp(tolerance))
+    return abs(one - other) <= tolerance + (slack if tolerance else 0)
 
 
 def _is_number(value: Any) -> bool:

@@ -27,13 +27,13 @@ class Gaia:
     """1 when the answer matches `value` by the rule that GAIA's leaderboard publishes, else 0; no partial credit.
 
     The gold text alone chooses the comparison. ``number`` (Python's ``float`` reads it): the answer without ``$``, ``%`` and
-    ``,`` is the same float, and one that is no number counts as infinity. ``list`` (it holds ``,`` or ``;``): as many elements,
-    each in its place, a number as above, a text without white space and case. ``string``: without white space, case and ASCII
-    punctuation. The rule is kept with its oddities, so that figures can be compared: an answer of 1000 does not match ``1,000``,
-    which is a list, and anything that is no number matches ``inf``.
+    ``,`` is the same float, and one that is not a number counts as infinity. ``list`` (it holds ``,`` or ``;``): as many
+    elements, each in its place, a number as above, a text without white space and case. ``string``: without white space, case and
+    ASCII punctuation. The rule is kept with its oddities, so that figures can be compared: an answer of 1000 does not match
+    ``1,000``, which is a list, and anything that is not a number matches ``inf``.
 
     No answer is the text ``None``; the elements of an array are joined by ``, ``. An object answer is unwrapped. With
-    ``finalAnswer`` only what follows the last ``FINAL ANSWER:`` on its line is compared, where there is one; that is no part of
+    ``finalAnswer`` only what follows the last ``FINAL ANSWER:`` on its line is compared, where there is one; that is not part of
     the published rule. Source: Mialon et al. 2023, arXiv:2311.12983, and the scorer published with the leaderboard.
     """
 

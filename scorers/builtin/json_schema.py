@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from eval_skills.core.documents.json_schema import BoundedSchema
 
 QUICK_S = 0.005
-"""How long a validation may hold up the event loop before it is begun anew in a thread."""
+"""How long a validation may block the event loop before it is started again in a thread."""
 
 _ABSENT = object()
 
@@ -58,12 +58,12 @@ class JsonSchema:
             try:
                 return self._reason(output, min(QUICK_S, self.timeout_ms / 1000))
             except TimeoutError:
-                pass  # begun anew below, where it holds nobody up
+                pass  # started again below, in a thread
         try:
             return await asyncio.to_thread(self._reason, output, self.timeout_ms / 1000)
         except TimeoutError:
             message = (
-                f"validation was given up after {self.timeout_ms} ms on {excerpt(output)}; simplify the schema or raise timeoutMs"
+                f"validation was stopped after {self.timeout_ms} ms on {excerpt(output)}; simplify the schema or raise timeoutMs"
             )
             return Reason(code="OUTPUT_SCHEMA_TIMEOUT", message=message, where="output")
 

@@ -116,8 +116,8 @@ def _instructions(criteria: str | tuple[str, ...] | None, judge_prompt: str | No
 def _without_places(prompt: str) -> str:
     if (place := _PLACE.search(prompt)) is not None:
         raise InputError(
-            f"{place[0]} would reach the model as it stands: this is not a template; the task, the answer and the reference answer "
-            "are shown below it anyway, so write 'the answer' in its place",
+            f"{place[0]} would reach the model as it stands: this is not a template; the task, the answer and the reference "
+            "answer are shown below it anyway, so write 'the answer' in its place",
             path="judgePrompt",
         )
     return prompt

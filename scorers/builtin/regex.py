@@ -18,7 +18,7 @@ from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.score import Score
 
 QUICK_S = 0.005
-"""How long a match may hold up the event loop before it is begun anew in a thread."""
+"""How long a match may block the event loop before it is started again in a thread."""
 
 
 @scorer("regex")
@@ -62,13 +62,13 @@ class Regex:
 
     def _reason(self, pattern: str, text: str, hit: bool | None) -> Reason:
         if hit is None:
-            given_up = f"pattern {excerpt(pattern)} was given up after {self.timeout_ms} ms on {excerpt(text)}"
+            given_up = f"pattern {excerpt(pattern)} was stopped after {self.timeout_ms} ms on {excerpt(text)}"
             return Reason(code="OUTPUT_REGEX_TIMEOUT", message=f"{given_up}; simplify it or raise timeoutMs", where="output")
         return Reason(code="OUTPUT_REGEX", message=f"expected a match of {excerpt(pattern)}, got {excerpt(text)}", where="output")
 
 
 def search(pattern: regex.Pattern[str], text: str, timeout_s: float) -> bool | None:
-    """Whether the pattern occurs in the text; None when that could not be told in time. Other threads run meanwhile."""
+    """Whether the pattern occurs in the text; None when the time was not enough. Other threads run meanwhile."""
     try:
         return pattern.search(text, timeout=timeout_s, concurrent=True) is not None
     except TimeoutError:

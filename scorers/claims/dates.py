@@ -50,8 +50,7 @@ class Clock(NamedTuple):
 def days_in(text: str) -> Iterator[tuple[int, int, tuple[tuple[Day], ...]]]:
     """Every date of the text: ISO, ``22 November 2026``, ``Nov 22``, ``November 2026``, ``22.11.2026``.
 
-    Of figures the order of day and month is not known: both are readings, where both exist. What is no date in any calendar is
-    left out.
+    Of figures the order of day and month is not known: both are readings, where both exist. Impossible dates are left out.
     """
     for hit in _DATE.finditer(text):
         if readings := tuple((each,) for each in _days(hit)):

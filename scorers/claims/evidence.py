@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from eval_skills.scorers.claims.extraction import Claim, Fact
 
 _WORDS = ("content", "parts", "output", "result")
-"""Where messages that are not the agent's hold what they say: Gemini's in `parts`, OpenAI's items in `output`."""
+"""Where messages that are not the agent's hold their text: Gemini's in `parts`, OpenAI's items in `output`."""
 
 _EXACT = Context(prec=400)
 
@@ -81,7 +81,7 @@ class Evidence:
     def _amounts(self) -> dict[str | None, set[Decimal]]:
         amounts: dict[str | None, set[Decimal]] = {}
         for value, unit in known_amounts(self._text):
-            # a claim without a sign may tell a fall by 5 of a change of -5
+            # a claim without a sign may report a change of -5 as a fall by 5
             amounts.setdefault(unit, set()).update((value, value.copy_abs()))
         return amounts
 
@@ -113,7 +113,7 @@ class Evidence:
 def seen_in(input_data: Any, response: SkillResponse) -> list[Any]:
     """The values that the agent was given: the task's input, results and errors of tools, and messages that are not its own.
 
-    Of its own messages the results of tools that the model's service ran itself are among them, its words never.
+    Of its own messages these are the results of tools that the model's service ran itself, never its text.
     """
     seen = [input_data]
     for call in response.tool_calls or ():

@@ -64,9 +64,9 @@ _FINDERS: tuple[tuple[ClaimKind, Callable[[str], Iterable[tuple[int, int, tuple[
 
 
 def claims_in(text: str, kinds: Collection[ClaimKind] = CLAIM_KINDS) -> list[Claim]:
-    """The claims of a text, in the order of the text, each once however often it is made.
+    """The claims of a text, in the order of the text, each once.
 
-    A quotation is one claim, whatever stands in it, and so is an address. Numbers of list items and ``[1]`` are no claims. Of a
+    A quotation is one claim with all it holds, and so is an address. Numbers of list items and ``[1]`` are not claims. Of a
     text that claims more than `MAX_CLAIMS`, the first are taken.
     """
     rest = plain(text)

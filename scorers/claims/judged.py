@@ -1,4 +1,4 @@
-"""The claims of an answer as a model finds and verifies them, on the side of doubt."""
+"""The claims of an answer as a model lists and verifies them; a claim in doubt counts as unsupported."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CLAIM_CHARS = 1_000
 """How much of one claim is verified."""
 
 PLAIN_KINDS: tuple[ClaimKind, ...] = tuple(kind for kind in CLAIM_KINDS if kind not in ("name", "identifier"))
-"""What no model can overlook: an answer that holds any of these claims something."""
+"""Kinds that rules find reliably: an answer that holds any of these claims something."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +47,7 @@ class JudgedClaims:
 
     @property
     def remark_on_claims(self) -> Reason:
-        """A remark that says how many claims were verified, so that a pass shows what it stands on."""
+        """A remark with the number of verified claims, so that a pass shows its grounds."""
         held = sum(not each.problem for each in self.findings)
         by = f"verified by {self.facts['model']}" if self.facts["claims"] else "looked up by rules, as the model listed none"
         message = f"claims that hold: {held} of {len(self.findings)}, {by}"
@@ -57,8 +57,8 @@ class JudgedClaims:
 async def judged_claims(task: EvalTask, response: SkillResponse, voter: Voter, reference: Any = None) -> JudgedClaims:
     """Have a model list the answer's claims and verify each against the input, what the agent was given, and the reference.
 
-    A claim counts as supported only where the model says so and quotes evidence that does stand in the material. Where it finds
-    none although the answer holds numbers, dates, quotations or addresses, these are looked up without it; what it was not shown
+    A claim counts as supported only where the model says so and quotes evidence that is in the material. Where it finds none
+    although the answer holds numbers, dates, quotations or addresses, these are looked up without it; what it was not shown
     of a long answer is one more unsupported claim. An answer without text claims nothing, and no model is asked.
 
     Raises:
@@ -117,14 +117,14 @@ def _finding(text: str, statement: Statement, lookup: Lookup, quotable: Quotable
     elif lookup.verdict != "supported":
         problem = "is not found in what the agent was given"
     elif not quotable.holds(lookup.evidence):
-        problem = f"is called supported, but the quotation stands nowhere in the material: {excerpt(lookup.evidence)}"
+        problem = f"is called supported, but the quotation is not in the material: {excerpt(lookup.evidence)}"
     return Finding(text, "claim", problem, major=statement.importance == "major")
 
 
 def _not_shown(truncated: dict[str, int]) -> list[Finding]:
     if not (cut := truncated.get("answer", 0)):
         return []
-    return [Finding(f"{cut:,} characters of the answer", "part", "were too much to show to the model, so nobody verified them")]
+    return [Finding(f"{cut:,} characters of the answer", "part", "were too much to show to the model, so they were not verified")]
 
 
 def _fact(text: str, lookup: Lookup, quotable: Quotable) -> dict[str, Any]:

@@ -1,6 +1,5 @@
-"""What became of an answer's claims, whoever looked them up, and the share of them that is supported.
-
-Tools that failed for good, and answers that admit it.
+"""The claims of an answer that were looked up and the share of them that is supported; tools that failed, and answers that admit
+it.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ def looked_up(answer: str, evidence: Evidence, kinds: Sequence[ClaimKind] = CLAI
 
 
 def share_supported(findings: Iterable[Finding], threshold: float) -> Score | None:
-    """The score of claims that were looked up, by whatever means; None without any.
+    """The score of claims that were looked up; None without any.
 
     `threshold` is applied as given, equality passes. All claims count alike.
     """
@@ -106,7 +105,7 @@ def mentions_failure(answer: str) -> bool:
 
 
 def failed_tools(response: SkillResponse) -> list[FailedTool]:
-    """The tools whose last call ended in an error, in the order first called; a retry that worked makes up for a failure."""
+    """The tools whose last call ended in an error, in the order first called; a failure that a retry made good does not count."""
     last = dict(_outcomes(response))
     return [FailedTool(name, error) for name, error in last.items() if error]
 

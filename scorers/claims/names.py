@@ -1,4 +1,4 @@
-"""Proper names, conservatively: what is taken for one had better be one."""
+"""Proper names, conservatively: rather too few than too many."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _TOKEN = regex.compile(r"\w+")
 
 
 class Words(NamedTuple):
-    """Words of a name, without case and accents, that all occur, wherever."""
+    """Words of a name, without case and accents, that all occur, in any place."""
 
     words: frozenset[str]
 

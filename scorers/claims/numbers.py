@@ -9,7 +9,7 @@ from typing import NamedTuple
 import regex
 
 MAX_NUMBER_CHARS = 40
-"""A longer run of digits is no quantity."""
+"""A longer run of digits is not a quantity."""
 
 _CURRENCIES = {
     "$": "USD", "us$": "USD", "usd": "USD", "dollar": "USD", "€": "EUR", "eur": "EUR", "euro": "EUR", "£": "GBP", "gbp": "GBP",
@@ -54,7 +54,7 @@ def amounts_in(text: str) -> Iterator[tuple[int, int, Readings]]:
     """Every number of the text with how it can be read: ``12 300`` is one number, or two side by side.
 
     A comma before three digits groups thousands, any other is a decimal one; so is a point, unless it comes twice. Apostrophes
-    and blanks group as well. Digits inside words are no numbers, nor are versions and the like (``3.11.4``).
+    and blanks group as well. Digits inside words are not numbers, nor are versions and the like (``3.11.4``).
     """
     for hit in _NUMBER.finditer(text):
         if readings := _readings(hit["digits"]):
@@ -86,7 +86,7 @@ def _unit(written: str | None) -> str | None:
 
 
 def _readings(digits: str) -> tuple[tuple[Decimal, ...], ...]:
-    """The readings of a number's digits; none for what is no number."""
+    """The readings of a number's digits; none for what is not a number."""
     whole, parts = _whole(digits), _parts(digits, "[,' ]")
     # "5 000" is never a 5 and a 000, but "12 300" may be a 12 and a 300
     apart = parts and (whole is None or (" " in digits and " 0" not in digits))

@@ -12,7 +12,7 @@ from eval_skills.scorers.judging.prompt import Material, Question
 from eval_skills.scorers.judging.reply import Reply
 
 VERSION = "claims 2"
-"""Of the words below: another version asks again."""
+"""Of the texts below: another version is asked again."""
 
 MAX_CLAIMS = 50
 """How many claims of one answer are verified."""

@@ -34,13 +34,13 @@ class Hallucination:
     With `mode` ``deterministic`` claims are the numbers, dates, times, quotations, addresses, identifiers and proper names of
     the answer, each counted once; `kinds` narrows them down. A number may be rounded to its own digits; ``1,000``, ``1000`` and
     ``1e3`` are one, a percentage also matches its share, and another currency never. A tool that failed for good and whose
-    failure the answer keeps silent about is one more unsupported claim, unless ``failedTools`` is false (failure is recognised
-    by English words). What the agent computed, or knew by itself, occurs nowhere and counts as unsupported: that is what the
-    threshold leaves room for.
+    failure the answer does not mention is one more unsupported claim, unless ``failedTools`` is false (failure is recognised
+    by English words). What the agent computed, or knew by itself, occurs nowhere and counts as unsupported: the
+    threshold leaves room for that.
 
-    With ``judged`` a model (`model`, else the run's) lists the answer's claims, whatever they are about, and verifies each
+    With ``judged`` a model (`model`, else the run's) lists the answer's claims, on any subject, and verifies each
     against the same material; what it does not find there, or does not prove by a quotation, counts as unsupported; see
-    `judged_claims`. An unreadable model is an error, never a pass. ``both`` begins with the rules, which cost nothing; where
+    `judged_claims`. An unreadable reply is an error, never a pass. ``both`` begins with the rules, which cost nothing; where
     they fail the answer no model is asked, else the lower of the two shares counts and both must reach the threshold.
 
     Of an answer with more than 2,000 claims the first are looked up. The words of an object answer are judged, not its keys. An
@@ -107,21 +107,21 @@ class Hallucination:
         answer = unwrapped(response.output)
         text = text_of(next(parsed_json(answer), answer))
         findings = looked_up(text, Evidence(evidence_text(seen)), self.kinds)
-        return share_supported([*findings, *self._silences(text, response)], self.threshold)
+        return share_supported([*findings, *self._unreported(text, response)], self.threshold)
 
     async def _by_model(self, response: SkillResponse) -> Score | None:
         found = await judged_claims(self.task, response, Voter.of(self.settings.judges, self.model))
-        silences = self._silences(text_of(unwrapped(response.output)), response)
-        score = share_supported([*found.findings, *silences], self.threshold)
+        unreported = self._unreported(text_of(unwrapped(response.output)), response)
+        score = share_supported([*found.findings, *unreported], self.threshold)
         if score is None:
             return None
         remarks = (*([found.remark_on_claims] if found.findings else []), *truncation_remarks(found.truncated))
         return replace(score, reasons=(*score.reasons, *remarks), metadata={**score.metadata, "judge": found.facts})
 
-    def _silences(self, answer: str, response: SkillResponse) -> Iterable[Finding]:
+    def _unreported(self, answer: str, response: SkillResponse) -> Iterable[Finding]:
         if not self.failed_tools or not answer.strip() or mentions_failure(answer):
             return ()
-        return map(_silence, failed_tools(response))
+        return map(_unreported_failure, failed_tools(response))
 
 
 def _lower(by_rules: Score | None, by_model: Score | None) -> Score | None:
@@ -134,5 +134,5 @@ def _lower(by_rules: Score | None, by_model: Score | None) -> Score | None:
     return replace(by_model, value=value, reasons=(*by_model.reasons, *informative), metadata=metadata)
 
 
-def _silence(tool: FailedTool) -> Finding:
+def _unreported_failure(tool: FailedTool) -> Finding:
     return Finding(tool.name, "tool", f"failed ({excerpt(tool.error)}), and the answer does not say so")

@@ -10,10 +10,10 @@ import regex
 from eval_skills.scorers.claims.numbers import Amount
 
 MIN_QUOTED_CHARS = 4
-"""A shorter quotation is a word that somebody wanted to mark."""
+"""A shorter quotation is a word in quotation marks for emphasis."""
 
 MIN_IDENTIFIER_DIGITS = 4
-"""Fewer make no identifier that has to come from somewhere (H2O, UTF-8)."""
+"""A word with fewer may be common knowledge (H2O, UTF-8)."""
 
 _SIGNS = str.maketrans(
     {
@@ -25,7 +25,7 @@ _SIGNS = str.maketrans(
 )
 _HIDDEN = "\0"
 
-# possessive quantifiers and a look behind each beginning: no text makes these take more than linear time
+# possessive quantifiers and a look behind each beginning: linear time for every text
 _ADDRESS = regex.compile(r"(?i)(?<![\w@])(?:https?://|www\.)[^\s<>\"`\[\]\0]++")
 _BARE_ADDRESS = regex.compile(r"(?<![\w.@/-])[\w-]++(?:\.[\w-]++)++(?::\d++)?(?:[/?#][^\s<>\"`\[\]\0]*+)?")
 _EMAIL = regex.compile(r"(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)++")
@@ -39,9 +39,9 @@ _YEAR = regex.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 
 
 class Phrase(NamedTuple):
-    """Words that occur just so, whatever their case and white space; in lower case, with single blanks.
+    """Words that occur in this order, in any case and white space; in lower case, with single blanks.
 
-    `is_token` means that it is no part of something longer, as ``bob@x.org`` is no part of ``bob@x.org.uk``.
+    `is_token` means that it is not part of something longer, as ``bob@x.org`` is not part of ``bob@x.org.uk``.
     """
 
     text: str
@@ -73,7 +73,7 @@ def folded(text: str) -> str:
 
 
 def addresses_in(text: str) -> Iterator[Reading]:
-    """The addresses that say so: ``http://``, ``https://``, ``www.``."""
+    """The addresses that begin like one: ``http://``, ``https://``, ``www.``."""
     for hit in _ADDRESS.finditer(text):
         written = _unpunctuated(hit.group())
         yield hit.start(), hit.start() + len(written), ((Address(address(written)),),)

@@ -4,7 +4,7 @@ Request: ``{"file", "function", "output", "expected", "task"}``. Answer, on one 
 ``{"error": "Type: message"}``. What the scorer prints goes to stderr, so that it cannot be taken for the answer.
 
 Files are opened in the folder that the host runs in (the benchmark's), temporary ones too, and read where Python and the system's
-libraries are installed; any other is refused. That keeps accidents out, and not whoever wants to get around it: no sandbox.
+libraries are installed; any other is refused. That prevents accidents, not attacks: it is not a sandbox.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ PATHS = {
     "open": 1, "sqlite3.connect": 1, "os.listdir": 1, "os.scandir": 1, "os.mkdir": 1, "os.remove": 1, "os.rmdir": 1,
     "os.truncate": 1, "os.chmod": 1, "os.rename": 2, "os.link": 2,
 }  # fmt: skip
-"""What Python reports before it does it, and how many paths come first in the report."""
+"""The audited events, and how many of their first arguments are paths."""
 READING = {"os.listdir", "os.scandir"}
 
 
 def main() -> None:
-    """Answer the request and leave."""
+    """Answer the request."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     request = json.loads(sys.stdin.readline())
     sys.addaudithook(FolderGuard(Path.cwd()).check)
     try:
         answer = json.dumps({"result": _result(request)})
-    except BaseException as error:  # noqa: BLE001 - whatever the scorer raises, even SystemExit, is its answer
+    except BaseException as error:  # noqa: BLE001 - an exception of the scorer, even SystemExit, is its answer
         answer = json.dumps({"error": f"{type(error).__name__}: {error}"[:2000]})
     answers.write(answer + "\n")
     answers.close()
@@ -54,7 +54,7 @@ class FolderGuard:
         self._readable = (*self._writable, *{found for path in installed if (found := os.path.realpath(path)) != os.sep})
 
     def check(self, event: str, given: tuple[Any, ...]) -> None:
-        """Look at what Python is about to do.
+        """Check what Python is about to do.
 
         Raises:
             PermissionError: it is not allowed to.

@@ -30,10 +30,10 @@ async def answer_of_host(request: bytes, folder: Path, timeout_s: float) -> Any:
     """The host's answer to the request; its process, all that this started and its temporary files are gone afterwards.
 
     Raises:
-        ScorerError: no answer came in time, the process ended without one, or the answer is too long or no JSON.
+        ScorerError: no answer came in time, the process ended without one, or the answer is too long or not JSON.
     """
     async with _temporary_folder() as temporary:
-        # no pipe for stderr: a grandchild that inherits it could hold up the end
+        # no pipe for stderr: a grandchild that inherits it could delay the end
         process = await asyncio.create_subprocess_exec(
             sys.executable, "-I", str(HOST), stdin=PIPE, stdout=PIPE, stderr=DEVNULL,
             cwd=folder, env=_environment() | {"TMPDIR": temporary}, start_new_session=True, limit=MAX_ANSWER_BYTES,
@@ -51,7 +51,7 @@ async def answer_of_host(request: bytes, folder: Path, timeout_s: float) -> Any:
 
 @asynccontextmanager
 async def _temporary_folder() -> AsyncIterator[str]:
-    """A folder for one process's temporary files, which need not tidy up after itself."""
+    """A folder for one process's temporary files, removed with all it holds."""
     folder = tempfile.mkdtemp(prefix="eval-skills-scorer-")
     try:
         yield folder
@@ -65,7 +65,7 @@ async def _temporary_folder() -> AsyncIterator[str]:
 async def _exchange(process: Process, request: bytes) -> Any:
     assert process.stdin is not None
     assert process.stdout is not None
-    with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # it ended early: the missing answer tells
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # it ended early; the missing answer is an error below
         process.stdin.write(request + b"\n")
         await process.stdin.drain()
         process.stdin.close()
@@ -95,7 +95,7 @@ async def _end(process: Process) -> None:
 
 
 def _tree(pid: int) -> list[int]:
-    """All living descendants of a process, where the system tells (Linux); elsewhere none."""
+    """All living descendants of a process, where the system lists them (Linux); elsewhere none."""
     try:
         children = [int(child) for task in Path(f"/proc/{pid}/task").glob("*/children") for child in task.read_text().split()]
     except OSError:

@@ -1,7 +1,4 @@
-"""A benchmark's own scorer: a function in a Python file beside it, run in a process of its own.
-
-The file and function of a custom scorer, found and read without running it.
-"""
+"""A benchmark's own scorer: a function in a Python file beside it, found without running it and run in a process of its own."""
 
 from __future__ import annotations
 
@@ -33,7 +30,7 @@ class Custom:
     object. It returns a number in [0, 1] (only 1 passes), true or false, or ``{"score": number, "passed": bool, "reason":
     text}``; it may be asynchronous. It runs in a process of its own, in the benchmark's folder, with few environment variables,
     and is killed with all it started once it has answered, or after ``timeoutMs``. Python opens no files outside that folder for
-    it, but temporary ones and what is installed. That bounds its time and keeps accidents apart; it is no sandbox, hence
+    it, but temporary ones and what is installed. That bounds its time and keeps accidents apart; it is not a sandbox, hence
     ``allow_custom_code``.
 
     Raises:
@@ -48,7 +45,7 @@ class Custom:
 
     def __post_init__(self) -> None:
         if not self.settings.allow_custom_code:
-            message = "a custom scorer runs code that came with the benchmark; read it, then allow it with --allow-custom-code"
+            message = "a custom scorer runs code that the benchmark brings; read it, then allow it with --allow-custom-code"
             raise InputError(message, path="customScorerPath")
         object.__setattr__(self, "_file", CustomFile.find(self.custom_scorer_path, self.settings.benchmark_folder))
 

@@ -115,7 +115,7 @@ def _together(panel: Panel, values: Sequence[float], bar: float) -> float:
 
 
 def _floor(panel: Panel, threshold: float, *, several: bool) -> float:
-    """From where on a value passes: one of a majority is a share of votes, and half of them is no majority."""
+    """From where on a value passes: one of a majority is a share of votes, and half of them is not a majority."""
     return 0.5 + 2 * _TOLERANCE if several and panel.aggregate == "majority" else threshold
 
 

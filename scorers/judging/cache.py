@@ -1,4 +1,6 @@
-"""Replies on disk, so that no model is asked the same thing twice: one small JSON file each, named by what was asked."""
+"""Replies on disk, so that no model is asked the same question twice: one small JSON file each, named by a digest of the
+question.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +27,8 @@ class VerdictCache:
     """A folder of replies; several processes may share it.
 
     An entry appears by rename, so a reader sees all of it or nothing. One that cannot be read, or is not about its key, is a
-    miss; `broken` counts them, and the next reply takes its place. Where nothing can be written `unwritable` says why, and
-    judging goes on without.
+    miss; `broken` counts them, and the next reply replaces it. Where nothing can be written `unwritable` says why, and judging
+    goes on without a cache.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -35,7 +37,7 @@ class VerdictCache:
         self.unwritable = ""
 
     def read(self, key: str) -> CachedReply | None:
-        """The reply under a key (hexadecimal digits); None: nobody knows it yet."""
+        """The reply under a key (hexadecimal digits); None: there is none yet."""
         try:
             entry = json.loads(self._file(key).read_text(encoding="utf-8"))
         except FileNotFoundError:
@@ -49,10 +51,10 @@ class VerdictCache:
         return CachedReply(entry["reply"], entry["model"])
 
     def write(self, key: str, reply: CachedReply) -> None:
-        """Keep a reply; a failure to do so costs money later, and is no reason to lose the verdict now."""
+        """Keep a reply; a failure to do so costs money later, but must not lose the verdict now."""
         entry = {"format": FORMAT, "key": key, "model": reply.model, "reply": reply.text}
         try:
-            _appear(self._file(key), json.dumps(entry, ensure_ascii=True).encode())
+            _write_whole(self._file(key), json.dumps(entry, ensure_ascii=True).encode())
         except OSError as error:
             self.unwritable = error.strerror or str(error)
 
@@ -74,8 +76,8 @@ def _is_entry(entry: Any, key: str) -> bool:
     )
 
 
-def _appear(path: Path, content: bytes) -> None:
-    """Not synced to disk: an entry that a crash of the machine takes is asked for again."""
+def _write_whole(path: Path, content: bytes) -> None:
+    """Written under another name first; not synced to disk, since an entry that a crash loses is asked for again."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     handle, scratch = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
     try:

@@ -1,4 +1,4 @@
-"""What can go wrong between us and a model's provider, and whether asking again can help."""
+"""What can go wrong between us and a model's provider, and whether another attempt can help."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ProviderError(JudgeError):
     """A request to a model failed.
 
     `again`: another attempt can help, not before `retry_after_s` where the provider said so. `ends_judging`: no request to this
-    model will ever succeed (key, model, address, quota), so none should be made. `billed`: nobody knows whether it cost anything.
+    model will ever succeed (key, model, address, quota), so none should be made. `billed`: it may have cost something.
     """
 
     def __init__(
@@ -40,9 +40,9 @@ class ProviderError(JudgeError):
 
 
 def provider_error(error: Exception, model: str, api_base: str | None = None) -> ProviderError:
-    """What an exception of the client library means; decided by the HTTP status, for the classes are not reliable.
+    """What an exception of the client library means; decided by the HTTP status, since its classes are not reliable.
 
-    It says 500 also where nobody answered, and where what was answered is not what it expects: that is known by the causes.
+    It reports 500 also where no server answered, and where the answer is not what it expects: the causes tell these apart.
     """
     status, kind, said = getattr(error, "status_code", None), type(error).__name__, _said(error)
     if kind == "ContextWindowExceededError" or status == 413:
@@ -57,7 +57,7 @@ def provider_error(error: Exception, model: str, api_base: str | None = None) ->
         return ProviderError(message, code="JUDGE_AUTH", ends_judging=True)
     if status in (401, 403):
         hint = "is its key right? llm.apiKeyEnv names the variable that holds it"
-        return ProviderError(f"{model} refused us ({_status(status)}{said}); {hint}", code="JUDGE_AUTH", ends_judging=True)
+        return ProviderError(f"{model} refused access ({_status(status)}{said}); {hint}", code="JUDGE_AUTH", ends_judging=True)
     if status == 402 or (status == 429 and _QUOTA.search(said)):
         return ProviderError(f"the quota of {model} is used up: {said}", code="JUDGE_QUOTA", ends_judging=True)
     if status == 404 or _NO_PROVIDER.search(said):
@@ -72,12 +72,12 @@ def provider_error(error: Exception, model: str, api_base: str | None = None) ->
 
 
 def _not_a_completion(api_base: str | None) -> str:
-    hint = f"; does llm.apiBase, {api_base}, end as its server wants it, such as in /v1?" if api_base else ""
-    return f"answered something that is no chat completion{hint}"
+    hint = f"; does llm.apiBase, {api_base}, end as its server expects, such as in /v1?" if api_base else ""
+    return f"answered something that is not a chat completion{hint}"
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """The exception and all that led to it."""
+    """The exception and all of its causes."""
     each: BaseException | None = error
     while each is not None:
         yield each
@@ -87,7 +87,7 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 def _passing(status: int | None, model: str, said: str, error: Exception) -> ProviderError:
     wait = _retry_after(error)
     if status == 429:
-        return ProviderError(f"{model} limits our rate: {said}", code="JUDGE_RATE_LIMIT", again=True, retry_after_s=wait)
+        return ProviderError(f"{model} limits the request rate: {said}", code="JUDGE_RATE_LIMIT", again=True, retry_after_s=wait)
     if status in (408, 504):
         return ProviderError(f"{model} did not answer in time: {said}", code="JUDGE_TIMEOUT", again=True, billed=True)
     if status in (409, 529) or (status is not None and status >= 500):
@@ -99,7 +99,7 @@ def _passing(status: int | None, model: str, said: str, error: Exception) -> Pro
 
 
 def no_provider(model: str) -> str:
-    """What is wrong with a model's name that does not say whom to ask for what."""
+    """What is wrong with a model's name that lacks the provider or the model."""
     shown, name = one_line(model, _SHOWN_CHARS), one_line(model.rpartition("/")[2], _SHOWN_CHARS)
     if not name:
         return f"{shown!r} names no model; write PROVIDER/MODEL, such as openai/gpt-4o-mini"
@@ -124,7 +124,7 @@ def _said(error: Exception) -> str:
 
 
 def _retry_after(error: Exception) -> float | None:
-    """Seconds of ``Retry-After``, in either of its spellings; None: none was said."""
+    """Seconds of ``Retry-After``, in either of its notations; None: there is none."""
     headers = getattr(error, "litellm_response_headers", None) or getattr(getattr(error, "response", None), "headers", None) or {}
     text = str(headers.get("retry-after") or headers.get("Retry-After") or "").strip()
     if re.fullmatch(r"\d{1,9}(\.\d+)?", text):

@@ -107,8 +107,8 @@ class GradedVotes:
     def score(self, *, code: str, where: str, version: str) -> Score:
         """The verdict. `code` and `where` are those of the reason, `version` is that of the question's words.
 
-        A majority that does not pass the answer fails it whatever the task's `minScore`: its score is a share of votes, so that
-        half of them, or a third, could be enough points.
+        A majority that does not pass the answer fails it, also where the task's `minScore` is lower: its score is a share of
+        votes, so that half of them, or a third, could be enough points.
         """
         decision = decide(self.panel, self.votes, self._worth, self.threshold)
         ruling = self._nearest_vote(decision)

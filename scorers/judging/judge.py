@@ -92,7 +92,7 @@ class Judge:
         """The model's reply. The same question with another `vote` is another one: it is not answered from the cache.
 
         Raises:
-            JudgeError: there is no readable reply; the message says why and never holds the key.
+            JudgeError: there is no readable reply; the message says why, without the key.
         """
         asked = question.redacted(self.limits.redaction.text)
         degree = self.model.temperature if temperature is None else temperature

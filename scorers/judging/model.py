@@ -100,7 +100,7 @@ class JudgeModel:
         return self.timeout_s / 2
 
     def price(self, prompt_tokens: int, completion_tokens: int) -> float | None:
-        """What so many tokens cost, in USD; None: nobody knows."""
+        """What so many tokens cost, in USD; None: unknown."""
         if self.input_price is not None and self.output_price is not None:
             return (prompt_tokens * self.input_price + completion_tokens * self.output_price) / _MILLION
         per_prompt, per_completion = _prices(self.name)

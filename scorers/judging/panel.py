@@ -65,7 +65,7 @@ class Votes(Generic[T]):
 
     @property
     def counted(self) -> list[T]:
-        """What was given by the members that are not missing: these alone speak for the panel."""
+        """What was given by the members that are not missing: these alone count."""
         return [each for given in self.present.values() for each in given]
 
     @property

@@ -1,4 +1,4 @@
-"""One request to a model through litellm: the only file that knows it."""
+"""One request to a model through litellm; no other file imports that."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Form = Literal["schema", "object", "text"]
 """How the form of the reply is asked for: by JSON schema, as any JSON object, or by the words of the prompt alone."""
 
 ANY_KEY = "none"
-"""What a server of one's own is sent where no key was named: never one that the environment holds for another provider."""
+"""The key that a server of one's own gets where none was named: never one that the environment holds for another provider."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,8 +43,8 @@ class ModelCall:
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """What came back; None is unknown. `finish` is the provider's reason to stop: ``stop``, ``length``, ``content_filter`` ….
-    `refusal` is what the model says instead of a reply.
+    """A model's answer; None is unknown. `finish` is the provider's reason to stop: ``stop``, ``length``, ``content_filter`` ….
+    `refusal` is the text with which the model declined to reply.
     """
 
     text: str | None
@@ -63,7 +63,7 @@ class ModelReply:
 
 
 async def complete(call: ModelCall, timeout_s: float) -> ModelReply:
-    """Make one request, once: nothing is retried in here. What trickles in does not extend the time limit.
+    """Make one request, once: nothing is retried here, and data that arrives slowly does not extend the time limit.
 
     Raises:
         ProviderError: there is no reply.
@@ -93,7 +93,7 @@ def has_provider(model: str, api_base: str | None = None) -> bool:
     """Whether the client library finds a provider and a model in a name."""
     try:
         return bool(load().get_llm_provider(model, api_base=api_base)[0].strip())
-    except Exception:  # noqa: BLE001 - whatever reading a name stumbles over: it does nothing else
+    except Exception:  # noqa: BLE001 - any failure to read a name; nothing else is done here
         return False
 
 
@@ -118,14 +118,14 @@ async def close_clients() -> None:
 
 
 def warm_up() -> None:
-    """Import litellm, and what its first request would import: seconds that are no part of the time a model has to answer."""
+    """Import litellm, and what its first request would import: seconds that are not part of the time a model has to answer."""
     load()
-    import_module("openai.resources.chat")  # by which litellm asks whatever speaks OpenAI's protocol
+    import_module("openai.resources.chat")  # with which litellm asks every server of OpenAI's protocol
 
 
 @cache
 def load() -> Any:
-    """litellm, imported on first use (seconds), so that it fetches nothing, reads no ``.env`` and prints nothing of its own."""
+    """litellm, imported on first use (seconds), set to fetch nothing, read no ``.env`` and print nothing."""
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     os.environ.setdefault("LITELLM_MODE", "PRODUCTION")  # else it loads the .env of the folders above its installation
     import litellm
@@ -159,7 +159,7 @@ def _arguments(call: ModelCall) -> dict[str, Any]:
 
 def _read(reply: Any, model: str) -> ModelReply:
     if not reply.choices:
-        raise ProviderError(f"{model} gave an answer without choices", code="JUDGE_UNAVAILABLE", again=True)
+        raise ProviderError(f"{model} answered without choices", code="JUDGE_UNAVAILABLE", again=True)
     choice, usage = reply.choices[0], getattr(reply, "usage", None)
     prompt, completion = (getattr(usage, name, None) or 0 for name in ("prompt_tokens", "completion_tokens"))
     known = bool(prompt or completion)  # a server that does not count says zero, or nothing

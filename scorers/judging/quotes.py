@@ -1,4 +1,4 @@
-"""Whether words that a model quotes stand in the material."""
+"""Whether words that a model quotes are in the material."""
 
 from __future__ import annotations
 

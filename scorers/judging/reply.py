@@ -1,7 +1,4 @@
-"""Reading what a model replied: the object it was asked for, or what is wrong with it.
-
-The JSON schema of a reply, in the subset that providers enforce.
-"""
+"""A model's reply: its JSON schema, in the subset that providers enforce, and how the object is read or refused."""
 
 from __future__ import annotations
 
@@ -34,21 +31,20 @@ class Reply(BaseModel):
 REASONING = Field(min_length=1, description="Why: what in the material speaks for and against, before the score is decided")
 
 
-class _Ours(ValueError):
-    """A defect in words of ours."""
+class _Defect(ValueError):
+    """A defect of JSON that the model may be shown."""
 
 
 class Unreadable(ValueError):
-    """The reply cannot be used. The message tells the model why, in our words alone."""
+    """The reply cannot be used. The message is shown to the model and holds nothing of its reply."""
 
 
 def read_reply(text: str | None, reply: type[R]) -> R:
     """The reply in `text`: all of it, or what follows ``</think>``, or the last JSON object in prose or in a fence.
 
     Nothing is repaired, clamped or guessed. Of several objects the last one alone counts, for a model may quote what it judges
-    before its own verdict; where another one would do as well, and says something else in the fields that are read, it is not
-    known which is the model's own, and neither counts. Where an object is broken nothing is looked for inside it, for the same
-    reason.
+    before its own verdict; where another one fits as well, and differs in the fields that are read, it is not known
+    which is the model's own, and neither counts. Nothing is looked for inside a malformed object, for the same reason.
 
     Raises:
         Unreadable: there is no such object, it does not fit, or there are several verdicts.
@@ -73,12 +69,12 @@ def _objects(text: str) -> list[dict[str, Any]]:
         try:
             last, end = decoder.raw_decode(text, begin.start())
         except (ValueError, RecursionError) as error:
-            raise Unreadable(f"its JSON is broken ({error})" if isinstance(error, _Ours) else "its JSON is broken") from None
+            raise Unreadable(f"its JSON is broken ({error})" if isinstance(error, _Defect) else "its JSON is broken") from None
         found.append(last)
         begin = _OBJECT.search(text, end)
     if not found:
         raise Unreadable("it held no JSON object")
-    return [each for each in found if each] or found  # an empty one says nothing, and so no verdict either
+    return [each for each in found if each] or found  # an empty one is not a verdict
 
 
 def _fitting_or_none(value: dict[str, Any], reply: type[R]) -> R | None:
@@ -98,7 +94,7 @@ def _fitting(value: dict[str, Any], reply: type[R]) -> R:
 
 
 def _named(place: str, reply: type[Reply]) -> str:
-    """The place, as far as its words are ours: a key that the model made up is not said back to it."""
+    """The place, unless it holds a key that the model made up."""
     known = place.partition(".")[0]
     return place if known in reply.model_fields and re.fullmatch(r"[\w.]{1,80}", place) else "the object"
 
@@ -106,16 +102,16 @@ def _named(place: str, reply: type[Reply]) -> str:
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     keys = dict(pairs)
     if len(keys) < len(pairs):
-        raise _Ours("a key is given twice")
+        raise _Defect("a key is given twice")
     return keys
 
 
 def _no_constant(_: str) -> NoReturn:
-    raise _Ours("a number is not finite")
+    raise _Defect("a number is not finite")
 
 
 _ENFORCED = frozenset({"type", "properties", "items", "enum", "const", "anyOf", "$ref", "$defs", "description"})
-"""What strict modes know. Bounds of numbers are checked by us when the reply has come; their description tells the model."""
+"""What strict modes know. Bounds of numbers are checked here when the reply is read; their description names them."""
 
 
 @cache
@@ -126,7 +122,7 @@ def reply_schema(reply: type[Reply]) -> dict[str, Any]:
 
 
 def _strict(part: Any, *, names: bool = False) -> Any:
-    """`names`: the keys of `part` are names of the reply's own, not words of JSON Schema."""
+    """`names`: the keys of `part` are names of fields, not words of JSON Schema."""
     if isinstance(part, list):
         return [_strict(each) for each in part]
     if not isinstance(part, dict):

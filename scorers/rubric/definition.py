@@ -36,9 +36,9 @@ class Level(Model):
 class RubricDimension(Model):
     """One dimension of a rubric.
 
-    `floor` is the score below which the answer fails whatever else it is (equality passes). With `by_claims` the score is the
-    share of the answer's claims that hold, where there is anything to verify them by. `required`: the model must not leave it
-    unjudged."""
+    `floor` is the score below which the answer fails (equality passes). With `by_claims` the score is the share of the answer's
+    claims that hold, where there is anything to verify them by. `required`: the model must not leave it unjudged.
+    """
 
     weight: Annotated[float, Field(ge=0, le=1e6)]
     description: Text
@@ -60,7 +60,9 @@ class RubricDimension(Model):
     def _can_be_told_apart(cls, levels: dict[str, Level]) -> dict[str, Level]:
         folded = [name.casefold() for name in levels]
         if NOT_JUDGED in folded:
-            raise ValueError(f"a level cannot be named {NOT_JUDGED!r}, which says that nothing can be judged; name it otherwise")
+            raise ValueError(
+                f"a level cannot be named {NOT_JUDGED!r}, which says that nothing can be judged; choose another name"
+            )
         if len({each.score for each in levels.values()}) < 2:
             raise ValueError("all levels have the same score; give at least two scores")
         return levels
@@ -97,7 +99,7 @@ def rubric_of(written: str | Mapping[str, Any] | None, folder: Path | None) -> R
     """The rubric of a benchmark: a file in its folder, an object, or None for the default one.
 
     Raises:
-        InputError: the file cannot be found or read, lies outside the folder, or is no rubric; `path` is ``rubric``.
+        InputError: the file cannot be found or read, lies outside the folder, or is not a rubric; `path` is ``rubric``.
     """
     if written is None:
         return default_rubric()
@@ -105,7 +107,7 @@ def rubric_of(written: str | Mapping[str, Any] | None, folder: Path | None) -> R
         return _checked(dict(written), "")
     _, path = file_of_benchmark(written, folder, option="rubric", what="rubric")
     if path.suffix.lower() not in (".json", ".yaml", ".yml"):
-        raise InputError(f"{written!r} is no rubric file; name a .json, .yaml or .yml file", path="rubric")
+        raise InputError(f"{written!r} is not a rubric file; name a .json, .yaml or .yml file", path="rubric")
     try:
         return _checked(read_document(path), written)
     except InputError as error:
@@ -114,7 +116,7 @@ def rubric_of(written: str | Mapping[str, Any] | None, folder: Path | None) -> R
 
 @cache
 def default_rubric() -> Rubric:
-    """The rubric that counts where a benchmark has none of its own: five dimensions of an agent's answer."""
+    """The rubric of benchmarks that have none of their own: five dimensions of an agent's answer."""
     path = Path(__file__).with_name("default_rubric.json")
     return validate(Rubric, read_document(path), source=path)
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from eval_skills.scorers.rubric.definition import RubricDimension
 
 VERSION = "rubric 1"
-"""Of the words below: another version asks again."""
+"""Of the texts below: another version is asked again."""
 
 _ROLE = """You judge one answer to one task by a rubric. Each dimension is judged by itself: what is good or bad about the answer
 counts only in the dimension it belongs to. Choose the level whose description fits best; where two fit, the lower one. How long,
@@ -97,5 +97,5 @@ def _verdict(name: str, levels: Levels) -> type[DimensionVerdict]:
 
 
 def _field(name: str) -> str:
-    """A key that no attribute of a model can be hidden by, whatever the dimension is called."""
+    """A key that hides no attribute of a model, for any name of a dimension."""
     return f"{name}_verdict"

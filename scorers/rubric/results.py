@@ -146,7 +146,7 @@ class RubricAgreement:
 def agreement_among(
     panel: Panel, rubric: Rubric, results: Sequence[DimensionResult], polled: Sequence[Votes[Any]], *, passed: bool
 ) -> RubricAgreement | None:
-    """How far the votes in `polled`, which came to `results`, agree that the answer passed, or did not; None for a single one."""
+    """How far the votes in `polled`, from which `results` follow, agree with whether the answer passed; None for a single one."""
     if panel.is_single:
         return None
     voices = [each.consensus.voices for each in results if each.consensus]

@@ -56,8 +56,8 @@ class RubricScorer(PanelOptions):
     The rubric is `rubric`, a JSON or YAML file in the benchmark's folder or an object, else the default one: factual accuracy
     (weight 0.3), completeness (0.25), citation accuracy (0.15), source quality (0.1) and tool efficiency (0.2), each at a level
     from excellent (1) over good (0.8), acceptable (0.6) and poor (0.3) to failed (0). An answer passes from `threshold` on (the
-    rubric's ``passAt``, 0.7 unless set; equality passes), if no dimension lies below its own floor. A floor holds whatever
-    `minScore` says.
+    rubric's ``passAt``, 0.7 unless set; equality passes), if no dimension lies below its own floor. A floor holds for any
+    `minScore`.
 
     The model may say that a dimension cannot be judged: it is left out of the sum, never 0. Where none is left the item is an
     error of kind ``judge``. `calls` says whether the dimensions are asked for in ``one`` call or in one call ``each``. A
@@ -73,7 +73,7 @@ class RubricScorer(PanelOptions):
     of it (see `consensus_of`), and with that it counts and is held against its floor.
 
     Raises:
-        InputError: the rubric cannot be found or read, or is none; `criteria` are blank; the panel is empty.
+        InputError: the rubric cannot be found or read, or is not one; `criteria` are blank; the panel is empty.
     """
 
     rubric: Text | dict[str, Any] | None = None

@@ -19,7 +19,7 @@ def evaluator_of(task: EvalTask, settings: ScoringSettings) -> tuple[str | None,
     """The canonical name of a task's evaluator, and the evaluator with its options; (None, None) for a task that has none.
 
     Raises:
-        InputError: there is no such scorer, or its options cannot be; `path` names the option.
+        InputError: there is no such scorer, or its options are not valid; `path` names the option.
     """
     named = task.evaluator_type
     if named is None and task.expected_output is None:
@@ -31,14 +31,14 @@ def evaluator_of(task: EvalTask, settings: ScoringSettings) -> tuple[str | None,
         raise InputError(error.message, path=place if named else "the default evaluator") from error
     if task.expected is not None and task.expected.trajectory is not None and "task" not in entry.options:
         raise InputError(
-            f"scorer {entry.name!r} does not look at it; name the evaluator trajectory_match", path="expected.trajectory"
+            f"scorer {entry.name!r} does not compare it; name the evaluator trajectory_match", path="expected.trajectory"
         )
     options = given_options(entry.name, entry.options, task, settings)
     try:
         return entry.name, entry.build(options)
     except InputError as error:
         raise InputError(error.message, path=_place(task, error.path)) from error
-    except ValueError as error:  # a plug-in need not know our errors
+    except ValueError as error:  # a plug-in may raise an error of its own
         raise InputError(str(error), path="evaluator") from error
 
 
@@ -46,7 +46,7 @@ def forbidden_of(expected: Expected) -> ForbiddenTools | None:
     """The gate that an expectation asks for; None where it forbids nothing.
 
     Raises:
-        InputError: the expected trajectory calls what is forbidden, or is none.
+        InputError: the expected trajectory calls what is forbidden, or is not one.
     """
     if not expected.forbidden_tools:
         return None

@@ -1,7 +1,4 @@
-"""The limits of a task: score, cost, latency. Each is a gate that is passed at equality.
-
-How much each dimension of an item counts.
-"""
+"""The limits of a task (score, cost, latency; each a gate that is passed at equality), and how much each dimension counts."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from eval_skills.core.errors import InputError
 from eval_skills.core.models import Reason, SkillResponse, Thresholds, Weights
 
 TOLERANCE = 1e-9
-"""Points of score, and share of a cost, that float arithmetic may lose: 0.1 + 0.2 is within 0.3."""
+"""Points of score, and share of a cost, that float arithmetic may lose: 0.1 + 0.2 is at most 0.3."""
 
 
 def reaches(score: float, min_score: float) -> bool:

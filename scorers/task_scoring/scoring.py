@@ -30,7 +30,7 @@ _NOT_JUDGED = remark("NOT_JUDGED", "a gate failed first, so no model was asked; 
 _CLAIMS_NOT_JUDGED = remark("NOT_JUDGED", "a gate failed first, so no model verified the claims", "checks.hallucination")
 
 HUGE_CHARS = 65_536
-"""An answer beyond this is judged in a thread, so that other items go on."""
+"""A longer answer is judged in a thread, so that other items go on."""
 
 
 class TaskScoring:
@@ -40,7 +40,7 @@ class TaskScoring:
     camelCase or snake_case.
 
     Raises:
-        InputError: anything that the task asks for cannot be done: an unknown scorer, option or category, a missing or empty
+        InputError: something that the task asks for cannot be done: an unknown scorer, option or category, a missing or empty
             expectation, weights that are all 0. `path` names the task's id and the option.
     """
 
@@ -74,7 +74,7 @@ class TaskScoring:
 
     @property
     def judge(self) -> JudgeIdentity | None:
-        """Who gives the evaluator's verdict, where that is models."""
+        """Who gives the evaluator's verdict, where models do."""
         return identity_of(self._evaluator, self.scorer, self.settings.llm.model)
 
     @property
@@ -84,14 +84,13 @@ class TaskScoring:
 
     @property
     def _models(self) -> tuple[str | None, ...]:
-        """Those of the evaluator."""
         return tuple(getattr(self._evaluator, "models", ()))
 
     async def verdict(self, response: SkillResponse) -> Verdict:
         """The verdict of one answer, which is left as it was.
 
         The forbidden gate comes first and, when it fails, alone. A judging model is not asked about an answer that failed another
-        gate already. A scorer that breaks gives status `error`; nothing is raised.
+        gate already. A scorer that fails gives status `error`; nothing is raised.
         """
         with counted() as spending:
             verdict = await self._verdict(response)
@@ -100,7 +99,7 @@ class TaskScoring:
         return verdict.model_copy(update={"judge_tokens": spending.tokens, "judge_cost_usd": spending.cost_usd})
 
     def violation(self, response: SkillResponse) -> Verdict | None:
-        """The verdict of a run that called a forbidden tool, however it ended; None where it called none that is known of."""
+        """The verdict of a run that called a forbidden tool, however it ended; None where it is not known to have called one."""
         return forbidden_verdict(self._forbidden, response, self.scorer)
 
     async def _verdict(self, response: SkillResponse) -> Verdict:
@@ -115,12 +114,12 @@ class TaskScoring:
             self._score_dimensions(response, findings)
             await self._check_claims(response, findings)
             await self._evaluate(response, findings, huge)
-        except Exception as error:  # noqa: BLE001 - scorers are anybody's code: whatever one raises becomes the item's status
-            findings.broken = error
+        except Exception as error:  # noqa: BLE001 - a scorer may be anyone's code: its exception becomes the item's status
+            findings.error = error
         return findings.verdict()
 
     def _check_calls(self, response: SkillResponse, findings: Findings) -> None:
-        """Before anything is filled in: whether it is known what was called, and whether both sources say the same."""
+        """Before anything is filled in: whether the calls are known, and whether both sources report the same ones."""
         compared = self._forbidden is not None or bool(self._dimensions)
         if compared and (unknown := unknown_calls(response)) is not None:
             findings.output_gates.append(unknown)

@@ -1,4 +1,4 @@
-"""How what was found out about one answer becomes its verdict."""
+"""How the findings about one answer become its verdict."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _NOTHING = remark("NOTHING_EXPECTED", "no dimension is configured, so the score 
 
 @dataclass(slots=True)
 class Findings:
-    """What has been found out about one answer so far.
+    """What is known about one answer so far.
 
     `weights` are those of the configured dimensions; `scorer` is the evaluator's name, None without one. Reasons lie in five
     lists, in the order in which a report shows them: failed gates of the output, tools and sequence, the evaluator's, failed
-    limits, remarks. A configured dimension that could not be computed counts as 0: not saying is never better than being wrong.
-    `forbidden_unknown` is the same for the forbidden gate. `claims_share` is the score where nothing but claims is checked (None:
-    they are not).
+    limits, remarks. A configured dimension that could not be computed counts as 0: an answer is never better for reporting less.
+    `forbidden_unknown` is the same for the forbidden gate. `claims_share` is the score where only claims are checked (None: they
+    are not).
     """
 
     weights: Mapping[str, float]
@@ -41,14 +41,14 @@ class Findings:
     limits: list[Reason] = field(default_factory=list)
     remarks: list[Reason] = field(default_factory=list)
     evaluator_passed: bool | None = None
-    broken: Exception | None = None
+    error: Exception | None = None
     gates: dict[str, float] = field(default_factory=dict)
     forbidden_unknown: bool = False
     claims_share: float | None = None
     metadata: dict[str, Any] = field(default_factory=dict)
 
     def add_dimension(self, name: str, score: Score) -> None:
-        """A scored dimension of the agent's run; its reasons are known by their marks."""
+        """A scored dimension of the agent's run."""
         self.scores[name] = score.value
         self.tools += [each for each in score.reasons if not each.informational]
         self.remarks += [each for each in score.reasons if each.informational]
@@ -79,11 +79,11 @@ class Findings:
         self.remarks += (each.as_remark() for each in informative)
 
     def verdict(self) -> Verdict:
-        """Status `error` if a scorer broke and no gate had failed, otherwise pass or fail with the weighted mean as score."""
-        if self.broken is not None and not self.output_gates and not self.limits:
-            return self._error(self.broken)
-        if self.broken is not None:
-            self.remarks.append(_broken_reason(self.broken, self.scorer).as_remark())
+        """Status `error` if a scorer failed and no gate had failed, otherwise pass or fail with the weighted mean as score."""
+        if self.error is not None and not self.output_gates and not self.limits:
+            return self._error(self.error)
+        if self.error is not None:
+            self.remarks.append(_error_reason(self.error, self.scorer).as_remark())
         score = self._score()
         enough = self._is_enough(score)
         passed = enough and not self.output_gates and not self.limits
@@ -113,7 +113,7 @@ class Findings:
         limits = list(self.limits)
         if self.min_score is not None and not enough:
             limits.insert(0, below_min(score, self.min_score))
-        # without min_score an evaluator decides alone, so what the tools lack explains nothing
+        # without min_score the evaluator decides alone, so missing tools explain nothing
         tools_explain = not enough and (self.min_score is not None or self.scorer is None)
         failures = [*self.output_gates, *(self.tools if tools_explain else ()), *(() if enough else self.evaluation), *limits]
         informative = [*(() if tools_explain else self.tools), *(self.evaluation if enough else ()), *self.remarks]
@@ -121,7 +121,7 @@ class Findings:
 
     def _error(self, error: Exception) -> Verdict:
         kind: ErrorKind = error.kind if isinstance(error, JudgeError) else "scorer"
-        reasons = [_broken_reason(error, self.scorer), *(each.as_remark() for each in (*self.tools, *self.remarks))]
+        reasons = [_error_reason(error, self.scorer), *(each.as_remark() for each in (*self.tools, *self.remarks))]
         return self._build("error", None, reasons, kind)
 
     def _build(self, status: Any, score: float | None, reasons: Iterable[Reason], kind: ErrorKind | None = None) -> Verdict:
@@ -143,9 +143,9 @@ def forbidden_verdict(gate: ForbiddenTools | None, response: SkillResponse, scor
     return Verdict(status="fail", score=0.0, passed=False, scorer=scorer, reasons=list(violations)) if violations else None
 
 
-def _broken_reason(error: Exception, scorer: str | None) -> Reason:
+def _error_reason(error: Exception, scorer: str | None) -> Reason:
     if isinstance(error, JudgeError):
         return Reason(code=error.code, message=one_line(str(error), 400), where="evaluator")
     kind = "" if isinstance(error, ItemError) else f"{type(error).__name__}: "
     who = f"scorer {scorer!r}" if scorer else "the scoring of tool calls"
-    return Reason(code="SCORER_ERROR", message=f"{who} broke: {kind}{one_line(str(error), 400)}", where="evaluator")
+    return Reason(code="SCORER_ERROR", message=f"{who} failed: {kind}{one_line(str(error), 400)}", where="evaluator")

@@ -22,7 +22,7 @@ class ToolAccuracy:
     """Share of the expected tools and categories that the calls satisfy.
 
     The value is ``(expected tools called + categories satisfied) / (expected tools + categories)``, in [0, 1], each name
-    counted once. Order, repetition, arguments and extra calls do not matter; extra calls are remarked upon. A category is
+    counted once. Order, repetition, arguments and extra calls do not matter; extra calls give a remark. A category is
     satisfied by any call of a tool in its list. With ``shellNeedsCommand`` the call of a shell satisfies, beside `shell`, only
     the categories of the programs that its command starts (``cat``: `file_read`). An answer that does not say what it called is
     not judged, never 0.
@@ -88,7 +88,7 @@ def _missing(name: str, called: Sequence[str]) -> Reason:
     wanted = normalise_tool_name(name)
     other = next((each for each in called if normalise_tool_name(each) == wanted), None)
     if other is not None:
-        message = f"expected a call of {name!r}, got {other!r}: spelled otherwise; mend the name or set toolNames to normalised"
+        message = f"expected a call of {name!r}, got {other!r}: another spelling; fix the name or set toolNames to normalised"
         return Reason(code="TOOL_NAME_MISMATCH", message=message, where="expected.tools")
     return Reason(
         code="TOOL_MISSING", message=f"expected a call of {name!r}, got {excerpt(list(called))}", where="expected.tools"

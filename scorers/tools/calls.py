@@ -1,4 +1,4 @@
-"""The tool calls of an answer, however it reports them."""
+"""The tool calls of an answer, in `toolCalls` or in its messages."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _UNREPORTED = Reason(
 def with_tool_calls(response: SkillResponse) -> SkillResponse:
     """The same answer with `tool_calls` filled in from its messages where it reports none of its own.
 
-    None stays None only for an answer without messages: what it called is unknown. An empty list is no alibi for calls
-    that stand in the messages.
+    None stays None only for an answer without messages: what it called is unknown. An empty list does not
+    hide calls in the messages.
     """
     if response.tool_calls or response.messages is None:
         return response
@@ -43,13 +43,13 @@ def known_calls(response: SkillResponse) -> list[ToolCall] | None:
     """
     if unknown_calls(response) is not None:
         return None
-    spoken = calls_of_messages(response.messages or [])
-    return spoken if calls_disagree(response) is not None else response.tool_calls or spoken
+    in_messages = calls_of_messages(response.messages or [])
+    return in_messages if calls_disagree(response) is not None else response.tool_calls or in_messages
 
 
 def unknown_calls(response: SkillResponse) -> Reason | None:
-    """Why nobody can tell what was called: nothing says so, a message that may hold calls is nobody's that is known, or a call
-    of the assistant names no tool, whatever else is reported.
+    """Why it is not known what was called: nothing is reported, a message that may hold calls has an unknown role, or a call of
+    the assistant names no tool, even where others are reported.
     """
     if response.tool_calls is None and response.messages is None:
         return _UNREPORTED
@@ -80,7 +80,7 @@ def _unknown(problem: str, where: str) -> Reason:
 
 
 def nothing_to_judge(scorer: str | None, response: SkillResponse) -> Reason:
-    """Why an evaluator gave no score: one that compares calls says of unknown ones what the dimensions say of them."""
+    """Why an evaluator gave no score: for one that compares calls, the reason why they are unknown."""
     if scorer in COMPARES_CALLS and (unknown := unknown_calls(response)) is not None:
         return unknown
     return Reason(code="NOTHING_TO_JUDGE", message=f"scorer {scorer!r} found nothing to judge in this answer", where="output")
@@ -88,16 +88,16 @@ def nothing_to_judge(scorer: str | None, response: SkillResponse) -> Reason:
 
 def calls_disagree(response: SkillResponse) -> Reason | None:
     """A remark where `tool_calls` and the messages both say what was called, and not the same tools in the same order."""
-    spoken = [call.name for call in calls_of_messages(response.messages or [])]
-    if not spoken or response.tool_calls is None or spoken == [call.name for call in response.tool_calls]:
+    in_messages = [call.name for call in calls_of_messages(response.messages or [])]
+    if not in_messages or response.tool_calls is None or in_messages == [call.name for call in response.tool_calls]:
         return None
     reported = [call.name for call in response.tool_calls]
-    message = f"the messages call {excerpt(spoken)} and toolCalls reports {excerpt(reported)}; the messages count"
+    message = f"the messages call {excerpt(in_messages)} and toolCalls reports {excerpt(reported)}; the messages count"
     return remark("TOOL_CALLS_DISAGREE", message, "toolCalls")
 
 
 def named_in_messages(messages: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
-    """Every tool that a message calls, as (where, name), whoever says it and in whatever notation.
+    """Every tool that a message calls, as (where, name), of any role and in any notation.
 
     A call that one message repeats in another notation is one.
     """
@@ -109,7 +109,7 @@ def named_in_messages(messages: list[dict[str, Any]]) -> Iterator[tuple[str, str
 
 
 def results_in_messages(messages: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
-    """Every tool whose result stands in a message under its name, as (where, name): it ran, wherever the call is."""
+    """Every tool whose result stands in a message under its name, as (where, name): it ran."""
     for place, message in enumerate(messages):
         inner = inner_message(message)
         yield from ((f"messages[{place}]", name) for name in results_named(inner, role_in(inner)))
@@ -118,10 +118,10 @@ def results_in_messages(messages: list[dict[str, Any]]) -> Iterator[tuple[str, s
 def calls_of_messages(messages: list[dict[str, Any]]) -> list[ToolCall]:
     """The calls of all assistant messages, in order; calls on other messages do not count, and unreadable ones are left out.
 
-    See `call_notations` for what is read.
+    See `notations`.
     """
-    spoken = (inner_message(message) for message in messages)
-    raw = (call for message in spoken if role_in(message) == "assistant" for call in raw_calls(message))
+    in_messages = (inner_message(message) for message in messages)
+    raw = (call for message in in_messages if role_in(message) == "assistant" for call in raw_calls(message))
     return [call for call in map(_tool_call, raw) if call is not None]
 
 

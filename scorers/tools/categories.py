@@ -1,7 +1,4 @@
-"""Tools by intent: which tool names count as reading a file, searching, using a shell.
-
-What a shell call did, by the first words of its commands.
-"""
+"""Tools by intent: which tool names, and which programs of a shell command, count as reading a file, searching, using a shell."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ DEFAULT_CATEGORIES: Mapping[str, tuple[str, ...]] = {
     "git": ("bash", "git", "git_commit", "git_push", "git_pull", "git_status", "github"),
     "python": ("bash", "python", "python_repl", "execute_python", "ipython", "jupyter"),
 }
-"""The categories that are always there. One `bash` call satisfies seven of the eight, whatever it ran."""
+"""The categories that are always there. One `bash` call satisfies seven of the eight, with any command."""
 
 
 def category_table(own: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:

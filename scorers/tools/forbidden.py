@@ -23,7 +23,7 @@ class ForbiddenTools:
 
     Names compare without case, ``-``, ``_``, dots and blanks, so two different tools may collide (`re_write`, `rewrite`): a gate
     errs on the safe side, and the reason shows both spellings. A prefix makes another name. Calls of `tool_calls` and of the
-    messages both count, whoever says them, and so does a result under the tool's name: it ran. An answer that does not say what
+    messages of any role both count, and so does a result under the tool's name: it ran. An answer that does not say what
     it called is not judged.
 
     Raises:
@@ -44,19 +44,18 @@ class ForbiddenTools:
         return Score(0.0 if violations else 1.0, reasons=violations)
 
     def violations(self, calls: Sequence[ToolCall], messages: list[dict[str, Any]] | None = None) -> tuple[Reason, ...]:
-        """One reason per forbidden tool that was called, whatever its spellings, in the order first called: first those of the
-        calls, then those of the messages alone, then those that only a result tells of. A tool that several of them name was
-        called as often as the one that names it most says.
+        """One reason per forbidden tool that was called, in any spelling, in the order first called: first those of the calls,
+        then those of the messages alone, then those known by a result only. The times called are the highest of the three counts.
         """
         forbidden = {normalise_tool_name(name): name for name in reversed(self.tools)}
         reported = [(f"toolCalls[{index}]", call.name) for index, call in enumerate(calls)]
-        spoken = list(named_in_messages(messages or []))
+        in_messages = list(named_in_messages(messages or []))
         answered = list(results_in_messages(messages or []))
         first: dict[str, tuple[str, str]] = {}
-        for where, called in [*reported, *spoken, *answered]:
+        for where, called in [*reported, *in_messages, *answered]:
             if (name := normalise_tool_name(called)) in forbidden:
                 first.setdefault(name, (where, called))
-        times = _counted(reported) | _counted(spoken) | _counted(answered)
+        times = _counted(reported) | _counted(in_messages) | _counted(answered)
         return tuple(_violation(where, called, times[name], forbidden[name]) for name, (where, called) in first.items())
 
 

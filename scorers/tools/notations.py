@@ -26,7 +26,7 @@ _CALL_BLOCKS = frozenset(
 
 _INVOCATIONS = frozenset({"tool_invocation", "tool-invocation"})
 _CALL_LISTS = ("tool_calls", "invalid_tool_calls", "toolCalls", "toolInvocations", "function_call", "functionCall")
-_OF_NOBODY = ("tool_use", "toolUse", "toolInvocation")
+_UNKNOWN_NOTATIONS = ("tool_use", "toolUse", "toolInvocation")
 _TOOLS = re.compile("tool|func", re.IGNORECASE)
 
 _CALL_KEYS = ("functionCall", "function_call", "toolUse", "toolInvocation")
@@ -34,10 +34,10 @@ _CALL_KEYS = ("functionCall", "function_call", "toolUse", "toolInvocation")
 
 
 def raw_calls(message: Mapping[str, Any]) -> list[Any]:
-    """The calls of one assistant message as they stand there, whatever the notation and however unreadable.
+    """The calls of one assistant message in any notation, unreadable ones too.
 
-    Libraries repeat one call in several notations: the first that is filled holds them all. What stands in the place of a list
-    of calls and is none counts as one call without a name.
+    Libraries repeat one call in several notations: the first that is filled holds them all. A value in the place of a list
+    of calls that is not a list counts as one call without a name.
     """
     calls = message.get("tool_calls")
     if calls.__class__ is list and calls and not message.get("invalid_tool_calls"):
@@ -88,12 +88,12 @@ def results_named(message: Mapping[str, Any], role: str | None) -> Iterator[str]
 
 
 def _is_talk(message: Mapping[str, Any]) -> bool:
-    """Whether it is told at once that there is text and nothing else, as in most messages."""
+    """Whether it holds text alone, as most messages do."""
     return message.get("content").__class__ is str and _TALK.issuperset(message)
 
 
 def _notations(message: Mapping[str, Any]) -> Iterator[list[Any]]:
-    """The calls in each notation, that which counts most first."""
+    """The calls in each notation, by precedence."""
     extra = message.get("additional_kwargs")
     extra = extra if isinstance(extra, Mapping) else {}
     yield [*_listed(message, "tool_calls"), *_listed(message, "invalid_tool_calls")]
@@ -111,11 +111,11 @@ def _notations(message: Mapping[str, Any]) -> Iterator[list[Any]]:
 
 
 def _is_like_calls(key: Any, given: Any) -> bool:
-    """Whether this can only be calls in a notation that nobody knows, or under a misspelt key."""
+    """Whether this can only be calls in an unknown notation, or under a misspelt key."""
     if not given or not isinstance(given, list | tuple | Mapping) or not isinstance(key, str) or key in _CALL_LISTS:
         return False
     misspelt = _TOOLS.match(key) is not None and get_close_matches(key, _CALL_LISTS, n=1, cutoff=0.8)
-    return bool(misspelt) or key in _OF_NOBODY
+    return bool(misspelt) or key in _UNKNOWN_NOTATIONS
 
 
 def _listed(holder: Mapping[str, Any], key: str) -> list[Any]:

@@ -98,10 +98,10 @@ class ByKeyPaths:
 
 @dataclass(frozen=True, slots=True)
 class ByFunction:
-    """A function of the caller's says so; it gets copies, and may be asked in any order.
+    """A function of the caller's decides; it gets copies, and may be called in any order.
 
     Raises:
-        ScorerError: when it is called and raises, or answers with anything but true or false (NumPy's are fine).
+        ScorerError: when it is called and raises, or returns anything but true or false (NumPy's are fine).
     """
 
     tool: str
@@ -114,15 +114,15 @@ class ByFunction:
     def holds(self, output: Arguments, reference: Arguments) -> bool:
         try:
             answer = self.function(copy.deepcopy(output), copy.deepcopy(reference))
-            if isawaitable(answer):  # which would be true whatever it comes to
+            if isawaitable(answer):  # a coroutine would count as true
                 getattr(answer, "close", bool)()
                 raise TypeError("it is asynchronous; give a plain function")
             if not _is_bool(answer):
-                raise TypeError(f"it answered {one_line(repr(answer), 80)}; return True or False")
+                raise TypeError(f"it returned {one_line(repr(answer), 80)}; return True or False")
             return bool(answer)
         except Exception as error:
             said = one_line(f"{type(error).__name__}: {error}")
-            raise ScorerError(f"the argument matcher of tool {self.tool!r} broke: {said}") from error
+            raise ScorerError(f"the argument matcher of tool {self.tool!r} failed: {said}") from error
 
     def differences(self, output: Arguments, reference: Arguments) -> list[str]:
         # both sides, since it is not known what the function looked at
@@ -161,7 +161,7 @@ def _difference(name: str, output: Any, reference: Any) -> str:
 
 
 ABSENT = object()
-"""What a path leads to where there is nothing."""
+"""The value of a path that leads nowhere."""
 
 _DOT = re.compile(r"(?<!\\)\.")
 
@@ -178,10 +178,10 @@ class KeyPath:
         """The path that is written so.
 
         Raises:
-            InputError: it is no text, or blank.
+            InputError: it is not text, or blank.
         """
         if not isinstance(written, str) or not written.strip():
-            raise InputError(f"{written!r} is no key path; write one such as 'query' or 'filter.dates.0'")
+            raise InputError(f"{written!r} is not a key path; write one such as 'query' or 'filter.dates.0'")
         return cls(written, tuple(step.replace("\\.", ".") for step in _DOT.split(written)))
 
     def value(self, arguments: Any) -> Any:
@@ -228,7 +228,7 @@ def rules_of(mode: Any, overrides: Any = None, *, deep: bool = False, spelling: 
     """The rules that a caller or a benchmark has written.
 
     An override is a mode, a list of key paths (an empty one compares nothing) or a function of (output's arguments,
-    reference's arguments); it beats the mode for its tool. None is no overrides. `deep` is that of `ByMode`.
+    reference's arguments); it replaces the mode for its tool. None is no overrides. `deep` is that of `ByMode`.
 
     Raises:
         InputError: a mode or an override is none of these; `path` names the tool.

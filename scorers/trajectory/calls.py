@@ -21,7 +21,7 @@ _BLANKS = " \t\n\r"
 class Call(NamedTuple):
     """A call: the name that is compared, its arguments, the arguments as they were given, and the name as written.
 
-    `arguments` is None where they are no JSON object, or where the call has no name; such a call is *malformed*. It may be the
+    `arguments` is None where they are not a JSON object, or where the call has no name; such a call is *malformed*. It may be the
     caller's own object: nothing here changes it. A tuple, since a match makes dozens of them.
     """
 
@@ -70,7 +70,7 @@ def read_call(raw: Any, spelling: Spelling | None = None) -> Call:
 
 
 def read_arguments(raw: Any) -> dict[str, Any] | None:
-    """Arguments as an object: text is parsed, and empty text is no arguments. None for everything that is no JSON object."""
+    """Arguments as an object: text is parsed, and empty text means none. None for everything that is not a JSON object."""
     if raw.__class__ is dict:
         arguments: dict[str, Any] = raw
         return arguments

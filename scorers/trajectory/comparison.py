@@ -1,7 +1,4 @@
-"""Whether a trajectory matches a reference, how far, and what would have to change.
-
-How far two trajectories agree, in numbers.
-"""
+"""Whether a trajectory matches a reference, how far, in figures, and what would have to change."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ TRAJECTORY_MODES: tuple[str, ...] = get_args(TrajectoryMode)
 
 
 class Comparison(NamedTuple):
-    """The outcome: whether it matches, the smallest edit (empty where it does), and the figures of `figures.agreement`."""
+    """The outcome: whether it matches, the smallest edit (empty where it does), and the figures of `agreement`."""
 
     matches: bool
     edits: list[Edit]
@@ -45,7 +42,7 @@ class TrajectoryComparison:
         """The comparison of two trajectories, which may be empty.
 
         Raises:
-            ScorerError: a matcher function of the caller's broke.
+            ScorerError: a matcher function of the caller's failed.
         """
         pairing = Pairing(output.calls, reference.calls, self.rules)
         outputs, references = range(len(output.calls)), range(len(reference.calls))
@@ -78,7 +75,7 @@ def trajectory_mode(mode: Any) -> TrajectoryMode:
 
 
 def agreement(matched: int, outputs: Sequence[str], references: Sequence[str]) -> dict[str, Any]:
-    """The partial scores of `matched` pairs among these names in order, whatever the mode demands.
+    """The partial scores of `matched` pairs among these names in order, in any mode.
 
     `matched`, `missing` and `extra` are counts. `precision` is matched / outputs, `recall` matched / references, `f1` their
     harmonic mean 2·matched / (outputs + references), and `lcs` the longest common subsequence of the names / references: how far

@@ -1,7 +1,4 @@
-"""What would have to change for the calls of two trajectories to match: as few changes as there can be.
-
-What would have to change for two trajectories to match message by message.
-"""
+"""The fewest changes with which two trajectories would match: of their calls alone, or message by message."""
 
 from __future__ import annotations
 
@@ -43,7 +40,7 @@ def call_edits(
     """The smallest edit between the calls at these places: by the order of the reference, then what is extra.
 
     A match costs 0; other arguments for the same tool, another spelling of its name, a missing call and an extra call cost 1
-    each, unless `missing` or `extra` are allowed. Within one tool any call can be changed into any other, so that a largest
+    each, unless `missing` or `extra` are allowed. Within one tool any call can be changed into any other, so a largest
     matching, with the rest of the tool's calls paired off, is a cheapest assignment.
     """
     matching = pairing.matched(outputs, references)
@@ -71,8 +68,8 @@ def _paired(
     kind: Callable[[Call], str],
     distance: Callable[[Pairing, int, int], int],
 ) -> dict[int, int]:
-    """References with an output of the same kind each, the nearest first; as many as there can be. Of very many pairs no
-    distance is looked at: they are made in order.
+    """References with an output of the same kind each, the nearest first, as many as possible; very many are paired in order
+    instead.
     """
     if not outputs or not references:
         return {}
@@ -111,7 +108,7 @@ def _distance(pairing: Pairing, output: int, reference: int) -> int:
 def _changed(pairing: Pairing, output: int, reference: int) -> Edit:
     call = pairing.outputs[output]
     if call.arguments is None:
-        return Edit("MALFORMED_TOOL_CALL", f"{call.shown_name}: the arguments are no JSON object: {call}")
+        return Edit("MALFORMED_TOOL_CALL", f"{call.shown_name}: the arguments are not a JSON object: {call}")
     differences = _differences(pairing, output, reference)
     more = ", …" if len(differences) > _SHOWN_DIFFERENCES else ""
     return Edit("TRAJECTORY_ARGUMENTS", f"{call.shown_name}: {', '.join(differences[:_SHOWN_DIFFERENCES])}{more}")
@@ -119,7 +116,7 @@ def _changed(pairing: Pairing, output: int, reference: int) -> Edit:
 
 def _renamed(pairing: Pairing, output: int, reference: int) -> Edit:
     written, expected = pairing.outputs[output].shown_name, pairing.references[reference].shown_name
-    return Edit("TOOL_NAME_MISMATCH", f"{expected}: called as {written!r}, which is spelled otherwise")
+    return Edit("TOOL_NAME_MISMATCH", f"{expected}: called as {written!r}, which is another spelling")
 
 
 def _missing(call: Call) -> Edit:
@@ -128,7 +125,7 @@ def _missing(call: Call) -> Edit:
 
 def _extra(call: Call) -> Edit:
     if call.arguments is None:
-        return Edit("MALFORMED_TOOL_CALL", f"extra: {call}, whose arguments are no JSON object")
+        return Edit("MALFORMED_TOOL_CALL", f"extra: {call}, whose arguments are not a JSON object")
     return Edit("TRAJECTORY_EXTRA_CALL", f"extra: {call}")
 
 

@@ -47,18 +47,18 @@ def create_trajectory_match_evaluator(
 
     `trajectory_match_mode` is that of `TrajectoryComparison`, `tool_args_match_mode` how arguments are compared (`ByMode`), and
     `tool_args_match_overrides` rules single tools by name: a mode, a list of key paths that alone count, or a function of
-    (output's arguments, reference's arguments). With `deep` the modes subset and superset reach into nested objects. What the
-    evaluator takes as `outputs` and `reference_outputs` says `read_trajectory`; its result is an `EvaluatorResult` under the key
-    ``trajectory_<mode>_match``. An output's call whose arguments are no JSON object matches only where arguments are ignored.
+    (output's arguments, reference's arguments). With `deep` the modes subset and superset reach into nested objects. See
+    `read_trajectory` for what `outputs` and `reference_outputs` may be; its result is an `EvaluatorResult` under the key
+    ``trajectory_<mode>_match``. An output's call whose arguments are not a JSON object matches only where arguments are ignored.
 
-    A run that LangSmith says ended in an error matches nothing, whatever it put out. Without such a run None is an empty
-    trajectory, which `subset` accepts. A reference without calls and an override for a tool that it does not call are taken: one
-    evaluator judges many references. Benchmarks refuse both.
+    A run that LangSmith says ended in an error matches nothing, whatever its output. Without such a run None is an empty
+    trajectory, which `subset` accepts. A reference without calls and an override for a tool that it does not call are accepted:
+    one evaluator judges many references. Benchmarks refuse both.
 
     Raises:
-        ValueError: here for an unknown mode or an override that is none; from the evaluator for what is no trajectory, and for a
+        ValueError: here for an unknown mode or an invalid override; from the evaluator for what is not a trajectory, and for a
             reference that holds unreadable arguments.
-        ScorerError: from the evaluator, when a function of the overrides broke.
+        ScorerError: from the evaluator, when a function of the overrides failed.
     """
     comparison = TrajectoryComparison(
         trajectory_mode(trajectory_match_mode), rules_of(tool_args_match_mode, tool_args_match_overrides, deep=deep)
@@ -100,10 +100,10 @@ def create_graph_trajectory_match_evaluator(*, trajectory_match_mode: Trajectory
     """An evaluator that compares the nodes that a graph visited with a reference; see `GraphComparison` and `read_steps`.
 
     The key is ``graph_trajectory_<mode>_match``. No output at all (None), or a run that LangSmith says ended in an error, matches
-    nothing, whatever the mode; a graph that visited no node is an empty list.
+    nothing, in any mode; a graph that visited no node is an empty list.
 
     Raises:
-        ValueError: here for an unknown mode; from the evaluator for what is no list of steps.
+        ValueError: here for an unknown mode; from the evaluator for what is not a list of steps.
     """
     comparison = GraphComparison(trajectory_mode(trajectory_match_mode))
 
@@ -137,7 +137,7 @@ def _evaluator(key: str, compared: Callable[[Any, Any, str | None], EvaluatorRes
 
 def _asynchronous(evaluator: Evaluator) -> AsyncEvaluator:
     async def evaluate(*, outputs: Any, reference_outputs: Any, run: Any = None, **ignored: Any) -> EvaluatorResult:
-        if is_long((outputs, reference_outputs), LONG_CHARS):  # it would hold up everything else on the loop
+        if is_long((outputs, reference_outputs), LONG_CHARS):  # else nothing on the loop would go on
             return await asyncio.to_thread(evaluator, outputs=outputs, reference_outputs=reference_outputs, run=run)
         return evaluator(outputs=outputs, reference_outputs=reference_outputs, run=run)
 

@@ -30,18 +30,20 @@ class TrajectoryJudge(PanelOptions):
     """What a model says of the way that the agent took, in [0, 1]; passes from `threshold` on (0.7 unless set, equality passes).
 
     The model reads the messages and tool calls of the answer beside the task, and gives its reasoning, then a number within
-    `scale` (0 to 1 unless set; other ends are mapped to [0, 1]), or one of `choices`, each with its score. It asks whether
-    every step follows from what was known and leads on, whether tools and arguments fit, and whether the answer follows; where
-    the task has an `expected.trajectory`, by that too, as one good way of several. `criteria` are asked for besides; a free
-    `judgePrompt` takes the place of all of it. An answer that has neither messages nor tool calls is not judged.
+    `scale` (0 to 1 unless set; other ends are mapped to [0, 1]), or one of `choices`, each with its score. It asks whether every
+    step follows from what was known and leads on, whether tools and arguments fit, and whether the answer follows; where the task
+    has an `expected.trajectory`, by that too, as one good way of several. `criteria` are added to that; a free `judgePrompt`
+    takes the place of all of it. An answer that has neither messages nor tool calls is not judged.
 
     `model`, `models`, `votes`, `temperature` and `aggregate` are those of `PanelOptions`; the score of a ``majority`` is the
     share that passes the answer.
 
     A reply that cannot be read is asked for again; in the end the item is an error of kind ``judge``, never a guessed score.
 
-    Raises: InputError: blank criteria or a blank prompt, both of them, a scale without extent, fewer than two choices, an empty
-    panel, or an unreadable `expected.trajectory`."""
+    Raises:
+        InputError: blank criteria or a blank prompt, both of them, a scale without extent, fewer than two choices, an empty
+            panel, or an unreadable `expected.trajectory`.
+    """
 
     criteria: str | tuple[str, ...] | None = None
     judge_prompt: str | None = None

@@ -1,7 +1,4 @@
-"""Evaluators that ask a model about a trajectory, for scripts, for pytest and for LangSmith.
-
-Asynchronous work for callers that cannot await.
-"""
+"""Evaluators that ask a model about a trajectory, for scripts, pytest and LangSmith; also for callers that cannot await."""
 
 from __future__ import annotations
 
@@ -38,7 +35,7 @@ from eval_skills.scorers.trajectory.transcript import transcript
 P = ParamSpec("P")
 
 VERSION = "trajectory_llm_as_judge 1"
-"""Of the words in `prompts` and of how a prompt's places are put; another version asks again."""
+"""Of the texts in `prompts` and of how a prompt's places are filled; another version is asked again."""
 
 _PROVIDER = re.compile(r"^([a-z][a-z0-9_]*):(?=[^/:]+$)")
 
@@ -84,7 +81,7 @@ class _Asking:
         return result
 
     def _nothing(self, log: Callable[[JudgedResult], None]) -> JudgedResult:
-        """No trajectory is not a good one, whatever a model would say of it; no model is asked."""
+        """An empty trajectory is not a good one; no model is asked."""
         comment = "NOTHING_TO_JUDGE: outputs holds no message, and no model was asked"
         result: JudgedResult = {"key": self.key, "score": self.nothing, "comment": comment, "metadata": {}}
         log(result)
@@ -92,7 +89,7 @@ class _Asking:
 
     def _question(self, given: Mapping[str, Any]) -> Question[JudgedReply]:
         readable = {**given, OUTPUT: transcript(given[OUTPUT], OUTPUT)}
-        if REFERENCE in self.template.places and given[REFERENCE] is not None:  # where it has no place nobody looks at it
+        if REFERENCE in self.template.places and given[REFERENCE] is not None:  # it is not shown where it has no place
             readable[REFERENCE] = transcript(given[REFERENCE], REFERENCE)
         return Question(
             role=self.role,
@@ -123,23 +120,21 @@ def create_async_trajectory_llm_as_judge(
 
     `prompt` says what is asked, with places: ``{outputs}``, ``{reference_outputs}``, ``{inputs}`` and any other that is given to
     the evaluator as a keyword argument. What stands there reaches the model as material between markers, never as part of the
-    prompt; ``{outputs}`` must be there, and what has no place is not shown. ``{{`` is a brace. `system`
-    takes the place of our own words on how to judge. `model` is named as litellm does (``openai/o3-mini``); ``openai:o3-mini``
-    is understood too.
+    prompt; ``{outputs}`` must be there, and what has no place is not shown. ``{{`` is a brace. `system` takes the place of our
+    own words on how to judge. `model` is named as litellm does (``openai/o3-mini``); ``openai:o3-mini`` is understood too.
 
     The score is true or false; with `continuous` a number from 0 to 1; with `choices` one of these numbers. The comment is the
-    reasoning, which comes first, unless `use_reasoning` is false. Outputs without a message get the lowest score, and no model
-    is asked. `few_shot_examples` are verdicts that are right: ``{"inputs",
-    "outputs", "reasoning", "score"}``, two of which are optional. `settings` are those of judging, as a mapping or
-    `JudgeOptions`: ``{"llm": {"apiBase": …, "apiKeyEnv": …}, "maxJudgeCost": 1}``; one factory's evaluations share its cache
-    and its budget.
+    reasoning, which comes first, unless `use_reasoning` is false. Outputs without a message get the lowest score, and no model is
+    asked. `few_shot_examples` are verdicts that are right: ``{"inputs", "outputs", "reasoning", "score"}``, two of which are
+    optional. `settings` are those of judging, as a mapping or `JudgeOptions`: ``{"llm": {"apiBase": …, "apiKeyEnv": …},
+    "maxJudgeCost": 1}``; one factory's evaluations share its cache and its budget.
 
     The result is a `JudgedResult`, to be awaited of `create_async_trajectory_llm_as_judge`. What is judged may come in any shape
-    that `message_shapes` knows. Nothing is imported or asked before the first evaluation.
+    that `shapes` knows. Nothing is imported or asked before the first evaluation.
 
     Raises:
-        ValueError: here for an unusable prompt, choice or example, and where no model is named; from the evaluator for what is no
-            trajectory, and for a place of the prompt that is not given.
+        ValueError: here for an unusable prompt, choice or example, and where no model is named; from the evaluator for what is
+            not a trajectory, and for a place of the prompt that is not given.
         JudgeError: from the evaluator, where the model gave no readable verdict; never a guessed score.
     """
     reply = judged_reply(continuous=continuous, choices=choices, use_reasoning=use_reasoning)
@@ -224,7 +219,7 @@ def _loop() -> asyncio.AbstractEventLoop:
 
 
 def _report(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Only exceptions: libraries drop background tasks of theirs, which is nobody's concern, and our own work is waited for."""
+    """Only exceptions: libraries drop background tasks of their own, and our own work is waited for."""
     if "exception" in context:
         loop.default_exception_handler(context)
 

@@ -1,4 +1,4 @@
-"""Did the agent go the expected way?"""
+"""Did the agent take the expected way?"""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class TrajectoryMatch:
 
     Raises:
         InputError: the task has no `expected.trajectory`, that is unreadable or holds no call for `superset` to ask for, or an
-            override is useless: it is none, or its tool is not in the reference.
+            override has no effect: it is empty, or its tool is not in the reference.
     """
 
     task: EvalTask
@@ -89,7 +89,7 @@ class TrajectoryMatch:
             if spelling(tool) not in there:
                 known = list(there.values())
                 raise InputError(
-                    f"the reference has no call of {tool!r}{nearest(tool, known)}, so the override would rule nothing; "
+                    f"the reference has no call of {tool!r}{nearest(tool, known)}, so the override would have no effect; "
                     f"its tools are {', '.join(dict.fromkeys(known)) or 'none'}",
                     path=f"overrides.{tool}",
                 )
@@ -100,7 +100,9 @@ class TrajectoryMatch:
 
     def _score(self, response: SkillResponse) -> Score:
         if self.mode == "strict" and response.messages is None:
-            return _failed("TRAJECTORY_UNKNOWN", "strict compares messages, and only toolCalls came; choose another mode")
+            return _failed(
+                "TRAJECTORY_UNKNOWN", "strict compares messages, and only toolCalls were reported; choose another mode"
+            )
         try:
             trajectory = self._trajectory(response)
         except UnreadableTrajectory as error:
@@ -135,9 +137,9 @@ def _reasons(comparison: Comparison, as_stored: bool) -> tuple[Reason, ...]:
 
 
 def _malformed(trajectory: Trajectory, comparison: Comparison) -> tuple[Reason, ...]:
-    """A remark on calls that cannot be read and that made nothing fail."""
+    """A remark on unreadable calls that did not make the answer fail."""
     malformed = [call for call in trajectory.calls if call.arguments is None] if comparison.matches else []
     if not malformed:
         return ()
-    message = f"{len(malformed)} calls have arguments that are no JSON object, the first is {malformed[0]}"
+    message = f"{len(malformed)} calls have arguments that are not a JSON object, the first is {malformed[0]}"
     return (remark("MALFORMED_TOOL_CALL", message, "messages"),)

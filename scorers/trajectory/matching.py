@@ -1,4 +1,4 @@
-"""Which calls of two trajectories belong together: as many pairs as there can be."""
+"""Which calls of two trajectories belong together: as many pairs as possible."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _MANY_PAIRS = 1_000
 
 
 class Pairing:
-    """The calls of both sides, by place, and what is known of which fit together: no pair is compared twice, and of many calls
-    that are written alike only one is compared.
+    """The calls of both sides, by place, and what is known of which fit together: no pair is compared twice, and of equal
+    calls only one is compared.
     """
 
     def __init__(self, outputs: Sequence[Call], references: Sequence[Call], rules: ArgumentsRules) -> None:
@@ -41,7 +41,7 @@ class Pairing:
     def matched(self, outputs: Sequence[int], references: Sequence[int]) -> dict[int, int]:
         """A largest one-to-one matching among the calls at these places, from output to reference.
 
-        First fit, then augmenting paths from what that left over (Berge 1957): first fit alone may give away the only call that
+        First fit, then augmenting paths from what that left over (Berge 1957): first fit alone may use up the only call that
         another one needs. Where a tool's rule is an equivalence, first fit is a largest matching already.
         """
         key = (tuple(outputs), tuple(references))
@@ -76,7 +76,7 @@ class Pairing:
 
     def _augment(self, left: list[int], candidates: list[int], partner: dict[int, int]) -> None:
         """From each output that is left over, find a path of pairs and non-pairs in turn to a free reference, the shortest first,
-        and swap along it. Whatever a search in vain has reached leads nowhere for the later ones either.
+        and swap along it. What a failed search has reached leads nowhere for the later ones either.
 
         Sets of references are bits of integers, so that a search looks at each reference once, not at each pair.
         """
@@ -114,7 +114,7 @@ def _written(call: Call, place: int) -> str:
     try:
         return json.dumps(call.arguments, sort_keys=True)
     except (TypeError, ValueError, RecursionError):
-        return f"#{place}"  # nothing that JSON writes; like no other
+        return f"#{place}"  # JSON cannot write it: equal to no other
 
 
 def _places(bits: int, candidates: list[int]) -> list[int]:

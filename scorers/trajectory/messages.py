@@ -1,6 +1,5 @@
-"""A trajectory: its messages by role, and its tool calls.
-
-Keys of a reference that look like known ones: whoever reads past them compares with less than was meant.
+"""A trajectory: its messages by role, and its tool calls; keys of a reference that look like known ones are refused, since what
+they hold would not be compared.
 """
 
 from __future__ import annotations
@@ -46,13 +45,13 @@ class Trajectory(NamedTuple):
 
 
 def read_trajectory(given: Any, side: str = OUTPUT, spelling: Spelling | None = None) -> Trajectory:
-    """The trajectory in `given`, which is left as it was; see `message_shapes` for what may be given. `side` names it in errors.
+    """The trajectory in `given`, which is left as it was; see `shapes` for what may be given. `side` names it in errors.
 
     A message with several tool results counts as several; items of OpenAI's Responses API count by turns. Calls on messages of
-    anybody but the assistant do not count.
+    other roles than the assistant do not count.
 
     Raises:
-        UnreadableTrajectory: it is no trajectory, or a role is unknown.
+        UnreadableTrajectory: it is not a trajectory, or a role is unknown.
     """
     messages: list[Message] = []
     calls: list[Call] = []
@@ -83,15 +82,16 @@ def read_reference(given: Any, side: str = REFERENCE, spelling: Spelling | None 
     """`read_trajectory` of what is expected, which must be readable throughout.
 
     Raises:
-        UnreadableTrajectory: as there, or a call has no name or its arguments are no JSON object, or a key is nearly a known one.
+        UnreadableTrajectory: as there, or a call has no name or its arguments are not a JSON object, or a key is nearly a known
+            one.
     """
     trajectory = read_trajectory(given, side, spelling)
     reject_unknown_keys(messages_in(given, side), side)
     for place, call in enumerate(trajectory.calls):
         if call.arguments is None:
             number = next(number for number, each in enumerate(trajectory.messages, start=1) if place in each.calls)
-            what = "arguments that are no JSON object" if call.name else "no name"
-            raise UnreadableTrajectory(f"message {number} has a call with {what}: {call}; mend it", source=side)
+            what = "arguments that are not a JSON object" if call.name else "no name"
+            raise UnreadableTrajectory(f"message {number} has a call with {what}: {call}; fix it", source=side)
     return trajectory
 
 
@@ -115,16 +115,16 @@ _PLAIN = frozenset({"role", "content", "tool_call_id", "name"})
 
 
 _MAPPINGS = (dict, Mapping)
-"""A dict is told at once; to ask the abstract class takes ten times as long."""
+"""The check for a dict comes first: that of the abstract class takes ten times as long."""
 
 
 def reject_unknown_keys(messages: Iterable[Any], side: str) -> None:
-    """That no message of a reference, and no call in it, has a key that is nearly one of those that are compared.
+    """Refuse a message of a reference, or a call in it, with a key that is nearly one of those that are compared.
 
     Further keys are fine: real messages carry many. Objects are taken as they are.
 
     Raises:
-        UnreadableTrajectory: there is such a key, or `tool_calls` is no list; it names the message and the nearest key.
+        UnreadableTrajectory: there is such a key, or `tool_calls` is not a list; it names the message and the nearest key.
     """
     for number, raw in enumerate(messages, start=1):
         if raw.__class__ is dict and raw.get("content").__class__ is str and _PLAIN.issuperset(raw):
@@ -136,7 +136,7 @@ def reject_unknown_keys(messages: Iterable[Any], side: str) -> None:
 def _problem(message: Mapping[Any, Any]) -> str | None:
     calls = message.get("tool_calls")
     if not isinstance(calls, list | tuple | None):
-        return "tool_calls is no list of calls; mend it"
+        return "tool_calls is not a list of calls; fix it"
     if problem := _misspelt(message, _OF_A_MESSAGE):
         return problem
     for call in raw_calls(message):

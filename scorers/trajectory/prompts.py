@@ -1,10 +1,5 @@
-"""What is asked of an agent's way, in words for a judging model.
-
-A prompt with places for data: the places name material, they never take it in.
-
-Examples of right verdicts, as callers give them.
-
-The reply of a judged evaluator: whether, how far, or which of several numbers.
+"""What a model is asked about the way of an agent: our prompts, those of callers with places for data, examples of right
+verdicts, and the reply: whether, how far, or which of several numbers.
 """
 
 from __future__ import annotations
@@ -60,8 +55,8 @@ _PLACE = re.compile(r"\{\{|\}\}|\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 @dataclass(frozen=True, slots=True)
 class PromptTemplate:
-    """A text with places such as ``{outputs}``; ``{{`` and ``}}`` are braces. In what a model is told, a place is the name of
-    the material between markers below, so that nothing an agent wrote can pass for an instruction.
+    """A text with places such as ``{outputs}``; ``{{`` and ``}}`` are braces. The model is shown the name of
+    the material in the place, and the material between markers below, so that it cannot be taken for an instruction.
     """
 
     text: str
@@ -71,7 +66,7 @@ class PromptTemplate:
         """The template of a prompt as a caller gave it.
 
         Raises:
-            InputError: it is no text, or blank.
+            InputError: it is not text, or blank.
         """
         if not isinstance(prompt, str):
             raise InputError(
@@ -138,7 +133,7 @@ def example_materials(examples: Sequence[FewShotExample], reply: type[JudgedRepl
 
 
 def describe_examples(examples: Sequence[FewShotExample]) -> str:
-    """What the model is told about them; nothing where there are none."""
+    """How the prompt introduces them; nothing where there are none."""
     if not examples:
         return ""
     names = '"example 1"' if len(examples) == 1 else f'"example 1" to "example {len(examples)}"'
@@ -189,7 +184,7 @@ def judged_reply(*, continuous: bool, choices: Sequence[float] | None, use_reaso
     """A reply with a score that is true or false; a number from 0 to 1 if `continuous`; or one of the numbers in `choices`.
 
     Raises:
-        InputError: `continuous` and `choices` at once, or choices that are none.
+        InputError: `continuous` and `choices` at once, or choices that are not numbers.
     """
     if continuous and choices is not None:
         raise InputError("continuous and choices exclude each other; keep one", path="choices")

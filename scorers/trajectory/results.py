@@ -1,4 +1,4 @@
-"""What an evaluator returns, and its way into LangSmith."""
+"""What an evaluator returns, and how it is logged in LangSmith."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from eval_skills.scorers.trajectory.edits import comment_of
 
 class EvaluatorResult(TypedDict):
     """A score under a `key`. `comment` is None where it matches, else the smallest edit as one line; `metadata` holds the
-    figures of `figures.agreement`. LangSmith takes it as it is.
+    figures of `comparison.agreement`. LangSmith accepts it as it is.
     """
 
     key: str
@@ -25,7 +25,7 @@ class EvaluatorResult(TypedDict):
 
 class JudgedResult(TypedDict):
     """A model's score under a `key`: true or false, or a number. `comment` is its reasoning, None where none was asked for;
-    `metadata` says which model it was and what it did not see whole. LangSmith takes it as it is.
+    `metadata` says which model it was and what it did not see whole. LangSmith accepts it as it is.
     """
 
     key: str
@@ -50,7 +50,7 @@ def crash_of(run: Any) -> str | None:
 
 
 def crashed(key: str, comparison: Comparison, crash: str) -> EvaluatorResult:
-    """No match, whatever the mode, for a run that went wrong; `comparison` is that of nothing with the reference."""
+    """No match, in any mode, for a run that failed; `comparison` is that of an empty trajectory with the reference."""
     return {"key": key, "score": False, "comment": crash, "metadata": comparison.figures}
 
 

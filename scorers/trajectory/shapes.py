@@ -1,4 +1,4 @@
-"""The shapes in which messages come: mappings, objects, serialised LangChain messages, and lists of them in wrappings."""
+"""The accepted shapes of messages: mappings, objects, serialised LangChain messages, and lists of them, also wrapped."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ACCEPTED = "a list of messages, {'messages': [...]}, one message with a role, o
 
 
 class UnreadableTrajectory(InputError):
-    """What was given is no trajectory, or a message has a role that nobody knows."""
+    """What was given is not a trajectory, or a message has an unknown role."""
 
 
 def messages_in(given: Any, side: str) -> list[Any]:
@@ -42,7 +42,7 @@ def message_of(raw: Any, where: str) -> dict[str, Any]:
     """One message as a mapping: itself, the inner one of a serialised LangChain message, or the attributes of an object.
 
     Raises:
-        UnreadableTrajectory: it is no message.
+        UnreadableTrajectory: it is not a message.
     """
     if isinstance(raw, Mapping):
         return dict(inner_message(raw))

@@ -1,7 +1,4 @@
-"""A trajectory as a judging model reads it: each message with its words and its tool calls, without the rest.
-
-What an agent did, as material for a judge.
-"""
+"""What an agent did, as a judging model reads it: each message with its text and its tool calls, without the rest."""
 
 from __future__ import annotations
 
@@ -21,12 +18,12 @@ Step = dict[str, Any]
 
 
 def transcript(given: Any, side: str = OUTPUT) -> list[Step]:
-    """The messages in `given` as plain JSON: role, content, and calls by name and arguments; see `message_shapes` for its shapes.
+    """The messages in `given` as plain JSON: role, content, and calls by name and arguments; see `shapes`.
 
-    Arguments that are no JSON object stay as they are. `side` names `given` in errors.
+    Arguments that are not a JSON object stay as they are. `side` names `given` in errors.
 
     Raises:
-        UnreadableTrajectory: it is no trajectory, or a role is unknown.
+        UnreadableTrajectory: it is not a trajectory, or a role is unknown.
     """
     return [_step(raw, f"{side}: message {number}") for number, raw in enumerate(in_turns(messages_in(given, side)), start=1)]
 
@@ -34,7 +31,7 @@ def transcript(given: Any, side: str = OUTPUT) -> list[Step]:
 def steps_of(response: SkillResponse) -> list[Step] | None:
     """What an agent did, from its messages, else its tool calls; None when neither is known.
 
-    Messages that nobody can read are shown as they came: a model may understand them.
+    Unreadable messages are shown as they are: a model may understand them.
     """
     calls = [call.model_dump(exclude_none=True) for call in response.tool_calls or ()]
     if response.messages is None:
@@ -43,7 +40,7 @@ def steps_of(response: SkillResponse) -> list[Step] | None:
         steps = transcript(response.messages, "messages")
     except UnreadableTrajectory:
         steps = list(response.messages)
-    # messages of the conversation alone say nothing of calls that are reported beside them
+    # messages of the conversation alone do not hold calls that are reported beside them
     return steps if any("tool_calls" in step for step in steps) else [*steps, *calls]
 
 
@@ -89,7 +86,7 @@ def run_materials(response: SkillResponse) -> tuple[Material, ...]:
 
 
 def has_results(response: SkillResponse) -> bool:
-    """Whether any result of a tool is known, be it an error."""
+    """Whether any result of a tool is known, or an error."""
     if any(call.result is not None or call.error is not None for call in response.tool_calls or ()):
         return True
     return any(_is_result(message) for message in response.messages or ())

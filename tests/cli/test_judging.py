@@ -78,7 +78,7 @@ def test_a_refused_key_ends_the_call_before_a_skill_is_called_and_is_told_to_nob
     key = {"JUDGE_KEY": "sk-judge-secret", **environ(served, model, API_KEY_ENV="JUDGE_KEY", MODEL="openai/scripted")}
     result = served.call("eval", "--skills", "skills", "--tasks", tasks(served), environ=key)
     assert (result.code, result.out) == (2, "")
-    assert "eval-skills: nothing was run: openai/scripted refused us (HTTP 401: Incorrect API key" in result.err
+    assert "eval-skills: nothing was run: openai/scripted refused access (HTTP 401: Incorrect API key" in result.err
     assert "sk-judge-secret" not in result.err
     assert not Path(served.folder / "eval-store" / "runs").exists()
     assert not Path(served.folder / "reports").exists()

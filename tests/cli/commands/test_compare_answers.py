@@ -99,7 +99,7 @@ def test_a_spent_budget_exits_3_and_a_judge_that_refuses_us_2(served: Any, model
     model.otherwise = failure(401, "bad key")
     refused = served.call(*command)
     assert refused.code == 2
-    assert refused.err.strip().splitlines()[-1].startswith("eval-skills: nothing was compared: openai/scripted refused us")
+    assert refused.err.strip().splitlines()[-1].startswith("eval-skills: nothing was compared: openai/scripted refused access")
 
 
 def by_panel(asked: Asked) -> Says:
@@ -201,7 +201,7 @@ def test_p13_a_judge_that_dies_in_the_middle_exits_3_and_the_next_call_goes_on(s
     model.otherwise = lambda asked: longer(asked) if len(model.asked) <= 4 else failure(401, "bad key")
     stopped = served.call(*command)
     assert stopped.code == 3, stopped.err
-    assert "judge: 4 of 6 pairs could not be judged: openai/scripted refused us" in stopped.out
+    assert "judge: 4 of 6 pairs could not be judged: openai/scripted refused access" in stopped.out
     model.otherwise = longer
     done = served.call(*command, "--json")
     assert (done.code, done.json["judgedBefore"], done.json["unjudged"]) == (0, 2, 0), done.err

@@ -114,7 +114,7 @@ def test_p13_a_judge_that_fails_exits_3_and_the_next_call_goes_on(served: Any) -
         model.otherwise = gone
         stopped = served.call(*command)
         assert (stopped.code, stopped.out) == (3, "")
-        assert "judge: 4 of 6 samples could not be judged: openai/x refused us" in stopped.err
+        assert "judge: 4 of 6 samples could not be judged: openai/x refused access" in stopped.err
         assert "nothing of this batch landed, and the status is still insufficient_data: make the same call again" in stopped.err
         model.otherwise, known = verdict(), len(model.asked)
         done = served.call(*command, "--json")

@@ -136,4 +136,4 @@ def test_p13_what_the_judge_fails_exits_3_and_the_next_call_goes_on(run_here: Ru
         assert (lost.code, lost.out) == (3, "")
         assert "judge: 4 of 4 items could not be judged: " in lost.err
         refused = run_here(*command[:-1], "--force")
-        assert (refused.code, "nothing was run: openai/x refused us" in refused.err) == (2, True)
+        assert (refused.code, "nothing was run: openai/x refused access" in refused.err) == (2, True)

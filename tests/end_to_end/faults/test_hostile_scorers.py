@@ -56,15 +56,15 @@ OWN: dict[str, tuple[str, str, str | None, str]] = {
 """The body of `score`, and the status, the error kind and the words that become of it."""
 
 BUILT_IN: dict[str, tuple[dict[str, Any], str]] = {
-    "regex-for-ever": ({"type": "regex", "patterns": ["(a|aa)+$"]}, "was given up after 300 ms"),
-    "schema-for-ever": ({"type": "json_schema", "schema": {"pattern": "(a|aa)+$"}}, "was given up after 300 ms"),
+    "regex-for-ever": ({"type": "regex", "patterns": ["(a|aa)+$"]}, "was stopped after 300 ms"),
+    "schema-for-ever": ({"type": "json_schema", "schema": {"pattern": "(a|aa)+$"}}, "was stopped after 300 ms"),
     "schema-that-doubles": (
         {
             "type": "json_schema",
             "schema": {"$ref": "#/$defs/n0", "$defs": {
                 **{f"n{n}": {"allOf": [{"$ref": f"#/$defs/n{n + 1}"}] * 2} for n in range(40)}, "n40": {}}},
         },
-        "was given up after 300 ms",
+        "was stopped after 300 ms",
     ),
 }  # fmt: skip
 """Expectations that a built-in scorer cannot decide in time; the answer fails, with words that say so."""

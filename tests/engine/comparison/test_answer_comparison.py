@@ -171,7 +171,9 @@ def test_a_judge_that_dies_in_the_middle_is_asked_only_for_what_is_missing(
     model.otherwise = lambda asked: failure(401, "bad key") if len(model.asked) > 4 else prefers_right(asked)
     stopped = compare(plan(a, b, judgeConcurrency=1, noJudgeCache=anew))
     assert (stopped.is_complete, 0 < stopped.figures.errors < 4) == (False, True)
-    assert f"judge: {stopped.figures.errors} of 4 pairs could not be judged: openai/scripted refused us" in stopped.judging[-1]
+    assert (
+        f"judge: {stopped.figures.errors} of 4 pairs could not be judged: openai/scripted refused access" in stopped.judging[-1]
+    )
     assert ("without --no-judge-cache" in stopped.judging[-1]) is anew
     landed, known = Store(stopped.store).preferences(), len(model.asked)
     model.otherwise = prefers_right

@@ -67,7 +67,7 @@ class TestBeforeTheRun:
     @pytest.mark.parametrize(
         ("says", "error", "message"),
         [
-            pytest.param(failure(401, "bad key"), UsageError, "nothing was run: .* refused us .*bad key", id="key"),
+            pytest.param(failure(401, "bad key"), UsageError, "nothing was run: .* refused access .*bad key", id="key"),
             pytest.param(failure(404, "no such model"), UsageError, "there is no model openai/scripted", id="model"),
             pytest.param(failure(429, "exceeded your current quota"), UsageError, "quota .* is used up", id="quota"),
             pytest.param(failure(500, "down"), RunError, "not available .*--no-judge-check", id="outage"),

@@ -63,7 +63,7 @@ async def test_p08_a_match_that_would_not_end_is_given_up_with_a_reason() -> Non
     assert time.monotonic() - began < 60
     assert (score.value, score.passed) == (0.5, False)
     assert score.reasons[0].code == "OUTPUT_REGEX_TIMEOUT"
-    assert "given up after 200 ms" in score.reasons[0].message
+    assert "stopped after 200 ms" in score.reasons[0].message
 
 
 def test_p08_the_limit_holds_in_any_thread() -> None:

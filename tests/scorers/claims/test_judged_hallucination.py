@@ -89,7 +89,7 @@ async def test_p88_an_invented_quotation_supports_nothing(
     model.script(claims("The sky is clear"), lookups("supported", evidence=quote))
     verdict = await judged(settings())
     assert (verdict.status, verdict.dimensions) == (("pass", {"hallucination": 1}) if found else ("fail", {"hallucination": 0}))
-    assert ["the quotation stands nowhere in the material" in each for each in unsupported(verdict)] == ([] if found else [True])
+    assert ["the quotation is not in the material" in each for each in unsupported(verdict)] == ([] if found else [True])
     assert verdict.metadata["hallucination"]["judge"]["claims"][0]["quoteFound"] is found
 
 
@@ -208,7 +208,7 @@ async def test_what_the_model_was_not_shown_of_an_answer_counts_against_it(model
     model.script(claims("a"), lookups("supported"))
     verdict = await judged(settings(), "word " * 20_000, threshold=0.5)
     assert verdict.dimensions == {"hallucination": 0.5}
-    assert unsupported(verdict)[0].endswith("were too much to show to the model, so nobody verified them")
+    assert unsupported(verdict)[0].endswith("were too much to show to the model, so they were not verified")
     assert "JUDGE_SAW_PART" in {each.code for each in verdict.reasons}
 
 

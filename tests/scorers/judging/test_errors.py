@@ -41,7 +41,7 @@ async def test_what_may_pass_is_tried_again(
 @pytest.mark.parametrize(
     ("trouble", "code", "said"),
     [
-        pytest.param(failure(401, "bad key"), "JUDGE_AUTH", "refused us (HTTP 401: bad key); is its key right?", id="401"),
+        pytest.param(failure(401, "bad key"), "JUDGE_AUTH", "refused access (HTTP 401: bad key); is its key right?", id="401"),
         pytest.param(failure(403, "not yours"), "JUDGE_AUTH", "HTTP 403: not yours", id="403"),
         pytest.param(failure(404, "no such model"), "JUDGE_MODEL", "there is no model openai/scripted at this address", id="404"),
         pytest.param(failure(402, "pay first"), "JUDGE_QUOTA", "quota of openai/scripted is used up: pay first", id="402"),
@@ -115,7 +115,7 @@ async def test_p21_a_page_is_no_outage_of_the_model(
 ) -> None:
     monkeypatch.setattr("eval_skills.scorers.judging.requests.FIRST_WAIT_S", 0.01)
     model.otherwise = page
-    with pytest.raises(JudgeError, match="openai/scripted answered something that is no chat completion"):
+    with pytest.raises(JudgeError, match="openai/scripted answered something that is not a chat completion"):
         await asked(settings().judges)
 
 

@@ -36,7 +36,7 @@ async def test_p88_a_quotation_that_stands_nowhere_supports_nothing(model: Scrip
     model.otherwise = claims_model("supported", evidence="because")
     verdict = await judged(settings(), {"reference": "Owls hear."})
     assert verdict.dimensions["rubric.factual_accuracy"] == 0
-    assert any("the quotation stands nowhere in the material" in each.message for each in verdict.reasons)
+    assert any("the quotation is not in the material" in each.message for each in verdict.reasons)
 
 
 async def test_p87_claims_that_nothing_supports_fail_the_floor(model: ScriptedModel, settings: Settings) -> None:

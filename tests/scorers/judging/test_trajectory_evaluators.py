@@ -114,7 +114,7 @@ def test_p86_what_cannot_be_read_is_an_error_never_a_score(model: ScriptedModel)
 
 def test_p13_neither_is_an_outage(model: ScriptedModel) -> None:
     model.otherwise = failure(401)
-    with pytest.raises(JudgeError, match="refused us"):
+    with pytest.raises(JudgeError, match="refused access"):
         evaluator(model)(outputs=OUTPUTS)
 
 

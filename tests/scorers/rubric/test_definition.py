@@ -138,7 +138,7 @@ def test_p72_the_file_must_lie_in_the_benchmarks_folder(tmp_path: Path) -> None:
     ("file", "content", "message"),
     [
         ("none.json", None, "none.json: no such file"),
-        ("own.txt", "{}", "no rubric file"),
+        ("own.txt", "{}", "not a rubric file"),
         ("own.json", "{", "own.json: not valid JSON at line 1"),
         ("own.yaml", "a: [", "own.yaml: not valid YAML"),
         ("own.json", "[]", "own.json: "),

@@ -149,7 +149,7 @@ async def _answers_later(*_: Any) -> bool:
     ],
 )
 def test_a_broken_function_is_an_error_not_a_mismatch(function: Any, said: str) -> None:
-    with pytest.raises(ScorerError, match=f"matcher of tool 'a' broke: .*{said}"):
+    with pytest.raises(ScorerError, match=f"matcher of tool 'a' failed: .*{said}"):
         holds({}, {}, override=function)
 
 
@@ -161,8 +161,8 @@ def test_a_broken_function_is_an_error_not_a_mismatch(function: Any, said: str) 
         pytest.param(None, "the override is None; give a mode", id="null"),
         pytest.param(0, "the override is 0", id="falsy"),
         pytest.param({}, "the override is {}", id="empty-object"),
-        pytest.param([5], "5 is no key path", id="path-is-no-text"),
-        pytest.param(["q", " "], "' ' is no key path", id="blank-path"),
+        pytest.param([5], "5 is not a key path", id="path-is-no-text"),
+        pytest.param(["q", " "], "' ' is not a key path", id="blank-path"),
         pytest.param(_answers_later, "plain function", id="asynchronous-function"),
     ],
 )

@@ -54,14 +54,14 @@ def test_a_refusing_function_is_named(chat: type[Chat]) -> None:
 
 def test_another_spelling_is_named(chat: type[Chat]) -> None:
     sides = [chat.asks(chat.call("bookRoom"))], [chat.asks(chat.call("book_room"))]
-    assert comment(*sides) == "book_room: called as 'bookRoom', which is spelled otherwise"
+    assert comment(*sides) == "book_room: called as 'bookRoom', which is another spelling"
 
 
 def test_malformed_arguments_are_the_reason(chat: type[Chat]) -> None:
     malformed = chat.asks({"function": {"name": "a", "arguments": "{bad"}})
-    assert comment([malformed], [chat.asks(chat.call("a"))]) == 'a: the arguments are no JSON object: a("{bad")'
-    assert comment([malformed], []) == 'extra: a("{bad"), whose arguments are no JSON object'
-    assert comment([chat.asks({})], []) == "extra: call without a name({}), whose arguments are no JSON object"
+    assert comment([malformed], [chat.asks(chat.call("a"))]) == 'a: the arguments are not a JSON object: a("{bad")'
+    assert comment([malformed], []) == 'extra: a("{bad"), whose arguments are not a JSON object'
+    assert comment([chat.asks({})], []) == "extra: call without a name({}), whose arguments are not a JSON object"
 
 
 def test_p93_strict_names_the_message(chat: type[Chat]) -> None:

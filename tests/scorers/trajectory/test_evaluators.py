@@ -106,7 +106,7 @@ def test_deep_reaches_the_comparison(chat: type[Chat]) -> None:
 def test_a_broken_function_is_no_verdict(chat: type[Chat]) -> None:
     evaluator = create_trajectory_match_evaluator(tool_args_match_overrides={"a": lambda *_: 1 / 0 > 0})
     asks = [chat.asks(chat.call("a"))]
-    with pytest.raises(ScorerError, match="matcher of tool 'a' broke: ZeroDivisionError"):
+    with pytest.raises(ScorerError, match="matcher of tool 'a' failed: ZeroDivisionError"):
         evaluator(outputs=asks, reference_outputs=asks)
 
 

@@ -167,14 +167,14 @@ def test_without_an_evaluator_an_expected_trajectory_is_compared_strictly() -> N
         pytest.param(
             {"evaluator": "exact_match", "expectedOutput": {"value": 1}, "expected": {"trajectory": []}},
             "expected.trajectory",
-            "scorer 'exact_match' does not look at it",
+            "scorer 'exact_match' does not compare it",
             id="p59-nobody-compares-it",
         ),
         pytest.param(
             {"expected": {"trajectory": [USER, {"role": "oracle"}]}}, "expected.trajectory: message 2", "unknown role", id="role"
         ),
         pytest.param(
-            {"expected": {"trajectory": [asks(("a", "{bad"))]}}, "expected.trajectory", "no JSON object", id="malformed"
+            {"expected": {"trajectory": [asks(("a", "{bad"))]}}, "expected.trajectory", "not a JSON object", id="malformed"
         ),
         pytest.param(
             {"expected": {"trajectory": {"steps": []}}}, "expected.trajectory", "expected a list of messages", id="shape"

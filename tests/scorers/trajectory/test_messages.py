@@ -174,7 +174,7 @@ def test_arguments(arguments: Any, read: Any) -> None:
     message = {"role": "assistant", "tool_calls": [{"name": "search", "arguments": arguments}]}
     assert calls([message]) == [("search", read)]
     if read is None:
-        with pytest.raises(UnreadableTrajectory, match="message 1 has a call with arguments that are no JSON object: search"):
+        with pytest.raises(UnreadableTrajectory, match="message 1 has a call with arguments that are not a JSON object: search"):
             read_reference([message])
 
 

@@ -31,7 +31,7 @@ def asks(*calls: dict[str, Any]) -> dict[str, Any]:
         pytest.param(asks({"name": "a", "Arguments": {}}), "did you mean 'arguments'", id="case"),
         pytest.param(asks({"function": {"name": "a", "arguements": "{}"}}), "did you mean 'arguments'", id="nested"),
         pytest.param(asks({"name": "a", "nmae": "b"}), "did you mean 'name'", id="letters-changed-places"),
-        pytest.param({"role": "assistant", "tool_calls": {"name": "a"}}, "tool_calls is no list", id="no-list"),
+        pytest.param({"role": "assistant", "tool_calls": {"name": "a"}}, "tool_calls is not a list", id="no-list"),
     ],
 )
 def test_a_near_miss_is_refused_with_the_nearest_key(message: dict[str, Any], meant: str) -> None:
