@@ -83,24 +83,19 @@ async def _exchange(process: Process, request: bytes) -> Any:
 
 
 async def _end(process: Process) -> None:
-    tree = _tree(process.pid)
+    import psutil  # a run without custom scorers need not load it
+
+    started: list[psutil.Process] = []
+    with contextlib.suppress(psutil.Error):
+        started = psutil.Process(process.pid).children(recursive=True)
     with contextlib.suppress(ProcessLookupError, PermissionError):  # its session has ended already
         os.killpg(process.pid, signal.SIGKILL)
-    for pid in tree:  # and what left the session
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.kill(pid, signal.SIGKILL)
+    for each in started:  # and what left the session
+        with contextlib.suppress(psutil.Error):
+            each.kill()
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(1):
             await process.wait()
-
-
-def _tree(pid: int) -> list[int]:
-    """All living descendants of a process, where the system lists them (Linux); elsewhere none."""
-    try:
-        children = [int(child) for task in Path(f"/proc/{pid}/task").glob("*/children") for child in task.read_text().split()]
-    except OSError:
-        return []
-    return [*children, *(below for child in children for below in _tree(child))]
 
 
 def _environment() -> dict[str, str]:

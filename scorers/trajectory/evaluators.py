@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any, Protocol
+from functools import wraps
+from inspect import signature
+from typing import Any, ParamSpec, Protocol
 
 from eval_skills.scorers.answer import is_long
 from eval_skills.scorers.trajectory.arguments import ArgumentsMode, Overrides, rules_of
@@ -12,6 +14,8 @@ from eval_skills.scorers.trajectory.comparison import TrajectoryComparison, Traj
 from eval_skills.scorers.trajectory.graph import GraphComparison, read_steps
 from eval_skills.scorers.trajectory.messages import OUTPUT, REFERENCE, Trajectory, read_reference, read_trajectory
 from eval_skills.scorers.trajectory.results import EvaluatorResult, crash_of, crashed, recorded, result_of
+
+P = ParamSpec("P")
 
 LONG_CHARS = 65_536
 """Asynchronous evaluators compare trajectories beyond this in a thread."""
@@ -74,28 +78,6 @@ def create_trajectory_match_evaluator(
     return _evaluator(key, compared)
 
 
-def create_async_trajectory_match_evaluator(
-    *,
-    trajectory_match_mode: TrajectoryMode = "strict",
-    tool_args_match_mode: ArgumentsMode = "exact",
-    tool_args_match_overrides: Overrides | None = None,
-    deep: bool = False,
-) -> AsyncEvaluator:
-    """`create_trajectory_match_evaluator` for asynchronous callers.
-
-    Raises:
-        ValueError, ScorerError: as there.
-    """
-    return _asynchronous(
-        create_trajectory_match_evaluator(
-            trajectory_match_mode=trajectory_match_mode,
-            tool_args_match_mode=tool_args_match_mode,
-            tool_args_match_overrides=tool_args_match_overrides,
-            deep=deep,
-        )
-    )
-
-
 def create_graph_trajectory_match_evaluator(*, trajectory_match_mode: TrajectoryMode = "strict") -> Evaluator:
     """An evaluator that compares the nodes that a graph visited with a reference; see `GraphComparison` and `read_steps`.
 
@@ -117,15 +99,6 @@ def create_graph_trajectory_match_evaluator(*, trajectory_match_mode: Trajectory
     return _evaluator(key, compared)
 
 
-def create_async_graph_trajectory_match_evaluator(*, trajectory_match_mode: TrajectoryMode = "strict") -> AsyncEvaluator:
-    """`create_graph_trajectory_match_evaluator` for asynchronous callers.
-
-    Raises:
-        ValueError: as there.
-    """
-    return _asynchronous(create_graph_trajectory_match_evaluator(trajectory_match_mode=trajectory_match_mode))
-
-
 def _evaluator(key: str, compared: Callable[[Any, Any, str | None], EvaluatorResult]) -> Evaluator:
     # LangSmith looks at the names of the arguments, and gives a run where one is called so
     def evaluate(*, outputs: Any, reference_outputs: Any, run: Any = None, **ignored: Any) -> EvaluatorResult:
@@ -135,11 +108,29 @@ def _evaluator(key: str, compared: Callable[[Any, Any, str | None], EvaluatorRes
     return evaluate
 
 
-def _asynchronous(evaluator: Evaluator) -> AsyncEvaluator:
-    async def evaluate(*, outputs: Any, reference_outputs: Any, run: Any = None, **ignored: Any) -> EvaluatorResult:
-        if is_long((outputs, reference_outputs), LONG_CHARS):  # else nothing on the loop would go on
-            return await asyncio.to_thread(evaluator, outputs=outputs, reference_outputs=reference_outputs, run=run)
-        return evaluator(outputs=outputs, reference_outputs=reference_outputs, run=run)
+def _asynchronous(name: str, factory: Callable[P, Evaluator]) -> Callable[P, AsyncEvaluator]:
+    """The factory `name`, which differs from `factory` in that its evaluators are awaited."""
 
-    evaluate.__name__ = evaluate.__qualname__ = getattr(evaluator, "__name__", "trajectory_match")
-    return evaluate
+    @wraps(factory)
+    def create(*args: P.args, **options: P.kwargs) -> AsyncEvaluator:
+        evaluator = factory(*args, **options)
+
+        async def evaluate(*, outputs: Any, reference_outputs: Any, run: Any = None, **ignored: Any) -> EvaluatorResult:
+            if is_long((outputs, reference_outputs), LONG_CHARS):  # else nothing on the loop would go on
+                return await asyncio.to_thread(evaluator, outputs=outputs, reference_outputs=reference_outputs, run=run)
+            return evaluator(outputs=outputs, reference_outputs=reference_outputs, run=run)
+
+        evaluate.__name__ = evaluate.__qualname__ = getattr(evaluator, "__name__", name)
+        return evaluate
+
+    create.__dict__["__signature__"] = signature(factory).replace(return_annotation="AsyncEvaluator")
+    create.__name__ = create.__qualname__ = name
+    return create
+
+
+create_async_trajectory_match_evaluator = _asynchronous(
+    "create_async_trajectory_match_evaluator", create_trajectory_match_evaluator
+)
+create_async_graph_trajectory_match_evaluator = _asynchronous(
+    "create_async_graph_trajectory_match_evaluator", create_graph_trajectory_match_evaluator
+)
