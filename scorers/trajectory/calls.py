@@ -30,11 +30,6 @@ class Call(NamedTuple):
     raw: Any
     written: str
 
-    @property
-    def is_malformed(self) -> bool:
-        """Whether the arguments cannot be read."""
-        return self.arguments is None
-
     def __str__(self) -> str:
         """The call as a line of code, shortened: ``book(id=7)``."""
         if self.arguments is None:
