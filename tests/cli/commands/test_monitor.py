@@ -26,7 +26,7 @@ def answers(good: int, bad: int) -> str:
     [
         pytest.param(["--rate", "0"], "--rate: input should be greater than 0; got 0.0", id="p94-rate-0"),
         pytest.param(["--rate", "1.5"], "--rate: input should be less than or equal to 1", id="rate-above-1"),
-        pytest.param(["--rate", "nan"], "--rate: input should be a finite number", id="p40-nan"),
+        pytest.param(["--rate", "nan"], "--rate: give a finite number; got NaN", id="p40-nan"),
         pytest.param(["--seed", "1.5"], "give a whole number; got '1.5'", id="seed"),
         pytest.param(["--window", "0"], "--window: input should be greater than or equal to 1", id="window"),
         pytest.param(["--window", "20"], "--min-sample 30 exceeds --window 20", id="min-sample"),

@@ -188,7 +188,7 @@ class Workplace:
 
     def servers(self) -> list[int]:
         """The private Prefect servers that live in this workplace's ``PREFECT_HOME``."""
-        return [pid for pid in processes_with(str(self.prefect_home)) if b"api_process" in command_line(pid)]
+        return [pid for pid in processes_with(str(self.prefect_home)) if b"prefect_server.process" in command_line(pid)]
 
     @property
     def prefect_home(self) -> Path:
