@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import sys
+import warnings
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
@@ -128,8 +129,11 @@ def load() -> Any:
     """litellm, imported on first use (seconds), set to fetch nothing, read no ``.env`` and print nothing."""
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     os.environ.setdefault("LITELLM_MODE", "PRODUCTION")  # else it loads the .env of the folders above its installation
-    import litellm
+    with warnings.catch_warnings():  # it warns of its own types when it first builds an answer, which "error" would make a failure
+        warnings.simplefilter("ignore")
+        import litellm
 
+        litellm.ModelResponse()
     litellm.telemetry = False
     litellm.suppress_debug_info = True
     logging.getLogger("LiteLLM").setLevel(logging.CRITICAL)

@@ -157,13 +157,15 @@ async def test_a_key_that_is_refused_is_not_tried_again_by_the_next_question(mod
 
 
 FIRST = """
-import asyncio, sys
+import asyncio, sys, warnings
 from eval_skills.core.config import LlmSettings
 from eval_skills.core.config.options import JudgeOptions
 from eval_skills.scorers.judging import Judges, requests
 complete = requests.complete
 async def noted(call, timeout_s):
     print(*(name in sys.modules for name in ("litellm", "openai.resources.chat.completions")))
+    warnings.resetwarnings()  # as pytest does before each test
+    warnings.simplefilter("error")
     return await complete(call, timeout_s)
 requests.complete = noted
 llm = LlmSettings(model="openai/scripted", api_base=sys.argv[1], input_price=1.0, output_price=1.0)
@@ -172,7 +174,7 @@ asyncio.run(Judges(JudgeOptions(llm=llm)).judge().check_answers())
 
 
 @pytest.mark.slow
-def test_what_the_first_request_imports_is_no_part_of_the_time_that_the_model_has(model: ScriptedModel) -> None:
+def test_what_the_first_request_imports_is_not_in_the_models_time_nor_are_its_warnings_our_failures(model: ScriptedModel) -> None:
     model.script(Says("OK"))
     done = subprocess.run([sys.executable, "-c", FIRST, model.url], capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stdout) == (0, "True True\n"), done.stderr
