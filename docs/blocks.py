@@ -141,6 +141,10 @@ for line in sys.stdin:
 """Runs one Python block after the other with the names of those before it; a line with a control character ends each."""
 
 
+_NOT_OURS = ("EVAL_SKILLS_", "PYTEST_", "GITHUB_", "CI", "BUILD_NUMBER")
+"""Variables that change what is printed: a reader's terminal is not a CI system."""
+
+
 @dataclass
 class Workplace:
     """A folder in which the blocks of one page are run; the Python blocks share their names."""
@@ -216,7 +220,7 @@ class Workplace:
         return f"[ ! -f {state}/variables ] || . {state}/variables\nset -eo pipefail\ntrap '{keep}' EXIT\n{text}\n"
 
     def _environment(self) -> dict[str, str]:
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("EVAL_SKILLS_", "PYTEST_", "GITHUB_"))}
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(_NOT_OURS)}
         return {
             **kept,
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
