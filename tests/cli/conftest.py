@@ -99,29 +99,38 @@ def place(tmp_path: Path, examples: Path) -> Place:
     return Place(work, environment(tmp_path / "home") | {"PREFECT_API_URL": NOBODY})
 
 
+@dataclass(frozen=True, slots=True)
+class Here(Place):
+    """The same calls inside this process: the checks are the same, and the start-up is paid once."""
+
+    capture: Any = None
+
+    def call(self, *arguments: str, environ: dict[str, str] | None = None, cwd: Path | None = None) -> Result:
+        """The result of ``eval-skills ARGUMENTS``; nothing that it sets is left behind."""
+        from eval_skills.cli.main import call
+
+        seen = self.environ | (environ or {})
+        with pytest.MonkeyPatch.context() as patch:
+            for name in os.environ.keys() - seen.keys():
+                patch.delenv(name)
+            for name, value in seen.items():
+                patch.setenv(name, value)
+            patch.chdir(cwd or self.folder)
+            begin(new_invocation())  # the global options of a call inside this process stay
+            code = call(arguments)
+        return Result(code, *self.capture.readouterr())
+
+
 @pytest.fixture
-def run_here(monkeypatch: pytest.MonkeyPatch, place: Place, capfd: pytest.CaptureFixture[str]) -> Callable[..., Result]:
-    """The same calls inside this process, for tables with many rows: the checks are the same, the start-up is paid once."""
-    from eval_skills.cli.main import call
-
-    for name in os.environ.keys() - place.environ.keys():
-        monkeypatch.delenv(name)
-    for name, value in place.environ.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.chdir(place.folder)
-
-    def run(*arguments: str) -> Result:
-        begin(new_invocation())  # the global options of a call inside this process stay
-        code = call(arguments)
-        return Result(code, *capfd.readouterr())
-
-    return run
+def run_here(place: Place, capfd: pytest.CaptureFixture[str]) -> Callable[..., Result]:
+    """A call from the project, inside this process."""
+    return Here(place.folder, place.environ, capfd).call
 
 
 @pytest.fixture
-def served(place: Place, server_url: str) -> Place:
-    """The same project, with a server behind its calls."""
-    return Place(place.folder, place.environ | {"PREFECT_API_URL": server_url})
+def served(place: Place, prefect_url: str, capfd: pytest.CaptureFixture[str]) -> Place:
+    """The same project, with a server behind its calls, which are made inside this process."""
+    return Here(place.folder, place.environ | {"PREFECT_API_URL": prefect_url}, capfd)
 
 
 def copy_skill(source: Path, target: Path, **changes: Any) -> Path:
