@@ -247,7 +247,7 @@ CHANGING = [
     (re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d[:-]\d\d(?:[:-]\d\d(?:[.-]\d+)?)?Z?)?"), "TIME"),
     (re.compile(r"127\.0\.0\.1:\d+"), "ADDRESS"),
     (re.compile(r"\b[0-9.,]+ ?(?:ms|s|min)\b"), "DURATION"),
-    (re.compile(r"\b[01]\.\d{4}\b"), "NUMBER"),
+    (re.compile(r"\b[01]\.\d{4,6}\b"), "NUMBER"),
     (re.compile(r"NUMBER +\d$", re.MULTILINE), "NUMBER"),  # the selection of skills that only times tell apart
     (re.compile(r"\b[0-9a-f]{12}\b"), "ID"),
     (re.compile(r"[▁▂▃▄▅▆▇█]+"), "CURVE"),

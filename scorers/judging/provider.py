@@ -129,7 +129,7 @@ def load() -> Any:
     """litellm, imported on first use (seconds), set to fetch nothing, read no ``.env`` and print nothing."""
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     os.environ.setdefault("LITELLM_MODE", "PRODUCTION")  # else it loads the .env of the folders above its installation
-    with warnings.catch_warnings():  # it warns of its own types when it first builds an answer, which "error" would make a failure
+    with warnings.catch_warnings():  # where warnings are errors, one about its own types would be a failure of its first answer
         warnings.simplefilter("ignore")
         import litellm
 

@@ -103,19 +103,6 @@ def test_a_night_runs_when_it_is_asked_for(deployed: Site, worker: Path) -> None
     assert (deployed.folder / "asked-for" / "items").is_dir()
 
 
-def test_a_worker_that_does_not_know_its_folder_runs_nothing(deployed: Site, tmp_path: Path) -> None:
-    environ = {name: value for name, value in deployed.environ.items() if name != "SKILLS_FOLDER"}
-    lost, log = Site(tmp_path, deployed.url, environ), tmp_path / "worker.log"
-    pool = ("--pool", "lost")
-    assert deployed.run("prefect", "--no-prompt", "work-pool", "create", "lost", "--type", "process").returncode == 0
-    file = _variant(tmp_path, "lost", pool="lost")
-    assert deployed.run("prefect", "--no-prompt", "deploy", "--all", "--prefect-file", str(file)).returncode == 0
-    with lost.running("prefect", "worker", "start", *pool, "--type", "process", log=log):
-        done = deployed.run("prefect", "deployment", "run", "evaluate/lost", "--watch")
-    assert done.returncode != 0, done.stdout
-    assert "SKILLS_FOLDER is not set in the worker's environment" in log.read_text()
-
-
 def _scheduled(site: Site, schedules: list[dict[str, Any]], log: Path) -> Any:
     """The first run that a deployment with these schedules began by itself, once it has ended."""
     file = _variant(site.folder, "soon", schedules=schedules)
@@ -128,12 +115,12 @@ def _scheduled(site: Site, schedules: list[dict[str, Any]], log: Path) -> Any:
     return run
 
 
-def _variant(folder: Path, name: str, *, pool: str = "skills", **fields: Any) -> Path:
+def _variant(folder: Path, name: str, **fields: Any) -> Path:
     """The shipped file with `evaluate` alone, under another name."""
     document = yaml.safe_load(SHIPPED.read_text(encoding="utf-8"))
     [entry] = [each for each in document["deployments"] if each["name"] == "evaluate"]
     limit = {"limit": 1, "collision_strategy": "CANCEL_NEW"}
-    document["deployments"] = [entry | {"name": name, "work_pool": {"name": pool}, "concurrency_limit": limit} | fields]
+    document["deployments"] = [entry | {"name": name, "work_pool": {"name": "skills"}, "concurrency_limit": limit} | fields]
     file = folder / f"{name}.yaml"
     file.write_text(yaml.safe_dump(document), encoding="utf-8")
     return file

@@ -106,11 +106,9 @@ def test_a_kill_before_a_run_has_begun_leaves_nothing_to_resume(workplace: Workp
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("persistent", [True, False], ids=["persistent", "one-shot"])
-@pytest.mark.parametrize("batch", [1, 10])
-@pytest.mark.parametrize("seed", range(1))
-def test_killed_at_random_moments(workplace: Workplace, seed: int, batch: int, persistent: bool) -> None:
-    chance = random.Random(f"{seed}/{batch}/{persistent}")
+@pytest.mark.parametrize(("batch", "persistent"), [(1, True), (10, False)], ids=["one-by-one-persistent", "batches-one-shot"])
+def test_killed_at_random_moments(workplace: Workplace, batch: int, persistent: bool) -> None:
+    chance = random.Random(f"{batch}/{persistent}")
     workplace.furnish(tasks=TASKS, persistent=persistent)
     victim = Victim(workplace, "--items-per-task", str(batch))
     for _ in range(3):
