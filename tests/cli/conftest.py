@@ -106,14 +106,11 @@ class Here(Place):
     capture: Any = None
 
     def call(self, *arguments: str, environ: dict[str, str] | None = None, cwd: Path | None = None) -> Result:
-        """The result of ``eval-skills ARGUMENTS``; nothing that it sets is left behind."""
+        """The result of ``eval-skills ARGUMENTS``, with what the test itself has set, and `environ`."""
         from eval_skills.cli.main import call
 
-        seen = self.environ | (environ or {})
         with pytest.MonkeyPatch.context() as patch:
-            for name in os.environ.keys() - seen.keys():
-                patch.delenv(name)
-            for name, value in seen.items():
+            for name, value in (environ or {}).items():
                 patch.setenv(name, value)
             patch.chdir(cwd or self.folder)
             begin(new_invocation())  # the global options of a call inside this process stay
@@ -121,16 +118,26 @@ class Here(Place):
         return Result(code, *self.capture.readouterr())
 
 
+def _here(place: Place, monkeypatch: pytest.MonkeyPatch, capture: Any) -> Here:
+    """The place for calls inside this process, which from now on sees nothing but the place's variables."""
+    for name in os.environ.keys() - place.environ.keys():
+        monkeypatch.delenv(name)
+    for name, value in place.environ.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(place.folder)
+    return Here(place.folder, place.environ, capture)
+
+
 @pytest.fixture
-def run_here(place: Place, capfd: pytest.CaptureFixture[str]) -> Callable[..., Result]:
+def run_here(place: Place, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[..., Result]:
     """A call from the project, inside this process."""
-    return Here(place.folder, place.environ, capfd).call
+    return _here(place, monkeypatch, capfd).call
 
 
 @pytest.fixture
-def served(place: Place, prefect_url: str, capfd: pytest.CaptureFixture[str]) -> Place:
+def served(place: Place, prefect_url: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Place:
     """The same project, with a server behind its calls, which are made inside this process."""
-    return Here(place.folder, place.environ | {"PREFECT_API_URL": prefect_url}, capfd)
+    return _here(Place(place.folder, place.environ | {"PREFECT_API_URL": prefect_url}), monkeypatch, capfd)
 
 
 def copy_skill(source: Path, target: Path, **changes: Any) -> Path:
