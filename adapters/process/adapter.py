@@ -13,7 +13,7 @@ from eval_skills.adapters.call import Call, shield_cleanup
 from eval_skills.adapters.config import AdapterConfig, CommandConfig, SubprocessConfig, read_config, source_of
 from eval_skills.adapters.process.jsonrpc import Reply
 from eval_skills.adapters.process.launch import launch_of
-from eval_skills.adapters.process.worker import Worker, WorkerPool
+from eval_skills.adapters.process.worker import Worker, WorkerPool, closed_during_the_call
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import Skill, SkillResponse
 
@@ -61,6 +61,8 @@ class SubprocessAdapter(Adapter):
         self._fresh.add(worker)
         remark = ""
         try:
+            if self._pool.closed:  # while it started: nobody else would end it
+                raise closed_during_the_call()
             reply = await worker.ask(next(self._ids), input_data, last=True)
             call.stop(worker.answered_at)
             remark = await worker.finish(LINGER_S)

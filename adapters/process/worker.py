@@ -186,6 +186,11 @@ class Worker:
         return SkillUnavailable(f"the process ended without an answer ({how}){served}{limit}{said}")
 
 
+def closed_during_the_call() -> InfraError:
+    """What becomes of a call whose process was still being started when its adapter was closed."""
+    return InfraError("the adapter was closed during the call")
+
+
 EXIT_WAIT_S = 0.3
 """How long an idle worker may take to end by itself when its standard input closes."""
 
@@ -200,7 +205,7 @@ class WorkerPool:
         self._launch, self._max_line_bytes, self._prepare = launch, max_line_bytes, prepare
         self._idle: list[Worker] = []
         self._all: set[Worker] = set()
-        self._closed = False
+        self.closed = False
 
     async def take(self) -> Worker:
         """A worker for one call: an idle one that is alive, else a new one.
@@ -216,9 +221,9 @@ class WorkerPool:
         worker = Worker(self._launch, self._max_line_bytes)
         await worker.start()
         self._all.add(worker)
-        if self._closed:  # while it started
+        if self.closed:  # while it started
             await self.discard(worker)
-            raise InfraError("the adapter was closed during the call")
+            raise closed_during_the_call()
         if self._prepare is not None:
             try:
                 await self._prepare(worker)
@@ -259,7 +264,7 @@ class WorkerPool:
 
     async def close(self) -> None:
         """End all workers; the idle ones may end by themselves first."""
-        self._closed = True
+        self.closed = True
         await asyncio.gather(*(worker.finish(EXIT_WAIT_S) for worker in self._all))
         self._idle.clear()
         self._all.clear()

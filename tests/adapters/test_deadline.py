@@ -155,6 +155,18 @@ async def test_leaving_the_adapter_ends_calls_in_flight(
     assert left_running() == []
 
 
+@pytest.mark.parametrize("persistent", [True, False])
+async def test_leaving_the_adapter_ends_a_call_whose_process_is_just_being_started(
+    program_skill: MakeSkill, left_running: Running, persistent: bool
+) -> None:
+    async with open_adapter(program_skill(HANGING, persistent=persistent)) as adapter:
+        call = asyncio.create_task(adapter.call({}, 10))
+        await asyncio.sleep(0)
+    with pytest.raises(InfraError, match="closed during the call"):
+        await call
+    assert left_running() == []
+
+
 async def test_p29_a_timeout_keeps_its_latency_and_logs(program_skill: MakeSkill) -> None:
     async def timeout(limit_s: float) -> SkillTimeout:
         async with open_adapter(program_skill(HANGING)) as adapter:
