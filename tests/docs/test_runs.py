@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +11,7 @@ import pytest
 
 from docs.blocks import QUICK, Workplace, lasting, steps_of, written_pages
 from docs.scripted_judge import scripted_judge
+from tests.docs.warm_command import warm_command
 
 RUN = [page for page in written_pages() if any(step.block.is_run for step in steps_of(page))]
 FAST, SLOW = ([page for page in RUN if (QUICK in page.read_text(encoding="utf-8")) is quick] for quick in (True, False))
@@ -18,6 +21,13 @@ FAST, SLOW = ([page for page in RUN if (QUICK in page.read_text(encoding="utf-8"
 def judge() -> Iterator[str]:
     with scripted_judge() as url:
         yield url
+
+
+@pytest.fixture(scope="module")
+def command(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A PATH on which `eval-skills` has done its imports."""
+    with warm_command(tmp_path_factory.mktemp("command")) as folder:
+        yield os.pathsep.join([str(folder), str(Path(sys.executable).parent), os.environ["PATH"]])
 
 
 def check(page: Path, folder: Path, variables: dict[str, str]) -> None:
@@ -43,8 +53,9 @@ def test_a_quick_page_does_what_it_says(page: Path, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.xdist_group("prefect")
 @pytest.mark.parametrize("page", SLOW, ids=lambda page: page.stem)
-def test_a_page_does_what_it_says(page: Path, tmp_path: Path, prefect_url: str, judge: str) -> None:
-    check(page, tmp_path, {"PREFECT_API_URL": prefect_url, "PREFECT_HOME": str(tmp_path / "prefect"), "JUDGE_URL": judge})
+def test_a_page_does_what_it_says(page: Path, tmp_path: Path, prefect_url: str, judge: str, command: str) -> None:
+    home = str(tmp_path / "prefect")
+    check(page, tmp_path, {"PREFECT_API_URL": prefect_url, "PREFECT_HOME": home, "JUDGE_URL": judge, "PATH": command})
 
 
 def test_both_kinds_of_pages_are_run() -> None:
