@@ -251,7 +251,7 @@ CHANGING = [
     (re.compile(r"NUMBER +\d$", re.MULTILINE), "NUMBER"),  # the selection of skills that only times tell apart
     (re.compile(r"\b[0-9a-f]{12}\b"), "ID"),
     (re.compile(r"[▁▂▃▄▅▆▇█]+"), "CURVE"),
-    (re.compile(r"(?m)^P\d\d +.*"), "LATENCY"),
+    (re.compile(r"(?m)^(?:P\d\d|composite) +.*"), "LATENCY"),
     (re.compile(r"\b[0-9a-f]{40}\b"), "COMMIT"),
     (re.compile(r"[─━-]{3,}"), "LINE"),
     (re.compile(r"(?m)^ *\d+ (?= )"), ""),
