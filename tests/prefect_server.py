@@ -78,13 +78,15 @@ def server_url(pytestconfig: pytest.Config) -> str:
 @pytest.fixture(scope="session")
 def prefect_url(server_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The same API, known to Prefect in this process, for flows and Prefect tasks that a test calls itself."""
-    from prefect.settings import PREFECT_API_URL, PREFECT_HOME, temporary_settings
+    from prefect.settings import PREFECT_API_URL, PREFECT_FLOWS_HEARTBEAT_FREQUENCY, PREFECT_HOME, temporary_settings
 
     home = tmp_path_factory.mktemp("prefect")
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("PREFECT_API_URL", server_url)
         environment.setenv("PREFECT_HOME", str(home))
-        with prefect_api() as server, temporary_settings({PREFECT_API_URL: server_url, PREFECT_HOME: home}):
+        # Without the heartbeat a flow run ends at once, as it does from the command line: its thread sleeps in whole seconds.
+        settings = {PREFECT_API_URL: server_url, PREFECT_HOME: home, PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}
+        with prefect_api() as server, temporary_settings(settings):
             server.wait_until_ready()
             yield server_url
 
