@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import Any
 
 from cyclopts import CycloptsError
+from cyclopts.exceptions import UnusedCliTokensError
 
 from eval_skills.cli.app import call_app, new_invocation
 from eval_skills.cli.context import begin, current, printable
@@ -54,6 +55,9 @@ def call(arguments: Sequence[str]) -> int:
         return _fail(UsageError(f"{blank} is blank; give a value, or leave it out (is a variable empty?)"), USAGE)
     try:
         return call_app(arguments)
+    except UnusedCliTokensError as error:
+        shown = ", ".join(map(repr, error.unused_tokens or ()))
+        return _fail(UsageError(f"{shown}: this command takes no such argument; --help shows what it takes"), USAGE)
     except (CycloptsError, UserError) as error:
         return _fail(error, USAGE, current().placed)
     except RunError as error:

@@ -186,6 +186,7 @@ def test_p40_what_cannot_be_used_is_refused_before_anything_runs(
         pytest.param(["select", "--from", "skills", "--strategy", "typo.yaml"], "'filterz'", id="select-strategy"),
         pytest.param(["select", "--from", "skills", "--output", "empty"], "this is a folder; name a file", id="select-output"),
         pytest.param(["select", "--from", "skills", "--output", "file/x"], "--output", id="select-output-below-a-file"),
+        pytest.param(["doctor", "nope"], "'nope': this command takes no such argument", id="argument-of-none"),
         pytest.param(["fnd"], 'Unknown command "fnd". Did you mean "find"?', id="unknown-command"),
         pytest.param(["server", "fly"], 'Unknown command "fly"', id="unknown-server-command"),
         pytest.param(["--bogus", "find"], "--bogus", id="unknown-global-option"),

@@ -43,6 +43,12 @@ def selected(reports: list[SkillCompletionReport], strategy: dict[str, Any], **f
     return [ranked.skill.id for ranked in select(skills, reports, SelectStrategy.model_validate(strategy))]
 
 
+@pytest.mark.parametrize(("top", "expected"), [(1, ["a"]), (2, ["a", "b"]), (9, ["a", "b", "c"])])
+def test_only_so_many_of_the_best_are_selected(top: int, expected: list[str]) -> None:
+    reports = [report("c", completionRate=0.1), report("a", completionRate=0.9), report("b", completionRate=0.5)]
+    assert selected(reports, {"sortBy": "completionRate", "topK": top}) == expected
+
+
 @pytest.mark.parametrize(
     ("sort_by", "order", "expected"),
     [
