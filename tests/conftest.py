@@ -9,7 +9,12 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-pytest_plugins = ["pytester", "tests.prefect_server", "tests.engine.evaluations"]  # the tests of our own plugin run pytest
+pytest_plugins = [
+    "pytester",
+    "tests.prefect_server",
+    "tests.warm_command",
+    "tests.engine.evaluations",
+]  # the tests of our own plugin run pytest
 
 # A busy machine is no failure: how long one example takes says nothing about what is right. The examples are the same in every
 # run, so that a change is judged by what it changes; `--hypothesis-profile=exploring` looks for new ones.

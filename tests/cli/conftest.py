@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +14,8 @@ import pytest
 
 from eval_skills.cli.app import new_invocation
 from eval_skills.cli.context import begin
+from tests.warm_command import WarmCommand, WarmProcess
 
-COMMAND = Path(sys.executable).with_name("eval-skills")
 NOBODY = "http://127.0.0.1:1/api"
 """An API that no call may reach: what is refused or only planned needs no server."""
 CLEARED = ("PREFECT_API_URL", "PREFECT_HOME", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "PYTHONPATH")
@@ -42,20 +40,17 @@ class Place:
     """A folder to call from; `environ` is all that the calls see besides what any process has."""
 
     folder: Path
-    environ: dict[str, str] = field(default_factory=dict)
+    environ: dict[str, str]
+    command: WarmCommand
 
     def call(self, *arguments: str, environ: dict[str, str] | None = None, cwd: Path | None = None) -> Result:
         """The result of ``eval-skills ARGUMENTS`` as a process of its own."""
-        found = subprocess.run(
-            [str(COMMAND), *arguments],
-            cwd=cwd or self.folder,
-            env=self.environ | (environ or {}),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=300,
-        )
-        return Result(found.returncode, found.stdout, found.stderr)
+        process = self.command.start(arguments, cwd=cwd or self.folder, environment=self.environ | (environ or {}))
+        return Result(*process.output(timeout=300))
+
+    def begin(self, *arguments: str) -> WarmProcess:
+        """The same call, while it runs."""
+        return self.command.start(arguments, cwd=self.folder, environment=self.environ)
 
     def write(self, name: str, content: Any) -> Path:
         """Write a file below the folder; what is no text is written as JSON."""
@@ -92,11 +87,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def place(tmp_path: Path, examples: Path) -> Place:
+def place(tmp_path: Path, examples: Path, warm_command: WarmCommand) -> Place:
     """A project with the calculator in ``skills/``; nothing in it may run a flow."""
     work = tmp_path / "work"
     copy_skill(examples / "calculator", work / "skills" / "calculator")
-    return Place(work, environment(tmp_path / "home") | {"PREFECT_API_URL": NOBODY})
+    return Place(work, environment(tmp_path / "home") | {"PREFECT_API_URL": NOBODY}, warm_command)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +120,7 @@ def _here(place: Place, monkeypatch: pytest.MonkeyPatch, capture: Any) -> Here:
     for name, value in place.environ.items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(place.folder)
-    return Here(place.folder, place.environ, capture)
+    return Here(place.folder, place.environ, place.command, capture)
 
 
 @pytest.fixture
@@ -137,7 +132,7 @@ def run_here(place: Place, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Captur
 @pytest.fixture
 def served(place: Place, prefect_url: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Place:
     """The same project, with a server behind its calls, which are made inside this process."""
-    return _here(Place(place.folder, place.environ | {"PREFECT_API_URL": prefect_url}), monkeypatch, capfd)
+    return _here(replace(place, environ=place.environ | {"PREFECT_API_URL": prefect_url}), monkeypatch, capfd)
 
 
 def copy_skill(source: Path, target: Path, **changes: Any) -> Path:

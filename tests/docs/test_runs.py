@@ -11,7 +11,7 @@ import pytest
 
 from docs.blocks import QUICK, Workplace, lasting, steps_of, written_pages
 from docs.scripted_judge import scripted_judge
-from tests.docs.warm_command import warm_command
+from tests.warm_command import WarmCommand
 
 RUN = [page for page in written_pages() if any(step.block.is_run for step in steps_of(page))]
 FAST, SLOW = ([page for page in RUN if (QUICK in page.read_text(encoding="utf-8")) is quick] for quick in (True, False))
@@ -24,10 +24,10 @@ def judge() -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def command(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def command(tmp_path_factory: pytest.TempPathFactory, warm_command: WarmCommand) -> str:
     """A PATH on which `eval-skills` has done its imports."""
-    with warm_command(tmp_path_factory.mktemp("command")) as folder:
-        yield os.pathsep.join([str(folder), str(Path(sys.executable).parent), os.environ["PATH"]])
+    shim = warm_command.shim(tmp_path_factory.mktemp("command"))
+    return os.pathsep.join([str(shim), str(Path(sys.executable).parent), os.environ["PATH"]])
 
 
 def check(page: Path, folder: Path, variables: dict[str, str]) -> None:

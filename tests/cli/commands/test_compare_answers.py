@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import signal
-import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -15,7 +15,6 @@ import pytest
 
 from eval_skills.core.models import ItemResult
 from eval_skills.core.store import Journal, Manifest, ManifestBenchmark, Store, land, started_at, write_manifest
-from tests.cli.conftest import COMMAND
 from tests.scripted_model import Asked, Says, ScriptedModel, failure
 from tests.tables import each_row
 
@@ -158,14 +157,6 @@ def test_who_judges(run_here: Run, place: Any, config: dict[str, Any], flags: li
     assert len(result.err.strip().splitlines()) == 1
 
 
-def begun(place: Any, *arguments: str) -> subprocess.Popen[str]:
-    """The call as a process of its own, in a session of its own."""
-    return subprocess.Popen(
-        [str(COMMAND), *arguments], cwd=place.folder, env=place.environ, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, text=True, start_new_session=True,
-    )  # fmt: skip
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("sign", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)], ids=["ctrl-c", "kill-9"])
 def test_p13_a_comparison_that_was_stopped_goes_on(served: Any, model: ScriptedModel, sign: signal.Signals, code: int) -> None:
@@ -178,12 +169,12 @@ def test_p13_a_comparison_that_was_stopped_goes_on(served: Any, model: ScriptedM
         return longer(asked) if len(model.asked) <= 4 else replace(longer(asked), hold=forever)
 
     model.otherwise = four_answers
-    with begun(served, *command) as process:
-        model.wait_for_asked(5)
-        process.send_signal(sign)
-        out, err = process.communicate(timeout=120)
+    process = served.begin(*command)
+    model.wait_for_asked(5)
+    os.kill(process.pid, sign)
+    ended, out, err = process.output(timeout=120)
     forever.set()
-    assert (process.returncode, out) == (code, ""), err
+    assert (ended, out) == (code, ""), err
     if sign == signal.SIGINT:
         assert err.endswith("eval-skills: interrupted; what was judged is in the cache: make the same call again to go on\n")
     assert Store(served.folder / "eval-store").preferences().empty, "nothing is half-written"
@@ -219,12 +210,12 @@ def test_two_comparisons_at_once_share_a_cache_a_store_and_the_rate_limit_of_the
     limits = f"{server_url}/v2/concurrency_limits"
     httpx.post(f"{limits}/", json=limit, timeout=60, trust_env=False).raise_for_status()
     try:
-        both = [begun(served, *command), begun(served, *command, "--criteria", "More is better.")]
-        ended = [(*process.communicate(timeout=300), process.returncode) for process in both]
+        both = [served.begin(*command), served.begin(*command, "--criteria", "More is better.")]
+        ended = [process.output(timeout=300) for process in both]
         held = httpx.get(f"{limits}/{limit['name']}", timeout=60, trust_env=False).raise_for_status().json()
     finally:
         httpx.delete(f"{limits}/{limit['name']}", timeout=60, trust_env=False).raise_for_status()
-    assert [code for *_, code in ended] == [0, 0], ended
+    assert [code for code, *_ in ended] == [0, 0], ended
     assert len(model.asked) == 26, "two tokens, and both orders of six pairs for each call"
     assert held["active_slots"] == 26, "each request of both calls took a place"
     frame = Store(served.folder / "eval-store").preferences()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import signal
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -13,7 +12,6 @@ from typing import Any
 import pytest
 
 from eval_skills.core.store import Store
-from tests.cli.conftest import COMMAND
 from tests.scripted_model import Asked, Says, ScriptedModel, verdict
 
 Run = Callable[..., Any]
@@ -64,21 +62,17 @@ def test_answers_are_judged_now_and_the_agreement_is_kept(calibrate: Run, place:
 def test_p13_interrupted_over_a_stored_run_it_promises_nothing_of_a_cache(place: Any) -> None:
     (place.folder / "eval-store").mkdir()
     os.mkfifo(labels := place.folder / "labels.csv")
-    command = [str(COMMAND), "judge", "calibrate", "--labels", "labels.csv", "--run", "latest"]
-    with subprocess.Popen(
-        command, cwd=place.folder, env=place.environ, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        text=True, start_new_session=True,
-    ) as process:  # fmt: skip
-        while process.poll() is None:
-            try:
-                writing = os.open(labels, os.O_WRONLY | os.O_NONBLOCK)
-                break
-            except OSError:  # nobody reads it yet
-                time.sleep(0.05)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=120)
+    process = place.begin("judge", "calibrate", "--labels", "labels.csv", "--run", "latest")
+    while process.poll() is None:
+        try:
+            writing = os.open(labels, os.O_WRONLY | os.O_NONBLOCK)
+            break
+        except OSError:  # nobody reads it yet
+            time.sleep(0.05)
+    os.kill(process.pid, signal.SIGINT)
+    ended = process.output(timeout=120)
     os.close(writing)
-    assert (process.returncode, out, err) == (130, "", "eval-skills: interrupted; no model was asked\n")
+    assert ended == (130, "", "eval-skills: interrupted; no model was asked\n")
 
 
 @pytest.mark.parametrize(

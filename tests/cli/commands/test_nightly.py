@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from time import monotonic, sleep
@@ -13,7 +12,7 @@ import httpx
 import pytest
 
 from eval_skills.core.store import Store
-from tests.cli.conftest import COMMAND, Place
+from tests.cli.conftest import Place
 from tests.tables import each_row
 
 Run = Callable[..., Any]
@@ -98,11 +97,10 @@ def events(server_url: str, name: str, resource: str) -> list[dict[str, Any]]:
 @pytest.mark.slow
 def test_two_nights_at_once_on_one_store_are_two_whole_nights(served: Place) -> None:
     path = suites(served, "one", "two")
-    command = [str(COMMAND), "nightly", "--suites", path, "--keep-days", "1", "--json"]
-    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    both = [subprocess.Popen(command, cwd=served.folder, env=served.environ, **pipes) for _ in range(2)]
-    documents = [json.loads(process.communicate(timeout=300)[0]) for process in both]
-    assert [process.returncode for process in both] == [0, 0]
+    both = [served.begin("nightly", "--suites", path, "--keep-days", "1", "--json") for _ in range(2)]
+    ended = [process.output(timeout=300) for process in both]
+    assert [code for code, *_ in ended] == [0, 0], ended
+    documents = [json.loads(out) for _, out, _ in ended]
     nights = Store(served.folder / "eval-store").nights()
     assert set(nights["night_id"]) == {document["nightId"] for document in documents}
     assert len(nights) == 4

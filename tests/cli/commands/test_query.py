@@ -5,13 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import os
-import subprocess
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from tests.cli.conftest import COMMAND, Place
+from tests.cli.conftest import Place
 from tests.tables import each_row
 
 Run = Callable[..., Any]
@@ -72,14 +71,8 @@ def test_p68_csv_is_data_in_a_pipe_and_steers_no_terminal(run_here: Run, place: 
     assert run_here(*question).out == 'x,y\na\x1b[31m,"[""b\x9b""]"\n'
     reader, terminal = os.openpty()
     try:
-        subprocess.run(
-            [str(COMMAND), *question],
-            cwd=place.folder,
-            env=place.environ,
-            stdout=terminal,
-            stderr=subprocess.DEVNULL,
-            timeout=300,
-        )
+        with os.fdopen(os.dup(terminal), "wb", buffering=0) as out:
+            place.command.start(question, cwd=place.folder, environment=place.environ, out=out, err=out).wait(300)
         shown = os.read(reader, 10_000).decode()
     finally:
         os.close(reader)

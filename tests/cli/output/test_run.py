@@ -5,8 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import pty
-import subprocess
-import sys
 from dataclasses import replace
 from datetime import UTC, datetime
 from io import StringIO
@@ -89,15 +87,11 @@ def test_figures_are_left_out_whole_the_least_telling_first(width: int, left_out
 def on_a_terminal(place: Any, *arguments: str, **environ: str) -> str:
     """What a call prints on a terminal of 100 columns."""
     main, side = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "eval_skills.cli", *arguments],
-        cwd=place.folder,
-        env=place.environ | {"COLUMNS": "100", "TERM": "xterm-256color"} | environ,
-        stdin=side,
-        stdout=side,
-        stderr=side,
-    )
-    os.close(side)
+    shown = {"COLUMNS": "100", "TERM": "xterm-256color"}
+    with os.fdopen(side, "wb", buffering=0) as terminal:
+        process = place.command.start(
+            arguments, cwd=place.folder, environment=place.environ | shown | environ, out=terminal, err=terminal
+        )
     said = b""
     while chunk := _read(main):
         said += chunk

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -19,8 +19,8 @@ import pytest
 
 from eval_skills.core.store import Store
 from tests.prefect_server import free_port
+from tests.warm_command import WarmCommand
 
-COMMAND = [sys.executable, "-m", "eval_skills.cli"]
 PATIENCE_S = 180.0
 """How long anything may take on a busy machine; what hangs takes for ever."""
 
@@ -42,21 +42,15 @@ for line in sys.stdin:
 """Writes down every call at its beginning, outside its own folder, so that nobody's digest changes."""
 
 
-def _on_a_terminal() -> None:
-    """A terminal that closes is noticed, also where the tests themselves were started with ``nohup``."""
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)
-
-
 class Process:
     """One call of the command line, in a process group of its own."""
 
-    def __init__(self, arguments: list[str], *, cwd: Path, environment: dict[str, str], output: Path) -> None:
+    def __init__(
+        self, command: WarmCommand, arguments: list[str], *, cwd: Path, environment: dict[str, str], output: Path
+    ) -> None:
         self._output = output
         with output.with_suffix(".out").open("wb") as out, output.with_suffix(".err").open("wb") as err:
-            self.popen = subprocess.Popen(
-                [*COMMAND, *arguments], cwd=cwd, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
-                start_new_session=True, preexec_fn=_on_a_terminal,
-            )  # fmt: skip
+            self.popen = command.start(arguments, cwd=cwd, environment=environment, out=out, err=err)
 
     @property
     def out(self) -> str:
@@ -98,8 +92,8 @@ class Process:
 class Workplace:
     """A folder with one skill, its tasks, a store and reports; evaluations of them; and what the skill itself has seen."""
 
-    def __init__(self, folder: Path, environment: dict[str, str]) -> None:
-        self.folder, self.environment = folder, environment
+    def __init__(self, folder: Path, environment: dict[str, str], command: WarmCommand) -> None:
+        self.folder, self.environment, self._command = folder, environment, command
         self.mark = f"mark-{uuid4().hex}"
         self.store = Store(folder / "store")
         self._calls_log = folder / "calls.log"
@@ -147,7 +141,7 @@ class Workplace:
 
     def call(self, *arguments: str, cwd: Path | None = None) -> Process:
         output = self.folder / f"call-{len(self._processes)}"
-        process = Process(list(arguments), cwd=cwd or self.folder, environment=self.environment, output=output)
+        process = Process(self._command, list(arguments), cwd=cwd or self.folder, environment=self.environment, output=output)
         self._processes.append(process)
         return process
 
@@ -210,9 +204,9 @@ def server_environment(tmp_path_factory: pytest.TempPathFactory, server_url: str
 
 
 @pytest.fixture
-def workplace(tmp_path: Path, server_environment: dict[str, str]) -> Iterator[Workplace]:
+def workplace(tmp_path: Path, server_environment: dict[str, str], warm_command: WarmCommand) -> Iterator[Workplace]:
     """A workplace whose calls use the running server."""
-    place = Workplace(tmp_path, server_environment)
+    place = Workplace(tmp_path, server_environment, warm_command)
     yield place
     place.stop_everything()
 
@@ -224,17 +218,19 @@ def clean_environment(prefect_home: Path) -> dict[str, str]:
 
 
 @pytest.fixture
-def private_place(tmp_path: Path, private_environment: dict[str, str]) -> Iterator[Workplace]:
+def private_place(tmp_path: Path, private_environment: dict[str, str], warm_command: WarmCommand) -> Iterator[Workplace]:
     """A workplace whose calls start private servers, with a ``PREFECT_HOME`` of its own."""
-    place = Workplace(tmp_path, private_environment)
+    place = Workplace(tmp_path, private_environment, warm_command)
     yield place
     place.stop_everything()
 
 
 @pytest.fixture
-def private_environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """The environment of calls that find no server, in a brand-new ``PREFECT_HOME``."""
-    return clean_environment(tmp_path_factory.mktemp("private-home"))
+def private_environment(tmp_path_factory: pytest.TempPathFactory, new_database: Path) -> dict[str, str]:
+    """The environment of calls that find no server, in a ``PREFECT_HOME`` with an empty database."""
+    home = tmp_path_factory.mktemp("private-home")
+    shutil.copy(new_database, home / "prefect.db")
+    return clean_environment(home)
 
 
 def none_within(seconds: float, processes: Callable[[], list[int]]) -> bool:

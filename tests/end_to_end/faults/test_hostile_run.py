@@ -10,6 +10,7 @@ import pytest
 from eval_skills.core.store import Store
 from tests.end_to_end.faults.conftest import PATIENCE_S, Workplace, none_within, processes_with
 from tests.end_to_end.faults.hostile import ODD_FOLDER, write_all
+from tests.warm_command import WarmCommand
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
@@ -20,10 +21,12 @@ TASKS = [
 ]
 
 
-def test_p25_every_item_of_a_hostile_run_has_its_verdict(tmp_path: Path, server_environment: dict[str, str]) -> None:
+def test_p25_every_item_of_a_hostile_run_has_its_verdict(
+    tmp_path: Path, server_environment: dict[str, str], warm_command: WarmCommand
+) -> None:
     folder = tmp_path / ODD_FOLDER
     folder.mkdir()
-    place = Workplace(folder, server_environment)
+    place = Workplace(folder, server_environment, warm_command)
     hostile = write_all(folder / "skills", place.mark, tmp_path / "notes")
     (folder / "tasks.json").write_text(json.dumps(TASKS))
     try:

@@ -40,6 +40,7 @@ class TestPrivateServer:
     @pytest.mark.slow
     def test_two_calls_at_once_share_a_brand_new_home_and_leave_no_process_and_no_log(self, private_place: Workplace) -> None:
         private_place.furnish(3, free=0)
+        (private_place.prefect_home / "prefect.db").unlink()
         both = [private_place.evaluate("--output-dir", "reports") for _ in range(2)]
         assert both[0].wait_until(lambda: len(private_place.servers()) == 2), both[0].err
         private_place.open_the_gate()
@@ -67,7 +68,8 @@ class TestPrivateServer:
     @pytest.mark.slow
     def test_one_that_cannot_start_names_its_log(self, private_place: Workplace) -> None:
         private_place.furnish(1)
-        (private_place.prefect_home / "prefect.db").mkdir(parents=True)
+        (private_place.prefect_home / "prefect.db").unlink()
+        (private_place.prefect_home / "prefect.db").mkdir()
         process = private_place.evaluate()
         assert process.end() == 3
         [log] = private_place.prefect_home.glob("*.log")

@@ -1,0 +1,229 @@
+"""The command line with its imports done: each call is a fork of one process, which saves the seconds that its start takes.
+
+Tests and pages call `eval-skills` some hundred times. All workers of a session share the one process: a call hands it arguments,
+variables, folder and streams, and learns the fork's process id and, once it has ended, its exit code. A shim of that name, in
+front on a PATH, does the same for what a shell calls.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import gc
+import json
+import os
+import select
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from typing import IO, NoReturn
+
+import pytest
+
+from eval_skills.cli.prefect_server.private import CLIENT_SETTINGS, QUIET, apply, prefect_home
+from tests.prefect_server import FOLDER
+
+SHIM = """#!{python} -ISs
+import json, os, socket, sys
+with socket.socket(socket.AF_UNIX) as server:
+    server.connect({address!r})
+    call = json.dumps([sys.argv[1:], os.getcwd(), dict(os.environ)]).encode()
+    socket.send_fds(server, [len(call).to_bytes(4, "big")], [0, 1, 2])
+    server.sendall(call)
+    _, code = server.makefile()
+sys.exit(int(code))
+"""
+ROOT = Path(__file__).parents[1]
+IMPORTED = ("eval_skills.flows.pipeline", "eval_skills.cli.main", "pandas", "pyarrow.dataset", "pyarrow.parquet", "rich.progress")
+
+
+class WarmProcess:
+    """One call: as far as tests ask, what `subprocess.Popen` is; in a session, so also a process group, of its own."""
+
+    def __init__(self, server: socket.socket, out: IO[bytes], err: IO[bytes]) -> None:
+        self._server, self._streams = server, (out, err)
+        self._lines = server.makefile()
+        self.pid = int(self._lines.readline())
+        self._code: int | None = None
+
+    def poll(self) -> int | None:
+        """The exit code, negative for a signal; None while it runs."""
+        with suppress(subprocess.TimeoutExpired):
+            return self.wait(0)
+        return None
+
+    def wait(self, timeout: float | None = None) -> int:
+        """The exit code, once there is one.
+
+        Raises:
+            subprocess.TimeoutExpired: it still runs after `timeout` seconds.
+        """
+        if self._code is None:
+            if not select.select([self._server], [], [], timeout)[0]:
+                raise subprocess.TimeoutExpired("eval-skills", timeout or 0)
+            self._code = int(self._lines.readline())
+            self._server.close()
+        return self._code
+
+    def output(self, timeout: float | None = None) -> tuple[int, str, str]:
+        """The exit code, once there is one, and what was kept of stdout and stderr; what does not end in time is killed."""
+        try:
+            code = self.wait(timeout)
+        finally:
+            self.kill()
+        kept = []
+        for stream in self._streams:
+            with stream:
+                stream.seek(0)
+                kept.append(stream.read().decode())
+        out, err = kept
+        return code, out, err
+
+    def kill(self) -> None:
+        """Kill -9 of its whole process group, if it runs."""
+        if self.poll() is None:
+            os.killpg(self.pid, signal.SIGKILL)
+
+
+class WarmCommand:
+    """The process that waits for calls; the first call of the session starts it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def start(
+        self,
+        arguments: Sequence[str],
+        *,
+        cwd: Path,
+        environment: dict[str, str],
+        out: IO[bytes] | None = None,
+        err: IO[bytes] | None = None,
+    ) -> WarmProcess:
+        """Begin ``eval-skills ARGUMENTS``, with nothing to read. What it writes is kept where no stream is given."""
+        address, server = self._address(), socket.socket(socket.AF_UNIX)
+        server.connect(address)
+        out = out or tempfile.TemporaryFile()  # noqa: SIM115 - `output` closes it
+        err = err or tempfile.TemporaryFile()  # noqa: SIM115
+        call = json.dumps([list(arguments), str(cwd), environment]).encode()
+        with Path(os.devnull).open("rb") as nothing:
+            socket.send_fds(server, [len(call).to_bytes(4, "big")], [nothing.fileno(), out.fileno(), err.fileno()])
+            server.sendall(call)
+            return WarmProcess(server, out, err)
+
+    def shim(self, folder: Path) -> Path:
+        """A folder for the PATH, below `folder`, with `eval-skills` in it."""
+        shim = folder / "bin" / "eval-skills"
+        shim.parent.mkdir()
+        shim.write_text(SHIM.format(python=sys.executable, address=self._address()), encoding="utf-8")
+        shim.chmod(shim.stat().st_mode | stat.S_IXUSR)
+        return shim.parent
+
+    def _address(self) -> str:
+        with (self._folder / "warm.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not (noted := self._folder / "warm.pid").exists():
+                command = [sys.executable, "-m", __name__, str(self._folder / "warm")]
+                kept = {name: value for name, value in os.environ.items() if not name.startswith(("PREFECT_", "EVAL_SKILLS_"))}
+                with subprocess.Popen(
+                    command,
+                    cwd=ROOT,
+                    env=kept | CLIENT_SETTINGS | QUIET,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    start_new_session=True,
+                ) as process:
+                    assert process.stdout is not None
+                    number = process.stdout.readline()
+                assert number, "it did not start; why is above"
+                noted.write_bytes(number)
+        return str(self._folder / "warm")
+
+
+@pytest.fixture(scope="session")
+def warm_command(pytestconfig: pytest.Config) -> WarmCommand:
+    """The session's, which ends with it."""
+    return WarmCommand(pytestconfig.stash[FOLDER])
+
+
+@pytest.hookimpl(tryfirst=True)  # before the folder goes
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput") and (noted := config.stash[FOLDER] / "warm.pid").exists():
+        os.kill(int(noted.read_text()), signal.SIGTERM)
+
+
+def serve(address: str) -> None:
+    """Fork for each call, in the background, until the process is ended; print its id."""
+    for name in IMPORTED:
+        import_module(name)
+    import_module("eval_skills.scorers.judging.provider").warm_up()
+    gc.freeze()
+    if os.fork():
+        os._exit(0)
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(address)
+        server.listen()
+        print(os.getpid(), flush=True)
+        while True:
+            caller, _ = server.accept()
+            if os.fork() == 0:
+                server.close()
+                _answer(caller)
+            caller.close()
+            with suppress(ChildProcessError):
+                while os.waitpid(-1, os.WNOHANG)[0]:
+                    pass
+
+
+def _answer(caller: socket.socket) -> None:
+    """Make the call in one more fork, and tell its process id and its exit code."""
+    size, streams, _, _ = socket.recv_fds(caller, 4, 3)
+    call = b""
+    while len(call) < int.from_bytes(size, "big"):
+        call += caller.recv(1 << 16)
+    arguments, folder, variables = json.loads(call)
+    if (child := os.fork()) == 0:
+        caller.close()
+        os.setsid()
+        # A terminal that closes is noticed, also where the tests themselves were started with `nohup`.
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
+        for number, stream in enumerate(streams):
+            os.dup2(stream, number)
+            os.close(stream)
+        os.chdir(folder)
+        os.environ.clear()
+        os.environ.update(variables)
+        _call(arguments)
+    for stream in streams:
+        os.close(stream)
+    while os.getpgid(child) != child:  # so that the group may be killed as soon as its id is known
+        time.sleep(0.001)
+    with suppress(OSError):  # nobody may wait any more
+        caller.sendall(f"{child}\n".encode())
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        caller.sendall(f"{code}\n".encode())
+    os._exit(0)
+
+
+def _call(arguments: list[str]) -> NoReturn:
+    from prefect.context import refresh_global_settings_context
+
+    from eval_skills.cli.main import main
+
+    prefect_home().parent.mkdir(parents=True, exist_ok=True)  # Prefect makes the last folder alone
+    apply(CLIENT_SETTINGS if {"-v", "--verbose"} & set(arguments) else CLIENT_SETTINGS | QUIET)
+    refresh_global_settings_context()
+    sys.argv = ["eval-skills", *arguments]
+    main()
+    sys.exit()
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1])
