@@ -14,7 +14,7 @@ PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-re
 QUICK  = -m "not slow" --hypothesis-profile=quick $(addprefix --ignore=tests/,end_to_end flows tasks)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all checks lint types imports benchmark docs docs-serve picture clean
+.PHONY: help run test test-all checks lint types imports benchmark simulate docs docs-serve picture clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -52,6 +52,9 @@ imports: $(VENV)/.dev  ## The house's one direction, held by import-linter
 benchmark: $(VENV)/.dev  ## The speed bars as ratios, beside what was measured here
 	@$(COMPILE)
 	$(BIN)/python -m tests.performance
+
+simulate: $(VENV)/.dev  ## How often verdicts are wrong: writes the tables of the statistics page (some minutes)
+	$(BIN)/python -m tests.simulations
 
 docs: $(VENV)/.dev  ## Build the documentation into build/site, strictly
 	$(BIN)/python -m docs.generate

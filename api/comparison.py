@@ -9,7 +9,7 @@ from typing import TypeAlias
 from eval_skills.adapters.python.host.errors import a_type
 from eval_skills.api.result import EvaluationResult
 from eval_skills.core.diff.diff import EQUIVALENCE_MARGIN, SIGNIFICANCE, diff_reports
-from eval_skills.core.diff.model import ReportDiff
+from eval_skills.core.diff.model import MissingRule, ReportDiff
 from eval_skills.core.errors import UsageError
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.store.layout import DEFAULT_ROOT
@@ -55,12 +55,15 @@ def compare(
     min_effect: float = 0.0,
     significance: float = SIGNIFICANCE,
     equivalence_margin: float = EQUIVALENCE_MARGIN,
+    missing: MissingRule = "bounds",
     store: str | os.PathLike[str] = DEFAULT_ROOT,
 ) -> Comparison:
     """What changed from `baseline` to `result`, with the verdicts of ``eval-skills report diff``.
 
     Skills are paired by id; `mapping` leads from a skill of the baseline to the one that took its place. `min_effect` in [0, 1]
-    is the smallest mean difference of completion that counts as better or worse. Run ids are looked up in `store`.
+    is the smallest mean difference of completion that counts as better or worse. `missing`: verdicts must hold however the items
+    without a verdict of the skill would have gone (``bounds``), or are made without these (``ignore``). Run ids are looked up in
+    `store`.
 
     Raises:
         UsageError: a side is nothing that can be compared, or an argument is out of bounds.
@@ -68,7 +71,13 @@ def compare(
     """
     before, after = _reports(baseline, "baseline", store), _reports(result, "result", store)
     found = diff_reports(
-        before, after, mapping=mapping, significance=significance, equivalence_margin=equivalence_margin, min_effect=min_effect
+        before,
+        after,
+        mapping=mapping,
+        significance=significance,
+        equivalence_margin=equivalence_margin,
+        min_effect=min_effect,
+        missing=missing,
     )
     return Comparison.model_construct(**{name: getattr(found, name) for name in ReportDiff.model_fields})
 

@@ -10,6 +10,7 @@
     ├─ RunError             the run could not finish: exit code 3
     ├─ ItemError            one item went wrong; it becomes data, never the end of a run
     │  ├─ SkillError        the skill answered with an error           (kind skill)
+    │  │  └─ SkillCrashed   … its program or service failed instead of answering; another attempt may succeed
     │  ├─ ContractError     the skill answered something unreadable    (kind contract)
     │  ├─ InfraError        the skill could not be reached or started  (kind infra)
     │  │  └─ SkillUnavailable   … and another attempt may succeed
@@ -90,6 +91,12 @@ class SkillError(ItemError):
     kind = "skill"
 
 
+class SkillCrashed(SkillError):
+    """The skill's own program ended, or its service failed, instead of answering; another attempt may succeed."""
+
+    transient = True
+
+
 class ContractError(ItemError):
     """The skill answered something that its protocol does not allow."""
 
@@ -97,7 +104,7 @@ class ContractError(ItemError):
 
 
 class InfraError(ItemError):
-    """The skill could not be reached or started."""
+    """The skill could not be reached or started: something kept the request from it, and nothing is known of how it does."""
 
     kind = "infra"
 

@@ -18,7 +18,7 @@ from eval_skills.adapters.http.tls import tls_warnings, trust_of
 from eval_skills.adapters.probing import ProbeResult
 from eval_skills.adapters.process.launch import launch_of
 from eval_skills.adapters.template.request import path_marks
-from eval_skills.core.errors import InfraError, InputError, SkillUnavailable
+from eval_skills.core.errors import InfraError, InputError, ItemError, SkillCrashed, SkillUnavailable
 from eval_skills.core.models import Skill, SkillResponse
 from eval_skills.core.text import nearest
 
@@ -129,9 +129,9 @@ class HttpAdapter(Adapter):
         launch = launch_of(self.skill, serve_words(self._config.serve, port), self._config, extra=extra, listens=True)
         return Service(self._config.serve, launch, self._url)
 
-    async def _explained(self, error: SkillUnavailable) -> SkillUnavailable:
+    async def _explained(self, error: SkillUnavailable) -> ItemError:
         death = await self._service.describe_end() if self._service is not None else ""
-        return SkillUnavailable(f"{error}; {death}") if death else error
+        return SkillCrashed(f"{error}; {death}") if death else error
 
 
 def warnings_of_reply(reply: HttpReply, *, sent: bool) -> tuple[str, ...]:

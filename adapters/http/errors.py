@@ -13,10 +13,12 @@ from http import HTTPStatus
 
 from eval_skills.adapters.http.address import shown
 from eval_skills.adapters.http.tls import tls_problem
-from eval_skills.core.errors import ContractError, InfraError, ItemError, SkillError, SkillUnavailable
+from eval_skills.core.errors import ContractError, InfraError, ItemError, SkillCrashed, SkillError, SkillUnavailable
 from eval_skills.core.text import one_line
 
-TRANSIENT = frozenset({408, 425, 429})
+TRANSIENT = frozenset({408, 425, 429, 502, 503, 504})
+"""The request was kept from the skill, by a limit of its own or by what stands before it, and may get through later."""
+
 UNREACHED = frozenset({401, 403, 404, 405, 407, 410})
 """The address or the credentials are wrong: the skill itself was not reached."""
 
@@ -24,14 +26,15 @@ UNREACHED = frozenset({401, 403, 404, 405, 407, 410})
 def status_error(status: int, headers: Mapping[str, str], body: str, url: str) -> ItemError | None:
     """The error that a response with `status` is, or None for 2xx. The status comes first, then the body's beginning.
 
-    408, 425, 429 and 5xx are SkillUnavailable, with the wait that Retry-After asks for; 3xx (one that was not
-    followed) and the `UNREACHED` are InfraError; other 4xx are SkillError.
+    The `TRANSIENT` are SkillUnavailable and every other 5xx is SkillCrashed, with the wait that Retry-After asks for; 3xx (one
+    that was not followed) and the `UNREACHED` are InfraError; other 4xx are SkillError.
     """
     if 200 <= status < 300:
         return None
     said = f": {one_line(body)}" if body.strip() else ""
     if status in TRANSIENT or status >= 500:
-        return SkillUnavailable(f"HTTP {status} from {url}{said}", retry_after_s=retry_after_s(headers.get("retry-after")))
+        kind = SkillUnavailable if status in TRANSIENT else SkillCrashed
+        return kind(f"HTTP {status} from {url}{said}", retry_after_s=retry_after_s(headers.get("retry-after")))
     if 300 <= status < 400:
         target = one_line(headers.get("location", "nowhere"))
         return InfraError(f"HTTP {status} from {url}: redirected to {target}, which is not followed; put the final address there")

@@ -14,7 +14,7 @@ from eval_skills.adapters.http.auth import refuse_unusable_secrets
 from eval_skills.adapters.http.tls import tls_warnings
 from eval_skills.adapters.mcp.server import McpConfig, server_of
 from eval_skills.adapters.probing import ProbeResult, schema_differences
-from eval_skills.core.errors import InfraError, SkillUnavailable
+from eval_skills.core.errors import InfraError, SkillCrashed, SkillUnavailable
 from eval_skills.core.models import Skill, SkillResponse
 from eval_skills.core.text import nearest
 
@@ -62,7 +62,7 @@ class McpAdapter(Adapter):
         return tls_warnings(skill, read_config(McpConfig, skill))
 
     async def _open(self) -> None:
-        with suppress(SkillUnavailable):  # each call tries again, and says so
+        with suppress(SkillUnavailable, SkillCrashed):  # each call tries again, and says so
             await self._connected(self._tool)
 
     async def _close(self) -> None:
@@ -80,7 +80,7 @@ class McpAdapter(Adapter):
         return ProbeResult(f"{server} offers {self._tool}, 1 of {len(session.tools)}", tuple(warnings))
 
     async def _invoke(self, input_data: Any, call: Call) -> SkillResponse:
-        from eval_skills.adapters.mcp.calls import CallInterrupted, ask
+        from eval_skills.adapters.mcp.calls import CallInterrupted, ServerEnded, ServerLost, ask
 
         tool, arguments = self._tool, _arguments(input_data)
         for turn in range(_TURNS):
@@ -88,9 +88,12 @@ class McpAdapter(Adapter):
             session = await self._connected(tool)
             try:
                 answer = await ask(session, tool, arguments, call, self._config.max_output_bytes)
-            except CallInterrupted as interruption:
+            except (ServerEnded, ServerLost):
                 self._retire(session)
-                if not interruption.again or turn == _TURNS - 1:
+                raise
+            except CallInterrupted:
+                self._retire(session)
+                if turn == _TURNS - 1:
                     raise
             except asyncio.CancelledError:
                 await shield_cleanup(self._settle(session, call))

@@ -13,7 +13,7 @@ from eval_skills.adapters.mcp.results import error_text, exception_in, is_closed
 from eval_skills.adapters.mcp.session import McpSession
 from eval_skills.adapters.mcp.transport import SessionExpired
 from eval_skills.adapters.process.streams import OutputTail
-from eval_skills.core.errors import ContractError, ItemError, SkillError, SkillUnavailable
+from eval_skills.core.errors import ContractError, ItemError, SkillCrashed, SkillError, SkillUnavailable
 from eval_skills.core.text import one_line
 
 if TYPE_CHECKING:
@@ -23,11 +23,15 @@ _CLOSED = (anyio.ClosedResourceError, anyio.BrokenResourceError)
 
 
 class CallInterrupted(SkillUnavailable):
-    """The connection was lost during the call; `again` says that this call did not cause it and may be repeated."""
+    """The connection was lost, but this call did not cause it and may be repeated."""
 
-    def __init__(self, message: str, *, again: bool = False, **about: Any) -> None:
-        super().__init__(message, **about)
-        self.again = again
+
+class ServerLost(SkillUnavailable):
+    """The connection to a server behind a URL was lost during the call."""
+
+
+class ServerEnded(SkillCrashed):
+    """The server, a program of the skill's own, ended during the call."""
 
 
 async def ask(session: McpSession, tool: str, arguments: dict[str, Any], call: Call, max_bytes: int) -> Any:
@@ -39,7 +43,8 @@ async def ask(session: McpSession, tool: str, arguments: dict[str, Any], call: C
     Raises:
         SkillError: the answer is an error, or the server replied with one.
         ContractError: the answer is too long, unreadable, or not what the tool's output schema says.
-        CallInterrupted: the connection was lost.
+        CallInterrupted, ServerLost: the connection was lost.
+        ServerEnded: the server's program ended.
         SkillUnavailable, InfraError: HTTP says so.
     """
     client = await session.ready()
@@ -84,7 +89,7 @@ async def _answer(session: McpSession, tool: str, result: CallToolResult, max_by
 async def _explained(session: McpSession, error: MCPError, max_bytes: int, mark: int) -> ItemError:
     failure = session.transport.failure(error.data)
     if isinstance(failure, SessionExpired):
-        return CallInterrupted(str(failure), again=True)
+        return CallInterrupted(str(failure))
     if failure is not None:
         return type(failure)(str(failure), retry_after_s=failure.retry_after_s)
     if is_closed(error):
@@ -96,10 +101,11 @@ async def _explained(session: McpSession, error: MCPError, max_bytes: int, mark:
 
 async def _interrupted(session: McpSession) -> ItemError:
     if session.retired:
-        return CallInterrupted("the session was replaced under the call", again=True)
+        return CallInterrupted("the session was replaced under the call")
     if (broken := session.transport.broken) is not None:
         return type(broken)(str(broken), retry_after_s=broken.retry_after_s)
-    return CallInterrupted(await session.transport.describe_end("before it answered"))
+    lost = ServerEnded if session.is_program else ServerLost
+    return lost(await session.transport.describe_end("before it answered"))
 
 
 def _refused(session: McpSession, mark: int) -> str:

@@ -15,7 +15,7 @@ from eval_skills.adapters.mcp.interceptors import Handshake, ServerRequests, int
 from eval_skills.adapters.mcp.schemas import OutputSchemas
 from eval_skills.adapters.mcp.server import McpServer
 from eval_skills.adapters.process.streams import last_lines
-from eval_skills.core.errors import ContractError, InfraError, ItemError, SkillUnavailable
+from eval_skills.core.errors import ContractError, InfraError, ItemError, SkillCrashed, SkillError, SkillUnavailable
 
 if TYPE_CHECKING:
     from mcp_types import LoggingMessageNotificationParams, Tool
@@ -58,6 +58,7 @@ class McpSession:
 
         Raises:
             SkillUnavailable: the server refused or dropped the connection.
+            SkillCrashed: the server, a program, ended.
             InfraError: it could not be started or reached, or was not ready in time.
             ContractError: it does not speak the protocol.
         """
@@ -65,6 +66,11 @@ class McpSession:
             return await asyncio.shield(self._ready)
         except ItemError as error:  # each caller gets an error of its own, to note its latency in
             raise type(error)(str(error), retry_after_s=error.retry_after_s, logs=error.logs) from None
+
+    @property
+    def is_program(self) -> bool:
+        """Whether the server is a program that was started for it."""
+        return self._server.launch is not None
 
     @property
     def lost(self) -> bool:
@@ -166,13 +172,14 @@ class McpSession:
             said = last_lines(self.transport.stderr())
             return InfraError("; ".join(filter(None, (limit, self.transport.seen(), said and f"stderr: {said}"))))
         if self.transport.died:
-            return InfraError(await self.transport.describe_end("at its start"))
+            return SkillError(await self.transport.describe_end("at its start"))
         if any(isinstance(cause, ValidationError) for cause in causes):
             return ContractError(f"the server does not follow the MCP version that it names: {causes[0]}")
         if refused := next((cause for cause in causes if isinstance(cause, MCPError)), None):
             return InfraError(f"the server refused to connect: error {refused.code}: {refused.message}")
         described = "; ".join(f"{type(cause).__name__}: {cause}" for cause in causes)
-        return SkillUnavailable(f"{await self.transport.describe_end('at its start')}: {described}")
+        kind = SkillCrashed if self.is_program else SkillUnavailable
+        return kind(f"{await self.transport.describe_end('at its start')}: {described}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from eval_skills.adapters.process.launch import Launch, spawn
 from eval_skills.adapters.process.streams import LineSplitter, LineTooLong, OutputTail, last_lines
 from eval_skills.adapters.sandbox.bubblewrap import sandbox_found_no_program
 from eval_skills.adapters.sandbox.limits import limit_reached, limits_in_force, too_long
-from eval_skills.core.errors import ContractError, InfraError, ItemError, SkillUnavailable
+from eval_skills.core.errors import ContractError, InfraError, ItemError, SkillCrashed
 
 LOOK_EVERY_S = 0.001
 """How often a worker that is starting is looked at: has it read its first request?"""
@@ -61,7 +61,7 @@ class Worker:
 
         Raises:
             ContractError: the reply is unreadable, a line is too long, or (after the last request) there was none.
-            SkillUnavailable: the process ended without a reply.
+            SkillCrashed: the process ended without a reply.
             InfraError: the program turned out to be missing.
         """
         request = request_line(request_id, params)
@@ -183,7 +183,7 @@ class Worker:
         in_force = limits_in_force(limits)
         limit = f"; {in_force}" if code and in_force and not limit_reached(limits, f"({how}) {said}") else ""
         served = f" after {self._calls - 1} answered request{'s' if self._calls > 2 else ''}" if self._calls > 1 else ""
-        return SkillUnavailable(f"the process ended without an answer ({how}){served}{limit}{said}")
+        return SkillCrashed(f"the process ended without an answer ({how}){served}{limit}{said}")
 
 
 def closed_during_the_call() -> InfraError:

@@ -21,7 +21,7 @@ from eval_skills.adapters.process.worker import Worker, WorkerPool
 from eval_skills.adapters.python.entrypoint import python_entrypoint
 from eval_skills.adapters.python.host import main as host
 from eval_skills.adapters.python.host.answer import MESSAGE_CHARS
-from eval_skills.core.errors import ContractError, InfraError, SkillError, SkillUnavailable
+from eval_skills.core.errors import ContractError, InfraError, SkillCrashed, SkillError, SkillUnavailable
 from eval_skills.core.models import Skill, SkillResponse
 from eval_skills.core.text import one_line
 
@@ -113,7 +113,7 @@ class HostedAdapter(Adapter, Generic[C]):
         except TimeoutError:
             late = f"{self._entrypoint} was not loaded within {self._start_s:g} s (adapterConfig.startTimeoutMs)"
             raise InfraError(f"{late}; import less, or raise the limit", logs=worker.take_logs()) from None
-        except InfraError as error:
+        except (InfraError, SkillCrashed) as error:
             raise type(error)(f"loading {self._entrypoint}: {error}", logs=worker.take_logs()) from None
         if reply.failed:
             raise InfraError(reply.content["message"], logs=worker.take_logs())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
@@ -22,7 +22,8 @@ GATE_FAILED = 1
 MARKDOWN = frozenset({"", ".md", ".markdown", ".txt"})
 """Endings of files that Markdown may be in."""
 
-FailOn = Literal["worse"]
+FailOn = Literal["worse", "not-proven"]
+Missing = Literal["bounds", "ignore"]
 report_app = App(name="report", help="Convert reports, and compare two of them.")
 
 
@@ -90,8 +91,25 @@ def diff(
         Parameter(group=COMPARED, help="Smallest change of completion, from 0 to 1, that counts as better or worse [default: 0]"),
     ] = None,
     fail_on: Annotated[
-        FailOn | None, Parameter(group=COMPARED, help="worse: exit 1 when a skill is worse, and when nothing could be compared")
+        FailOn | None,
+        Parameter(
+            group=COMPARED,
+            help="Exit 1 when a skill is worse, or when it is not proven that it lost less than --margin; "
+            "and when that could not be judged",
+        ),
     ] = None,
+    margin: Annotated[
+        float | None,
+        Parameter(group=COMPARED, help="Loss of completion, from 0 to 1, that --fail-on not-proven tolerates [default: 0.03]"),
+    ] = None,
+    missing: Annotated[
+        Missing,
+        Parameter(
+            group=COMPARED,
+            help="Items without a verdict of the skill (outages, a failed judge): "
+            "verdicts must hold within their bounds, or ignore them",
+        ),
+    ] = "bounds",
     output: Annotated[
         str | None,
         Mark.PATH,
@@ -124,7 +142,13 @@ def diff(
         _check_ending(output)
     if output is None and format and (len(format) > 1 or current().json):
         raise UsageError("--format prints one format, and --json has its own; name a place for more with --output")
-    document = _compared(before, after, (label_a, label_b), _mapping(map_ or []), min_effect, fail_on, store)
+    if margin is not None and fail_on != "not-proven":
+        raise UsageError("--margin is what --fail-on not-proven tolerates; give both, or neither")
+    shares = {"--min-effect": min_effect, "--margin": margin}
+    if wrong := next((name for name, share in shares.items() if share is not None and not 0 <= share <= 1), None):
+        raise UsageError(f"{wrong}: give a share from 0 to 1, as 0.02 for 2 percentage points; got {shares[wrong]:g}")
+    rules = {"mapping": _mapping(map_ or []), "min_effect": min_effect or 0.0, "missing": missing}
+    document = _compared((before, label_a), (after, label_b), rules, fail_on, margin, store)
     if output is not None:
         _write_diff(document, format or [diff_format_of(output)], output, inputs=[Path(before), Path(after)])
     show_diff(document, format[0] if format and output is None else None)
@@ -132,28 +156,29 @@ def diff(
 
 
 def _compared(
-    before: str,
-    after: str,
-    labels: tuple[str | None, str | None],
-    mapping: dict[str, str],
-    min_effect: float | None,
+    before: tuple[str, str | None],
+    after: tuple[str, str | None],
+    rules: dict[str, Any],
     fail_on: FailOn | None,
+    margin: float | None,
     store: str | None,
 ) -> DiffDocument:
-    from eval_skills.core.diff.diff import diff_reports, gate_failures
+    """The comparison of two sides, each a source and what it is called."""
+    from eval_skills.core.diff.diff import NON_INFERIORITY_MARGIN, diff_reports, gate_failures
     from eval_skills.engine.stored_runs.reports import read_source
     from eval_skills.reporting.diff.report import DiffDocument
 
-    if min_effect is not None and not 0 <= min_effect <= 1:
-        raise UsageError(f"--min-effect: give a share from 0 to 1, as 0.02 for 2 percentage points; got {min_effect:g}")
     folder = current().config({"store": store}).store
-    old, new = read_source(before, folder), read_source(after, folder)
-    found = diff_reports(old.reports, new.reports, mapping=mapping, min_effect=min_effect or 0.0)
+    old, new = read_source(before[0], folder), read_source(after[0], folder)
+    found = diff_reports(old.reports, new.reports, **rules)
+    tolerated = NON_INFERIORITY_MARGIN if margin is None else margin
+    proven = f"every skill is proven to have lost less than {tolerated:.1%}"
     return DiffDocument(
         diff=found,
-        before=labels[0] or old.name,
-        after=labels[1] or new.name,
-        failures=None if fail_on is None else gate_failures(found, fail_on),
+        before=before[1] or old.name,
+        after=after[1] or new.name,
+        failures=None if fail_on is None else gate_failures(found, fail_on, margin=tolerated),
+        gate_words=proven if fail_on == "not-proven" else "no skill is worse",
         remarks=list(dict.fromkeys(old.remarks + new.remarks)),
     )
 

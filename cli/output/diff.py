@@ -18,6 +18,7 @@ from eval_skills.reporting.diff.figures import (
     shown_row,
     side_text,
     statistics_lines,
+    tasks_apart,
     verdict_text,
 )
 from eval_skills.reporting.diff.report import DIFF_FORMATS, DiffDocument
@@ -42,7 +43,7 @@ def show_diff(document: DiffDocument, format: str | None) -> None:  # noqa: A002
         _say(f"after   {document.after}")
         for skill in document.diff.skills:
             _show_skill(skill)
-        _show_gate(document.failures)
+        _show_gate(document)
 
 
 def _show_skill(skill: SkillDiff) -> None:
@@ -55,9 +56,8 @@ def _show_skill(skill: SkillDiff) -> None:
     _print_table(("", "before", "after", "change", ""), cells, right=(1, 2, 3))
     if skill.statistics:
         _print_table(("", ""), statistics_lines(skill.statistics))
-    for side, names in (("before", skill.tasks_only_before), ("after", skill.tasks_only_after)):
-        if names:
-            _say(f"tasks {side} only: {names_shown(names, NAMES_SHOWN)}")
+    for where, names in tasks_apart(skill):
+        _say(f"{where}: {names_shown(names, NAMES_SHOWN)}")
     _show_flips(skill)
 
 
@@ -79,14 +79,14 @@ def _answer(output: object) -> str:
     return UNKNOWN if output is None else excerpt(output, ANSWER_LENGTH)
 
 
-def _show_gate(failures: list[str] | None) -> None:
-    if failures is None:
+def _show_gate(document: DiffDocument) -> None:
+    if document.failures is None:
         return
     _say("")
-    for failure in failures:
+    for failure in document.failures:
         _say(f"gate failed: {failure}", "red")
-    if not failures:
-        _say("gate passed: no skill is worse", "green")
+    if not document.failures:
+        _say(f"gate passed: {document.gate_words}", "green")
 
 
 def _print_table(names: Sequence[str], rows: Iterable[Sequence[str]], *, right: Sequence[int] = ()) -> None:

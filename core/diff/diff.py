@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
-from eval_skills.core.diff.model import DifferenceInterval, DiffRow, Judgement, Metric, PairedStatistics, ReportDiff, SkillDiff
+from eval_skills.core.diff.model import (
+    AtBound,
+    DifferenceInterval,
+    DiffRow,
+    Judgement,
+    Metric,
+    MissingRule,
+    PairedStatistics,
+    ReportDiff,
+    SkillDiff,
+)
 from eval_skills.core.diff.pairing import ReportPair, pair_reports
 from eval_skills.core.diff.tasks import TaskPairs, pair_tasks
 from eval_skills.core.errors import UsageError
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.statistics.paired import holm
 from eval_skills.core.statistics.rates import DEFAULT_SEED
+from eval_skills.core.text import plural
 
 SIGNIFICANCE = 0.05
 EQUIVALENCE_MARGIN = 0.05
@@ -27,6 +38,7 @@ def diff_reports(
     significance: float = SIGNIFICANCE,
     equivalence_margin: float = EQUIVALENCE_MARGIN,
     min_effect: float = 0.0,
+    missing: MissingRule = "bounds",
     seed: int = DEFAULT_SEED,
 ) -> ReportDiff:
     """Two evaluations skill by skill: figures side by side, and a verdict from the tasks that both sides ran.
@@ -34,7 +46,8 @@ def diff_reports(
     The task is the unit: a task's runs are averaged, and the differences of the tasks are tested by flipping their signs; Holm's
     procedure adjusts the p values for the number of skills. See `pair_reports` for which reports belong together and for
     `mapping`, and `judge` for the verdict. `equivalence_margin` is the largest mean difference that still counts as none;
-    `min_effect` the smallest one, in [0, 1], that counts as better or worse.
+    `min_effect` the smallest one, in [0, 1], that counts as better or worse. `missing`: whether a verdict must hold however the
+    items without a verdict of the skill would have gone, or ignores them.
 
     Raises:
         UsageError: `significance` is not between 0 and 0.5, `equivalence_margin` not between 0 and 1, `min_effect` not from 0 to
@@ -44,18 +57,29 @@ def diff_reports(
     _refuse_nonsense(significance, equivalence_margin, min_effect)
     pairs = pair_reports(before, after, mapping or {})
     tasks = [pair_tasks(pair.before, pair.after) if pair.before and pair.after else None for pair in pairs]
-    statistics = _adjusted(
-        [
-            None if shared is None else shared.statistics(margin=equivalence_margin, significance=significance, seed=seed)
-            for shared in tasks
-        ]
-    )
-    return ReportDiff(
-        skills=[_skill_diff(*parts, significance, min_effect) for parts in zip(pairs, tasks, statistics, strict=True)],
+    statistics = [
+        None if shared is None else shared.statistics(margin=equivalence_margin, significance=significance, seed=seed)
+        for shared in tasks
+    ]
+    diff = ReportDiff(
+        skills=[_compared(*parts) for parts in zip(pairs, tasks, statistics, strict=True)],
         significance=significance,
         equivalence_margin=equivalence_margin,
         min_effect=min_effect,
+        missing=missing,
     )
+    (judged,) = judged_together([diff])
+    return judged
+
+
+def judged_together(diffs: Sequence[ReportDiff]) -> list[ReportDiff]:
+    """The same comparisons with Holm's adjustment over every skill of all of them, and the verdicts that follow from it.
+
+    So the chance that any skill is called worse (or better) where nothing changed stays below the significance, however many
+    comparisons there are. At the bounds of missing items each side is a family of its own.
+    """
+    adjusted = iter(_adjusted([skill.statistics for diff in diffs for skill in diff.skills if skill.statistics]))
+    return [diff.model_copy(update={"skills": [_judged(skill, adjusted, diff) for skill in diff.skills]}) for diff in diffs]
 
 
 def _refuse_nonsense(significance: float, equivalence_margin: float, min_effect: float) -> None:
@@ -67,17 +91,27 @@ def _refuse_nonsense(significance: float, equivalence_margin: float, min_effect:
         raise UsageError(f"the smallest effect that counts must lie between 0 and 1; got {min_effect}")
 
 
-def _adjusted(statistics: list[PairedStatistics | None]) -> list[PairedStatistics | None]:
-    p_values = iter(holm([tested.p_value for tested in statistics if tested is not None]))
-    return [tested and tested.model_copy(update={"adjusted_p": next(p_values)}) for tested in statistics]
+def _adjusted(found: Sequence[PairedStatistics]) -> list[PairedStatistics]:
+    plain = holm([each.p_value for each in found])
+    lower = holm([each.missing.at_lower.p_value if each.missing else each.p_value for each in found])
+    upper = holm([each.missing.at_upper.p_value if each.missing else each.p_value for each in found])
+    return [_with_p(each, *p_values) for each, *p_values in zip(found, plain, lower, upper, strict=True)]
 
 
-def _skill_diff(
-    pair: ReportPair, tasks: TaskPairs | None, statistics: PairedStatistics | None, significance: float, min_effect: float
-) -> SkillDiff:
+def _with_p(found: PairedStatistics, plain: float, lower: float, upper: float) -> PairedStatistics:
+    missing = found.missing and found.missing.model_copy(
+        update={
+            "at_lower": found.missing.at_lower.model_copy(update={"adjusted_p": lower}),
+            "at_upper": found.missing.at_upper.model_copy(update={"adjusted_p": upper}),
+        }
+    )
+    return found.model_copy(update={"adjusted_p": plain, "missing": missing})
+
+
+def _compared(pair: ReportPair, tasks: TaskPairs | None, statistics: PairedStatistics | None) -> SkillDiff:
+    """The skill before it is judged; where nothing can be, `explanation` says why."""
     shown = pair.after or pair.before
     assert shown is not None
-    verdict, explanation = (None, "") if tasks is None else judge(statistics, significance, min_effect)
     return SkillDiff(
         skill_id=shown.skill_id,
         skill_version=shown.skill_version,
@@ -86,13 +120,30 @@ def _skill_diff(
         before_version=pair.before.skill_version if pair.before else None,
         change="compared" if tasks is not None else "added" if pair.before is None else "removed",
         rows=[_row(metric, pair) for metric in _MORE_IS_GOOD],
-        verdict=verdict,
-        explanation=explanation,
+        verdict=None if tasks is None else "inconclusive",
+        explanation="" if tasks is None or statistics else _incomparable(tasks),
         statistics=statistics,
         flips=tasks.flips() if tasks else [],
         tasks_only_before=tasks.only_before if tasks else [],
         tasks_only_after=tasks.only_after if tasks else [],
+        tasks_changed=tasks.changed if tasks else [],
     )
+
+
+def _incomparable(tasks: TaskPairs) -> str:
+    if tasks.tasks:
+        return _without_verdict(*tasks.missing())
+    if tasks.changed:
+        return f"not comparable: {'every task' if len(tasks.changed) > 1 else 'the task'} changed"
+    return "cannot decide: no task was recorded on both sides"
+
+
+def _judged(skill: SkillDiff, adjusted: Iterator[PairedStatistics], diff: ReportDiff) -> SkillDiff:
+    if skill.statistics is None:
+        return skill
+    statistics = next(adjusted)
+    verdict, explanation = judge(statistics, diff.significance, diff.min_effect, diff.missing)
+    return skill.model_copy(update={"statistics": statistics, "verdict": verdict, "explanation": explanation})
 
 
 def _row(metric: Metric, pair: ReportPair) -> DiffRow:
@@ -120,25 +171,73 @@ def _figure(report: SkillCompletionReport, metric: Metric) -> float | None:
     return figures[metric]
 
 
-def judge(statistics: PairedStatistics | None, significance: float, min_effect: float = 0.0) -> tuple[Judgement, str]:
+def judge(
+    statistics: PairedStatistics, significance: float, min_effect: float = 0.0, missing: MissingRule = "bounds"
+) -> tuple[Judgement, str]:
     """The verdict and its explanation, by the first rule that holds.
 
-    No shared task: ``inconclusive``. Adjusted p ≤ `significance` and a mean difference of at least `min_effect` (in [0, 1]):
-    ``better`` or ``worse``, by the sign of the mean difference. The equivalence interval lies inside ± the margin: ``equivalent``
-    (two one-sided tests). Else ``inconclusive``, which says what this sample could have shown at all; it never means that nothing
-    changed.
+    Adjusted p ≤ `significance` and a mean difference of at least `min_effect` (in [0, 1]): ``better`` or ``worse``, by the sign
+    of the mean difference. The equivalence interval lies inside ± the margin: ``equivalent`` (two one-sided tests). Else
+    ``inconclusive``, which says what this sample could have shown at all; it never means that nothing changed.
+
+    Where items have no verdict of the skill, a rule must hold at both bounds, that is however these items would have gone; else
+    it is ``inconclusive``. With `missing` ``ignore`` the verdict is that of the other items, and says so.
     """
-    if statistics is None:
-        return "inconclusive", "cannot decide: no task was recorded on both sides"
+    found = statistics.missing
+    if found is None or missing == "ignore":
+        verdict, explanation = _ruled(statistics, significance, min_effect)
+        assumed = f"; assumed that the {plural(found.count, 'item')} without a verdict went like the others" if found else ""
+        return verdict, explanation + assumed
+    at_bounds = {_ruled(at, significance, min_effect)[0] for at in (at_lower(statistics), at_upper(statistics))}
+    if len(at_bounds) == 1 and (verdict := at_bounds.pop()) != "inconclusive":
+        holds = f"it holds however the {plural(found.count, 'item')} without a verdict would have gone"
+        return verdict, f"{_within(statistics) if verdict == 'equivalent' else _moved(statistics)}; {holds}"
+    between = f"the mean difference lies between {found.lower:+.4f} and {found.upper:+.4f}"
+    return "inconclusive", f"{_without_verdict(found.before, found.after)}; {between}"
+
+
+def at_lower(statistics: PairedStatistics) -> PairedStatistics:
+    """The comparison with missing items after taken as failed and those before as passed; itself where there are none."""
+    return _at(statistics, statistics.missing.lower, statistics.missing.at_lower) if statistics.missing else statistics
+
+
+def at_upper(statistics: PairedStatistics) -> PairedStatistics:
+    """The comparison with missing items after taken as passed and those before as failed; itself where there are none."""
+    return _at(statistics, statistics.missing.upper, statistics.missing.at_upper) if statistics.missing else statistics
+
+
+def _at(statistics: PairedStatistics, mean: float, bound: AtBound) -> PairedStatistics:
+    return statistics.model_copy(
+        update={
+            "mean_difference": mean,
+            "adjusted_p": bound.adjusted_p,
+            "equivalence_interval": bound.equivalence_interval,
+        }
+    )
+
+
+def _without_verdict(before: int, after: int) -> str:
+    return (
+        f"{plural(before + after, 'item')} without a verdict ({before} before, {after} after); "
+        "run them again with --resume RUN --retry-errors"
+    )
+
+
+def _ruled(statistics: PairedStatistics, significance: float, min_effect: float) -> tuple[Judgement, str]:
     decided = statistics.adjusted_p <= significance and bool(statistics.mean_difference)
     if decided and abs(statistics.mean_difference) >= min_effect - _ROUNDING:
         return ("better" if statistics.mean_difference > 0 else "worse"), _moved(statistics)
     interval, margin = statistics.equivalence_interval, statistics.equivalence_margin
     if -margin < interval.lower and interval.upper < margin:
-        return "equivalent", f"the mean difference lies within ±{margin:g}: {_shown(interval)} over {statistics.tasks} tasks"
+        return "equivalent", _within(statistics)
     if decided:
         return "inconclusive", f"smaller than the least effect that counts, {min_effect:g}: {_moved(statistics)}"
     return "inconclusive", _undecided(statistics, significance)
+
+
+def _within(statistics: PairedStatistics) -> str:
+    interval = _shown(statistics.equivalence_interval)
+    return f"the mean difference lies within ±{statistics.equivalence_margin:g}: {interval} over {statistics.tasks} tasks"
 
 
 def _moved(statistics: PairedStatistics) -> str:
@@ -151,11 +250,16 @@ def _moved(statistics: PairedStatistics) -> str:
 
 def _undecided(statistics: PairedStatistics, significance: float) -> str:
     differing = statistics.tasks_better + statistics.tasks_worse
+    interval, margin = _shown(statistics.equivalence_interval), f"±{statistics.equivalence_margin:g}"
+    if not differing:
+        return (
+            f"no task differs, and {plural(statistics.tasks, 'task')} cannot show that nothing changed: "
+            f"the interval {interval} is wider than {margin}"
+        )
     if statistics.p_floor > significance:
         reason = (
             f"cannot decide at this size: {differing} of {statistics.tasks} tasks differ, so p cannot fall below "
-            f"{statistics.p_floor:.4g}, and the interval {_shown(statistics.equivalence_interval)} is wider than "
-            f"±{statistics.equivalence_margin:g}"
+            f"{statistics.p_floor:.4g}, and the interval {interval} is wider than {margin}"
         )
     else:
         reason = f"cannot decide: {_moved(statistics)}"
@@ -170,18 +274,37 @@ def _shown(interval: DifferenceInterval) -> str:
     return f"{100 * interval.level:g} % [{interval.lower:+.4f}, {interval.upper:+.4f}]"
 
 
-FailOn = Literal["worse"]
+FailOn = Literal["worse", "not-proven"]
+NON_INFERIORITY_MARGIN = 0.03
 
 
-def gate_failures(diff: ReportDiff, fail_on: FailOn) -> list[str]:
+def gate_failures(diff: ReportDiff, fail_on: FailOn, *, margin: float = NON_INFERIORITY_MARGIN) -> list[str]:
     """Why the comparison does not pass, one sentence each; empty where it does.
 
-    It fails on every skill with the verdict `fail_on`, and where nothing could be compared at all, no skill being on both sides
-    with a task in common. A gate that evaluated nothing has not passed.
+    ``worse``: every skill with that verdict fails it. ``not-proven``: every skill of which it is not proven that it lost less
+    than `margin`, that is whose equivalence interval does not lie above −margin (a one-sided test at the significance).
+
+    Neither passes what could not be judged: a comparison that items without a verdict leave open, one of which every task
+    changed, and one without any skill that has a task on both sides.
     """
-    failures = [
-        f"{skill.skill_id}@{skill.skill_version} is {fail_on}: {skill.explanation}" for skill in diff.with_verdict(fail_on)
-    ]
-    if not any(skill.statistics for skill in diff.skills):
+    failures = [failure for skill in diff.skills if (failure := _failure(skill, diff, fail_on, margin))]
+    if not failures and not any(skill.statistics for skill in diff.skills):
         failures.append("nothing could be compared: no skill has a task that was recorded on both sides")
     return failures
+
+
+def _failure(skill: SkillDiff, diff: ReportDiff, fail_on: FailOn, margin: float) -> str | None:
+    name, found = f"{skill.skill_id}@{skill.skill_version}", skill.statistics
+    if skill.change != "compared":
+        return None
+    if found is None:
+        return f"{name} could not be judged: {skill.explanation}"
+    if skill.verdict == "worse":
+        return f"{name} is worse: {skill.explanation}"
+    if skill.left_open and diff.missing == "bounds":
+        return f"{name} could not be judged: {skill.explanation}"
+    judged = at_lower(found) if diff.missing == "bounds" else found
+    if fail_on == "not-proven" and judged.equivalence_interval.lower <= -margin:
+        interval = _shown(judged.equivalence_interval)
+        return f"{name}: not proven that it lost less than {margin:g}: the mean difference lies in {interval}"
+    return None

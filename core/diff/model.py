@@ -11,6 +11,8 @@ from eval_skills.core.models.result import Reason, Status
 
 Change = Literal["compared", "added", "removed"]
 Judgement = Literal["better", "worse", "equivalent", "inconclusive"]
+MissingRule = Literal["bounds", "ignore"]
+"""Items without a verdict: a judgement must hold however they would have gone, or is made of the others alone."""
 Metric = Literal["completionRate", "errorRate", "p95Ms", "compositeScore"]
 
 
@@ -56,20 +58,37 @@ class DifferenceInterval(Model):
     method: Literal["t", "constant"]
 
 
+class AtBound(Model):
+    """What the test says with all missing items taken one way; `adjusted_p` is Holm's over the skills of the diff."""
+
+    p_value: Rate
+    adjusted_p: Rate
+    equivalence_interval: DifferenceInterval
+
+
 class MissingItems(Model):
     """Items without a verdict of the skill (error kinds infra, scorer, judge), and how far they could move the mean difference.
 
-    `lower` takes those after as failed and those before as passed, `upper` the other way round.
+    `lower` takes those after as failed and those before as passed, `upper` the other way round; `at_lower` and `at_upper` are
+    what the test says there.
     """
 
     before: int
     after: int
     lower: float
     upper: float
+    at_lower: AtBound
+    at_upper: AtBound
+
+    @property
+    def count(self) -> int:
+        """Of both sides."""
+        return self.before + self.after
 
 
 class PairedStatistics(Model):
-    """The shared tasks compared pairwise; differences are after − before of each task's completion rate.
+    """The shared tasks compared pairwise; differences are after − before of each task's completion rate, both of the items that
+    have a verdict of the skill.
 
     `p_value` is that of `test`, the sign-flip permutation test (exact up to 16 differing tasks, else drawn with `seed`);
     `adjusted_p` is Holm's over the skills of the diff, and what the verdict reads. `p_floor` is the least p that so many
@@ -100,7 +119,8 @@ class PairedStatistics(Model):
 class SkillDiff(Model):
     """One skill: its id and version after (of a removed one: before), its figures, and a verdict where it was compared.
 
-    `explanation` is the verdict in one sentence. `statistics` is None where no task was recorded on both sides.
+    `explanation` is the verdict in one sentence. `statistics` is None where no task has a verdict of the skill on both sides.
+    `tasks_changed` are asked, expected or weighed otherwise after than before, and so are not compared.
     """
 
     skill_id: str
@@ -116,6 +136,12 @@ class SkillDiff(Model):
     flips: list[Flip] = Field(default_factory=list)
     tasks_only_before: list[str] = Field(default_factory=list)
     tasks_only_after: list[str] = Field(default_factory=list)
+    tasks_changed: list[str] = Field(default_factory=list)
+
+    @property
+    def left_open(self) -> bool:
+        """Whether items without a verdict of the skill keep it from being judged."""
+        return self.verdict == "inconclusive" and self.statistics is not None and self.statistics.missing is not None
 
 
 class ReportDiff(Model):
@@ -128,6 +154,7 @@ class ReportDiff(Model):
     significance: float
     equivalence_margin: float
     min_effect: Rate = 0.0
+    missing: MissingRule = "bounds"
 
     def with_verdict(self, verdict: Judgement) -> list[SkillDiff]:
         """The compared skills that were judged so: what a gate asks for."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eval_skills.core.diff.model import DifferenceInterval, Flip, FlipSide, MissingItems, PairedStatistics
+from eval_skills.core.diff.model import AtBound, DifferenceInterval, Flip, FlipSide, MissingItems, PairedStatistics
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import SkillCompletionReport, TaskResult
 from eval_skills.core.statistics.paired import (
@@ -33,35 +33,46 @@ Runs = list[TaskResult]
 
 @dataclass(frozen=True, slots=True)
 class TaskPairs:
-    """The runs of every shared task on both sides, by task id; and the ids of the tasks that only one side has."""
+    """The runs of every shared task on both sides, by task id; and the ids of the tasks that cannot be paired.
+
+    Those that only one side has, and those that are another question under the same id (`changed`).
+    """
 
     tasks: list[str]
     before: list[Runs]
     after: list[Runs]
     only_before: list[str]
     only_after: list[str]
+    changed: list[str]
 
-    def differences(self) -> FloatArray:
-        """Per task the completion rate after − before, where an item without a verdict did not pass."""
-        return _rates(self.after) - _rates(self.before)
+    def missing(self) -> tuple[int, int]:
+        """How many items of the shared tasks have no verdict of the skill, before and after."""
+        before, after = (sum(is_missing(run) for runs in side for run in runs) for side in (self.before, self.after))
+        return before, after
 
     def statistics(self, *, margin: float, significance: float, seed: int) -> PairedStatistics | None:
-        """Everything the pairs say, before the p is adjusted for other skills; None without a shared task."""
-        if not self.tasks:
+        """Everything the pairs say, before the p is adjusted for other skills.
+
+        None where no task has an item with a verdict on both sides.
+        """
+        before, after = _rates(self.before), _rates(self.after)
+        known = ~np.isnan(before + after)
+        before, after = before[known], after[known]
+        if not known.any():
             return None
-        differences = self.differences()
+        differences = after - before
         better, worse = int((differences > _SAME).sum()), int((differences < -_SAME).sum())
         deviation = float(differences.std(ddof=1)) if len(differences) > 1 else 0.0
         p_value = sign_flip_test(differences, seed=seed)
         return PairedStatistics(
-            tasks=len(self.tasks),
+            tasks=len(differences),
             tasks_better=better,
             tasks_worse=worse,
             mean_difference=float(differences.mean()),
             interval=_interval(mean_difference(differences, level=1 - significance)),
             equivalence_interval=_interval(mean_difference(differences, level=1 - 2 * significance)),
             equivalence_margin=margin,
-            correlation=correlation(_rates(self.before), _rates(self.after)),
+            correlation=correlation(before, after),
             test="sign_flip_exact" if better + worse <= EXACT_LIMIT else "sign_flip_drawn",
             seed=seed,
             p_value=p_value,
@@ -71,42 +82,66 @@ class TaskPairs:
             p_floor=p_floor(better + worse),
             smallest_effect=smallest_effect(deviation, len(differences)),
             tasks_needed=tasks_needed(deviation, margin),
-            missing=self._missing(),
+            missing=self._at_bounds(significance, seed),
         )
 
     def flips(self) -> list[Flip]:
-        """The tasks whose completion rate moved, each with a run of both sides that shows it."""
+        """The tasks whose completion rate moved, as far as there are verdicts, each with a run of both sides that shows it."""
         return [
             _flip(task, before, after)
-            for task, before, after, difference in zip(self.tasks, self.before, self.after, self.differences(), strict=True)
-            if abs(difference) > _SAME
+            for task, before, after in zip(self.tasks, map(_judged, self.before), map(_judged, self.after), strict=True)
+            if before and after and abs(_rate(after) - _rate(before)) > _SAME
         ]
 
-    def _missing(self) -> MissingItems | None:
-        before, after = _missing_shares(self.before), _missing_shares(self.after)
-        counts = [sum(is_missing(run) for runs in side for run in runs) for side in (self.before, self.after)]
-        if not any(counts):
+    def _at_bounds(self, significance: float, seed: int) -> MissingItems | None:
+        """What remains true however the missing items would have gone; None where there are none.
+
+        The bounds assume nothing of why an item is missing. Source: Manski 1989, "Anatomy of the selection problem".
+        """
+        before, after = self.missing()
+        if not before + after:
             return None
-        mean = float(self.differences().mean())
-        lower, upper = mean - float(before.mean()), mean + float(after.mean())
-        return MissingItems(before=counts[0], after=counts[1], lower=lower, upper=upper)
+        lower = _rates(self.after, missing=0.0) - _rates(self.before, missing=1.0)
+        upper = _rates(self.after, missing=1.0) - _rates(self.before, missing=0.0)
+        return MissingItems(
+            before=before,
+            after=after,
+            lower=float(lower.mean()),
+            upper=float(upper.mean()),
+            at_lower=_at_bound(lower, significance, seed),
+            at_upper=_at_bound(upper, significance, seed),
+        )
 
 
 def pair_tasks(before: SkillCompletionReport, after: SkillCompletionReport) -> TaskPairs:
-    """The items of both reports by task.
+    """The items of both reports by task: by its id, and by its digest where both sides know it.
 
     Raises:
         InputError: a report holds one run of a task twice.
     """
     olds, news = _by_task(before), _by_task(after)
-    shared = sorted(olds.keys() & news.keys())
+    both = sorted(olds.keys() & news.keys())
+    changed = [task for task in both if _is_another(olds[task], news[task])]
+    shared = [task for task in both if task not in set(changed)]
     return TaskPairs(
         tasks=shared,
         before=[olds[task] for task in shared],
         after=[news[task] for task in shared],
         only_before=sorted(olds.keys() - news.keys()),
         only_after=sorted(news.keys() - olds.keys()),
+        changed=changed,
     )
+
+
+def is_missing(run: TaskResult) -> bool:
+    """Whether it is open if the skill would have passed."""
+    return run.status == "error" and run.error_kind in MISSING_KINDS
+
+
+def _is_another(before: Runs, after: Runs) -> bool:
+    """Whether something else was asked, expected, or weighed; reports of earlier versions do not know."""
+    then, now = ({run.task_digest for run in runs} for runs in (before, after))
+    return None not in then | now and then != now
 
 
 def _by_task(report: SkillCompletionReport) -> dict[str, Runs]:
@@ -119,17 +154,27 @@ def _by_task(report: SkillCompletionReport) -> dict[str, Runs]:
     return by_task
 
 
-def _rates(side: Sequence[Runs]) -> FloatArray:
-    return np.array([sum(run.passed for run in runs) / len(runs) for runs in side], dtype=np.float64)
+def _rates(side: Sequence[Runs], *, missing: float | None = None) -> FloatArray:
+    """Per task the share of passed runs; of its runs with a verdict (NaN without one), or with each missing one as `missing`."""
+    return np.array([_rate(_judged(runs)) if missing is None else _imputed(runs, missing) for runs in side], dtype=np.float64)
 
 
-def _missing_shares(side: Sequence[Runs]) -> FloatArray:
-    return np.array([sum(is_missing(run) for run in runs) / len(runs) for runs in side], dtype=np.float64)
+def _imputed(runs: Runs, missing: float) -> float:
+    return sum(missing if is_missing(run) else run.passed for run in runs) / len(runs)
 
 
-def is_missing(run: TaskResult) -> bool:
-    """Whether it is open if the skill would have passed."""
-    return run.status == "error" and run.error_kind in MISSING_KINDS
+def _judged(runs: Runs) -> Runs:
+    return [run for run in runs if not is_missing(run)]
+
+
+def _rate(runs: Runs) -> float:
+    return sum(run.passed for run in runs) / len(runs) if runs else float("nan")
+
+
+def _at_bound(differences: FloatArray, significance: float, seed: int) -> AtBound:
+    p_value = sign_flip_test(differences, seed=seed)
+    interval = _interval(mean_difference(differences, level=1 - 2 * significance))
+    return AtBound(p_value=p_value, adjusted_p=p_value, equivalence_interval=interval)
 
 
 def _interval(mean: MeanDifference) -> DifferenceInterval:
@@ -144,10 +189,6 @@ def _flip(task_id: str, before: Runs, after: Runs) -> Flip:
         before=_flip_side(before, passed=not got_better),
         after=_flip_side(after, passed=got_better),
     )
-
-
-def _rate(runs: Runs) -> float:
-    return sum(run.passed for run in runs) / len(runs)
 
 
 def _flip_side(runs: Runs, *, passed: bool) -> FlipSide:

@@ -22,12 +22,13 @@ _NS_PER_S = 1e9
 class Consumption:
     """Arrays in the table's order, NaN (NaT) where unknown; None where the frame has no such column.
 
-    `unjudged` are the items that a judging model was to judge and could not. `now` (UTC) stands in for a start that is not known.
-    `recorded`: the items were judged from traces, at another time than they ran, so that their latencies say nothing about the
-    pace.
+    `reached` are the items that got as far as the skill, `unjudged` those that a judging model was to judge and could not. `now`
+    (UTC) stands in for a start that is not known. `recorded`: the items were judged from traces, at another time than they ran,
+    so that their latencies say nothing about the pace.
     """
 
     latency_ms: FloatArray
+    reached: npt.NDArray[np.bool_]
     prompt_tokens: FloatArray | None
     completion_tokens: FloatArray | None
     cost_usd: FloatArray | None
@@ -44,6 +45,7 @@ class Consumption:
         """The consumption of every item of the table."""
         return cls(
             latency_ms=table.latency_ms,
+            reached=_reached(table),
             prompt_tokens=table.amounts("prompt_tokens"),
             completion_tokens=table.amounts("completion_tokens"),
             cost_usd=table.amounts("cost_usd"),
@@ -57,8 +59,11 @@ class Consumption:
         )
 
     def latency(self, rows: slice) -> Latency:
-        """Percentiles and mean over the items with a known latency, failed and timed-out ones included; None without any."""
-        known = self.latency_ms[rows]
+        """Percentiles and mean over the items with a known latency, failed and timed-out ones included; None without any.
+
+        How long it took until a skill could not be reached says nothing about the skill.
+        """
+        known = self.latency_ms[rows][self.reached[rows]]
         known = np.sort(known[~np.isnan(known)])
         p50, p95, p99 = (nearest_rank(known, percent) for percent in (50, 95, 99))
         mean = float(known.mean()) if len(known) else None
@@ -130,6 +135,12 @@ def _unjudged(table: ItemTable) -> npt.NDArray[np.bool_] | None:
     judge: npt.NDArray[np.bool_] = (table.frame["error_kind"] == "judge").to_numpy(dtype=bool, na_value=False)[table.order]
     failed: npt.NDArray[np.bool_] = judge & (table.status == ERROR)
     return failed
+
+
+def _reached(table: ItemTable) -> npt.NDArray[np.bool_]:
+    if "error_kind" not in table.frame:
+        return np.ones(len(table.order), dtype=np.bool_)
+    return np.asarray((table.frame["error_kind"] != "infra").to_numpy()[table.order], dtype=np.bool_)
 
 
 def _starts(column: pd.Series[Any]) -> npt.NDArray[np.datetime64]:

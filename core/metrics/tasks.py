@@ -290,6 +290,7 @@ _DECODERS: dict[str, Decoder] = {
     "completion_tokens": _whole_number,
     "cost_usd": _number,
     "task_run_id": _text,
+    "task_digest": _text,
     "tool_calls": _tool_calls,
     "messages": _messages,
     "time_to_first_token_ms": _number,

@@ -141,6 +141,7 @@ class TaskResult(Model):
     completion_tokens: int | None = None
     cost_usd: float | None = None
     task_run_id: str | None = None
+    task_digest: str | None = None
     tool_calls: list[ToolCall] | None = None
     messages: list[dict[str, Any]] | None = None
     time_to_first_token_ms: float | None = None
@@ -148,7 +149,7 @@ class TaskResult(Model):
     @model_serializer(mode="wrap")
     def _without_what_is_not_there(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         fields: dict[str, Any] = handler(self)
-        for name in ("tool_calls", "messages", "time_to_first_token_ms"):
+        for name in ("task_digest", "tool_calls", "messages", "time_to_first_token_ms"):
             if getattr(self, name) is None:
                 fields.pop(name, None)
                 fields.pop(to_camel(name), None)

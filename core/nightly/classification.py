@@ -3,7 +3,7 @@
 The evidence against a skill is one of two things:
 
 - it is *worse* than in the last good night or than the pinned baseline, by the paired test over tasks, adjusted by Holm's
-  procedure over the whole night (`adjust_verdicts`);
+  procedure over the whole night (`judged_together`);
 - tasks are *newly failing* (`newly_failing`): passed whenever they were asked up to the last good night, and failed whenever
   since. That is for samples too small for a test over tasks, which needs six tasks that differ.
 
@@ -21,8 +21,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 
-from eval_skills.core.diff.diff import SIGNIFICANCE, diff_reports, judge
-from eval_skills.core.diff.model import ReportDiff, SkillDiff
+from eval_skills.core.diff.diff import SIGNIFICANCE, diff_reports
+from eval_skills.core.diff.tasks import is_missing
 from eval_skills.core.metrics.tasks import merge_tallies
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.nightly.evidence import (
@@ -34,7 +34,7 @@ from eval_skills.core.nightly.evidence import (
     SkillNight,
     chance_of_flaky_tasks,
 )
-from eval_skills.core.statistics.paired import holm
+from eval_skills.core.text import plural
 
 
 def classify(night_id: str, skills: Sequence[SkillNight], fresh: Mapping[int, FreshRuns]) -> list[Classification]:
@@ -94,6 +94,9 @@ def _without_regression(skill: SkillNight, fresh: FreshRuns | None, failing: lis
         return since
     if fresh is not None and fresh.report is None:
         return Classification(verdict="suspect", explanation=f"not confirmed: {fresh.problem}", tasks=skill.moved())
+    if fresh is not None and fresh.report is not None and (lost := sum(map(is_missing, fresh.report.task_results))):
+        explanation = f"not confirmed: {plural(lost, 'item')} of the fresh runs without a verdict"
+        return Classification(verdict="suspect", explanation=explanation, tasks=skill.moved())
     if failing:
         words = (
             f"{_named(failing)} failed every run since the last good night, and a flaky task could have done so ({chance:.2g})"
@@ -159,25 +162,3 @@ def completion_by_task(report: SkillCompletionReport, tasks: Iterable[str]) -> d
 def _named(tasks: Sequence[str], most: int = 5) -> str:
     rest = len(tasks) - most
     return ", ".join(tasks[:most]) + (f" and {rest} more" if rest > 0 else "")
-
-
-def adjust_verdicts(diffs: Sequence[ReportDiff]) -> list[ReportDiff]:
-    """The same comparisons with Holm's adjustment over every skill of all of them, and the verdicts that follow from it.
-
-    So the chance that any skill of the night is called worse (or better) where nothing changed stays below the significance,
-    however many suites and references there are.
-    """
-    p_values = iter(holm([skill.statistics.p_value for diff in diffs for skill in diff.skills if skill.statistics is not None]))
-    return [
-        diff.model_copy(
-            update={"skills": [_judged(skill, next(p_values), diff) if skill.statistics else skill for skill in diff.skills]}
-        )
-        for diff in diffs
-    ]
-
-
-def _judged(skill: SkillDiff, adjusted_p: float, diff: ReportDiff) -> SkillDiff:
-    assert skill.statistics is not None
-    statistics = skill.statistics.model_copy(update={"adjusted_p": adjusted_p})
-    verdict, explanation = judge(statistics, diff.significance, diff.min_effect)
-    return skill.model_copy(update={"statistics": statistics, "verdict": verdict, "explanation": explanation})

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from eval_skills.core.diff.diff import diff_reports
+from eval_skills.core.diff.diff import diff_reports, judged_together
 from eval_skills.core.diff.model import ReportDiff
 from eval_skills.core.errors import UserError
 from eval_skills.core.metrics.tasks import Tally
 from eval_skills.core.models import SkillCompletionReport
-from eval_skills.core.nightly.classification import adjust_verdicts, narrowed
 from eval_skills.core.nightly.evidence import Against, ReferenceKind, SkillNight
-from eval_skills.core.store import Store, is_run_id
+from eval_skills.core.store import Store
 from eval_skills.core.store.history import TaskOutcome, task_outcomes
 from eval_skills.engine.judging.outcome import failed_judging, unjudged
 from eval_skills.engine.nightly.plan import SuiteHistory
@@ -90,7 +89,7 @@ def gather(
 ) -> list[SuiteEvidence]:
     """The evidence of a night: every suite compared with its last good night and its baseline; tests are corrected together."""
     compared = [_compared(store, run, past, run.suite.baseline or baseline) for run, past in zip(runs, histories, strict=True)]
-    corrected = iter(adjust_verdicts([diff for evidence in compared for _, diff in evidence.diffs]))
+    corrected = iter(judged_together([diff for evidence in compared for _, diff in evidence.diffs]))
     together = [replace(evidence, diffs=[(of, next(corrected)) for of, _ in evidence.diffs]) for evidence in compared]
     return [replace(evidence, skills=_skills(store, evidence)) for evidence in together]
 
@@ -101,23 +100,12 @@ def _compared(store: Store, run: SuiteRun, history: SuiteHistory, baseline: str 
     diffs: list[tuple[Reference, ReportDiff]] = []
     for kind, name in wanted if run.reports else []:
         try:
-            reference = _reference(store, kind, name, run)
+            source = read_source(name, store.path)
+            reference = Reference(kind=kind, name=name, reports=source.reports, remarks=source.remarks)
             diffs.append((reference, diff_reports(reference.reports, run.reports)))
         except UserError as error:
             run = replace(run, failures=[*run.failures, f"{kind}: {error}"])
     return SuiteEvidence(run=run, history=history, diffs=diffs)
-
-
-def _reference(store: Store, kind: ReferenceKind, name: str, run: SuiteRun) -> Reference:
-    """The reports to compare with, without tasks that were changed since, and a remark on these."""
-    source = read_source(name, store.path)
-    if not is_run_id(name) or run.run_id is None:
-        return Reference(kind=kind, name=name, reports=source.reports, remarks=source.remarks)
-    then, now = (_digests(task_outcomes(store, [run_id])) for run_id in (name, run.run_id))
-    changed = sorted(task for task in then.keys() & now.keys() if then[task] != now[task])
-    reports = [narrowed(report, then.keys() - set(changed)) for report in source.reports]
-    remarks = [f"tasks that changed since {name} are not compared: {', '.join(changed)}"] if changed else []
-    return Reference(kind=kind, name=name, reports=reports, remarks=[*source.remarks, *remarks])
 
 
 def _skills(store: Store, evidence: SuiteEvidence) -> list[SkillNight]:

@@ -101,6 +101,16 @@ def side_text(side: FlipSide) -> str:
     return f"{side.status} ({numbers.rate(side.completion_rate)} of runs passed)"
 
 
+def tasks_apart(skill: SkillDiff) -> list[tuple[str, list[str]]]:
+    """The tasks that are not compared, by why they are not."""
+    apart = [
+        ("changed tasks, not compared", skill.tasks_changed),
+        ("tasks before only", skill.tasks_only_before),
+        ("tasks after only", skill.tasks_only_after),
+    ]
+    return [(why, names) for why, names in apart if names]
+
+
 def names_shown(names: list[str], limit: int) -> str:
     """The first names, and how many more there are."""
     rest = len(names) - limit

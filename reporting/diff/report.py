@@ -26,20 +26,22 @@ NAMES_IN_MARKDOWN, NAMES_IN_HTML = 10, 50
 
 SCRIPTS = ("elements", "theme", "sorting", "arrows", "diff_bars", "diff_flips", "diff_page")
 STYLES = ("style", "diff")
-SHOWN = ("shown_row", "points", "verdict_text", "lineage", "statistics_lines", "sensitivity", "names_shown")
+SHOWN = ("shown_row", "points", "verdict_text", "lineage", "statistics_lines", "sensitivity", "names_shown", "tasks_apart")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiffDocument:
     """A comparison with what its sides are called.
 
-    `failures` says why the gate failed, empty where it passed, None where there was none. `remarks` are shown above everything.
+    `failures` says why the gate failed, empty where it passed, None where there was none; `gate_words` is what a gate that passed
+    shows. `remarks` are shown above everything.
     """
 
     diff: ReportDiff
     before: str
     after: str
     failures: list[str] | None = None
+    gate_words: str = "no skill is worse"
     remarks: list[str] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
@@ -64,7 +66,10 @@ def render_json(document: DiffDocument) -> str:
 
 def render_markdown(document: DiffDocument) -> str:
     """Verdicts first, then each skill's figures, statistics and flipped tasks; lists are cut, and say by how much."""
-    names = ("shown_row", "points", "verdict_text", "lineage", "statistics_lines", "flips_shown", "side_text", "names_shown")
+    names = (
+        *("shown_row", "points", "verdict_text", "lineage", "statistics_lines"),
+        *("flips_shown", "side_text", "names_shown", "tasks_apart"),
+    )
     functions = {name: getattr(diff_figures, name) for name in names}
     limits = {"flips_limit": FLIPS_SHOWN, "names_limit": NAMES_IN_MARKDOWN, "excerpt_length": EXCERPT_LENGTH}
     return encodable(template("diff.md.jinja").render(document=document, **functions, **limits))

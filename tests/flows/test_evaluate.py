@@ -115,7 +115,7 @@ class TestStates:
             "ok": "pass", "wrong": "fail", "refuse": "error", "die": "error", "garbage": "error", "hang": "timeout",
         }  # fmt: skip
         kinds = items["error_kind"].dropna().to_dict()
-        assert kinds == {"refuse": "skill", "die": "infra", "garbage": "contract", "hang": "timeout"}
+        assert kinds == {"refuse": "skill", "die": "skill", "garbage": "contract", "hang": "timeout"}
         assert items["latency_ms"].to_dict()["hang"] >= HANG_MS
         assert all(items["task_run_id"].notna())
         assert all(items["flow_run_id"] == summary.flow_runs[0])
@@ -138,7 +138,7 @@ class TestRetries:
         counts = {name.split("/")[1]: each["run_count"] for name, each in runs.items()}
         assert counts == {"die-once#1": 2, "ok#1": 1}
         attempts = Store(tmp_path / "store").items(run_id=summary.run_id).set_index("task_id")["attempts"]
-        assert [attempt["error_kind"] for attempt in attempts["die-once"]] == ["infra", None]
+        assert [attempt["error_kind"] for attempt in attempts["die-once"]] == ["skill", None]
 
     @pytest.mark.parametrize("what", ["wrong", "refuse", "garbage"])
     def test_p20_what_cannot_change_is_final(self, tmp_path: Path, skill: Path, what: str) -> None:

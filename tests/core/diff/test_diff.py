@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from eval_skills.core.diff.diff import diff_reports
+from eval_skills.core.diff.diff import diff_reports, gate_failures
 from eval_skills.core.diff.model import ReportDiff, SkillDiff
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.metrics.reports import skill_reports
@@ -24,7 +24,9 @@ BEFORE = dict(zip("abcdefgh", ["ppp", "ppf", "pff", "ppp", "fff", "ppf", "fff", 
 AFTER = dict(zip("abcdefgh", ["ppp", "ppp", "ppf", "ppp", "pff", "ppp", "fff", "ppp"], strict=True))
 
 
-def reports(outcome: Outcome, skill_id: str = "s", **columns: Any) -> list[SkillCompletionReport]:
+def reports(
+    outcome: Outcome, skill_id: str = "s", digests: Mapping[str, str] | None = None, **columns: Any
+) -> list[SkillCompletionReport]:
     rows = [
         {
             "task_id": task,
@@ -32,6 +34,7 @@ def reports(outcome: Outcome, skill_id: str = "s", **columns: Any) -> list[Skill
             "status": STATUS[letter],
             "error_kind": KIND.get(letter),
             "output": f'"{letter}{run}"',
+            "task_digest": (digests or {}).get(task),
         }
         for task, runs in outcome.items()
         for run, letter in enumerate(runs)
@@ -46,7 +49,7 @@ def diff(before: Outcome, after: Outcome, **options: Any) -> SkillDiff:
     return only
 
 
-def each(count: int, runs: str) -> Outcome:
+def each(count: int, runs: str) -> dict[str, str]:
     return {f"t{index}": runs for index in range(count)}
 
 
@@ -197,8 +200,84 @@ def test_p14_items_without_a_verdict_are_shown_with_bounds() -> None:
     assert found is not None
     assert found.missing is not None
     assert (found.missing.before, found.missing.after) == (1, 3)
-    assert found.mean_difference == pytest.approx(-0.25)
+    assert (found.tasks, found.mean_difference) == (3, 0.0), "b has no verdict after; the others went as before"
     assert (found.missing.lower, found.missing.upper) == pytest.approx((-0.375, 0.125))
+
+
+class TestAnOutage:
+    def test_it_is_no_regression_and_the_gate_neither_passes_nor_says_worse(self) -> None:
+        found = diff_reports(reports(each(20, "ppp")), reports(each(20, "iii")))
+        (skill,) = found.skills
+        assert (skill.verdict, skill.statistics) == ("inconclusive", None)
+        said = "60 items without a verdict (0 before, 60 after); run them again with --resume RUN --retry-errors"
+        assert skill.explanation == said
+        assert gate_failures(found, "worse") == [f"s@1.0.0 could not be judged: {said}"]
+
+    def test_a_loss_that_holds_at_both_bounds_is_told_with_that(self) -> None:
+        found = diff(each(20, "pp"), each(18, "ff") | {"t18": "ii", "t19": "fi"})
+        assert found.verdict == "worse"
+        assert found.explanation.endswith("it holds however the 3 items without a verdict would have gone")
+        assert len(found.flips) == 19
+
+    def test_one_that_the_missing_could_undo_is_open(self) -> None:
+        lost = each(6, "f") | {f"m{index}": "i" for index in range(14)}
+        before = dict.fromkeys(lost, "p")
+        found = diff_reports(reports(before), reports(lost))
+        (skill,) = found.skills
+        assert skill.verdict == "worse", "the six failures hold even if the other fourteen had passed"
+        (skill,) = diff_reports(reports(before | {"m0": "f"}), reports(lost | {"m0": "i", "t0": "i"})).skills
+        assert skill.verdict == "inconclusive"
+        assert skill.explanation.startswith("15 items without a verdict (0 before, 15 after); run them again with --resume")
+        assert skill.explanation.endswith("the mean difference lies between -0.9500 and -0.2000")
+
+    def test_the_same_in_both_runs_decides_nothing(self) -> None:
+        down = {f"t{index}": "i" for index in range(10)}
+        assert diff(each(20, "p") | down, each(20, "p") | down).verdict == "inconclusive"
+
+    def test_ignored_it_is_judged_by_the_rest_and_says_so(self) -> None:
+        before, after = each(8, "pf"), each(8, "fi")
+        assert diff(before, after).verdict == "inconclusive"
+        found = diff(before, after, missing="ignore")
+        assert found.verdict == "worse"
+        assert found.explanation.endswith("; assumed that the 8 items without a verdict went like the others")
+
+
+class TestAChangedTask:
+    def test_it_is_listed_apart_and_enters_no_verdict(self) -> None:
+        digests = {f"t{index}": "old" for index in range(10)}
+        before, after = (
+            reports(each(10, "p"), digests=digests),
+            reports(each(10, "f"), digests=digests | {"t0": "new", "t1": "new"}),
+        )
+        (found,) = diff_reports(before, after).skills
+        assert (found.tasks_changed, found.statistics and found.statistics.tasks) == (["t0", "t1"], 8)
+        assert {flip.task_id for flip in found.flips} == {f"t{index}" for index in range(2, 10)}
+
+    def test_where_all_are_nothing_is_compared_and_no_gate_passes(self) -> None:
+        before, after = (reports(each(8, side), digests=dict.fromkeys(each(8, ""), side)) for side in "pf")
+        found = diff_reports(before, after)
+        assert (found.skills[0].verdict, found.skills[0].explanation) == ("inconclusive", "not comparable: every task changed")
+        assert gate_failures(found, "worse") == ["s@1.0.0 could not be judged: not comparable: every task changed"]
+
+    def test_a_report_that_knows_no_digests_is_paired_by_the_ids(self) -> None:
+        known = reports(each(8, "p"), digests=dict.fromkeys(each(8, ""), "new"))
+        (found,) = diff_reports(reports(each(8, "p")), known).skills
+        assert (found.tasks_changed, found.statistics and found.statistics.tasks) == ([], 8)
+
+
+class TestNotProven:
+    def test_what_is_proven_to_have_lost_less_than_the_margin_passes(self) -> None:
+        assert gate_failures(diff_reports(reports(each(200, "p")), reports(each(200, "p"))), "not-proven") == []
+
+    def test_a_sample_that_proves_nothing_does_not(self) -> None:
+        (failure,) = gate_failures(diff_reports(reports(each(20, "p")), reports(each(20, "p"))), "not-proven")
+        assert failure.startswith("s@1.0.0: not proven that it lost less than 0.03: the mean difference lies in 90 % [-0.1")
+
+    def test_what_is_missing_counts_as_lost(self) -> None:
+        after = each(190, "p") | {f"t{index}": "i" for index in range(190, 200)}
+        found = diff_reports(reports(each(200, "p")), reports(after), missing="ignore")
+        assert gate_failures(found, "not-proven") == []
+        assert gate_failures(diff_reports(reports(each(200, "p")), reports(after)), "not-proven", margin=0.03) != []
 
 
 def test_tasks_of_one_side_are_named() -> None:

@@ -44,8 +44,8 @@ NOTHING = "nothing could be compared: no skill has a task that was recorded on b
         pytest.param([skill("a", "worse"), skill("b", "better")], ["a@1.0.0 is worse: because"], id="one-is-worse"),
         pytest.param([], [NOTHING], id="p40-no-skill"),
         pytest.param([ADDED], [NOTHING], id="p40-only-added"),
-        pytest.param([UNSHARED], [NOTHING], id="p40-no-shared-task"),
-        pytest.param([UNSHARED, skill("a", "equivalent")], [], id="one-was-compared"),
+        pytest.param([UNSHARED], ["x@1.0.0 could not be judged: because"], id="p40-no-shared-task"),
+        pytest.param([UNSHARED, skill("a", "equivalent")], ["x@1.0.0 could not be judged: because"], id="one-was-compared"),
     ],
 )
 def test_p49_what_a_gate_fails_on(skills: list[dict[str, Any]], failures: list[str]) -> None:

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from eval_skills.core.diff.diff import diff_reports
+from eval_skills.core.diff.diff import diff_reports, judged_together
 from eval_skills.core.metrics.tasks import count_tallies
 from eval_skills.core.models import ConfidenceInterval, Latency, SkillCompletionReport, Summary, TaskResult, TokenCost
-from eval_skills.core.nightly.classification import adjust_verdicts
 from eval_skills.core.nightly.evidence import Against, ReferenceKind, SkillNight
 
 Outcome = Mapping[str, str]
@@ -69,7 +68,7 @@ def skill_night(
     against: list[Against] = []
     if before is not None:
         then = report(before)
-        (diff,) = adjust_verdicts([diff_reports([then], [after])])
+        (diff,) = judged_together([diff_reports([then], [after])])
         against = [Against(kind=kind, name="reference", before=then, diff=diff.skills[0])]
     known = history if history is not None else before or {}
     tallies = {"before": count_tallies(report(known).task_results), "after": count_tallies(after.task_results)}

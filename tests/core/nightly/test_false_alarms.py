@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
-from eval_skills.core.diff.diff import diff_reports
+from eval_skills.core.diff.diff import diff_reports, judged_together
 from eval_skills.core.metrics.tasks import Tally, count_tallies, merge_tallies
-from eval_skills.core.nightly.classification import adjust_verdicts, classify
+from eval_skills.core.nightly.classification import classify
 from eval_skills.core.nightly.evidence import BAD, Against, Classification, FreshRuns, LostEvidence, SkillNight
 from tests.core.nightly.night_figures import report
 
@@ -46,7 +46,7 @@ def night(number: int, subjects: list[Subject]) -> list[Classification]:
         diff_reports([report(subject.good[-1])], [now]) if subject.good else None
         for subject, now in zip(subjects, reports, strict=True)
     ]
-    judged = iter(adjust_verdicts([diff for diff in diffs if diff is not None]))
+    judged = iter(judged_together([diff for diff in diffs if diff is not None]))
     skills = []
     for subject, now, diff in zip(subjects, reports, diffs, strict=True):
         against = (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from eval_skills.core.diff.diff import diff_reports
+from eval_skills.core.diff.diff import diff_reports, judged_together
 from eval_skills.core.metrics.tasks import count_tallies
-from eval_skills.core.nightly.classification import adjust_verdicts, classify
+from eval_skills.core.nightly.classification import classify
 from eval_skills.core.nightly.evidence import Classification, FreshRuns, LostEvidence, SkillNight
 from tests.core.nightly.night_figures import Outcome, each, report, skill_night
 from tests.tables import each_row
@@ -50,7 +50,7 @@ def test_what_moved_is_asked_again(before: Outcome, tonight: Outcome, moved: lis
         pytest.param(each(8, "ppp"), each(8, "pff"), each(8, "ffp"), "regressed", id="worse-and-worse-again"),
         pytest.param(each(8, "ppp"), each(8, "pff"), each(8, "ppp"), "flaky", id="worse-and-not-again"),
         pytest.param(each(8, "ppp"), each(8, "pff"), each(8, "ppp", t0="f", t1="f"), "flaky", id="two-of-eight-again"),
-        pytest.param(each(20, "p"), ONE_BROKEN, {"t3": "iiiiii"}, "flaky", id="fresh-runs-without-a-verdict-confirm-nothing"),
+        pytest.param(each(20, "p"), ONE_BROKEN, {"t3": "iiiiii"}, "suspect", id="fresh-runs-without-a-verdict-decide-nothing"),
     ],
 )
 def test_only_what_holds_is_a_regression(before: Outcome, tonight: Outcome, fresh: Outcome, verdict: str) -> None:
@@ -144,7 +144,7 @@ def test_p42_every_comparison_of_the_night_is_adjusted_for_all_others() -> None:
     alone = diff_reports([report(each(6, "p"))], [report(each(6, "f"))])
     assert [skill.verdict for skill in alone.skills] == ["worse"]
     assert alone.skills[0].statistics is not None
-    together = adjust_verdicts([alone, diff_reports([report(each(6, "p"))], [report(each(6, "p"))])])
+    together = judged_together([alone, diff_reports([report(each(6, "p"))], [report(each(6, "p"))])])
     assert [skill.verdict for diff in together for skill in diff.skills] == ["inconclusive", "inconclusive"]
     statistics = together[0].skills[0].statistics
     assert statistics is not None

@@ -113,15 +113,15 @@ if not os.path.exists(os.environ["NOTE"]):
 print(reply("ok"))
 """,
         "pass",
-        attempts=("infra", None),
+        attempts=("skill", None),
     ),
     Hostile(
         "always-crashes",
         "print('no disk', file=sys.stderr); sys.exit(3)",
         "error",
-        "infra",
+        "skill",
         r"ended without an answer \(exit code 3\).*stderr: no disk",
-        attempts=("infra", "infra"),
+        attempts=("skill", "skill"),
     ),
     Hostile(
         "answers-50-mb",

@@ -61,6 +61,10 @@ def unreadable(name: str, reason: str, **more: Any) -> Service:
     return Service(name, "error", "contract", reason, ("contract",), **more)
 
 
+def fails(name: str, reason: str) -> Service:
+    return Service(name, "error", "skill", reason, ("skill", "skill"))
+
+
 def hangs(name: str, **more: Any) -> Service:
     return Service(name, "timeout", "timeout", "no answer within 0.3 s", ("timeout", "timeout"), **more)
 
@@ -77,7 +81,7 @@ SERVICES = (
     Service("closes-in-the-body", reason="peer closed connection without sending complete", attempts=TWICE),
     Service("no-http", reason="illegal status line", attempts=TWICE),
     Service("too-many", reason="HTTP 429 from .*/too-many: slow down", attempts=TWICE),
-    Service("broken", reason="HTTP 500 from .*: Traceback", attempts=TWICE),
+    fails("broken", "HTTP 500 from .*: Traceback"),
     Service("overloaded", reason="HTTP 503 from .*: <html>busy", attempts=TWICE),
     Service("not-there", reason="HTTP 404 from .*: <html>no such page", attempts=ONCE),
     Service("circle", reason="redirected in a circle: .*/circle → .*/circle", attempts=ONCE),
@@ -88,7 +92,7 @@ SERVICES = (
     unreadable("half-a-json", r"HTTP 200 .*not JSON: .*it was: \{\"answer\": \[1, 2"),
     unreadable("invalid-utf-8", r"not UTF-8 \(byte 1\)"),
     unreadable("body-of-50-mb", r"the body has more than 1,000,000 bytes \(maxOutputBytes\)"),
-    Service("error-of-50-mb", reason="HTTP 500 from .*: xxx", attempts=TWICE),
+    fails("error-of-50-mb", "HTTP 500 from .*: xxx"),
     unreadable("deep-json", "nested deeper than 200 levels"),
     unreadable("huge-number", "digits"),
     unreadable("stream-ends-early", r"the stream ended without '\[DONE\]'", config=STREAM),

@@ -96,7 +96,7 @@ def test_a_server_that_dies_in_the_middle_loses_no_item(private_place: Workplace
 
 class TestSkillServers:
     @pytest.mark.slow
-    def test_p19_a_skill_whose_server_is_down_is_infra_and_the_others_complete(self, workplace: Workplace) -> None:
+    def test_p19_a_server_that_is_down_is_infra_and_one_that_dies_is_the_skills(self, workplace: Workplace) -> None:
         workplace.add_skill("echo", ECHO, entrypoint=f"{sys.executable} -ISs skill.py")
         workplace.add_skill("down", "", adapterType="http", entrypoint="http://127.0.0.1:9/")
         never = {"serve": {"command": f"{sys.executable} -ISs -c 'import time; time.sleep(600)'", "readyTimeoutMs": 300}}
@@ -111,7 +111,7 @@ class TestSkillServers:
             ("echo", "pass", ""): 3,
             ("down", "error", "infra"): 3,
             ("mute", "error", "infra"): 3,
-            ("dead", "error", "infra"): 3,
+            ("dead", "error", "skill"): 3,
         }
         message = items.set_index("skill_id")["error_message"].groupby(level=0).first()
         assert "refused" in message["down"]

@@ -53,7 +53,7 @@ async def outcome_of(plan: RunPlan, *earlier: Attempt) -> Outcome:
         pytest.param("ok", "pass", None, False, id="right"),
         pytest.param("wrong", "fail", None, False, id="wrong"),
         pytest.param("refuse", "error", "skill", False, id="an-error-reply-is-final"),
-        pytest.param("die", "error", "infra", True, id="a-dead-worker-may-be-replaced"),
+        pytest.param("die", "error", "skill", True, id="a-dead-worker-may-be-replaced"),
         pytest.param("hang", "timeout", "timeout", True, id="a-timeout-may-pass"),
     ],
 )

@@ -60,8 +60,8 @@ def test_p49_each_skill_has_its_verdict_and_what_the_sample_could_have_shown(doc
     worse = text_of(page, "echo@1.0.0")
     assert "✘ worse · mean difference -1.0000" in worse
     assert "What this sample could have shown is not known: the tasks' differences do not vary" in worse
-    assert "Tasks of A only: only" in worse
-    assert "inconclusive · cannot decide at this size: 0 of 8 tasks differ" in text_of(page, "same@1.0.0")
+    assert "Tasks before only: only" in worse
+    assert "inconclusive · no task differs, and 8 tasks cannot show that nothing changed" in text_of(page, "same@1.0.0")
     assert "No task flipped." in text_of(page, "same@1.0.0")
     assert "Only B has this skill" in text_of(page, "new@1.0.0")
     assert "Only A has this skill" in text_of(page, "gone@1.0.0")
@@ -103,7 +103,7 @@ def test_flipped_tasks_are_all_in_it_with_both_answers(document: Callable[..., D
 
 @pytest.mark.parametrize(
     ("failures", "says"),
-    [(None, None), ([], "Gate passed."), (["x is worse"], "<li>x is worse</li>")],
+    [(None, None), ([], "Gate passed:</strong> no skill is worse."), (["x is worse"], "<li>x is worse</li>")],
     ids=["no-gate", "passed", "failed"],
 )
 def test_the_gate_is_stated_where_there_is_one(

@@ -67,7 +67,7 @@ def test_p49_markdown_explains_the_verdict(document: Callable[..., DiffDocument]
 
 @pytest.mark.parametrize(
     ("failures", "says"),
-    [(None, None), ([], "✔ **Gate passed**"), (["x is worse"], "✘ **Gate failed:** x is worse")],
+    [(None, None), ([], "✔ **Gate passed:** no skill is worse"), (["x is worse"], "✘ **Gate failed:** x is worse")],
     ids=["no-gate", "passed", "failed"],
 )
 def test_the_gate_is_stated_where_there_is_one(

@@ -66,13 +66,16 @@ def test_a_small_difference_is_not_shown_as_none(value: float, text: str) -> Non
     assert points(value) == text
 
 
+AT_BOUND = {
+    "pValue": 0.5, "adjustedP": 0.5, "equivalenceInterval": {"lower": -0.2, "upper": 0.2, "level": 0.9, "method": "t"}
+}  # fmt: skip
 STATISTICS = {
     "tasks": 8, "tasksBetter": 5, "tasksWorse": 1, "meanDifference": 0.2083, "equivalenceMargin": 0.05, "correlation": 0.9,
     "interval": {"lower": 0.064, "upper": 0.353, "level": 0.95, "method": "t"},
     "equivalenceInterval": {"lower": 0.093, "upper": 0.324, "level": 0.9, "method": "t"},
     "test": "sign_flip_exact", "seed": 1, "pValue": 0.0625, "adjustedP": 0.125, "signTestP": 0.0625, "tTestP": 0.01,
     "pFloor": 0.03125, "smallestEffect": 0.199, "tasksNeeded": 120,
-    "missing": {"before": 1, "after": 2, "lower": -0.1, "upper": 0.3},
+    "missing": {"before": 1, "after": 2, "lower": -0.1, "upper": 0.3, "atLower": AT_BOUND, "atUpper": AT_BOUND},
 }  # fmt: skip
 
 
