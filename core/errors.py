@@ -11,6 +11,7 @@
     ├─ ItemError            one item went wrong; it becomes data, never the end of a run
     │  ├─ SkillError        the skill answered with an error           (kind skill)
     │  │  └─ SkillCrashed   … its program or service failed instead of answering; another attempt may succeed
+    │  │     └─ SkillNotStarted   … it ended as soon as it was started; asking again gives the same
     │  ├─ ContractError     the skill answered something unreadable    (kind contract)
     │  ├─ InfraError        the skill could not be reached or started  (kind infra)
     │  │  └─ SkillUnavailable   … and another attempt may succeed
@@ -95,6 +96,12 @@ class SkillCrashed(SkillError):
     """The skill's own program ended, or its service failed, instead of answering; another attempt may succeed."""
 
     transient = True
+
+
+class SkillNotStarted(SkillCrashed):
+    """The skill's own program or service ended as soon as it was started; starting it again gives the same."""
+
+    transient = False
 
 
 class ContractError(ItemError):

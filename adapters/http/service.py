@@ -15,7 +15,7 @@ from eval_skills.adapters.process.child import Child
 from eval_skills.adapters.process.launch import Launch, spawn
 from eval_skills.adapters.process.streams import OutputTail, last_lines
 from eval_skills.adapters.sandbox.limits import limit_reached
-from eval_skills.core.errors import InfraError, SkillError, SkillUnavailable
+from eval_skills.core.errors import InfraError, SkillNotStarted, SkillUnavailable
 
 _POLL_S = 0.02
 _SETTLE_S = 0.1
@@ -40,13 +40,13 @@ class Service:
 
         Raises:
             InfraError: it cannot be started, or is not ready in time; with its last lines.
-            SkillError: it ends at once; with them, too.
+            SkillNotStarted: it ends at once; with them, too.
         """
         if self._starting is None or (_succeeded(self._starting) and self._describe_end()):
             self._starting = asyncio.create_task(self._start(client))
         try:
             await asyncio.shield(self._starting)
-        except (InfraError, SkillError) as error:  # each caller gets an error of its own, to note its latency in
+        except (InfraError, SkillNotStarted) as error:  # each caller gets an error of its own, to note its latency in
             raise type(error)(str(error)) from None
 
     async def describe_end(self) -> str:
@@ -104,7 +104,8 @@ class Service:
 
     def _refuse_dead(self) -> None:
         if describe_end := self._describe_end():
-            raise SkillError(f"at its start {describe_end}")
+            kind = InfraError if self._child is not None and self._child.was_not_found else SkillNotStarted
+            raise kind(f"at its start {describe_end}")
 
     def _describe_end(self) -> str:
         if self._child is None or not self._child.exited.done():

@@ -15,7 +15,7 @@ from eval_skills.adapters.mcp.interceptors import Handshake, ServerRequests, int
 from eval_skills.adapters.mcp.schemas import OutputSchemas
 from eval_skills.adapters.mcp.server import McpServer
 from eval_skills.adapters.process.streams import last_lines
-from eval_skills.core.errors import ContractError, InfraError, ItemError, SkillCrashed, SkillError, SkillUnavailable
+from eval_skills.core.errors import ContractError, InfraError, ItemError, SkillCrashed, SkillNotStarted, SkillUnavailable
 
 if TYPE_CHECKING:
     from mcp_types import LoggingMessageNotificationParams, Tool
@@ -172,7 +172,8 @@ class McpSession:
             said = last_lines(self.transport.stderr())
             return InfraError("; ".join(filter(None, (limit, self.transport.seen(), said and f"stderr: {said}"))))
         if self.transport.died:
-            return SkillError(await self.transport.describe_end("at its start"))
+            ended = InfraError if self.transport.was_not_found else SkillNotStarted
+            return ended(await self.transport.describe_end("at its start"))
         if any(isinstance(cause, ValidationError) for cause in causes):
             return ContractError(f"the server does not follow the MCP version that it names: {causes[0]}")
         if refused := next((cause for cause in causes if isinstance(cause, MCPError)), None):

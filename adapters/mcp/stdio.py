@@ -68,6 +68,10 @@ class StdioTransport(Transport):
     def died(self) -> bool:
         return self._died
 
+    @property
+    def was_not_found(self) -> bool:
+        return self._child is not None and self._child.exited.done() and self._child.was_not_found
+
     @asynccontextmanager
     async def connect(self) -> AsyncIterator[TransportStreams]:
         """Start the server; leaving ends it."""

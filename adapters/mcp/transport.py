@@ -56,6 +56,11 @@ class Transport(ABC):
         """How the other end went, as a phrase with `when` in it; waits briefly for what the system is about to report."""
 
     @property
+    def was_not_found(self) -> bool:
+        """Whether the server is a program that is missing or may not be run."""
+        return False
+
+    @property
     def died(self) -> bool:
         """Whether the server is a program that ended without being asked to."""
         return False

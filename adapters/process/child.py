@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from psutil import Process
 
 CPU_TIME_USED = " after all of its CPU time"
+_NOT_FOUND = frozenset({126, 127})
+"""Exit codes by which `env` and shells say that the program is missing or may not be run."""
+
 _KILLED = frozenset({-signal.SIGKILL, 128 + signal.SIGKILL})
 """The signal itself, or as a program passes it on that waited for the one that got it."""
 
@@ -76,6 +79,16 @@ class Child(asyncio.SubprocessProtocol):
     def watch_cpu(self, limit_s: int) -> None:
         """Find out whether it computes for `limit_s`, after which the system may kill it."""
         self._cpu = CpuWatch(self.pid, limit_s)
+
+    @property
+    def was_stopped(self) -> bool:
+        """Whether it ended because `stop` ended it."""
+        return self._stopping
+
+    @property
+    def was_not_found(self) -> bool:
+        """Whether one that has ended never was the program: it is missing, or may not be run."""
+        return self.exited.result() in _NOT_FOUND
 
     def how_it_ended(self) -> str:
         """`describe_exit` of one that has ended, and whether the limit of its CPU time explains that it was killed."""

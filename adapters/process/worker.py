@@ -19,9 +19,6 @@ from eval_skills.core.errors import ContractError, InfraError, ItemError, SkillC
 LOOK_EVERY_S = 0.001
 """How often a worker that is starting is looked at: has it read its first request?"""
 
-_NOT_STARTED = frozenset({126, 127})
-"""Exit codes by which `env` and shells say that the program is missing or may not be run."""
-
 
 class Worker:
     """A process with one request in flight at most.
@@ -176,7 +173,9 @@ class Worker:
         how = self._child.how_it_ended()
         said = last_lines(self._child.stderr.text())
         said = f"; stderr: {said}" if said else ""
-        if code in _NOT_STARTED or (code and sandbox_found_no_program(said)):
+        if self._child.was_stopped:
+            return closed_during_the_call()
+        if self._child.was_not_found or (code and sandbox_found_no_program(said)):
             return InfraError(f"the program could not be started ({how}){said}")
         if code == 0 and self._last:
             return ContractError(f"it ended without an answer to id {self._request_id} ({how}); {self.seen()}{said}")
@@ -187,7 +186,7 @@ class Worker:
 
 
 def closed_during_the_call() -> InfraError:
-    """What becomes of a call whose process was still being started when its adapter was closed."""
+    """What becomes of a call whose adapter was closed."""
     return InfraError("the adapter was closed during the call")
 
 

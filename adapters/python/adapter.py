@@ -21,7 +21,7 @@ from eval_skills.adapters.process.worker import Worker, WorkerPool
 from eval_skills.adapters.python.entrypoint import python_entrypoint
 from eval_skills.adapters.python.host import main as host
 from eval_skills.adapters.python.host.answer import MESSAGE_CHARS
-from eval_skills.core.errors import ContractError, InfraError, SkillCrashed, SkillError, SkillUnavailable
+from eval_skills.core.errors import ContractError, InfraError, SkillCrashed, SkillError, SkillNotStarted, SkillUnavailable
 from eval_skills.core.models import Skill, SkillResponse
 from eval_skills.core.text import one_line
 
@@ -116,7 +116,7 @@ class HostedAdapter(Adapter, Generic[C]):
         except (InfraError, SkillCrashed) as error:
             raise type(error)(f"loading {self._entrypoint}: {error}", logs=worker.take_logs()) from None
         if reply.failed:
-            raise InfraError(reply.content["message"], logs=worker.take_logs())
+            raise SkillNotStarted(reply.content["message"], logs=worker.take_logs())
         self._loaded = reply.content
 
 

@@ -49,8 +49,13 @@ def _items(reports: Reports) -> list[tuple[ItemKey, TaskResult]]:
 
 
 def _without(reports: Reports, keys: set[ItemKey]) -> list[SkillCompletionReport]:
+    """The reports without these items; with no digests of tasks, as what is expected may differ between two scorings."""
     kept = [
-        [item for item in report.task_results if (report.skill_key, item.task_id, item.run_index) not in keys]
+        [
+            item.model_copy(update={"task_digest": None})
+            for item in report.task_results
+            if (report.skill_key, item.task_id, item.run_index) not in keys
+        ]
         for report in reports
     ]
     return [report.model_copy(update={"task_results": items}) for report, items in zip(reports, kept, strict=True)]

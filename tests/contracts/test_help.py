@@ -109,7 +109,8 @@ OPTIONS: dict[tuple[str, ...], dict[str, str]] = {
     ("completion",): {},
     ("report", "convert"): {"--input": "", "--format": "junit", "--output": "", "--store": "./eval-store"},
     ("report", "diff"): {
-        "--label-a": "as it was given", "--label-b": "as it was given", "--map": "", "--min-effect": "0", "--fail-on": "worse",
+        "--label-a": "as it was given", "--label-b": "as it was given", "--map": "", "--min-effect": "0", "--missing": "bounds",
+        "--margin": "0.03", "--fail-on": "worse",
         "--output": "", "--format": "markdown", "--store": "./eval-store",
     },
     ("server", "start"): {"--port": "4200"},

@@ -17,7 +17,7 @@ from eval_skills.adapters.python.host.answer import error_data
 from eval_skills.adapters.python.host.errors import Unfinished
 from eval_skills.adapters.python.host.langchain import refuse_waiting
 from eval_skills.adapters.sandbox.limits import name_limit
-from eval_skills.core.errors import ContractError, ItemError, SkillError, SkillUnavailable
+from eval_skills.core.errors import ContractError, ItemError, SkillCrashed, SkillError
 from eval_skills.core.models import Skill, SkillResponse, ToolCall, Usage
 from tests.adapters.hosted import Hosted
 from tests.adapters.mcp_probe import by_hand, failure, mcp_skill
@@ -171,7 +171,7 @@ def test_a_limit_that_explains_an_error_keeps_it() -> None:
 
 @pytest.mark.parametrize(
     ("status", "kind"),
-    [pytest.param(422, SkillError, id="final"), pytest.param(500, SkillUnavailable, id="transient")],
+    [pytest.param(422, SkillError, id="final"), pytest.param(500, SkillCrashed, id="transient")],
 )
 @pytest.mark.parametrize("padding", [pytest.param(0, id="short"), pytest.param(200_000, id="long")])
 async def test_an_http_error_keeps_what_its_body_tells(wire: Wire, status: int, kind: type[ItemError], padding: int) -> None:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from eval_skills.adapters.http.errors import retry_after_s, status_error
-from eval_skills.core.errors import InfraError, ItemError, SkillError, SkillUnavailable
+from eval_skills.core.errors import InfraError, ItemError, SkillCrashed, SkillError, SkillUnavailable
 from tests.tables import each_row
 
 NOW = datetime(2026, 11, 22, 12, 0, 0, tzinfo=UTC)
@@ -19,7 +19,8 @@ def test_success_is_no_error(status: int) -> None:
 @pytest.mark.parametrize(
     ("statuses", "kind"),
     [
-        pytest.param([408, 425, 429, 500, 501, 502, 503, 504, 599], SkillUnavailable, id="p20-transient"),
+        pytest.param([408, 425, 429, 502, 503, 504], SkillUnavailable, id="p20-transient"),
+        pytest.param([500, 501, 505, 599], SkillCrashed, id="failed"),
         pytest.param([401, 403, 404, 405], InfraError, id="not-reached"),
         pytest.param([400, 402, 409, 418, 422, 451], SkillError, id="refused-by-the-skill"),
         pytest.param([301, 302, 304, 307, 308], InfraError, id="redirected"),
@@ -29,7 +30,7 @@ def test_p20_the_kind_follows_from_the_status(statuses: list[int], kind: type[It
     for status in statuses:
         error = status_error(status, {}, "", "http://x")
         assert type(error) is kind
-        assert error.transient is (kind is SkillUnavailable)
+        assert error.transient is (kind in (SkillUnavailable, SkillCrashed))
 
 
 def test_p21_the_status_comes_first_then_a_bounded_excerpt() -> None:

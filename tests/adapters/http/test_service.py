@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from eval_skills.adapters.http.adapter import HttpAdapter
-from eval_skills.core.errors import InfraError, InputError, ItemError, SkillUnavailable
+from eval_skills.core.errors import InfraError, InputError, ItemError, SkillCrashed, SkillNotStarted
 from eval_skills.core.models import Skill
 from tests.adapters.programs import PATIENCE_S, in_time
 
@@ -125,7 +125,7 @@ async def test_a_service_that_is_not_ready_in_time_is_ended_and_quoted(
 
 async def test_a_service_that_dies_at_its_start_is_named_with_exit_code_and_last_lines(served_skill: MakeSkill) -> None:
     error = await failure(served_skill("print('starting', flush=True); raise SystemExit('no database')", readyPath="/ready"))
-    assert type(error) is InfraError
+    assert type(error) is SkillNotStarted
     assert "at its start the service died (exit code 1); its last lines: starting | no database" in str(error)
 
 
@@ -151,7 +151,7 @@ async def test_a_service_that_dies_in_a_call_is_started_again_before_the_next(
 ) -> None:
     async with HttpAdapter(served_skill(SERVICE, readyPath="/ready")) as adapter:
         first = (await adapter.call(1, PATIENCE_S)).output["pid"]
-        with pytest.raises(SkillUnavailable):
+        with pytest.raises(SkillCrashed):
             await adapter.call("die", PATIENCE_S)
         await has_died(adapter)
         answers = await asyncio.gather(*(adapter.call(number, PATIENCE_S) for number in range(3)))
@@ -164,11 +164,11 @@ async def test_a_failed_restart_is_not_tried_for_every_item(served_skill: MakeSk
     skill = served_skill(SERVICE, readyPath="/ready")
     async with HttpAdapter(skill) as adapter:
         (tmp_path / "service.py").write_text("open('starts', 'a').write('x'); raise SystemExit(4)")
-        with pytest.raises(SkillUnavailable):
+        with pytest.raises(SkillCrashed):
             await adapter.call("die", PATIENCE_S)
         await has_died(adapter)
         for _ in range(3):
-            with pytest.raises(InfraError, match="exit code 4"):
+            with pytest.raises(SkillNotStarted, match="exit code 4"):
                 await adapter.call(1, PATIENCE_S)
     assert (tmp_path / "starts").read_text() == "x"
 

@@ -13,7 +13,7 @@ import pytest
 
 from eval_skills.adapters import check_skill, open_adapter
 from eval_skills.adapters.mcp.adapter import McpAdapter
-from eval_skills.core.errors import ContractError, InfraError, InputError, ItemError, SkillError, SkillTimeout
+from eval_skills.core.errors import ContractError, InfraError, InputError, ItemError, SkillError, SkillNotStarted, SkillTimeout
 from tests.adapters.mcp_probe import Tools, ask, by_hand, failure, mcp_skill, modern
 from tests.tables import each_row
 
@@ -162,10 +162,12 @@ async def test_a_server_that_refuses_every_version_is_asked_twice_and_quoted(tmp
     ("entrypoint", "kind", "message"),
     [
         pytest.param("no-such-server", InfraError, "ended at its start .*cannot start 'no-such-server': No such", id="missing"),
-        pytest.param(by_hand("crash"), InfraError, r"ended at its start \(exit code 1\); stderr: no configuration", id="crash"),
+        pytest.param(
+            by_hand("crash"), SkillNotStarted, r"ended at its start \(exit code 1\); stderr: no configuration", id="crash"
+        ),
         pytest.param(by_hand("mute"), InfraError, r"not ready within 0.8 s \(connectTimeoutMs\)", id="mute"),
         pytest.param(by_hand("empty"), InfraError, "offers no tools; 'echo' was asked for", id="no-tools"),
-        pytest.param(f"{sys.executable} -c 'print(1)'", InfraError, "ended at its start", id="no-server"),
+        pytest.param(f"{sys.executable} -c 'print(1)'", SkillNotStarted, "ended at its start", id="no-server"),
     ],
 )
 async def test_a_server_that_does_not_start_fails_its_items(

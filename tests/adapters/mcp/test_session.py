@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from eval_skills.core.errors import InfraError, SkillTimeout, SkillUnavailable
+from eval_skills.core.errors import InfraError, SkillCrashed, SkillTimeout
 from tests.adapters.mcp_probe import PATIENCE_S, Tools, by_hand, mcp_skill
 
 Running = Callable[[], list[str]]
@@ -88,7 +88,7 @@ async def test_a_server_that_answers_nothing_more_is_replaced_and_its_other_call
 
 async def test_p19_a_server_that_dies_in_a_call_is_started_again_for_the_next(tools: Tools, tmp_path: Path) -> None:
     async with tools:
-        with pytest.raises(SkillUnavailable, match=r"ended before it answered \(killed by SIGKILL") as caught:
+        with pytest.raises(SkillCrashed, match=r"ended before it answered \(killed by SIGKILL") as caught:
             await tools.use("die_once", {"note": str(tmp_path / "note")})
         assert caught.value.transient
         assert await tools.use("die_once", {"note": str(tmp_path / "note")}) == "alive"
@@ -103,7 +103,7 @@ async def test_a_death_fails_every_call_in_flight_and_no_later_one(tools: Tools)
         await asyncio.sleep(0)
         doomed = asyncio.create_task(tools.use("die"))
         outcomes = await asyncio.gather(*waiting, doomed, return_exceptions=True)
-        assert [type(outcome).__mro__[1] for outcome in outcomes] == [SkillUnavailable] * 4
+        assert [type(outcome).__mro__[1] for outcome in outcomes] == [SkillCrashed] * 4
         assert all("exit code 3); stderr: going down" in str(outcome) for outcome in outcomes)
         assert await tools.use("echo", {"x": 1}) == {"x": 1}
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from eval_skills.adapters.process.adapter import LINGER_S, SubprocessAdapter
-from eval_skills.core.errors import ContractError, InfraError, ItemError, SkillError, SkillUnavailable
+from eval_skills.core.errors import ContractError, InfraError, ItemError, SkillCrashed, SkillError
 from eval_skills.core.models import Skill
 from tests.adapters.programs import ECHO, ONE_SHOT, PATIENCE_S, ask, failure
 from tests.tables import each_row
@@ -107,9 +107,9 @@ async def test_an_envelope_is_read(program_skill: MakeSkill) -> None:
         pytest.param('sys.stdout.write("x" * 2000)', ContractError, r"more than 1,000 bytes", id="huge-unfinished-line"),
         pytest.param('print(reply({"output": 1, "usage": 3}))', ContractError, r"malformed envelope: usage", id="bad-envelope"),
         pytest.param("print(reply(0, error={'code': 3, 'message': 'no'}))", SkillError, "error 3: no", id="error"),
-        pytest.param('sys.exit("went wrong")', SkillUnavailable, r"\(exit code 1\); stderr: went wrong", id="exit-1"),
-        pytest.param("os.kill(os.getpid(), 9)", SkillUnavailable, r"killed by SIGKILL", id="killed"),
-        pytest.param("os.kill(os.getpid(), 15)", SkillUnavailable, r"killed by SIGTERM", id="terminated"),
+        pytest.param('sys.exit("went wrong")', SkillCrashed, r"\(exit code 1\); stderr: went wrong", id="exit-1"),
+        pytest.param("os.kill(os.getpid(), 9)", SkillCrashed, r"killed by SIGKILL", id="killed"),
+        pytest.param("os.kill(os.getpid(), 15)", SkillCrashed, r"killed by SIGTERM", id="terminated"),
         pytest.param(
             'os.execvp("sh", ["sh", "-c", "no-such-program-here"])', InfraError, r"exit code 127\); stderr: .*not found", id="127"
         ),

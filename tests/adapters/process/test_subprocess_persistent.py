@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from eval_skills.adapters.process.adapter import SubprocessAdapter
-from eval_skills.core.errors import SkillError, SkillTimeout, SkillUnavailable
+from eval_skills.core.errors import SkillCrashed, SkillError, SkillTimeout
 from eval_skills.core.models import Skill
 from tests.adapters.programs import ECHO, PATIENCE_S, WARM, failure, in_time
 
@@ -59,7 +59,7 @@ async def test_the_pool_grows_with_concurrent_calls_and_reuses_the_last(program_
 async def test_a_worker_that_dies_is_replaced(program_skill: MakeSkill) -> None:
     async with SubprocessAdapter(program_skill(WARM, persistent=True)) as adapter:
         first = (await adapter.call(1, PATIENCE_S)).output
-        with pytest.raises(SkillUnavailable, match=r"exit code 9\) after 1 answered request"):
+        with pytest.raises(SkillCrashed, match=r"exit code 9\) after 1 answered request"):
             await adapter.call("die", PATIENCE_S)
         second = (await adapter.call(2, PATIENCE_S)).output
     assert second["number"] == 1

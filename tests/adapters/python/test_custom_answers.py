@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from eval_skills.adapters import open_adapter
-from eval_skills.core.errors import ContractError, SkillError, SkillUnavailable
+from eval_skills.core.errors import ContractError, SkillCrashed, SkillError
 from eval_skills.core.models import Usage
 from tests.adapters.programs import PATIENCE_S
 from tests.adapters.python_calls import MakeSkill, ask, failure
@@ -76,13 +76,13 @@ async def test_an_error_keeps_the_worker_and_a_death_replaces_it(python_skill: M
             return os.getpid()
     """
     async with open_adapter(python_skill(source)) as adapter:
-        with pytest.raises(SkillUnavailable, match=r"exit code 9\)$"):  # the request that loaded it is no call
+        with pytest.raises(SkillCrashed, match=r"exit code 9\)$"):  # the request that loaded it is no call
             await adapter.call("die", PATIENCE_S)
         first = (await adapter.call(None, PATIENCE_S)).output
         with pytest.raises(SkillError, match="SystemExit: bye"):
             await adapter.call("leave", PATIENCE_S)
         assert (await adapter.call(None, PATIENCE_S)).output == first
-        with pytest.raises(SkillUnavailable, match=r"exit code 9\) after 3 answered requests") as caught:
+        with pytest.raises(SkillCrashed, match=r"exit code 9\) after 3 answered requests") as caught:
             await adapter.call("die", PATIENCE_S)
         assert caught.value.transient
         assert (await adapter.call(None, PATIENCE_S)).output != first

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from eval_skills.adapters import check_skill, open_adapter
-from eval_skills.core.errors import InfraError, InputError, ItemError, SkillUnavailable
+from eval_skills.core.errors import InfraError, InputError, ItemError, SkillCrashed
 from tests.adapters.programs import PATIENCE_S
 from tests.adapters.python_calls import MakeSkill, Running, failure, output
 
@@ -34,7 +34,7 @@ async def test_a_process_that_dies_while_it_loads_may_be_tried_again(python_skil
     """
     assert await output(python_skill(source), 1) == 1
     error = await failure(python_skill("import os; os._exit(5)"))
-    assert isinstance(error, SkillUnavailable)
+    assert isinstance(error, SkillCrashed)
     assert "loading skill:run: the process ended without an answer (exit code 5)" in str(error)
 
 

@@ -109,9 +109,11 @@ async def test_p16_a_task_s_own_limit_cuts_its_call(make_request: MakeRequest, w
 
 
 async def test_p29_earlier_attempts_are_kept_and_a_failure_keeps_the_time_it_took(make_plan_of: MakePlan) -> None:
-    before = Attempt(started_at=datetime(2026, 11, 21, tzinfo=UTC), latency_ms=12.0, error_kind="infra")
+    before = Attempt(
+        started_at=datetime(2026, 11, 21, tzinfo=UTC), latency_ms=12.0, error_kind="infra"
+    )  # a service refused; this one then crashed
     failed = (await outcome_of(make_plan_of("die", timeout_ms=60_000), before)).result
-    assert [attempt.error_kind for attempt in failed.attempts] == ["infra", "infra"]
+    assert [attempt.error_kind for attempt in failed.attempts] == ["infra", "skill"]
     assert failed.attempts[0] == before
     assert failed.latency_ms == failed.attempts[-1].latency_ms
     assert failed.started_at == failed.attempts[-1].started_at

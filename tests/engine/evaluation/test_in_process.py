@@ -39,7 +39,7 @@ def test_transient_trouble_is_tried_again(make_plan_of: MakePlan, monkeypatch: p
     monkeypatch.setattr("eval_skills.engine.evaluation.retries.delay_s", lambda attempt: 0.0)
     [report] = evaluate_in_process(make_plan_of("die", retries=2, timeout_ms=120_000)).reports
     [item] = report.task_results
-    assert (item.status, item.error_kind, item.attempts) == ("error", "infra", 3)
+    assert (item.status, item.error_kind, item.attempts) == ("error", "skill", 3)
 
 
 def test_a_running_loop_is_in_nobodys_way(make_plan_of: MakePlan) -> None:

@@ -90,7 +90,7 @@ class TestAttempts:
             assert session.counts == {}
             await session.attempt(plan.items[0], last=True)
         [line] = journal(plan)
-        assert [attempt["error_kind"] for attempt in line["attempts"]] == ["infra", "infra"]
+        assert [attempt["error_kind"] for attempt in line["attempts"]] == ["skill", "skill"]
         assert watcher.retried == ["moody@1.0.0/die#1"]
 
     @pytest.mark.parametrize("what", ["wrong", "refuse"])
