@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from eval_skills.adapters import check_skill, open_adapter
-from eval_skills.core.errors import InfraError, InputError, ItemError, SkillCrashed
+from eval_skills.core.errors import InfraError, InputError, ItemError, SkillCrashed, SkillNotStarted
 from tests.adapters.programs import PATIENCE_S
 from tests.adapters.python_calls import MakeSkill, Running, failure, output
 
@@ -18,7 +18,7 @@ async def test_what_cannot_be_loaded_is_tried_once_and_every_call_says_so(python
     skill = python_skill("open('tries', 'a').write('x')\nprint('hint')\nraise OSError('no licence')")
     async with open_adapter(skill) as adapter:
         errors = await asyncio.gather(*(adapter.call(n, PATIENCE_S) for n in range(3)), return_exceptions=True)
-    assert {type(error) for error in errors} == {InfraError}
+    assert {type(error) for error in errors} == {SkillNotStarted}
     assert {str(error) for error in errors} == {"importing skill failed: OSError: no licence"}
     assert all("hint" in error.logs and "line 3" in error.logs for error in errors if isinstance(error, ItemError))
     assert (tmp_path / "tries").read_text() == "x"
