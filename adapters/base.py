@@ -12,7 +12,7 @@ from eval_skills.adapters.call import Call, shield_cleanup
 from eval_skills.adapters.config import AdapterConfig, Limits, read_config
 from eval_skills.adapters.probing import ProbeResult, empty_input
 from eval_skills.adapters.sandbox.limits import name_limit
-from eval_skills.core.errors import InfraError, ItemError, SkillCrashed, SkillError, SkillTimeout, UsageError
+from eval_skills.core.errors import InfraError, ItemError, SkillCrashed, SkillError, SkillNotStarted, SkillTimeout, UsageError
 from eval_skills.core.models import Skill, SkillResponse
 from eval_skills.core.text import one_line
 
@@ -141,7 +141,7 @@ class Adapter(ABC):
         """What `probe` finds out: by default the answer to an empty input, which may well be an error."""
         try:
             await self._invoke(empty_input(self.skill.input_schema), call)
-        except SkillCrashed:
+        except (SkillCrashed, SkillNotStarted):
             raise
         except SkillError as error:
             return ProbeResult(f"answers an empty request, with an error: {one_line(str(error), 120)}")

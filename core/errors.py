@@ -10,8 +10,8 @@
     ├─ RunError             the run could not finish: exit code 3
     ├─ ItemError            one item went wrong; it becomes data, never the end of a run
     │  ├─ SkillError        the skill answered with an error           (kind skill)
-    │  │  └─ SkillCrashed   … its program or service failed instead of answering; another attempt may succeed
-    │  │     └─ SkillNotStarted   … it ended as soon as it was started; asking again gives the same
+    │  │  ├─ SkillCrashed   … its program or service failed instead of answering; another attempt may succeed
+    │  │  └─ SkillNotStarted   … it ended as soon as it was started; asking again gives the same
     │  ├─ ContractError     the skill answered something unreadable    (kind contract)
     │  ├─ InfraError        the skill could not be reached or started  (kind infra)
     │  │  └─ SkillUnavailable   … and another attempt may succeed
@@ -98,10 +98,8 @@ class SkillCrashed(SkillError):
     transient = True
 
 
-class SkillNotStarted(SkillCrashed):
-    """The skill's own program or service ended as soon as it was started; starting it again gives the same."""
-
-    transient = False
+class SkillNotStarted(SkillError):
+    """The skill's own program or service ended as soon as it was started, or its code cannot be loaded; so it will again."""
 
 
 class ContractError(ItemError):

@@ -73,7 +73,7 @@ class HostedAdapter(Adapter, Generic[C]):
         return input_data
 
     async def _open(self) -> None:
-        with suppress(SkillUnavailable):  # another attempt, by the first call, may succeed
+        with suppress(SkillUnavailable, SkillCrashed):  # another attempt, by the first call, may succeed
             self._pool.give_back(await self._pool.take())
 
     async def _close(self) -> None:

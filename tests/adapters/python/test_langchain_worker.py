@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from eval_skills.adapters import open_adapter
-from eval_skills.core.errors import ContractError, InfraError, SkillError, SkillTimeout
+from eval_skills.core.errors import ContractError, SkillError, SkillNotStarted, SkillTimeout
 from eval_skills.core.models import EvalTask
 from eval_skills.scorers import score_response
 from tests.adapters.langchain_agent import AGENT
@@ -55,6 +55,6 @@ async def test_p16_what_goes_wrong_in_a_worker_is_told_apart(tmp_path: Path, lef
         with pytest.raises(SkillTimeout):
             await adapter.call("go", 0.5)
     async with open_adapter(make_skill("langchain", "agent:uncompiled", {}, tmp_path)) as adapter:
-        with pytest.raises(InfraError, match="agent:uncompiled is a graph that is not compiled"):
+        with pytest.raises(SkillNotStarted, match="agent:uncompiled is a graph that is not compiled"):
             await adapter.call("go", PATIENCE_S)
     assert left_running() == []
