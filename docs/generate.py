@@ -294,7 +294,7 @@ def _range(schema: Mapping[str, Any]) -> str:
 def store_page() -> str:
     """Every view of the store with its columns."""
     meanings = yaml.safe_load((DOCS / "columns.yaml").read_text(encoding="utf-8"))
-    schemas: dict[str, Any] = dict(SCHEMAS.items()) | {"runs": RUN_SCHEMA}
+    schemas: dict[str, Any] = dict(SCHEMAS.items()) | {"runs": RUN_SCHEMA, "items_all": SCHEMAS["items"]}
     notes = {id(schema): text for schema, text in _schema_notes()}
     parts = [
         DRAFT
@@ -309,8 +309,10 @@ def store_page() -> str:
                 meanings.get(view, {}).get(column.name) or meanings["shared"].get(column.name, ""),
             )
             for column in schemas[view]
+            if view != "items_all"
         ]
-        parts.append(f"## {view}\n\n{notes[id(schemas[view])]}\n\n" + _table(("column", "type", "meaning"), rows))
+        shown = _table(("column", "type", "meaning"), rows) if rows else "The columns of `items`: every scoring of each item.\n"
+        parts.append(f"## {view}\n\n{notes[id(schemas[view])]}\n\n" + shown)
     return "\n".join(parts)
 
 

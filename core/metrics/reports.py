@@ -70,12 +70,12 @@ def composite_score(completion_rate: float, error_rate: float, p95_ms: float | N
     return COMPLETION_WEIGHT * completion_rate + LATENCY_WEIGHT * (1 - slowness) + RELIABILITY_WEIGHT * (1 - error_rate)
 
 
-def consistency_score(run_rates: FloatArray) -> float:
-    """max(0, 1 − the population standard deviation of the runs' completion rates); 1.0 for a single run.
+def consistency_score(run_rates: FloatArray) -> float | None:
+    """max(0, 1 − the population standard deviation of the runs' completion rates); None after a single run, which cannot tell.
 
     It is blind to runs that pass different tasks equally often, which is why the flake rate stands beside it.
     """
-    return max(0.0, 1 - float(np.std(run_rates)))
+    return max(0.0, 1 - float(np.std(run_rates))) if len(run_rates) > 1 else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,16 +44,16 @@ class StatusCounts(Model):
 class Summary(Model):
     """The figures of a skill; rates in [0, 1]. None means unknown, never zero.
 
-    `flake_rate` is None unless some task ran at least twice; `pass_at_k` and `pass_hat_k` are None when k exceeds the runs
-    of a task. `throughput` is items per second from the first item's start to the last one's end. `forbidden_items` are those
-    that called a tool they must not call, `unjudged_items` those that a judging model was to judge and could not; None where no
-    model was asked.
+    `consistency_score` is None unless there are at least two runs, `flake_rate` unless some task ran at least twice; `pass_at_k`
+    and `pass_hat_k` are None when k exceeds the runs of a task. `throughput` is items per second from the first item's start to
+    the last one's end. `forbidden_items` are those that called a tool they must not call, `unjudged_items` those that a judging
+    model was to judge and could not; None where no model was asked.
     """
 
     completion_rate: Rate
     partial_score: Rate | None
     error_rate: Rate
-    consistency_score: Rate
+    consistency_score: Rate | None
     composite_score: float
     confidence_interval: ConfidenceInterval
     pass_at_k: Rate | None

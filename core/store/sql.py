@@ -8,6 +8,7 @@ import duckdb
 
 from eval_skills.core.errors import UsageError
 from eval_skills.core.store.schema import RUN_SCHEMA, SCHEMAS
+from eval_skills.core.store.scorings import current_items
 from eval_skills.core.store.tables import empty_table
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from eval_skills.core.store.store import Store
 
-VIEWS = ("items", "reports", "runs", "comparisons", "samples", "nights", "preferences", "calibrations")
+VIEWS = ("items", "items_all", "reports", "runs", "comparisons", "samples", "nights", "preferences", "calibrations")
 
 # DuckDB opens no file at all: it reads the views through Arrow, so they are all that a statement can reach
 _SETTINGS = (
@@ -28,6 +29,8 @@ _SETTINGS = (
 
 def query(store: Store, statement: str) -> pa.Table:
     """The answer to one SELECT over the views named in `VIEWS` (all but `runs` also have `date`).
+
+    `items` has each item once, with its current scoring (see `current_items`); `items_all` has every scoring.
 
     The statement cannot read or write files, load extensions or change settings. Moments are in UTC.
 
@@ -57,4 +60,7 @@ def _views(store: Store, statement: str) -> dict[str, Any]:
     """What a statement is not about stays empty: listing a year of files takes time, and `runs` opens every manifest."""
     said = statement.lower()
     tables: dict[str, Any] = {name: store.tables.dataset(name) if name in said else empty_table(name) for name in SCHEMAS}
-    return {**tables, "runs": store.run_table() if "runs" in said else RUN_SCHEMA.empty_table()}
+    scorings = tables["items"]
+    if said.count("items") > said.count("items_all"):
+        tables["items"] = current_items(store, scorings)
+    return {**tables, "items_all": scorings, "runs": store.run_table() if "runs" in said else RUN_SCHEMA.empty_table()}

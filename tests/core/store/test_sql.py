@@ -83,7 +83,7 @@ def test_a_query_only_reads_and_only_the_views(store: Store, land_run: LandRun, 
     land_run(RUN, "a")
     (tmp_path / "secret.csv").write_text("a\n1\n")
     with pytest.raises(
-        UsageError, match=r"^(the query failed: |a query is one SELECT over items, reports, runs, [a-z, ]+; this is )"
+        UsageError, match=r"^(the query failed: |a query is one SELECT over items, items_all, reports, runs, [a-z, ]+; this is )"
     ) as caught:
         store.query(statement.format(folder=tmp_path))
     assert "\n" not in str(caught.value)

@@ -118,6 +118,21 @@ def test_p09_an_answer_whose_scoring_broke_is_judged(store: Store, landed_run: L
     assert (after.status, after.score, after.error_kind, after.error_message) == ("pass", 1.0, None, None)
 
 
+def test_sql_has_each_item_once_with_its_last_scoring_and_all_of_them_beside(
+    store: Store, landed_run: LandedRun, write_expectations: WriteExpectations
+) -> None:
+    of = landed_run({"x": "right", "y": "right", "z": "right"})
+    landed_run({"x": "right"})
+    write_expectations(x="left", y="left", z="left")
+    again(of, store)
+    write_expectations(x="left", y="right")  # without z, which keeps the scoring before
+    again(of, store)
+    rows = store.query("SELECT task_id, list(status ORDER BY status) AS found FROM items GROUP BY 1").to_dict("records")
+    assert {row["task_id"]: list(row["found"]) for row in rows} == {"x": ["fail", "pass"], "y": ["pass"], "z": ["fail"]}
+    assert store.query("SELECT count(*) AS n FROM items_all")["n"].item() == 4 + 3 + 2
+    assert store.query("SELECT count(*) AS n FROM items JOIN items_all USING (run_id, task_id)")["n"].item() == 4
+
+
 def test_p48_what_was_not_judged_before_is_no_improvement_and_no_latency_is_compared(
     store: Store, landed_run: LandedRun, write_expectations: WriteExpectations
 ) -> None:
