@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,10 +22,12 @@ from eval_skills.core.statistics.agreement import (
     spearman,
     weighted_kappa,
 )
-from eval_skills.core.statistics.rates import FloatArray, IntArray
+from eval_skills.core.statistics.rates import FloatArray, IntArray, normal_quantile
 
 ENOUGH_LABELS = 30
 """Below, every interval here is so wide that little is known of the judge."""
+
+_BOTH_SIDES = normal_quantile(0.975)
 
 LEAST_LABELS, LEAST_OF_A_KIND = 10, 3
 """Below, no rate is corrected by them: so many in all, and so many each that say pass and that say fail."""
@@ -80,7 +83,11 @@ class Calibration(Model):
 
     @property
     def uncorrectable(self) -> str | None:
-        """Why rates of this judge cannot be corrected; None where they can."""
+        """Why rates of this judge cannot be corrected; None where they can.
+
+        A correction divides by sensitivity + specificity − 1: where these labels cannot tell that from 0, at the level 0.95, the
+        corrected rate could be anything, and so none is given.
+        """
         sensitivity, specificity = self.sensitivity.value, self.specificity.value
         if sensitivity is None or specificity is None:
             missing = "pass" if sensitivity is None else "fail"
@@ -91,6 +98,10 @@ class Calibration(Model):
             return f"too few labels: {passes} that say pass and {fails} that say fail; {needed}"
         if sensitivity + specificity <= 1:
             return f"sensitivity {sensitivity:.4g} + specificity {specificity:.4g} is not above 1: no better than chance"
+        low = sensitivity + specificity - _BOTH_SIDES * math.sqrt(sum(share.variance for share in self.shares))
+        if low <= 1:
+            found = f"sensitivity {sensitivity:.4g} + specificity {specificity:.4g} may be as low as {low:.4g}"
+            return f"{found}, and a judge no better than chance has 1: more labels are needed, or another judge"
         return None
 
     @property

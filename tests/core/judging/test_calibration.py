@@ -43,6 +43,7 @@ def test_levels_take_part_in_the_weighted_kappa_and_the_correlation() -> None:
         pytest.param([(5, 1, 1)], "no label says fail", id="only-passes"),
         pytest.param([(5, 0, 1)], "no label says pass", id="only-fails"),
         pytest.param([(5, 1, 1), (5, 1, 0), (5, 0, 1), (5, 0, 0)], "no better than chance", id="a-coin"),
+        pytest.param([(7, 1, 1), (3, 1, 0), (4, 0, 1), (6, 0, 0)], "may be as low as 0.8", id="maybe-a-coin"),
     ],
 )
 def test_what_cannot_correct_says_why(groups: list[tuple[int, float, float]], why: str) -> None:
