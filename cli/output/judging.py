@@ -43,8 +43,11 @@ def show_comparison(summary: ComparisonSummary) -> None:
     if found.position_bias is not None:
         say(position_line(found.position_bias, summary.noun))
     print_panel(summary)
+    for side, count in (("A", found.forfeits_a), ("B", found.forfeits_b)):
+        if count:
+            say(f"{plural(count, 'pair')} lost by {side} without being judged: it failed to answer", style="yellow")
     if summary.unanswered:
-        say(f"{plural(summary.unanswered, 'pair')} not judged: an answer is missing", style="yellow")
+        say(f"{plural(summary.unanswered, 'pair')} open: something else than the skill kept an answer away", style="yellow")
     _print_deciding(summary)
     say(summary.line, style="green" if found.verdict != "undecided" else "")
     if summary.judged_before:

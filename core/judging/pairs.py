@@ -26,8 +26,9 @@ class Preference:
     """The verdict about one pair of answers, those of one task and run.
 
     `a_first` is the choice when A's answer came first, `b_first` when B's did; None where no model was asked, since the answers
-    are the same, and where several votes make the verdict: then `votes` has each of them.
-    `outcome` is ``error`` where there is no verdict.
+    are the same or one is missing, and where several votes make the verdict: then `votes` has each of them.
+    `outcome` is ``error`` where there is no verdict; then `between` is what it may come to, the worst for A first. Of a `forfeit`
+    a side failed to answer, and lost by that.
     """
 
     task_id: str
@@ -35,11 +36,13 @@ class Preference:
     a_first: Choice | None = None
     b_first: Choice | None = None
     votes: tuple[Vote, ...] = ()
+    between: tuple[Choice, Choice] = ("b", "a")
+    forfeit: bool = False
 
     @property
     def is_identical(self) -> bool:
         """Whether no model was asked, since both answers are the same."""
-        return self.outcome != "error" and self.a_first is None and not self.votes
+        return self.outcome != "error" and self.a_first is None and not self.votes and not self.forfeit
 
     @property
     def is_split(self) -> bool:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
 import numpy as np
 
-from eval_skills.core.judging.pairs import Preference, members_of
+from eval_skills.core.judging.pairs import Outcome, Preference, members_of
 from eval_skills.core.models.base import Model, Rate
 from eval_skills.core.statistics.agreement import Estimate, share
 from eval_skills.core.statistics.paired import p_floor, sign_test
 
+Verdict = Literal["a", "b", "undecided"]
 SIGNIFICANCE = 0.05
 HALF = 0.5
 
@@ -40,13 +42,15 @@ class PositionBias(Model):
 
 
 class WinRates(Model):
-    """The figures of all pairs. Rates are shares of the judged pairs, with the task as the unit; errors are left out.
+    """The figures of all pairs. Rates are shares of the decided pairs, with the task as the unit; open ones are left out.
 
+    Of the decided pairs, `forfeits_a` are lost by A and `forfeits_b` by B, since it failed to answer; where both did it is a tie.
+    The others were judged. `open_pairs` have no verdict: the judge failed (`errors`), or something kept an answer away.
     `disagreements` are those of the ties in which the two orders differ, `identical` those in which both answers are the same,
     `split` those for which a panel has no majority. `agreement` is the mean share of a panel's models (of a single one: of its
     votes) that say what the panel does; None without a panel.
-    The sign test is over tasks: one is for A where A won more of its runs than B. `verdict` is ``a`` or ``b`` where p ≤ 0.05,
-    else ``undecided``.
+    The sign test is over tasks: one is for A where A won more of its runs than B. `verdict` is ``a`` or ``b`` where p ≤ 0.05
+    however the open pairs would have gone, else ``undecided``; `may_decide`: the open pairs alone keep it so.
     """
 
     pairs: int
@@ -58,6 +62,10 @@ class WinRates(Model):
     identical: int
     split: int
     errors: int
+    forfeits_a: int = 0
+    forfeits_b: int = 0
+    open_pairs: int = 0
+    may_decide: bool = False
     win_rate_a: Estimate
     win_rate_b: Estimate
     tie_rate: Estimate
@@ -65,7 +73,7 @@ class WinRates(Model):
     tasks_for_b: int
     p_value: float | None
     p_floor: float
-    verdict: Literal["a", "b", "undecided"]
+    verdict: Verdict
     agreement: Rate | None
     position_bias: PositionBias | None
 
@@ -82,14 +90,20 @@ class MemberRates(Model):
     figures: WinRates
 
 
-def win_rates(preferences: Sequence[Preference]) -> WinRates:
-    """The figures of these pairs. Those without a verdict are counted as `errors` and left out."""
+def win_rates(preferences: Sequence[Preference], unanswered: Sequence[Preference] = ()) -> WinRates:
+    """The figures of these pairs. Those without a verdict are counted as `errors`; they and the `unanswered` ones are left out.
+
+    Both keep the verdict open at the bounds of what they may come to; the bounds assume nothing of why a verdict is missing.
+    Source: Manski 1989, "Anatomy of the selection problem".
+    """
     judged = [each for each in preferences if each.outcome != "error"]
     names, task = np.unique([each.task_id for each in judged], return_inverse=True)
     outcomes = np.array([each.outcome for each in judged])
     balance = np.bincount(task, weights=(outcomes == "a") * 1.0 - (outcomes == "b")) if judged else np.zeros(0)
     for_a, for_b = int((balance > 0).sum()), int((balance < 0).sum())
     p_value = sign_test(for_a, for_b) if judged else None
+    without = [*(each for each in preferences if each.outcome == "error"), *unanswered]
+    at_bounds = {_at_bound(judged, [(each.task_id, each.between[side]) for each in without]) for side in (0, 1)}
     return WinRates(
         pairs=len(judged),
         tasks=len(names),
@@ -100,6 +114,10 @@ def win_rates(preferences: Sequence[Preference]) -> WinRates:
         identical=sum(each.is_identical for each in judged),
         split=sum(each.is_split for each in judged),
         errors=len(preferences) - len(judged),
+        forfeits_a=sum(each.forfeit and each.outcome == "b" for each in judged),
+        forfeits_b=sum(each.forfeit and each.outcome == "a" for each in judged),
+        open_pairs=len(without),
+        may_decide=len(at_bounds) > 1,
         win_rate_a=share(outcomes == "a", task),
         win_rate_b=share(outcomes == "b", task),
         tie_rate=share(outcomes == "tie", task),
@@ -107,7 +125,7 @@ def win_rates(preferences: Sequence[Preference]) -> WinRates:
         tasks_for_b=for_b,
         p_value=p_value,
         p_floor=p_floor(for_a + for_b),
-        verdict=_verdict(p_value, for_a, for_b),
+        verdict=at_bounds.pop() if len(at_bounds) == 1 else "undecided",
         agreement=_mean([each.agreement for each in judged]),
         position_bias=position_bias(preferences),
     )
@@ -171,7 +189,12 @@ def _mean(shares: Sequence[float | None]) -> float | None:
     return min(1.0, sum(known) / len(known)) if known else None
 
 
-def _verdict(p_value: float | None, for_a: int, for_b: int) -> Literal["a", "b", "undecided"]:
-    if p_value is None or p_value > SIGNIFICANCE:
+def _at_bound(judged: Sequence[Preference], imagined: Sequence[tuple[str, Outcome]]) -> Verdict:
+    """What the sign test over the tasks says of the judged pairs, with these outcomes of the open ones."""
+    balance: Counter[str] = Counter()
+    for task, outcome in [*((each.task_id, each.outcome) for each in judged), *imagined]:
+        balance[task] += (outcome == "a") - (outcome == "b")
+    for_a, for_b = (sum(each > 0 for each in balance.values()), sum(each < 0 for each in balance.values()))
+    if sign_test(for_a, for_b) > SIGNIFICANCE:
         return "undecided"
     return "a" if for_a > for_b else "b"

@@ -102,6 +102,8 @@ class AnswerComparison:
             raise RunError(f"{len(self.pairs) - len(rows)} of {plural(len(self.pairs), 'pair')} were not compared; {again}")
         if plan.judges.budget.exhausted:
             return rows
+        if not rows:  # every pair was decided by a missing answer
+            return rows
         if all(row["outcome"] == "error" for row in rows):
             raise RunError(f"no pair could be judged: {rows[0]['error_message']}")
         land_rows(plan.store, "preferences", plan.comparison_id, rows)
@@ -119,9 +121,9 @@ class AnswerComparison:
             benchmark=f"{plan.benchmark.id}@{plan.benchmark.version}",
             model=plan.model,
             prompt=plan.prompt,
-            figures=win_rates(preferences),
+            figures=win_rates([*preferences, *plan.forfeits], plan.unanswered),
             members=[] if plan.panel.is_single else member_rates(plan.models, preferences),
-            unanswered=plan.unanswered,
+            unanswered=len(plan.unanswered),
             store=plan.store.path,
             spent=plan.judges.total,
             rows=rows,

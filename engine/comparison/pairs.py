@@ -10,6 +10,7 @@ from typing import Any
 
 from eval_skills.core.errors import ConfigError, InputError, UsageError
 from eval_skills.core.fingerprint import digest_of_json
+from eval_skills.core.judging.pairs import Choice, Preference
 from eval_skills.core.models import Benchmark, ItemResult
 from eval_skills.core.redaction import Redaction
 from eval_skills.core.store import Store, derived_run_id
@@ -42,7 +43,11 @@ class AnswerPair:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonPlan:
-    """A comparison, checked and ready. `unanswered` counts the pairs that cannot be judged because an answer is missing."""
+    """A comparison, checked and ready.
+
+    `forfeits` are the pairs in which a side failed to answer, with their outcome; `unanswered` those whose answer something else
+    kept away (error kind infra), which stay open.
+    """
 
     store: Store
     request: CompareRequest
@@ -54,7 +59,8 @@ class ComparisonPlan:
     pairs: list[AnswerPair]
     judges: Judges
     panel: Panel = field(default_factory=Panel)
-    unanswered: int = 0
+    forfeits: list[Preference] = field(default_factory=list)
+    unanswered: list[Preference] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
 
     @property
@@ -97,9 +103,10 @@ def plan_comparison(request: CompareRequest) -> ComparisonPlan:
         raise InputError(f"run {a.run_id} was asked {a.benchmark} and run {b.run_id} {b.benchmark}; their answers do not compare")
     benchmark, folder = _benchmark(store, request, a, b)
     pairs, remarks = _pairs(a, b, benchmark, folder, request.criteria)
-    unanswered = len((a.keys & b.keys) & (a.without | b.without))
-    if not pairs:
-        why = [*remarks, *([f"{plural(unanswered, 'pair')} without both answers"] if unanswered else [])]
+    without = _without_answers(a, b, {task.id for task in benchmark.tasks})
+    forfeits, unanswered = ([each for each in without if each.forfeit is forfeit] for forfeit in (True, False))
+    if not pairs and not forfeits:
+        why = [*remarks, *([f"{plural(len(unanswered), 'pair')} without both answers"] if unanswered else [])]
         raise InputError(f"nothing of run {a.run_id} and run {b.run_id} can be compared: {'; '.join(why)}", source=store.path)
     _check_each(judges, panel, Judge.check_name)
     digest = _digest(pairs, request, panel)
@@ -114,6 +121,7 @@ def plan_comparison(request: CompareRequest) -> ComparisonPlan:
         pairs=pairs,
         judges=judges,
         panel=panel,
+        forfeits=forfeits,
         unanswered=unanswered,
         remarks=remarks,
     )
@@ -171,6 +179,25 @@ def _pairs(
         f"{plural(count, what)} left out: {why}" for what, whys in left_out.items() for why, count in whys.items() if count
     ]
     return pairs, remarks
+
+
+def _without_answers(a: Side, b: Side, tasks: set[str]) -> list[Preference]:
+    """The pairs that lack an answer: a side that failed to answer loses; where something else kept it away, the pair is open."""
+    keys = (key for key in (a.keys & b.keys) & (a.without.keys() | b.without.keys()) if key[0] in tasks)
+    return [_without_answer(key[0], a.without.get(key), b.without.get(key)) for key in sorted(keys)]
+
+
+def _without_answer(task: str, a_failed: bool | None, b_failed: bool | None) -> Preference:
+    """`a_failed` and `b_failed` say whether it was the skill that failed to answer (False: another cause; None: it answered)."""
+    worst = _decided(a_failed is not None, bool(b_failed), "b")
+    best = _decided(bool(a_failed), b_failed is not None, "a")
+    return Preference(task, worst, forfeit=True) if worst == best else Preference(task, "error", between=(worst, best))
+
+
+def _decided(a_failed: bool, b_failed: bool, else_to: Choice) -> Choice:
+    if a_failed and b_failed:
+        return "tie"
+    return "b" if a_failed else "a" if b_failed else else_to
 
 
 def _named(keys: Iterable[tuple[str, int]]) -> str:

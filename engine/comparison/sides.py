@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from eval_skills.core.diff.tasks import MISSING_KINDS
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import ItemResult
 from eval_skills.core.store import Store, results_of
@@ -16,19 +17,22 @@ from eval_skills.engine.stored_runs.reports import resolve_run_id
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One skill of one run, with its items that have a whole answer, no answer, or one that was cut when it landed."""
+    """One skill of one run, with its items that have a whole answer, no answer, or one that was cut when it landed.
+
+    `without` says of each that has none whether the skill failed to give it, or something else kept it away.
+    """
 
     run_id: str
     skill: str
     benchmark: str
     answers: dict[tuple[str, int], ItemResult]
-    without: set[tuple[str, int]]
+    without: dict[tuple[str, int], bool]
     cut: set[tuple[str, int]]
 
     @property
     def keys(self) -> set[tuple[str, int]]:
         """Every task and run index of its items."""
-        return self.answers.keys() | self.without | self.cut
+        return self.answers.keys() | self.without.keys() | self.cut
 
 
 def sides_of(store: Store, request: CompareRequest) -> tuple[Side, Side]:
@@ -87,7 +91,7 @@ def _like(other: str, keys: Sequence[str], option: str) -> str:
 
 def _side(run_id: str, items: Iterable[ItemResult], cut: set[tuple[str, str, int]], skill: str) -> Side:
     own = {(item.task_id, item.run_index): item for item in items if item.skill_key == skill}
-    without = {key for key, item in own.items() if not has_answer(item)}
+    without = {key: item.error_kind not in MISSING_KINDS for key, item in own.items() if not has_answer(item)}
     shortened = {key for key, item in own.items() if item.key in cut and key not in without}
-    answers = {key: item for key, item in own.items() if key not in without | shortened}
+    answers = {key: item for key, item in own.items() if key not in without.keys() | shortened}
     return Side(run_id, skill, next(iter(own.values())).benchmark_id, answers, without, shortened)

@@ -15,7 +15,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ComparisonSummary:
-    """The result of a comparison. `unanswered` pairs could not be judged because an answer is missing.
+    """The result of a comparison. `unanswered` pairs are open, since something else than the skill kept an answer away.
 
     `judged_before` pairs have the verdict that landed when the same comparison was made before; no model was asked about them.
     `judging` holds lines on requests and cost. `out_of_budget`: the cost limit was reached, pairs were left unjudged, and nothing
@@ -63,6 +63,10 @@ class ComparisonSummary:
             return f"{found.verdict.upper()} ({better}) is preferred: {counts}, p {found.p_value:.3g}"
         if not found.pairs:
             return "nothing was judged"
+        if found.may_decide:
+            what = "run it" if found.open_pairs == 1 else "run them"
+            again = f"{what} again with eval --resume RUN --retry-errors" if self.unanswered else "the same call asks again"
+            return f"undecided: {plural(found.open_pairs, 'pair')} without a verdict may decide it; {again}"
         if found.position_bias is not None and found.position_bias.decides:
             who = "these judges" if len(self.members) > 1 else "this judge"
             return f"undecided: {who} chose by position: {_agreement(found.position_bias, self.noun)}"

@@ -46,6 +46,14 @@ def test_rates_are_of_the_judged_pairs_and_errors_are_counted_apart() -> None:
     assert sum(rate or 0 for rate in rates) == pytest.approx(1)
 
 
+@each_row(
+    ("between", "verdict"), [(("b", "a"), "undecided"), (("b", "tie"), "undecided"), (("tie", "a"), "a"), (("a", "a"), "a")]
+)
+def test_a_verdict_holds_however_open_pairs_would_have_gone(between: tuple[Choice, Choice], verdict: str) -> None:
+    found = win_rates(pairs((7, "a", "a")), [Preference("open", "error", between=between)])
+    assert (found.verdict, found.pairs, found.errors, found.open_pairs) == (verdict, 7, 0, 1)
+
+
 def test_nothing_judged_is_no_rate() -> None:
     found = win_rates([Preference("t", "error")])
     assert (found.pairs, found.errors, found.win_rate_a.value, found.p_value, found.position_bias) == (0, 1, None, None, None)

@@ -150,6 +150,27 @@ def test_items_without_an_answer_are_not_judged_and_are_counted(landed_run: Land
     assert (summary.unanswered, summary.figures.pairs) == (1, 2), "an answer whose scoring broke is an answer"
 
 
+def test_a_side_that_failed_to_answer_loses_the_pair_and_no_model_is_asked(
+    landed_run: LandedRun, plan: Plan, model: ScriptedModel
+) -> None:
+    silent = {"status": "error", "passed": False, "score": None, "output": None, "error_kind": "skill"}
+    late = {**silent, "status": "timeout", "error_kind": "timeout"}
+    tasks = [f"t{n}" for n in range(7)]
+    a = landed_run(dict.fromkeys(tasks, "right"), t0=silent, t1=late)
+    b = landed_run(dict.fromkeys(tasks, "wrong"), **dict.fromkeys(tasks[1:], silent))
+    summary = compare(plan(a, b))
+    assert (summary.figures.forfeits_a, summary.figures.forfeits_b, summary.figures.ties) == (1, 5, 1)
+    assert (summary.figures.verdict, summary.unanswered, model.asked) == ("undecided", 0, [])
+
+
+def test_an_answer_that_something_else_kept_away_leaves_the_verdict_open(landed_run: LandedRun, plan: Plan) -> None:
+    lost = {"status": "error", "passed": False, "score": None, "output": None, "error_kind": "infra"}
+    tasks = [f"t{n}" for n in range(7)]
+    found = compare(plan(landed_run(dict.fromkeys(tasks, "right")), landed_run(dict.fromkeys(tasks, "wrong"), t6=lost)))
+    assert (found.figures.wins_a, found.unanswered, found.figures.verdict) == (6, 1, "undecided"), "six alone would decide"
+    assert found.line.startswith("undecided: 1 pair without a verdict may decide it; run it again with eval --resume")
+
+
 def test_a_pair_without_a_verdict_is_an_error_and_no_tie(landed_run: LandedRun, plan: Plan, model: ScriptedModel) -> None:
     def sometimes(asked: Asked) -> Says:
         return Says("no idea") if "odd" in asked.prompt else prefers_right(asked)
