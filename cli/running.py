@@ -127,7 +127,9 @@ def _strategy(request: EvaluateRequest | PipelineRequest) -> SelectStrategy | No
 
     if not isinstance(request, PipelineRequest):
         return None
-    return chosen_strategy(request.strategy, min_completion=request.min_completion, top_k=request.top_k)
+    return chosen_strategy(
+        request.strategy, min_completion=request.min_completion, top_k=request.top_k, keep_ties=request.keep_ties
+    )
 
 
 def observed(call: Callable[[], Any], command: str = "") -> Any:

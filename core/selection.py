@@ -48,13 +48,15 @@ class SelectFilters(Model):
 class SelectStrategy(Model):
     """How to select. Without `order` the better end comes first: latency (P95) and token cost (USD) ascend, the others descend.
 
-    `top_k` keeps so many skills (None: all).
+    `top_k` keeps so many skills (None: all), and with `keep_ties` also those that it would leave out although they are as good as
+    one that it keeps; see `left_out_ties`.
     """
 
     filters: SelectFilters = Field(default_factory=SelectFilters)
     sort_by: SortKey = "compositeScore"
     order: Order | None = None
     top_k: int | None = Field(default=None, ge=1)
+    keep_ties: bool = False
 
     @property
     def descending(self) -> bool:
@@ -69,6 +71,9 @@ class RankedSkill:
     skill: Skill
     report: SkillCompletionReport
     rank: int
+
+
+Candidate = tuple[Skill, SkillCompletionReport]
 
 
 def load_strategy(path: Path) -> SelectStrategy:
@@ -92,11 +97,39 @@ def select(
         InputError: a skill has two reports, so that it is open which one counts.
     """
     strategy = strategy or SelectStrategy()
+    ordered = _in_order(skills, reports, strategy)
+    chosen = [*ordered[: strategy.top_k], *(_cut_off(ordered, strategy) if strategy.keep_ties else ())]
+    return [RankedSkill(skill, report, rank) for rank, (skill, report) in enumerate(chosen, start=1)]
+
+
+def left_out_ties(skills: Sequence[Skill], reports: Sequence[SkillCompletionReport], strategy: SelectStrategy) -> list[Skill]:
+    """The skills that `top_k` leaves out although they share the ranks of one that it keeps, in the strategy's order.
+
+    The ranks are those of the reports' `ranking`, by completion: where skills are chosen by latency or cost there are none.
+    """
+    if strategy.keep_ties:
+        return []
+    return [skill for skill, _ in _cut_off(_in_order(skills, reports, strategy), strategy)]
+
+
+def _cut_off(ordered: Sequence[Candidate], strategy: SelectStrategy) -> list[Candidate]:
+    """What is as good as one of the first `top_k`, and comes after them."""
+    if strategy.top_k is None or strategy.sort_by not in {"compositeScore", "completionRate"}:
+        return []
+    kept = {_ranks(report) for _, report in ordered[: strategy.top_k]} - {None}
+    return [(skill, report) for skill, report in ordered[strategy.top_k :] if _ranks(report) in kept]
+
+
+def _ranks(report: SkillCompletionReport) -> tuple[str, int] | None:
+    return (report.benchmark_id, report.ranking.rank) if report.ranking else None
+
+
+def _in_order(skills: Sequence[Skill], reports: Sequence[SkillCompletionReport], strategy: SelectStrategy) -> list[Candidate]:
+    """The accepted skills, best first."""
     by_key = _by_skill(reports)
     candidates = [(skill, by_key[skill.key]) for skill in skills if skill.key in by_key]
     accepted = [(skill, report) for skill, report in candidates if strategy.filters.accepts(skill, report)]
-    accepted.sort(key=lambda pair: _sort_key(pair[1], strategy))
-    return [RankedSkill(skill, report, rank) for rank, (skill, report) in enumerate(accepted[: strategy.top_k], start=1)]
+    return sorted(accepted, key=lambda pair: _sort_key(pair[1], strategy))
 
 
 def _by_skill(reports: Sequence[SkillCompletionReport]) -> dict[str, SkillCompletionReport]:

@@ -8,6 +8,7 @@ from prefect import flow
 from prefect.runtime import flow_run
 from prefect.states import Completed
 
+from eval_skills.core.selection import left_out_ties
 from eval_skills.engine.definition.request import PipelineRequest
 from eval_skills.engine.discovery import FoundSkills
 from eval_skills.engine.evaluation.summary import RunSummary
@@ -31,7 +32,11 @@ def pipeline(request: PipelineRequest) -> RunSummary:
         RunError: items are missing at the end; `resume` continues the run.
     """
     strategy = chosen_strategy(
-        request.strategy, min_completion=request.min_completion, top_k=request.top_k, floor=DEFAULT_MIN_COMPLETION
+        request.strategy,
+        min_completion=request.min_completion,
+        top_k=request.top_k,
+        keep_ties=request.keep_ties,
+        floor=DEFAULT_MIN_COMPLETION,
     )
     found = FoundSkills([], []) if request.resume or request.traces else find_skills(request)
     if not request.resume:
@@ -42,6 +47,7 @@ def pipeline(request: PipelineRequest) -> RunSummary:
     summary = replace(
         evaluated,
         selected=selected,
+        tied=[skill.key for skill in left_out_ties(evaluated.skills, evaluated.reports, strategy)],
         min_completion=strategy.filters.min_completion_rate or 0.0,
         remarks=[*(bad.remark for bad in found.invalid), *evaluated.remarks],
         skipped=len(found.invalid) + evaluated.skipped,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from eval_skills.core.models import Benchmark, DimensionSummary, SkillCompletionReport
 from eval_skills.core.models.report import in_order
+from eval_skills.core.ranking import completion_order
 from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
 
@@ -61,16 +63,15 @@ class ReportContext:
 
 
 def ranked(reports: Iterable[SkillCompletionReport]) -> list[SkillCompletionReport]:
-    """The reports, best first: by completion rate, then by composite score, then by ``id@version`` and benchmark.
+    """The reports, best first; see `completion_order`. Those of one benchmark come by the groups of their ranking before that.
 
-    Completion comes first because the composite score of a fast skill that is always wrong is 0.5.
+    A skill whose completion looks low because items are missing so stands among those that it may be as good as; one of which
+    nothing is known comes last.
     """
-    return sorted(reports, key=_place)
-
-
-def _place(report: SkillCompletionReport) -> tuple[float, float, str, str]:
-    summary = report.summary
-    return (-summary.completion_rate, -summary.composite_score, report.skill_key, report.benchmark_id)
+    ordered = sorted(reports, key=completion_order)
+    if len({report.benchmark_id for report in ordered}) > 1 or not any(report.ranking for report in ordered):
+        return ordered
+    return sorted(ordered, key=lambda report: report.ranking.rank if report.ranking else math.inf)
 
 
 def shown_dimensions(reports: Sequence[SkillCompletionReport]) -> list[str]:

@@ -21,6 +21,7 @@ from eval_skills.reporting.context import ReportContext, dimension_title, mean_o
 from eval_skills.reporting.escape import excerpt, markdown
 from eval_skills.reporting.judging.figures import corrected_rate, judging_figures, judging_notes, judging_of
 from eval_skills.reporting.judging.table import judges_table, skills_table
+from eval_skills.reporting.ranking import completion_text, rank_interval, rank_text, ranking_notes
 from eval_skills.reporting.sections import (
     SKILLS_SHOWN,
     ErrorKindCount,
@@ -42,7 +43,7 @@ EXCERPT_LENGTH = 300
 class SkillSection:
     """One skill as the template shows it; `gate` and `selected` are None where the run had no gate or did not select it."""
 
-    rank: int
+    rank: str
     report: SkillCompletionReport
     gate: bool | None
     selected: int | None
@@ -54,7 +55,7 @@ class SkillSection:
 
 def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> str:
     """The whole report as text. Names, answers and messages are shown as literal text, whatever markup they hold."""
-    sections = [_section(rank, report, context) for rank, report in enumerate(ranked(reports), start=1)]
+    sections = [_section(place, report, context) for place, report in enumerate(ranked(reports), start=1)]
     return template("report.md.jinja").render(
         context=context,
         sections=sections,
@@ -62,6 +63,8 @@ def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> 
         skills_shown=SKILLS_SHOWN,
         first_token=any(report.latency.time_to_first_token_p50_ms is not None for report in reports),
         dimensions=shown_dimensions(reports),
+        ranking=any(report.ranking for report in reports),
+        ranking_notes=ranking_notes([section.report for section in sections]),
         judging=skills_table([(section.report.skill_key, section.report) for section in sections]),
         methods=_methods(reports),
         failures_shown=FAILURES_SHOWN,
@@ -69,10 +72,12 @@ def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> 
     )
 
 
-def _section(rank: int, report: SkillCompletionReport, context: ReportContext) -> SkillSection:
+def _section(place: int, report: SkillCompletionReport, context: ReportContext) -> SkillSection:
     failures, more = failures_by_task(report, FAILURES_SHOWN)
     gate, selected = context.meets_gate(report), context.selected_rank(report)
-    return SkillSection(rank, report, gate, selected, failures, more, errors_by_kind(report), flaky_tasks(report))
+    return SkillSection(
+        rank_text(report, place), report, gate, selected, failures, more, errors_by_kind(report), flaky_tasks(report)
+    )
 
 
 def _methods(reports: Sequence[SkillCompletionReport]) -> list[str]:
@@ -102,7 +107,20 @@ def _environment() -> Environment:
     )
     environment.filters |= {function.__name__: _trusted(function) for function in FIGURES}
     environment.filters |= {"plural": plural, "times": lambda values: numbers.times(*values)}
-    plain = (excerpt, reasons, calls_line, dimension_title, mean_of, judging_of, judging_figures, judging_notes, judges_table)
+    plain = (
+        completion_text,
+        rank_interval,
+        rank_text,
+        excerpt,
+        reasons,
+        calls_line,
+        dimension_title,
+        mean_of,
+        judging_of,
+        judging_figures,
+        judging_notes,
+        judges_table,
+    )
     environment.filters |= {function.__name__: function for function in plain}
     environment.filters |= {"trusted": _trusted(str), "corrected_rate": _trusted(corrected_rate)}
     return environment

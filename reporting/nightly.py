@@ -11,6 +11,7 @@ from eval_skills.reporting import numbers
 from eval_skills.reporting.context import ranked
 from eval_skills.reporting.escape import markdown
 from eval_skills.reporting.numbers import sparkline
+from eval_skills.reporting.ranking import completion_text, missing_notes, rank_text
 from eval_skills.reporting.sections import forbidden_tool_alerts
 
 SIGNS: dict[NightVerdict, str] = {
@@ -46,15 +47,17 @@ def ranking_markdown(skills: Sequence[ClassifiedSkill], failures: Iterable[str],
     for place, report in enumerate(ranked(skill.report for skill in skills), start=1):
         summary, classification = report.summary, classifications[report.skill_key]
         cells = [
-            str(place),
+            rank_text(report, place),
             markdown(report.skill_key),
-            numbers.rate(summary.completion_rate),
+            markdown(completion_text(report)),
             numbers.interval(summary.confidence_interval),
             numbers.rate(summary.error_rate),
             numbers.milliseconds(report.latency.p95_ms),
             f"{SIGNS.get(classification.verdict, '')} {classification.verdict}: {markdown(classification.explanation)}".strip(),
         ]
         lines.append(f"| {' | '.join(cells)} |")
+    if notes := missing_notes(ranked(skill.report for skill in skills)):
+        lines += ["", *(f"- {markdown(note)}" for note in notes)]
     if link:
         lines += ["", f"[The flow run with all its steps]({link})"]
     return "\n".join(lines).strip() + "\n"

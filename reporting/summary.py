@@ -12,6 +12,7 @@ from eval_skills.reporting.context import ReportContext, ranked, shown_dimension
 from eval_skills.reporting.escape import encodable, excerpt
 from eval_skills.reporting.judging.table import skills_table
 from eval_skills.reporting.numbers import duration
+from eval_skills.reporting.ranking import ranking_notes
 from eval_skills.reporting.sections import SKILLS_SHOWN as ALERTS_SHOWN
 from eval_skills.reporting.sections import forbidden_tool_alerts
 
@@ -106,6 +107,8 @@ def _content(
         below=[report for report in order if context.completes(report) is False][:SKILLS_SHOWN],
         called_forbidden=[report for report in order if report.summary.forbidden_items][:SKILLS_SHOWN],
         reports=order[:SKILLS_SHOWN],
+        ranking=any(report.ranking for report in order),
+        ranking_notes=ranking_notes(order),
         more_reports=max(0, len(order) - SKILLS_SHOWN),
         failures=[(report.skill_key, _item_name(item), item) for report, item in failed[:failures]],
         forbidden_tool_alerts=forbidden_tool_alerts(order),

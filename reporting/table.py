@@ -32,6 +32,10 @@ def _figure(name: str, kind: Kind = "float") -> Column:
     return Column(name, kind, lambda report, _: getattr(report.summary, name))
 
 
+def _ranked(name: str, kind: Kind = "float") -> Column:
+    return Column(name, kind, lambda report, _: getattr(report.ranking, name, None))
+
+
 def _bound(name: str, kind: Kind = "float") -> Column:
     return Column(f"confidence_{name}", kind, lambda report, _: getattr(report.summary.confidence_interval, name))
 
@@ -92,6 +96,17 @@ COLUMNS: tuple[Column, ...] = (
     _figure("composite_score"),
     _figure("items", "int"),
     _figure("tasks", "int"),
+    _figure("missing_items", "int"),
+    _figure("judged_completion_rate"),
+    _figure("completion_upper_bound"),
+    _ranked("last_rank", "int"),
+    _ranked("ranked_skills", "int"),
+    _ranked("adjusted_p"),
+    _ranked("probability_best"),
+    _ranked("rank_lower", "int"),
+    _ranked("rank_upper", "int"),
+    _ranked("shrunk_completion_rate"),
+    _ranked("pareto_optimal", "bool"),
     _figure("runs", "int"),
     _counted("passed", "passed"),
     _counted("failed", "fail"),
@@ -128,10 +143,13 @@ COLUMNS: tuple[Column, ...] = (
 
 
 def skill_rows(reports: Sequence[SkillCompletionReport], context: ReportContext) -> list[Row]:
-    """The rows, best skill first; `rank` counts from 1."""
+    """The rows, best skill first; `rank` counts from 1, and is the first of those that the skill shares with others."""
     return [
-        {"rank": rank, **{column.name: column.value(report, context) for column in COLUMNS}}
-        for rank, report in enumerate(ranked(reports), start=1)
+        {
+            "rank": report.ranking.rank if report.ranking else place,
+            **{column.name: column.value(report, context) for column in COLUMNS},
+        }
+        for place, report in enumerate(ranked(reports), start=1)
     ]
 
 

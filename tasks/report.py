@@ -8,9 +8,11 @@ from prefect import task
 from prefect.artifacts import create_markdown_artifact, create_table_artifact
 from prefect.cache_policies import NO_CACHE
 
-from eval_skills.core.models import SkillCompletionReport
+from eval_skills.core.models import Ranking, SkillCompletionReport
 from eval_skills.reporting import ReportContext, numbers, ranked, render
 from eval_skills.reporting.context import dimension_title, mean_of, shown_dimensions
+from eval_skills.reporting.escape import markdown
+from eval_skills.reporting.ranking import completion_text, rank_interval, rank_text, ranking_notes
 
 MAX_ARTIFACT_CHARACTERS = 200_000
 
@@ -31,7 +33,7 @@ def publish_artifacts(reports: Sequence[SkillCompletionReport], context: ReportC
     create_table_artifact(
         key=artifact_key("ranking", benchmark_id),
         table=ranking_rows(reports, context),
-        description=f"Ranking on **{benchmark_id}**, run `{context.run_id}`",
+        description=_described(f"Ranking on **{benchmark_id}**, run `{context.run_id}`", reports),
     )
     text = str(render("markdown", reports, context))
     cut = "\n\n… the whole report is in the report files." if len(text) > MAX_ARTIFACT_CHARACTERS else ""
@@ -42,14 +44,20 @@ def publish_artifacts(reports: Sequence[SkillCompletionReport], context: ReportC
     )
 
 
+def _described(text: str, reports: Sequence[SkillCompletionReport]) -> str:
+    notes = [f"- {markdown(note)}" for note in ranking_notes(ranked(reports))]
+    return "\n".join([text, *(["", *notes] if notes else [])])
+
+
 def ranking_rows(reports: Sequence[SkillCompletionReport], context: ReportContext) -> list[dict[str, str]]:
     """The ranking as rows of text; one key per column."""
     return [
         {
-            "#": str(place),
+            "#": rank_text(report, place),
             "skill": report.skill_key,
-            "completion": numbers.rate(report.summary.completion_rate),
+            "completion": completion_text(report),
             "95 % interval": numbers.interval(report.summary.confidence_interval),
+            **(_chances(report.ranking) if any(each.ranking for each in reports) else {}),
             "errors": numbers.rate(report.summary.error_rate),
             "P95": numbers.milliseconds(report.latency.p95_ms),
             "composite": numbers.score(report.summary.composite_score),
@@ -58,6 +66,15 @@ def ranking_rows(reports: Sequence[SkillCompletionReport], context: ReportContex
         }
         for place, report in enumerate(ranked(reports), start=1)
     ]
+
+
+def _chances(found: Ranking | None) -> dict[str, str]:
+    return {
+        "corrected": numbers.rate(found.shrunk_completion_rate if found else None),
+        "P(best)": numbers.rate(found.probability_best if found else None),
+        "rank, 95 %": rank_interval(found),
+        "Pareto": "✔" if found and found.pareto_optimal else "",
+    }
 
 
 def artifact_key(name: str, benchmark_id: str) -> str:

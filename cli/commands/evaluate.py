@@ -15,6 +15,7 @@ from eval_skills.cli.options import (
     BenchmarkOptions,
     ExecutionOptions,
     JudgeFlags,
+    KeepTies,
     ProcessOptions,
     ReportOptions,
     SkillsFolder,
@@ -27,7 +28,17 @@ from eval_skills.cli.requests import refuse_calling, request_of, request_options
 from eval_skills.cli.running import run_flow
 from eval_skills.core.errors import UsageError
 
-OF_THE_PIPELINE = ("store", "exit_on_fail", "format", "output_dir", "skills_dir", "strategy", "top_k", "min_completion")
+OF_THE_PIPELINE = (
+    "store",
+    "exit_on_fail",
+    "format",
+    "output_dir",
+    "skills_dir",
+    "strategy",
+    "top_k",
+    "keep_ties",
+    "min_completion",
+)
 """What selecting and reporting need to know also when a run is resumed."""
 
 
@@ -110,6 +121,7 @@ def run_command(
         str | None, Parameter(group=EVALUATED, name=["-a", "--adapter"], help="Only skills behind this adapter")
     ] = None,
     top_k: TopK = None,
+    keep_ties: KeepTies = None,
     min_completion: Annotated[
         float | None,
         Own("beats the strategy's own limit, which the top level's does not"),
@@ -137,7 +149,16 @@ def run_command(
 
     check_adapter(adapter)
     flags = flags_of(
-        what, how, held, judging, reports, skills_dir=skills_dir, top_k=top_k, strategy=strategy, min_completion=min_completion
+        what,
+        how,
+        held,
+        judging,
+        reports,
+        skills_dir=skills_dir,
+        top_k=top_k,
+        keep_ties=keep_ties,
+        strategy=strategy,
+        min_completion=min_completion,
     )
     options = request_options(flags, resuming=bool(how.resume), always=OF_THE_PIPELINE)
     if options.get("traces"):

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from eval_skills.cli.configuration import Own
 from eval_skills.cli.context import current, json_text, print_json
-from eval_skills.cli.options import RESULTS, SELECTED, PastResults, StrategyFile, TopK
+from eval_skills.cli.options import RESULTS, SELECTED, KeepTies, PastResults, StrategyFile, TopK
 
 if TYPE_CHECKING:
     from eval_skills.core.selection import RankedSkill
@@ -36,6 +36,7 @@ def select_command(
         Parameter(group=SELECTED, help="Lowest completion rate; beats the strategy file"),
     ] = None,
     top_k: TopK = None,
+    keep_ties: KeepTies = None,
     output: Annotated[
         Path | None, Parameter(group=RESULTS, help="Write the selection to this JSON file [default: print it]")
     ] = None,
@@ -47,19 +48,25 @@ def select_command(
 
     Example: eval-skills select --from ./skills --min-completion 0.8 --top-k 2
     """
-    from eval_skills.core.selection import select
+    from eval_skills.core.selection import left_out_ties, select
     from eval_skills.engine.definition.request import check_file
-    from eval_skills.engine.stored_runs.candidates import chosen_strategy, load_candidates, load_reports
+    from eval_skills.engine.stored_runs.candidates import chosen_strategy, load_candidates, load_reports, rank_candidates
+    from eval_skills.reporting.ranking import ties_line
 
-    flags = {"strategy": strategy, "top_k": top_k, "store": store, "min_completion": min_completion}
+    flags = {
+        "strategy": strategy, "top_k": top_k, "keep_ties": keep_ties, "store": store, "min_completion": min_completion,
+    }  # fmt: skip
     config = current().config(flags)
-    chosen = chosen_strategy(str(config.strategy) if config.strategy else None, min_completion=min_completion, top_k=config.top_k)
+    chosen = chosen_strategy(config.strategy, min_completion=min_completion, top_k=config.top_k, keep_ties=config.keep_ties)
     if output is not None:
         check_file(output, "--output", "the selection")
     candidates = load_candidates(from_)
-    known = load_reports(reports or [], config.store)
+    known = rank_candidates(candidates.skills, load_reports(reports or [], config.store), config.store)
     ranked = select(candidates.skills, known, chosen)
-    _deliver([_entry(choice) for choice in ranked], output, remarks=[bad.reason for bad in candidates.invalid])
+    remarks = [f"skipped  {bad.reason}" for bad in candidates.invalid]
+    if tied := left_out_ties(candidates.skills, known, chosen):
+        remarks.append(ties_line([skill.key for skill in tied]))
+    _deliver([_entry(choice) for choice in ranked], output, remarks=remarks)
     return 0
 
 
@@ -73,6 +80,7 @@ def _entry(choice: RankedSkill) -> dict[str, Any]:
         "compositeScore": summary.composite_score,
         "errorRate": summary.error_rate,
         "p95Ms": choice.report.latency.p95_ms,
+        "ranking": choice.report.ranking.to_json() if choice.report.ranking else None,
     }
 
 
@@ -81,7 +89,7 @@ def _deliver(entries: list[dict[str, Any]], output: Path | None, *, remarks: lis
 
     session = current()
     for remark in remarks:
-        session.remark(f"skipped  {remark}")
+        session.remark(remark)
     if not entries:
         session.remark("no skill was selected: none of the candidates has a report that passes the filters")
     if output is not None:

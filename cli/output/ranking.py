@@ -22,6 +22,7 @@ from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
 from eval_skills.reporting.context import dimension_title, mean_of, ranked, shown_dimensions
 from eval_skills.reporting.escape import excerpt, visible_line
+from eval_skills.reporting.ranking import completion_text, rank_text
 from eval_skills.reporting.sections import ErrorKindCount, errors_by_kind, reasons
 from eval_skills.reporting.summary import append_job_summary
 
@@ -31,15 +32,16 @@ if TYPE_CHECKING:
 GAP = 2
 
 FIGURES: dict[str, Callable[[SkillCompletionReport], str]] = {
-    "completion": lambda report: numbers.rate(report.summary.completion_rate),
+    "completion": completion_text,
     "95 % interval": lambda report: numbers.interval(report.summary.confidence_interval),
+    "P(best)": lambda report: numbers.rate(report.ranking.probability_best if report.ranking else None),
     "errors": lambda report: numbers.rate(report.summary.error_rate),
     "flaky": lambda report: numbers.rate(report.summary.flake_rate),
     "P50": lambda report: numbers.milliseconds(report.latency.p50_ms),
     "P95": lambda report: numbers.milliseconds(report.latency.p95_ms),
     "composite": lambda report: numbers.score(report.summary.composite_score),
 }
-LEAST_TELLING_FIRST = ("P50", "flaky", "95 % interval", "P95", "errors", "composite")
+LEAST_TELLING_FIRST = ("P50", "flaky", "95 % interval", "P(best)", "P95", "errors", "composite")
 
 
 def ranking(summary: RunSummary, width: int) -> Table:
@@ -53,7 +55,7 @@ def ranking(summary: RunSummary, width: int) -> Table:
     columns = _columns(summary, reports)
     for name in (*LEAST_TELLING_FIRST[:3], *map(_heading, reversed(_dimensions(reports))), *LEAST_TELLING_FIRST[3:]):
         if _width(columns) > width:
-            del columns[name]
+            columns.pop(name, None)
     table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0))
     for name in columns:
         table.add_column(name, justify="left" if name == "skill" else "right", no_wrap=name != "skill", overflow="fold")
@@ -65,8 +67,11 @@ def ranking(summary: RunSummary, width: int) -> Table:
 
 
 def _columns(summary: RunSummary, reports: list[SkillCompletionReport]) -> dict[str, list[str]]:
-    columns = {"#": [str(place) for place, _ in enumerate(reports, start=1)], "skill": [report.skill_key for report in reports]}
+    places = [rank_text(report, place) for place, report in enumerate(reports, start=1)]
+    columns = {"#": places, "skill": [report.skill_key for report in reports]}
     columns |= {name: [show(report) for report in reports] for name, show in FIGURES.items()}
+    if all(report.ranking is None or report.ranking.probability_best is None for report in reports):
+        del columns["P(best)"]
     for name in _dimensions(reports):
         columns[_heading(name)] = [numbers.score(mean_of(report, name)) for report in reports]
     if summary.selected is not None:

@@ -10,6 +10,7 @@ from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
 from eval_skills.reporting.context import ranked
 from eval_skills.reporting.judging.figures import judging_line
+from eval_skills.reporting.ranking import ranking_notes, ties_line
 from eval_skills.reporting.sections import forbidden_tool_alerts
 
 if TYPE_CHECKING:
@@ -67,6 +68,8 @@ def show_summary(summary: RunSummary, *, gate: bool) -> None:
     session, out = current(), current().out(pipe_width=NO_LIMIT)
     session.say(f"{summary.benchmark.id}@{summary.benchmark.version}")
     out.print(ranking(summary, out.width))
+    for line in ranking_notes(ranked(summary.reports)):
+        session.say(line)
     _show_alerts(summary)
     for line in error_summary(summary.reports):
         session.say(line)
@@ -77,6 +80,8 @@ def show_summary(summary: RunSummary, *, gate: bool) -> None:
         session.say(line, style="red" if _is_problem(line, summary) else "")
     if summary.selected is not None and not summary.selected:
         session.say(f"no skill was selected: none passes the filters (completion ≥ {summary.min_completion:.0%})", style="yellow")
+    if summary.tied:
+        session.say(ties_line(summary.tied), style="yellow")
     for path in summary.report_files:
         session.say(f"report  {path}")
     session.say(f"store   {summary.store}   run {summary.run_id}")
@@ -144,6 +149,7 @@ def _document(summary: RunSummary, *, gate: bool) -> dict[str, Any]:
         "planned": summary.planned,
         "finished": summary.finished,
         "selected": selected,
+        "tied": summary.tied,
         "gate": {"minCompletion": summary.min_completion, "passed": summary.gate_passed} if gate else None,
         "files": [str(path) for path in summary.report_files],
         "store": str(summary.store),

@@ -255,7 +255,8 @@ def option_of(key: str) -> str:
 class Config(RunOptions):
     """The options of a run, and those of single commands that have a key at the top level.
 
-    `benchmark` is an id or a path. `strategy` is the file of a selection strategy, `top_k` beats the one in it.
+    `benchmark` is an id or a path. `strategy` is the file of a selection strategy, `top_k` beats the one in it, and so does
+    `keep_ties` where it is on.
     """
 
     format: Annotated[list[Text], Field(min_length=1)] = RunOptions.model_fields["format"]  # type: ignore[assignment]  # the field, with a bound
@@ -266,6 +267,9 @@ class Config(RunOptions):
     limit: int = Field(default=20, ge=1, description="Show at most this many")
     top_k: int | None = Field(
         default=None, ge=1, description="Select at most this many skills; beats the strategy's topK", examples=[3]
+    )
+    keep_ties: bool = Field(
+        default=False, description="Keep also the skills that --top-k cuts off although they are as good as one that it keeps"
     )
     strategy: PathText | None = Field(
         default=None, description="File of a selection strategy: filters, sortBy, order, topK", examples=["./strategy.yaml"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from eval_skills.core.diff.tasks import MISSING_KINDS
 from eval_skills.core.errors import InputError
 from eval_skills.core.metrics.item_table import ERROR, ItemTable
 from eval_skills.core.models import Latency, TokenCost
@@ -22,9 +24,9 @@ _NS_PER_S = 1e9
 class Consumption:
     """Arrays in the table's order, NaN (NaT) where unknown; None where the frame has no such column.
 
-    `reached` are the items that got as far as the skill, `unjudged` those that a judging model was to judge and could not. `now`
-    (UTC) stands in for a start that is not known. `recorded`: the items were judged from traces, at another time than they ran,
-    so that their latencies say nothing about the pace.
+    `reached` are the items that got as far as the skill, `unjudged` those that a judging model was to judge and could not,
+    `missing` all that have no verdict of the skill. `now` (UTC) stands in for a start that is not known. `recorded`: the items
+    were judged from traces, at another time than they ran, so that their latencies say nothing about the pace.
     """
 
     latency_ms: FloatArray
@@ -37,6 +39,7 @@ class Consumption:
     judge_tokens: FloatArray | None = None
     judge_cost_usd: FloatArray | None = None
     unjudged: npt.NDArray[np.bool_] | None = None
+    missing: npt.NDArray[np.bool_] | None = None
     recorded: bool = False
     first_token_ms: FloatArray | None = None
 
@@ -53,7 +56,8 @@ class Consumption:
             now=datetime.now(UTC),
             judge_tokens=table.amounts("judge_tokens"),
             judge_cost_usd=table.amounts("judge_cost_usd"),
-            unjudged=_unjudged(table),
+            unjudged=_errors_of(table, {"judge"}),
+            missing=_errors_of(table, MISSING_KINDS),
             first_token_ms=table.amounts("time_to_first_token_ms"),
             recorded="origin" in table.frame and table.frame["origin"].iloc[0] == "traces",
         )
@@ -102,6 +106,10 @@ class Consumption:
         count = int(np.count_nonzero(self.unjudged[rows]))
         return count if count or _known_sum(self.judge_tokens, rows) is not None else None
 
+    def missing_items(self, rows: slice) -> int | None:
+        """How many of the rows have no verdict of the skill; None where the kinds of errors are not known."""
+        return None if self.missing is None else int(np.count_nonzero(self.missing[rows]))
+
     def latest_start(self, rows: slice) -> datetime:
         """When the last item began (UTC); `now` where no start is known."""
         starts = self._known_starts(rows)
@@ -129,12 +137,11 @@ def _known_sum(amounts: FloatArray | None, rows: slice) -> float | None:
     return float(np.nansum(amounts[rows]))
 
 
-def _unjudged(table: ItemTable) -> npt.NDArray[np.bool_] | None:
+def _errors_of(table: ItemTable, kinds: Collection[str]) -> npt.NDArray[np.bool_] | None:
     if "error_kind" not in table.frame:
         return None
-    judge: npt.NDArray[np.bool_] = (table.frame["error_kind"] == "judge").to_numpy(dtype=bool, na_value=False)[table.order]
-    failed: npt.NDArray[np.bool_] = judge & (table.status == ERROR)
-    return failed
+    of_kind = table.frame["error_kind"].isin(kinds).to_numpy(dtype=bool)[table.order]
+    return np.asarray(of_kind & (table.status == ERROR))
 
 
 def _reached(table: ItemTable) -> npt.NDArray[np.bool_]:

@@ -136,6 +136,7 @@ class _Aggregation:
             throughput=self.consumption.throughput(rows),
             forbidden_items=self.dimensions.forbidden_items(rows),
             unjudged_items=self.consumption.unjudged_items(rows),
+            **_judged_figures(counts, self.consumption.missing_items(rows)),
         )
 
     def _run_rates(self, rows: slice) -> FloatArray:
@@ -158,6 +159,17 @@ class _Aggregation:
             items=counts.total,
             tasks=len(counts.task),
         )
+
+
+def _judged_figures(counts: TaskCounts, missing: int | None) -> dict[str, Any]:
+    if missing is None:
+        return {}
+    passed, judged = int(counts.passed.sum()), counts.total - missing
+    return {
+        "missing_items": missing,
+        "judged_completion_rate": passed / judged if judged else None,
+        "completion_upper_bound": (passed + missing) / counts.total,
+    }
 
 
 def _task_weights(table: ItemTable, benchmark: Benchmark) -> FloatArray:

@@ -48,6 +48,10 @@ class Summary(Model):
     and `pass_hat_k` are None when k exceeds the runs of a task. `throughput` is items per second from the first item's start to
     the last one's end. `forbidden_items` are those that called a tool they must not call, `unjudged_items` those that a judging
     model was to judge and could not; None where no model was asked.
+
+    `missing_items` have no verdict of the skill (error kinds ``infra``, ``scorer`` and ``judge``), None where the kinds are not
+    known. `judged_completion_rate` is over the others, None where there is none. Had all missing items passed, the completion
+    rate would be `completion_upper_bound`; had all failed, `completion_rate`, which counts them as not passed.
     """
 
     completion_rate: Rate
@@ -66,6 +70,9 @@ class Summary(Model):
     throughput: float | None = None
     forbidden_items: int | None = None
     unjudged_items: int | None = None
+    missing_items: int | None = None
+    judged_completion_rate: Rate | None = None
+    completion_upper_bound: Rate | None = None
 
 
 class Latency(Model):
@@ -156,6 +163,27 @@ class TaskResult(Model):
         return fields
 
 
+class Ranking(Model):
+    """The place of a skill among the `ranked_skills` that did the same tasks; see `core.ranking`.
+
+    Skills that the tasks cannot tell apart share the ranks `rank` to `last_rank`, from 1. `adjusted_p` is that of the paired test
+    against the best skill; None for the best itself. `probability_best` is the chance that its true completion rate is the
+    highest, and `rank_lower` to `rank_upper` a 95 % interval of its rank; None for fewer than five tasks.
+    `shrunk_completion_rate` is corrected for having been picked from several. `pareto_optimal`: no other skill is at least as
+    good in completion, P95 and cost, and better in one of them.
+    """
+
+    rank: int = Field(ge=1)
+    last_rank: int = Field(ge=1)
+    ranked_skills: int = Field(ge=2)
+    adjusted_p: Rate | None
+    probability_best: Rate | None
+    rank_lower: int | None
+    rank_upper: int | None
+    shrunk_completion_rate: Rate
+    pareto_optimal: bool
+
+
 class SkillCompletionReport(Model):
     """The result of one skill on one benchmark. The JSON report of a run is an array of these."""
 
@@ -171,6 +199,7 @@ class SkillCompletionReport(Model):
     dimensions: dict[str, DimensionSummary] = Field(default_factory=dict)
     task_results: list[TaskResult] = Field(default_factory=list)
     evaluator_metadata: dict[str, Any] = Field(default_factory=dict)
+    ranking: Ranking | None = None
 
     @property
     def skill_key(self) -> str:

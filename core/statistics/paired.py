@@ -82,8 +82,22 @@ def sign_flip_test(differences: FloatArray, *, seed: int = DEFAULT_SEED) -> floa
         for size in sizes:
             sums = np.concatenate([sums + size, sums - size])
         return float((np.abs(sums) >= observed).mean())
-    beyond = _drawn_beyond(sizes, observed, seed)
-    return (beyond + 1) / (PERMUTATION_DRAWS + 1)
+    return float(_drawn_p(sizes, observed, seed))
+
+
+def sign_flip_tests(rows: FloatArray, *, seed: int = DEFAULT_SEED) -> FloatArray:
+    """The p of `sign_flip_test` for several comparisons, one per row of differences; where signs are drawn, all rows share them.
+
+    A hundred comparisons of 200 tasks take a tenth of the time.
+    """
+    p_values = np.ones(len(rows))
+    drawn = (np.abs(rows) > _SAME).sum(axis=1) > EXACT_LIMIT
+    p_values[~drawn] = [sign_flip_test(row, seed=seed) for row in rows[~drawn]]
+    if drawn.any():
+        sizes = np.sort(np.abs(rows[drawn]), axis=1).T
+        observed = np.abs(rows[drawn].sum(axis=1)) - _SAME
+        p_values[drawn] = _drawn_p(sizes[(sizes > _SAME).any(axis=1)], observed, seed)
+    return p_values
 
 
 def p_floor(differing: int) -> float:
@@ -138,10 +152,12 @@ def _power_factor() -> float:
     return normal_quantile(0.975) + normal_quantile(0.8)
 
 
-def _drawn_beyond(sizes: FloatArray, observed: float, seed: int) -> int:
-    random, beyond = np.random.default_rng(seed), 0
+def _drawn_p(sizes: FloatArray, observed: FloatArray | float, seed: int) -> FloatArray:
+    """Of the sizes of one comparison (tasks), or of several (tasks × comparisons)."""
+    random = np.random.default_rng(seed)
+    beyond = np.zeros(sizes.shape[1:])
     step = max(1, _CELLS_PER_CHUNK // len(sizes))
     for start in range(0, PERMUTATION_DRAWS, step):
         signs = random.integers(0, 2, size=(min(step, PERMUTATION_DRAWS - start), len(sizes)), dtype=np.int8)
-        beyond += int((np.abs((2.0 * signs - 1) @ sizes) >= observed).sum())
-    return beyond
+        beyond += (np.abs((2.0 * signs - 1) @ sizes) >= observed).sum(axis=0)
+    return np.asarray((beyond + 1) / (PERMUTATION_DRAWS + 1))

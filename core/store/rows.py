@@ -16,6 +16,7 @@ from eval_skills.core.models import (
     ItemResult,
     Latency,
     Model,
+    Ranking,
     Reason,
     SkillCompletionReport,
     Summary,
@@ -83,7 +84,7 @@ def report_row(report: SkillCompletionReport, *, run_id: str, benchmark_version:
     """The row of one skill's report, under the names of `REPORT_SCHEMA`; its items live in the other table."""
     summary = report.summary
     row: dict[str, Any] = dict.fromkeys(REPORT_SCHEMA.names)
-    for part in (report, summary, report.latency, report.token_cost):
+    for part in (report, summary, report.latency, report.token_cost, report.ranking):
         row |= {name: getattr(part, name) for name in row if hasattr(part, name)}
     row |= {f"ci_{name}": getattr(summary.confidence_interval, name) for name in ("lower", "upper", "level", "method")}
     if (counts := summary.counts) is not None:
@@ -106,6 +107,7 @@ def report_of(row: Mapping[str, Any]) -> SkillCompletionReport:
         name: {field: row[field] for field in model.model_fields if field in row} for name, model in _REPORT_PARTS.items()
     }
     parts["summary"] |= {"confidence_interval": interval, "counts": counts}
+    ranking = {name: row[name] for name in Ranking.model_fields}
     return SkillCompletionReport(
         skill_id=row["skill_id"],
         skill_version=row["skill_version"],
@@ -113,6 +115,7 @@ def report_of(row: Mapping[str, Any]) -> SkillCompletionReport:
         timestamp=row["timestamp"],
         dimensions={name: DimensionSummary(**found) for name, found in dict(row["dimensions"] or {}).items()},
         evaluator_metadata={"runId": row["run_id"]},
+        ranking=Ranking(**ranking) if ranking["rank"] is not None else None,
         **parts,
     )
 

@@ -15,7 +15,7 @@ from eval_skills.core.models.report import DIMENSIONS
 if TYPE_CHECKING:
     from eval_skills.core.store.layout import TableName
 
-SCHEMA_VERSION = "4"
+SCHEMA_VERSION = "5"
 VERSION_KEY = b"eval_skills.schema_version"
 ESTIMATES = ("accuracy", "kappa", "weighted_kappa", "spearman", "sensitivity", "specificity")
 """The figures of a calibration that have an interval."""
@@ -96,14 +96,18 @@ REPORT_SCHEMA = _schema(
     (pa.map_(_TEXT, DIMENSION), "dimensions"),
     (_COUNT, "forbidden_items judge_tokens"),
     (_FLOAT, "judge_cost_usd"),
-    (_COUNT, "unjudged_items"),
+    (_COUNT, "unjudged_items missing_items"),
+    (_FLOAT, "judged_completion_rate completion_upper_bound"),
+    (_COUNT, "rank last_rank ranked_skills rank_lower rank_upper"),
+    (_FLOAT, "adjusted_p probability_best shrunk_completion_rate"),
+    (pa.bool_(), "pareto_optimal"),
 )
 """One row per skill of a run. The interval is that of the completion rate; `throughput` is items per second.
 
 The dimensions that have a column of their own are means over the items that were scored on them; `dimensions` holds these and all
 others, with the number of those items. `forbidden_items` called a tool they must not call. `judge_tokens` and `judge_cost_usd`
 are apart from the skill's own; null is unknown, or no model was asked. `unjudged_items` were errors of the judge; null where no
-model was asked.
+model was asked. The columns from `rank` on are those of `core.models.Ranking`; null where the run had no other skill to rank.
 """
 
 RUN_SCHEMA = _schema(

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from eval_skills.core.errors import UserError
-from eval_skills.core.models import Benchmark, SkillCompletionReport
+from eval_skills.core.models import Benchmark, Ranking, SkillCompletionReport
 from eval_skills.core.store import Store, derived_run_id, land_recomputed, started_at
 from eval_skills.engine.definition.benchmark import resolve_benchmark
 from eval_skills.engine.definition.request import EvaluateRequest
@@ -21,8 +21,11 @@ COLUMNS = [
 """The columns that figures and comparisons by task need: everything but the answers."""
 
 _NO_FIGURES = frozenset(
-    {"run_id", "timestamp", "benchmark_version", "origin", "judge_tokens", "judge_cost_usd", "unjudged_items"}
-)
+    {
+        "run_id", "timestamp", "benchmark_version", "origin", "judge_tokens", "judge_cost_usd", "unjudged_items",
+        "missing_items", "judged_completion_rate", "completion_upper_bound", *Ranking.model_fields,
+    }
+)  # fmt: skip
 """Columns that today's formulas cannot change."""
 
 

@@ -54,6 +54,7 @@ class PipelineRequest(CallOptions):
     tags: list[str] = Field(default_factory=list, description="Only skills with all of these tags")
     adapter: AdapterType | None = Field(default=None, description="Only skills behind this adapter")
     top_k: int | None = Field(default=None, ge=1, description="Select at most this many")
+    keep_ties: bool = Field(default=False, description="Select also the skills that are as good as a selected one")
     strategy: PathText | None = Field(default=None, description="A YAML or JSON file with filters, order and topK")
     min_completion: Rate | None = Field(  # type: ignore[assignment] # None: the strategy's own floor, else 0.7
         default=None, description="The completion rate that a selected skill must reach"

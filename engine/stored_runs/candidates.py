@@ -8,10 +8,16 @@ from pathlib import Path
 from eval_skills.core.documents.loading import read_document, validate
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import Skill, SkillCompletionReport
+from eval_skills.core.ranking import Outcomes, rank_by_task_results, rank_reports
 from eval_skills.core.selection import SelectStrategy, load_strategy
 from eval_skills.core.skills import Discovery, discover_skills, refuse_duplicates
 from eval_skills.core.store import Store
 from eval_skills.reporting import read_reports
+
+ITEM_COLUMNS = (
+    "run_id", "skill_id", "skill_version", "benchmark_id", "task_id", "task_digest", "status", "error_kind",
+)  # fmt: skip
+"""What ranks are computed from."""
 
 
 def load_candidates(path: Path) -> Discovery:
@@ -48,6 +54,25 @@ def load_reports(paths: Sequence[Path], store: str) -> list[SkillCompletionRepor
     return list(youngest.values())
 
 
+def rank_candidates(skills: Sequence[Skill], reports: Sequence[SkillCompletionReport], store: str) -> list[SkillCompletionReport]:
+    """The reports of these skills, ranked among themselves within each benchmark.
+
+    By the items that the reports hold, or by those of their runs in the store; where these are gone, there is no ranking.
+    """
+    keys = {skill.key for skill in skills}
+    known = [report for report in reports if report.skill_key in keys]
+    if len(known) < 2 or any(report.task_results for report in known):
+        return rank_by_task_results(known)
+    runs = {report.skill_key: str(report.evaluator_metadata.get("runId", "")) for report in known}
+    items = Store(store).items(run_id=set(runs.values()), columns=[*ITEM_COLUMNS])
+    items = items[(items["skill_id"] + "@" + items["skill_version"]).map(runs) == items["run_id"]]
+    ranked: dict[str, SkillCompletionReport] = {}
+    for benchmark, rows in items.groupby("benchmark_id"):
+        same = [report for report in known if report.benchmark_id == benchmark]
+        ranked |= {report.skill_key: report for report in rank_reports(same, Outcomes.of_items(rows))}
+    return [ranked.get(report.skill_key, report.model_copy(update={"ranking": None})) for report in known]
+
+
 def _reports_in(path: Path) -> list[SkillCompletionReport]:
     reports = read_reports(path)
     if not reports:
@@ -67,7 +92,12 @@ DEFAULT_MIN_COMPLETION = 0.7
 
 
 def chosen_strategy(
-    file: str | None, *, min_completion: float | None = None, top_k: int | None = None, floor: float | None = None
+    file: str | Path | None,
+    *,
+    min_completion: float | None = None,
+    top_k: int | None = None,
+    keep_ties: bool = False,
+    floor: float | None = None,
 ) -> SelectStrategy:
     """The strategy of a file (or the default one); explicit arguments replace what it says.
 
@@ -80,4 +110,10 @@ def chosen_strategy(
     filters = strategy.filters
     lowest = next((rate for rate in (min_completion, filters.min_completion_rate, floor) if rate is not None), None)
     filters = filters.model_copy(update={"min_completion_rate": lowest})
-    return strategy.model_copy(update={"filters": filters, "top_k": top_k if top_k is not None else strategy.top_k})
+    return strategy.model_copy(
+        update={
+            "filters": filters,
+            "top_k": top_k if top_k is not None else strategy.top_k,
+            "keep_ties": keep_ties or strategy.keep_ties,
+        }
+    )

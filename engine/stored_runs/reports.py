@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from eval_skills.core.documents.loading import validate
 from eval_skills.core.errors import InputError, UsageError, UserError
 from eval_skills.core.models import Benchmark, SkillCompletionReport
+from eval_skills.core.ranking import Outcomes, rank_by_task_results, rank_reports
 from eval_skills.core.store import Manifest, Store, is_run_id, started_at
 from eval_skills.core.text import plural
 from eval_skills.engine.definition.benchmark import digests_of_the_same, resolve_benchmark
@@ -59,6 +60,8 @@ def read_source(given: str, store: str) -> ReportSource:
     reports = read_reports(path)
     if not reports:
         raise InputError("it holds no report", source=path)
+    if all(report.ranking is None for report in reports):  # written by an earlier version
+        reports = rank_by_task_results(reports)
     moments = [report.timestamp for report in reports]
     newest = max(moment if moment.tzinfo else moment.replace(tzinfo=UTC) for moment in moments)
     return ReportSource(given, path.stem, reports, ReportContext(run_id=path.name, created_at=newest), path)
@@ -93,10 +96,11 @@ def _of_run(store: Store, given: str) -> ReportSource:
 def skill_reports_of(
     items: pd.DataFrame, benchmark: Benchmark, timeout_ms: float, *, detailed: bool
 ) -> list[SkillCompletionReport]:
-    """The reports of a run's rows; see `core.metrics.skill_reports`, which imports pandas and so is imported here."""
+    """The reports of a run's rows, ranked; see `core.metrics.skill_reports`, which imports pandas and so is imported here."""
     from eval_skills.core.metrics.reports import skill_reports
 
-    return [_with_calls(report) for report in skill_reports(items, benchmark, timeout_ms, task_results=detailed)]
+    reports = [_with_calls(report) for report in skill_reports(items, benchmark, timeout_ms, task_results=detailed)]
+    return rank_reports(reports, Outcomes.of_items(items)) if len(reports) > 1 else reports
 
 
 def _with_calls(report: SkillCompletionReport) -> SkillCompletionReport:

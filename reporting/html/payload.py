@@ -107,6 +107,7 @@ def _figures(report: SkillCompletionReport) -> list[tuple[str, str]]:
     return [
         ("Completion", f"{numbers.rate(summary.completion_rate)} ({numbers.interval(summary.confidence_interval)})"),
         *_corrected(report),
+        *_missing(report),
         ("Partial score", numbers.score(summary.partial_score)),
         ("Errors and timeouts", numbers.rate(summary.error_rate)),
         ("Consistency over runs", numbers.score(summary.consistency_score)),
@@ -124,6 +125,17 @@ def _figures(report: SkillCompletionReport) -> list[tuple[str, str]]:
         *_of_the_stream(report),
         ("Tokens (prompt + completion)", tokens if cost.total_tokens is not None else numbers.UNKNOWN),
         ("Cost", numbers.usd(cost.estimated_usd)),
+    ]
+
+
+def _missing(report: SkillCompletionReport) -> list[tuple[str, str]]:
+    summary = report.summary
+    if not summary.missing_items:
+        return []
+    return [
+        ("Items without a verdict", numbers.count(summary.missing_items)),
+        ("Completion of the others", numbers.rate(summary.judged_completion_rate)),
+        ("Completion at most", numbers.rate(summary.completion_upper_bound)),
     ]
 
 

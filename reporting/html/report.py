@@ -25,6 +25,7 @@ from eval_skills.reporting.context import ReportContext, dimension_title, mean_o
 from eval_skills.reporting.escape import script_json, visible
 from eval_skills.reporting.html.payload import payload, skill_names
 from eval_skills.reporting.judging.table import skills_table
+from eval_skills.reporting.ranking import completion_text, rank_interval, rank_text, ranking_notes
 from eval_skills.reporting.sections import SKILLS_SHOWN, forbidden_tool_alerts
 
 
@@ -32,7 +33,7 @@ from eval_skills.reporting.sections import SKILLS_SHOWN, forbidden_tool_alerts
 class RankedSkill:
     """A row of the ranking; `gate` and `selected` are None where the run had no gate or did not select the skill."""
 
-    rank: int
+    rank: str
     name: str
     report: SkillCompletionReport
     gate: bool | None
@@ -54,6 +55,8 @@ def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> 
         forbidden_tool_alerts=forbidden_tool_alerts(best_first, skill_names(best_first)),
         skills_shown=SKILLS_SHOWN,
         dimensions=shown_dimensions(best_first),
+        ranking=any(report.ranking for report in best_first),
+        ranking_notes=ranking_notes(best_first),
         judging=skills_table(list(zip(skill_names(best_first), best_first, strict=True))),
         first_token=any(report.latency.time_to_first_token_p50_ms is not None for report in best_first),
         data=script_json(payload(best_first, context)),
@@ -63,8 +66,8 @@ def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> 
 
 def _rows(reports: Sequence[SkillCompletionReport], context: ReportContext) -> list[RankedSkill]:
     return [
-        RankedSkill(rank, name, report, context.meets_gate(report), context.selected_rank(report))
-        for rank, (name, report) in enumerate(zip(skill_names(reports), reports, strict=True), start=1)
+        RankedSkill(rank_text(report, place), name, report, context.meets_gate(report), context.selected_rank(report))
+        for place, (name, report) in enumerate(zip(skill_names(reports), reports, strict=True), start=1)
     ]
 
 
@@ -91,7 +94,8 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {function.__name__: function for function in (*FIGURES, plural, dimension_title, mean_of, visible)}
+    plain = (plural, dimension_title, mean_of, visible, completion_text, rank_interval)
+    environment.filters |= {function.__name__: function for function in (*FIGURES, *plain)}
     return environment
 
 

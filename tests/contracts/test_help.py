@@ -54,12 +54,13 @@ OPTIONS: dict[tuple[str, ...], dict[str, str]] = {
         "--task-runner": "local", "--complexity": "", "--traces": "", "--trace-skill": "the file's name", **HELD, **JUDGED,
     },
     ("select",): {
-        "--from": "", "--reports": "", "--strategy": "", "--min-completion": "", "--top-k": "all", "--output": "",
-        "--store": "./eval-store",
+        "--from": "", "--reports": "", "--strategy": "", "--min-completion": "", "--top-k": "all", "--keep-ties": "",
+        "--output": "", "--store": "./eval-store",
     },
     ("run",): {
         "--query -q": "", "--tag -t": "", "--adapter -a": "", "--skills-dir": "./skills", "--benchmark": "coding-easy",
-        "--top-k": "all", "--min-completion": "0.7", "--strategy": "", "--tasks": "", "--concurrency": "4", "--timeout": "30000",
+        "--top-k": "all", "--keep-ties": "", "--min-completion": "0.7", "--strategy": "", "--tasks": "", "--concurrency": "4",
+        "--timeout": "30000",
         "--retries": "0", "--runs": "1", "--evaluator": "exact", "--format": "json markdown", "--output-dir": "./reports",
         "--exit-on-fail": "", "--dry-run": "", "--benchmarks-dir": "", "--store": "./eval-store", "--resume": "",
         "--retry-errors": "", "--items-per-task": "1", "--allow-custom-code": "", "--fail-fast": "", "--task-runner": "local",

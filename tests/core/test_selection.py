@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from eval_skills.core.errors import InputError
-from eval_skills.core.models import SkillCompletionReport
-from eval_skills.core.selection import SelectStrategy, load_strategy, select
+from eval_skills.core.models import Ranking, SkillCompletionReport
+from eval_skills.core.selection import SelectStrategy, left_out_ties, load_strategy, select
 from tests.core.skills import skill
 from tests.tables import each_row
 
@@ -97,6 +97,38 @@ def test_two_reports_of_one_skill_are_refused() -> None:
 
 def test_p45_nothing_selected_is_an_empty_list() -> None:
     assert selected([report("a")], {"filters": {"minCompletionRate": 1.0, "maxErrorRate": 0.0, "requiredTags": ["x"]}}) == []
+
+
+def ranked(skill_id: str, rank: int, completion: float) -> SkillCompletionReport:
+    made = report(skill_id, completionRate=completion, compositeScore=completion)
+    ranking = Ranking(
+        rank=rank, last_rank=rank + 1, ranked_skills=5, adjusted_p=None, probability_best=None, rank_lower=None, rank_upper=None,
+        shrunk_completion_rate=0.5, pareto_optimal=False,
+    )  # fmt: skip
+    return made.model_copy(update={"ranking": ranking})
+
+
+FIVE = [ranked("a", 1, 0.9), ranked("b", 1, 0.8), ranked("c", 3, 0.5), ranked("d", 3, 0.4), ranked("e", 5, 0.1)]
+
+
+@pytest.mark.parametrize(
+    ("strategy", "kept", "left_out"),
+    [
+        pytest.param({"topK": 1}, "ab", "b", id="in-the-first-group"),
+        pytest.param({"topK": 2}, "ab", "", id="between-groups"),
+        pytest.param({"topK": 3}, "abcd", "d", id="in-a-later-group"),
+        pytest.param({"topK": 3, "filters": {"maxErrorRate": 0.0, "minCompletionRate": 0.5}}, "abc", "", id="filters-come-first"),
+        pytest.param({"topK": 1, "sortBy": "latency"}, "a", "", id="ranks-are-no-order-of-latency"),
+        pytest.param({}, "abcde", "", id="nothing-is-cut"),
+    ],
+)
+def test_a_cut_through_a_tie_is_known_and_may_be_avoided(strategy: dict[str, Any], kept: str, left_out: str) -> None:
+    skills = [skill(each.skill_id) for each in FIVE]
+    asked = SelectStrategy.model_validate(strategy)
+    assert "".join(each.id for each in left_out_ties(skills, FIVE, asked)) == left_out
+    assert "".join(selected(FIVE, strategy | {"keepTies": True})) == kept
+    assert "".join(selected(FIVE, strategy)) == "".join(each for each in kept if each not in left_out)
+    assert left_out_ties(skills, FIVE, asked.model_copy(update={"keep_ties": True})) == []
 
 
 def test_ranks_count_from_one() -> None:

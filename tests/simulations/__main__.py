@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from time import monotonic
 
-from tests.simulations import outages
+from tests.simulations import outages, ranking
 
 PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "statistics.md"
 
@@ -18,7 +18,10 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=2000, help="simulated comparisons per setting [2000]")
     draws = parser.parse_args().draws
     begun = monotonic()
-    tables = {"outages": outages.table(outages.simulate(draws))}
+    tables = {
+        "outages": outages.table(outages.simulate(draws)),
+        "ranking": ranking.table(ranking.simulate(draws)),
+    }
     page = PAGE.read_text(encoding="utf-8")
     for name, table in tables.items():
         print(f"{name}\n{table}\n")

@@ -84,6 +84,18 @@ def test_figures_are_left_out_whole_the_least_telling_first(width: int, left_out
     assert {name for name in names if name not in header} == left_out
 
 
+@pytest.mark.parametrize(("width", "shown"), [(80, False), (120, True)])
+def test_shared_ranks_are_always_shown_and_chances_where_they_fit(width: int, shown: bool) -> None:
+    place = {
+        "rank": 1, "lastRank": 2, "rankedSkills": 2, "adjustedP": None, "probabilityBest": 0.5, "rankLower": 1, "rankUpper": 2,
+        "shrunkCompletionRate": 0.8, "paretoOptimal": True,
+    }  # fmt: skip
+    reports = [SkillCompletionReport.model_validate(report(name).to_json() | {"ranking": place}) for name in ("a" * 30, "b")]
+    header, *lines = printed_reports(width, reports).splitlines()
+    assert ("P(best)" in header) is shown
+    assert all(line.lstrip().startswith("1–2 ") and len(line) <= width for line in lines)
+
+
 def on_a_terminal(place: Any, *arguments: str, **environ: str) -> str:
     """What a call prints on a terminal of 100 columns."""
     main, side = pty.openpty()

@@ -41,6 +41,7 @@ KEYS: dict[str, tuple[Any, Any]] = {
     "allowCustomCode": (True, True),
     "limit": (5, 6),
     "topK": (3, 1),
+    "keepTies": (True, True),
     "strategy": ("/a/strategy.yaml", "/b/strategy.yaml"),
     "weights.toolAccuracy": (1.0, 2.0),
     "weights.outputQuality": (0.25, 0.0),

@@ -48,6 +48,28 @@ def test_the_example_as_published() -> None:
     assert (summary.items, summary.tasks, summary.runs) == (24, 6, 4)
 
 
+@pytest.mark.parametrize(
+    ("kinds", "figures"),
+    [
+        pytest.param(["infra", "scorer", None, None], (2, 0.5, 0.75), id="two-of-four"),
+        pytest.param(["skill", "contract", None, None], (0, 0.25, 0.25), id="the-skill-failed"),
+        pytest.param(None, (None, None, None), id="kinds-not-known"),
+    ],
+)
+def test_completion_of_the_judged_items_and_how_high_it_may_be(
+    kinds: list[str | None] | None, figures: tuple[int | None, float | None, float | None]
+) -> None:
+    columns: dict[str, Any] = {"error_kind": kinds} if kinds else {}
+    summary = report({"a": "eepf"}, **columns).summary
+    assert summary.completion_rate == 0.25
+    assert (summary.missing_items, summary.judged_completion_rate, summary.completion_upper_bound) == figures
+
+
+def test_of_a_skill_that_was_never_judged_nothing_is_known() -> None:
+    summary = report({"a": "ee"}, error_kind="infra").summary
+    assert (summary.judged_completion_rate, summary.completion_upper_bound) == (None, 1.0)
+
+
 def test_p39_consistency_is_one_minus_the_population_deviation() -> None:
     assert consistency_score(np.array([0.9, 0.7, 0.8])) == pytest.approx(0.9184, abs=5e-5)
     assert consistency_score(np.array([0.4])) is None

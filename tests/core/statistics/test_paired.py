@@ -14,6 +14,7 @@ from eval_skills.core.statistics.paired import (
     p_floor,
     paired_t_p,
     sign_flip_test,
+    sign_flip_tests,
     sign_test,
     smallest_effect,
     tasks_needed,
@@ -131,6 +132,17 @@ def test_drawn_signs_are_seeded_and_agree_with_the_exact_answer() -> None:
     drawn = sign_flip_test(differences, seed=1)
     assert drawn == sign_flip_test(differences[::-1], seed=1)
     assert drawn == pytest.approx(sign_test(13, 4), abs=0.01)
+
+
+def test_several_comparisons_have_the_p_of_each() -> None:
+    random = np.random.default_rng(2)
+    rows = random.integers(-3, 4, (6, 40)) / 3
+    rows[0], rows[1, 12:] = 0, 0
+    alone = [sign_flip_test(row) for row in rows]
+    together = sign_flip_tests(rows)
+    assert together[:2].tolist() == alone[:2]  # exact
+    assert together == pytest.approx(alone, abs=0.02)  # 10,000 other draws: four standard errors
+    assert sign_flip_tests(rows[5:]).tolist() == alone[5:]
 
 
 def test_drawn_signs_have_a_floor() -> None:

@@ -6,8 +6,12 @@ from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 
-from eval_skills.core.models import SkillCompletionReport
+import pyarrow.parquet as pq
+import pytest
+
+from eval_skills.core.models import Ranking, SkillCompletionReport
 from eval_skills.core.store import Manifest, Store, land_reports, write_manifest
+from eval_skills.core.store.schema import REPORT_SCHEMA
 
 
 def test_reports_land_beside_the_items(
@@ -43,6 +47,31 @@ def test_reports_land_beside_the_items(
         "origin": "run",
     }
     assert {name: first[name] for name in expected} == expected
+
+
+RANKING = Ranking(
+    rank=1, last_rank=3, ranked_skills=4, adjusted_p=0.5, probability_best=0.25, rank_lower=1, rank_upper=4,
+    shrunk_completion_rate=0.45, pareto_optimal=True,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("ranking", [RANKING, RANKING.model_copy(update={"rank_lower": None, "adjusted_p": None}), None])
+def test_the_last_report_has_its_ranking(
+    store: Store, run_id: str, make_report: Callable[..., SkillCompletionReport], ranking: Ranking | None
+) -> None:
+    land_reports(store, run_id, None, [make_report(ranking=ranking)])
+    (report,) = store.last_reports()
+    assert report.ranking == ranking
+
+
+def test_reports_of_an_earlier_version_have_no_ranking(
+    store: Store, run_id: str, make_report: Callable[..., SkillCompletionReport]
+) -> None:
+    path = land_reports(store, run_id, None, [make_report(ranking=RANKING)])
+    table = pq.read_table(path, partitioning=None)
+    pq.write_table(table.select(REPORT_SCHEMA.names[: REPORT_SCHEMA.names.index("missing_items")]), path)
+    (report,) = store.last_reports()
+    assert (report.ranking, report.summary.missing_items, report.summary.completion_rate) == (None, None, 0.5)
 
 
 def test_reports_without_a_manifest_have_no_benchmark_version(

@@ -20,7 +20,8 @@ run_id timestamp skill_id skill_version benchmark_id benchmark_version completio
 composite_score ci_lower ci_upper ci_level ci_method pass_at_k pass_hat_k flake_rate p50_ms p95_ms p99_ms mean_ms prompt_tokens
 completion_tokens estimated_usd items tasks runs origin total_tokens passed_items failed_items error_items timeout_items
 throughput tool_accuracy sequence_correctness output_quality hallucination dimensions forbidden_items
-judge_tokens judge_cost_usd unjudged_items
+judge_tokens judge_cost_usd unjudged_items missing_items judged_completion_rate completion_upper_bound
+rank last_rank ranked_skills rank_lower rank_upper adjusted_p probability_best shrunk_completion_rate pareto_optimal
 """
 
 

@@ -1,0 +1,113 @@
+"""The ranking of the skills that did the same tasks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from eval_skills.core.models import Ranking, SkillCompletionReport
+from eval_skills.core.ranking.bootstrap import FEWEST_TASKS, draw_tasks, probability_best, rank_intervals
+from eval_skills.core.ranking.groups import tied_groups
+from eval_skills.core.ranking.outcomes import Outcomes
+from eval_skills.core.ranking.shrinkage import shrinkage
+from eval_skills.core.statistics.rates import DEFAULT_SEED, FloatArray
+
+
+def completion_order(report: SkillCompletionReport) -> tuple[float, float, str, str]:
+    """Sorts the best report first: by completion rate, then by composite score, then by ``id@version`` and benchmark.
+
+    Completion comes first because the composite score of a fast skill that is always wrong is 0.5.
+    """
+    summary = report.summary
+    return (-summary.completion_rate, -summary.composite_score, report.skill_key, report.benchmark_id)
+
+
+def rank_by_task_results(reports: Sequence[SkillCompletionReport]) -> list[SkillCompletionReport]:
+    """The reports in their order, ranked anew within each benchmark by the items that they hold."""
+    benchmarks = {report.benchmark_id for report in reports}
+    ranked: dict[int, SkillCompletionReport] = {}
+    for benchmark in benchmarks:
+        places = [place for place, report in enumerate(reports) if report.benchmark_id == benchmark]
+        same = [reports[place] for place in places]
+        ranked |= zip(places, rank_reports(same, Outcomes.of_reports(same)), strict=True)
+    return [ranked[place] for place in range(len(reports))]
+
+
+def rank_reports(
+    reports: Sequence[SkillCompletionReport], outcomes: Outcomes, *, seed: int = DEFAULT_SEED
+) -> list[SkillCompletionReport]:
+    """The reports in their order, each with its `ranking` among them; `outcomes` are those of their skills.
+
+    Without a ranking: a skill none of whose items has a verdict, a skill that is given twice, and the only one of its kind.
+    """
+    rows = {skill: row for row, skill in enumerate(outcomes.skills) if outcomes.judged[row].any()}
+    keys = [report.skill_key for report in reports]
+    places = [place for place, key in enumerate(keys) if key in rows and keys.count(key) == 1]
+    places.sort(key=lambda place: completion_order(reports[place]))
+    found: dict[int, Ranking] = {}
+    if len(places) > 1:
+        chosen = outcomes[[rows[keys[place]] for place in places]]
+        found = dict(zip(places, _rankings([reports[place] for place in places], chosen, seed), strict=True))
+    return [report.model_copy(update={"ranking": found.get(place)}) for place, report in enumerate(reports)]
+
+
+def _rankings(reports: Sequence[SkillCompletionReport], outcomes: Outcomes, seed: int) -> list[Ranking]:
+    """Of reports with outcomes in the same order, the best first."""
+    groups = tied_groups(outcomes, seed=seed)
+    draws = draw_tasks(outcomes, seed=seed)
+    shrunk = shrinkage(outcomes, groups.members, draws.rates)
+    estimates = np.clip(shrunk.estimates(draws.rates), 0, 1)
+    pareto = pareto_set(_figures(reports))
+    sure = outcomes.judged.any(axis=0).sum() >= FEWEST_TASKS
+    chances = probability_best(draws, groups.members, shrunk)
+    lower, upper = rank_intervals(draws)
+    ranks = _shared_ranks(groups.members)
+    return [
+        Ranking(
+            rank=ranks[row][0],
+            last_rank=ranks[row][1],
+            ranked_skills=len(reports),
+            adjusted_p=groups.p_values[row] if row else None,
+            probability_best=min(1.0, float(chances[row])) if sure else None,
+            rank_lower=int(lower[row]) if sure else None,
+            rank_upper=int(upper[row]) if sure else None,
+            shrunk_completion_rate=float(estimates[row]),
+            pareto_optimal=bool(pareto[row]),
+        )
+        for row in range(len(reports))
+    ]
+
+
+def _shared_ranks(groups: Sequence[Sequence[int]]) -> dict[int, tuple[int, int]]:
+    """The first and the last rank of each skill's group."""
+    ranks: dict[int, tuple[int, int]] = {}
+    first = 1
+    for group in groups:
+        ranks |= dict.fromkeys(group, (first, first + len(group) - 1))
+        first += len(group)
+    return ranks
+
+
+def pareto_set(figures: FloatArray) -> npt.NDArray[np.bool_]:
+    """Which rows (skills × figures, smaller is better) no other row beats: it is nowhere worse than them, and somewhere better.
+
+    It takes the figures as measured. Source: Pareto 1906, Manuale di economia politica.
+    """
+    return np.array([not ((figures <= row).all(axis=1) & (figures < row).any(axis=1)).any() for row in figures])
+
+
+def _figures(reports: Sequence[SkillCompletionReport]) -> FloatArray:
+    """What is left undone, P95 and cost; one that is unknown counts as the worst."""
+    return np.array(
+        [
+            (-report.summary.completion_rate, _worst(report.latency.p95_ms), _worst(report.token_cost.estimated_usd))
+            for report in reports
+        ]
+    )
+
+
+def _worst(value: float | None) -> float:
+    return math.inf if value is None else value
