@@ -51,6 +51,7 @@ COMMANDS = {
             "evaluate:run_command",
             "Find skills, evaluate them, select the best and write reports, in one Prefect flow.",
         ),
+        "plan": ("plan:plan_command", "Say how many tasks and runs an evaluation needs, before it is run."),
         "rescore": (
             "rescore:rescore_command",
             "Score the stored answers of a run again, with today's scorers and expectations.",

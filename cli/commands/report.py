@@ -16,9 +16,11 @@ from eval_skills.core.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from eval_skills.reporting.diff.report import DiffDocument
+    from eval_skills.core.models import SkillCompletionReport
+    from eval_skills.reporting.diff.report import DiffDocument, GateRates
 
 GATE_FAILED = 1
+MOST_TASKS_SIMULATED = 300
 MARKDOWN = frozenset({"", ".md", ".markdown", ".txt"})
 """Endings of files that Markdown may be in."""
 
@@ -172,6 +174,7 @@ def _compared(
     old, new = read_source(before[0], folder), read_source(after[0], folder)
     found = diff_reports(old.reports, new.reports, **rules)
     tolerated = NON_INFERIORITY_MARGIN if margin is None else margin
+    rates = _gate_rates(old.reports) if fail_on == "worse" and not rules["min_effect"] else None
     proven = f"every skill is proven to have lost less than {tolerated:.1%}"
     return DiffDocument(
         diff=found,
@@ -179,8 +182,22 @@ def _compared(
         after=after[1] or new.name,
         failures=None if fail_on is None else gate_failures(found, fail_on, margin=tolerated),
         gate_words=proven if fail_on == "not-proven" else "no skill is worse",
+        gate_rates=rates,
         remarks=list(dict.fromkeys(old.remarks + new.remarks)),
     )
+
+
+def _gate_rates(reports: Sequence[SkillCompletionReport]) -> GateRates | None:
+    """How often the gate is wrong on tasks like those of the earlier side; None where they are too many to simulate at once."""
+    from eval_skills.core.statistics.planning import gate_rate
+    from eval_skills.engine.planning.plan import FLAKINESS, sample_of_reports
+    from eval_skills.reporting.diff.report import GateRates
+
+    sample = sample_of_reports(reports)
+    if sample is None or len(sample.together.items) > MOST_TASKS_SIMULATED:
+        return None
+    alarms, found = (gate_rate(sample.skills, effect, flakiness=FLAKINESS, draws=200) for effect in (0.0, 0.10))
+    return GateRates(alarms, found)
 
 
 def _mapping(pairs: Sequence[str]) -> dict[str, str]:

@@ -87,6 +87,8 @@ def _show_gate(document: DiffDocument) -> None:
         _say(f"gate failed: {failure}", "red")
     if not document.failures:
         _say(f"gate passed: {document.gate_words}", "green")
+    if document.gate_rates is not None:
+        _say(str(document.gate_rates))
 
 
 def _print_table(names: Sequence[str], rows: Iterable[Sequence[str]], *, right: Sequence[int] = ()) -> None:

@@ -27,6 +27,9 @@ _COUNTED = frozenset({"runs", "skills", "resume", "origin", "provenance", "at"})
 
 def show_plan(plan: RunPlan, request: FlowOptions, *, gate: bool, strategy: SelectStrategy | None = None) -> None:
     """What a run of `request` would do."""
+    from eval_skills.engine.planning.dry_run import foreseen
+
+    ahead = foreseen(plan)
     document = {
         "benchmark": f"{plan.benchmark.id}@{plan.benchmark.version}",
         "tasks": len(plan.benchmark.tasks),
@@ -38,6 +41,7 @@ def show_plan(plan: RunPlan, request: FlowOptions, *, gate: bool, strategy: Sele
         "options": _options(plan, request),
         "strategy": strategy.to_json() if strategy else None,
         "gate": {"minCompletion": request.min_completion, "passed": False} if gate else None,
+        "foreseen": ahead.to_json(),
         "remarks": plan.remarks,
     }
     if current().json:
@@ -46,6 +50,8 @@ def show_plan(plan: RunPlan, request: FlowOptions, *, gate: bool, strategy: Sele
     for name in ("benchmark", "tasks", "runs", "items"):
         current().say(f"{name:<10} {document[name]}")
     current().say(f"skills     {', '.join(plan.skills)}")
+    for line in ahead.lines:
+        current().say(line)
     for remark in plan.remarks:
         current().say(remark, style="yellow")
     current().say("dry run: everything is in order; nothing was called or written", style="green")

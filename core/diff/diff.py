@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
+from eval_skills.core.diff.measures import adjusted_measures, errors_p, measured_rows
 from eval_skills.core.diff.model import (
     AtBound,
     DifferenceInterval,
@@ -20,7 +21,7 @@ from eval_skills.core.diff.pairing import ReportPair, pair_reports
 from eval_skills.core.diff.tasks import TaskPairs, pair_tasks
 from eval_skills.core.errors import UsageError
 from eval_skills.core.models import SkillCompletionReport
-from eval_skills.core.statistics.paired import holm
+from eval_skills.core.statistics.paired import holm, smallest_effect, tasks_needed
 from eval_skills.core.statistics.rates import DEFAULT_SEED
 from eval_skills.core.text import plural
 
@@ -62,7 +63,7 @@ def diff_reports(
         for shared in tasks
     ]
     diff = ReportDiff(
-        skills=[_compared(*parts) for parts in zip(pairs, tasks, statistics, strict=True)],
+        skills=[_compared(*parts, seed) for parts in zip(pairs, tasks, statistics, strict=True)],
         significance=significance,
         equivalence_margin=equivalence_margin,
         min_effect=min_effect,
@@ -78,8 +79,10 @@ def judged_together(diffs: Sequence[ReportDiff]) -> list[ReportDiff]:
     So the chance that any skill is called worse (or better) where nothing changed stays below the significance, however many
     comparisons there are. At the bounds of missing items each side is a family of its own.
     """
-    adjusted = iter(_adjusted([skill.statistics for diff in diffs for skill in diff.skills if skill.statistics]))
-    return [diff.model_copy(update={"skills": [_judged(skill, adjusted, diff) for skill in diff.skills]}) for diff in diffs]
+    found = [(skill.statistics, diff.significance) for diff in diffs for skill in diff.skills if skill.statistics]
+    adjusted = iter(_adjusted([_sized(each, significance / len(found)) for each, significance in found]))
+    judged = [diff.model_copy(update={"skills": [_judged(skill, adjusted, diff) for skill in diff.skills]}) for diff in diffs]
+    return adjusted_measures(judged)
 
 
 def _refuse_nonsense(significance: float, equivalence_margin: float, min_effect: float) -> None:
@@ -89,6 +92,15 @@ def _refuse_nonsense(significance: float, equivalence_margin: float, min_effect:
         raise UsageError(f"the equivalence margin must lie between 0 and 1; got {equivalence_margin}")
     if not 0 <= min_effect <= 1:
         raise UsageError(f"the smallest effect that counts must lie between 0 and 1; got {min_effect}")
+
+
+def _sized(found: PairedStatistics, significance: float) -> PairedStatistics:
+    """With what the sample could show where only a p as small as `significance` decides."""
+    if found.spread is None:
+        return found
+    smallest = smallest_effect(found.spread, found.tasks, significance=significance)
+    needed = tasks_needed(found.spread, found.equivalence_margin, significance=significance)
+    return found.model_copy(update={"smallest_effect": smallest, "tasks_needed": needed})
 
 
 def _adjusted(found: Sequence[PairedStatistics]) -> list[PairedStatistics]:
@@ -108,7 +120,7 @@ def _with_p(found: PairedStatistics, plain: float, lower: float, upper: float) -
     return found.model_copy(update={"adjusted_p": plain, "missing": missing})
 
 
-def _compared(pair: ReportPair, tasks: TaskPairs | None, statistics: PairedStatistics | None) -> SkillDiff:
+def _compared(pair: ReportPair, tasks: TaskPairs | None, statistics: PairedStatistics | None, seed: int) -> SkillDiff:
     """The skill before it is judged; where nothing can be, `explanation` says why."""
     shown = pair.after or pair.before
     assert shown is not None
@@ -119,7 +131,7 @@ def _compared(pair: ReportPair, tasks: TaskPairs | None, statistics: PairedStati
         before_skill_id=pair.before.skill_id if pair.before else None,
         before_version=pair.before.skill_version if pair.before else None,
         change="compared" if tasks is not None else "added" if pair.before is None else "removed",
-        rows=[_row(metric, pair) for metric in _MORE_IS_GOOD],
+        rows=_rows(pair, tasks, seed),
         verdict=None if tasks is None else "inconclusive",
         explanation="" if tasks is None or statistics else _incomparable(tasks),
         statistics=statistics,
@@ -144,6 +156,14 @@ def _judged(skill: SkillDiff, adjusted: Iterator[PairedStatistics], diff: Report
     statistics = next(adjusted)
     verdict, explanation = judge(statistics, diff.significance, diff.min_effect, diff.missing)
     return skill.model_copy(update={"statistics": statistics, "verdict": verdict, "explanation": explanation})
+
+
+def _rows(pair: ReportPair, tasks: TaskPairs | None, seed: int) -> list[DiffRow]:
+    rows = [_row(metric, pair) for metric in _MORE_IS_GOOD]
+    if tasks is None:
+        return rows
+    tested = [row.model_copy(update={"p_value": errors_p(tasks, seed)}) if row.metric == "errorRate" else row for row in rows]
+    return tested + measured_rows(tasks, seed)
 
 
 def _row(metric: Metric, pair: ReportPair) -> DiffRow:

@@ -8,17 +8,21 @@ from pydantic import Field
 
 from eval_skills.core.models.base import Model, Rate
 from eval_skills.core.models.result import Reason, Status
+from eval_skills.core.statistics.paired import Spread
 
 Change = Literal["compared", "added", "removed"]
 Judgement = Literal["better", "worse", "equivalent", "inconclusive"]
 MissingRule = Literal["bounds", "ignore"]
 """Items without a verdict: a judgement must hold however they would have gone, or is made of the others alone."""
-Metric = Literal["completionRate", "errorRate", "p95Ms", "compositeScore"]
+Metric = Literal["completionRate", "errorRate", "p95Ms", "compositeScore", "latencyMs", "costUsd", "tokens", "partialScore"]
 
 
 class DiffRow(Model):
     """One figure on both sides. The arrow says where it went, `good` whether that is welcome; neither where it did not move.
 
+    Both may be chance: only where `significant` does a test of this figure's own say that it changed, and only there are they
+    shown. `adjusted_p` is Holm's, `p_value` that of the figure alone; None where it has no test (P95, composite). The test of the
+    completion rate is the verdict's. `ratio` is after / before where that is what is tested.
     `before`, `after` and so `delta` are None where unknown; units are those of the report (rates, ms), never rounded.
     """
 
@@ -28,6 +32,10 @@ class DiffRow(Model):
     delta: float | None
     arrow: Literal["↑", "↓", ""]
     good: bool | None
+    ratio: float | None = None
+    p_value: Rate | None = None
+    adjusted_p: Rate | None = None
+    significant: bool = False
 
 
 class FlipSide(Model):
@@ -90,10 +98,11 @@ class PairedStatistics(Model):
     """The shared tasks compared pairwise; differences are after − before of each task's completion rate, both of the items that
     have a verdict of the skill.
 
-    `p_value` is that of `test`, the sign-flip permutation test (exact up to 16 differing tasks, else drawn with `seed`);
+    `p_value` is the mid-p of `test`, the sign-flip permutation test (exact where that can be computed, else drawn with `seed`);
     `adjusted_p` is Holm's over the skills of the diff, and what the verdict reads. `p_floor` is the least p that so many
     differing tasks can give; `smallest_effect` the least mean difference that this sample shows with 80 % power (None: unknown),
-    and `tasks_needed` how many tasks would show one as small as the equivalence margin.
+    and `tasks_needed` how many tasks would show one as small as the equivalence margin, both by the same test and adjusted for
+    as many skills. `spread` is what they are computed from.
     """
 
     tasks: int
@@ -113,6 +122,7 @@ class PairedStatistics(Model):
     p_floor: Rate
     smallest_effect: float | None
     tasks_needed: int | None
+    spread: Spread | None = None
     missing: MissingItems | None = None
 
 

@@ -11,9 +11,10 @@ from eval_skills.core.diff.model import AtBound, DifferenceInterval, Flip, FlipS
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import SkillCompletionReport, TaskResult
 from eval_skills.core.statistics.paired import (
-    EXACT_LIMIT,
     MeanDifference,
+    Spread,
     correlation,
+    is_exact,
     mean_difference,
     p_floor,
     paired_t_p,
@@ -62,7 +63,7 @@ class TaskPairs:
             return None
         differences = after - before
         better, worse = int((differences > _SAME).sum()), int((differences < -_SAME).sum())
-        deviation = float(differences.std(ddof=1)) if len(differences) > 1 else 0.0
+        spread = self._spread(before, after)
         p_value = sign_flip_test(differences, seed=seed)
         return PairedStatistics(
             tasks=len(differences),
@@ -73,17 +74,23 @@ class TaskPairs:
             equivalence_interval=_interval(mean_difference(differences, level=1 - 2 * significance)),
             equivalence_margin=margin,
             correlation=correlation(before, after),
-            test="sign_flip_exact" if better + worse <= EXACT_LIMIT else "sign_flip_drawn",
+            test="sign_flip_exact" if is_exact(differences) else "sign_flip_drawn",
             seed=seed,
             p_value=p_value,
             adjusted_p=p_value,
             sign_test_p=sign_test(better, worse),
             t_test_p=paired_t_p(differences),
             p_floor=p_floor(better + worse),
-            smallest_effect=smallest_effect(deviation, len(differences)),
-            tasks_needed=tasks_needed(deviation, margin),
+            smallest_effect=smallest_effect(spread, len(differences), significance=significance),
+            tasks_needed=tasks_needed(spread, margin, significance=significance),
+            spread=spread,
             missing=self._at_bounds(significance, seed),
         )
+
+    def _spread(self, before: FloatArray, after: FloatArray) -> Spread:
+        deviation = float((after - before).std(ddof=1)) if len(after) > 1 else 0.0
+        runs = sum(len(_judged(runs)) for side in (self.before, self.after) for runs in side)
+        return Spread(deviation=deviation, rate=float((before + after).mean() / 2), runs=runs / (2 * len(after)))
 
     def flips(self) -> list[Flip]:
         """The tasks whose completion rate moved, as far as there are verdicts, each with a run of both sides that shows it."""

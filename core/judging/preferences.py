@@ -11,7 +11,7 @@ import numpy as np
 from eval_skills.core.judging.pairs import Outcome, Preference, members_of
 from eval_skills.core.models.base import Model, Rate
 from eval_skills.core.statistics.agreement import Estimate, share
-from eval_skills.core.statistics.paired import p_floor, sign_test
+from eval_skills.core.statistics.paired import sign_test
 
 Verdict = Literal["a", "b", "undecided"]
 SIGNIFICANCE = 0.05
@@ -124,7 +124,7 @@ def win_rates(preferences: Sequence[Preference], unanswered: Sequence[Preference
         tasks_for_a=for_a,
         tasks_for_b=for_b,
         p_value=p_value,
-        p_floor=p_floor(for_a + for_b),
+        p_floor=sign_test(for_a + for_b, 0),
         verdict=at_bounds.pop() if len(at_bounds) == 1 else "undecided",
         agreement=_mean([each.agreement for each in judged]),
         position_bias=position_bias(preferences),

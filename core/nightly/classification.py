@@ -5,7 +5,7 @@ The evidence against a skill is one of two things:
 - it is *worse* than in the last good night or than the pinned baseline, by the paired test over tasks, adjusted by Holm's
   procedure over the whole night (`judged_together`);
 - tasks are *newly failing* (`newly_failing`): passed whenever they were asked up to the last good night, and failed whenever
-  since. That is for samples too small for a test over tasks, which needs six tasks that differ.
+  since. That is for samples too small for a test over tasks, which needs five tasks that differ.
 
 The tasks that moved are then run again (fresh runs). The skill has *regressed* only if that holds: the fresh runs are worse
 than the same reference on the same tasks (the same test, one-sided at 5 %), or the newly failing tasks fail every fresh run and

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from eval_skills.core.statistics.rates import DEFAULT_SEED, FloatArray, normal_quantile, t_quantile, two_sided_t_p
+from eval_skills.core.models.base import Model
+from eval_skills.core.statistics.rates import DEFAULT_SEED, FloatArray, IntArray, normal_quantile, t_quantile, two_sided_t_p
 
 EXACT_LIMIT = 16
-"""Up to so many differing tasks every sign pattern is tried; above, patterns are drawn."""
+"""Up to so many differing tasks every sign pattern is tried, whatever their differences are; see `sign_flip_test`."""
 
 PERMUTATION_DRAWS = 10_000
 _SAME = 1e-12
+_MOST_PARTS, _ROUNDING = 60, 1e-9
 _CELLS_PER_CHUNK = 1_000_000
 _SMALL = 30
+_AIM, _TOO_SMALL, _HALVINGS = 0.82, 2.0, 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,19 +73,32 @@ def sign_test(better: int, worse: int) -> float:
 
 
 def sign_flip_test(differences: FloatArray, *, seed: int = DEFAULT_SEED) -> float:
-    """Two-sided p of the sign-flip permutation test: how often random signs give a sum at least as far from 0.
+    """Two-sided mid-p of the sign-flip permutation test: how often random signs give a sum farther from 0, and half of how often
+    one as far. 1 where no task differs.
 
-    Exact up to 16 differing tasks; above, 10,000 seeded draws and p = (b + 1)/(B + 1). 1 where no task differs.
-    The order of the tasks never changes the result. Source: Fisher 1935, The Design of Experiments, section 21.
+    Exact (`is_exact`) up to 16 differing tasks, and for any number whose differences are multiples of one fraction, as shares of
+    passed runs are; else 10,000 seeded draws. The order of the tasks never changes the result.
+    Half of the ties, since sums of few runs tie often and the plain p then lies far above its level; the test may exceed its
+    level a little in turn (see `tests/simulations/paired.py`). Sources: Fisher 1935, The Design of Experiments, section 21;
+    Lancaster 1961, doi:10.1080/01621459.1961.10482105; Fagerland, Lydersen & Laake 2013, doi:10.1186/1471-2288-13-91.
     """
+    farther, as_far = sign_flip_tail(differences, seed=seed)
+    return farther + as_far / 2 if differences.any() else 1.0
+
+
+def sign_flip_tail(differences: FloatArray, *, seed: int = DEFAULT_SEED) -> tuple[float, float]:
+    """The shares of sign patterns whose sum lies farther from 0 than the observed one, and as far; their sum is the plain p."""
     sizes = np.sort(np.abs(differences[np.abs(differences) > _SAME]))
-    observed = abs(math.fsum(differences)) - _SAME
+    observed = abs(math.fsum(differences))
+    if parts := _parts_of_one(sizes):
+        chances, sums = _chances_of_sums(np.rint(sizes * parts).astype(np.int64))
+        far = np.abs(sums) - round(observed * parts)
+        return float(chances[far > 0].sum()), float(chances[far == 0].sum())
     if len(sizes) <= EXACT_LIMIT:
-        sums = np.zeros(1)
-        for size in sizes:
-            sums = np.concatenate([sums + size, sums - size])
-        return float((np.abs(sums) >= observed).mean())
-    return float(_drawn_p(sizes, observed, seed))
+        far = np.abs(_all_sums(sizes)) - observed
+        return float((far > _SAME).mean()), float((np.abs(far) <= _SAME).mean())
+    farther, as_far = _drawn(sizes, observed, seed)
+    return float(farther), float(as_far)
 
 
 def sign_flip_tests(rows: FloatArray, *, seed: int = DEFAULT_SEED) -> FloatArray:
@@ -90,22 +106,28 @@ def sign_flip_tests(rows: FloatArray, *, seed: int = DEFAULT_SEED) -> FloatArray
 
     A hundred comparisons of 200 tasks take a tenth of the time.
     """
-    p_values = np.ones(len(rows))
-    drawn = (np.abs(rows) > _SAME).sum(axis=1) > EXACT_LIMIT
-    p_values[~drawn] = [sign_flip_test(row, seed=seed) for row in rows[~drawn]]
-    if drawn.any():
-        sizes = np.sort(np.abs(rows[drawn]), axis=1).T
-        observed = np.abs(rows[drawn].sum(axis=1)) - _SAME
-        p_values[drawn] = _drawn_p(sizes[(sizes > _SAME).any(axis=1)], observed, seed)
+    p_values, exact = np.ones(len(rows)), np.array([is_exact(row) for row in rows], dtype=bool)
+    p_values[exact] = [sign_flip_test(row, seed=seed) for row in rows[exact]]
+    if not exact.all():
+        sizes = np.sort(np.abs(rows[~exact]), axis=1).T
+        observed = np.abs(rows[~exact].sum(axis=1))
+        farther, as_far = _drawn(sizes[(sizes > _SAME).any(axis=1)], observed, seed)
+        p_values[~exact] = farther + as_far / 2
     return p_values
 
 
-def p_floor(differing: int) -> float:
-    """The smallest two-sided p that so many differing tasks can give, even if all agree: 2^(1 − m), and 1.0e-4 for drawn signs.
+def is_exact(differences: FloatArray) -> bool:
+    """Whether `sign_flip_test` tries every sign pattern of these."""
+    sizes = np.abs(differences[np.abs(differences) > _SAME])
+    return len(sizes) <= EXACT_LIMIT or _parts_of_one(sizes) is not None
 
-    Below six it is above 0.05: nothing can be decided at that size.
+
+def p_floor(differing: int) -> float:
+    """The smallest p that `sign_flip_test` can give for so many differing tasks, if all agree: 2^−m.
+
+    Below five it is above 0.05: nothing can be decided at that size.
     """
-    return 1 / (PERMUTATION_DRAWS + 1) if differing > EXACT_LIMIT else min(1.0, math.ldexp(2.0, -differing))
+    return math.ldexp(1.0, -differing)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -120,25 +142,67 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def smallest_effect(deviation: float, tasks: int) -> float | None:
-    """The smallest mean difference that a two-sided 5 % test shows with 80 % power: 2.8016·sd/√T.
+class Spread(Model):
+    """What a sample says of the noise of a comparison: the standard deviation of the tasks' differences, the mean completion rate
+    of both sides, and the mean number of runs of a task on one side."""
 
-    Below 30 tasks t with T − 1 degrees takes the place of z. None where it is unknown: one task, or no spread to judge by.
-    Source: Miller 2024, arXiv:2411.00640, section 5.
+    deviation: float
+    rate: float
+    runs: float
+
+    def deviation_at(self, effect: float) -> float:
+        """With an effect that brings the rate nearer to 0.5, runs vary more: ρ(1 − ρ)/runs of the changed side grows."""
+        more = max(0.0, effect * (abs(2 * self.rate - 1) - effect)) / self.runs
+        return math.sqrt(self.deviation**2 + more)
+
+
+def smallest_effect(spread: Spread, tasks: int, *, significance: float = 0.05) -> float | None:
+    """The smallest mean difference that the sign-flip test at `significance` shows with 80 % power.
+
+    With q and b the quantiles of 1 − significance/2 and of 0.82, it solves e = (q/√(T − q²) + b/√T)·sd(e). The first part is
+    where the test begins to reject: it measures the mean against √Σd², which holds the mean itself. 0.82, since sd is an
+    estimate; below 30 tasks b is that of t with T − 1 degrees. `tests/simulations/power.py` says what that delivers.
+    For one of m skills `significance` is α/m, the first step of Holm's procedure. None where it is unknown: one task, or no
+    spread to judge by; above 1 where no difference could be shown.
     """
-    if tasks < 2 or deviation <= _SAME:
+    if tasks < 2 or spread.deviation <= _SAME:
         return None
-    factor = t_quantile(0.975, tasks - 1) + t_quantile(0.8, tasks - 1) if tasks < _SMALL else _power_factor()
-    return factor * deviation / math.sqrt(tasks)
+    return _bisected(lambda effect: _shown_by(spread, effect, tasks, significance) <= effect, _TOO_SMALL)
 
 
-def tasks_needed(deviation: float, effect: float) -> int | None:
-    """How many tasks show a mean difference of `effect` > 0 with 80 % power at two-sided 5 %: ⌈2.8016²·sd²/effect²⌉.
+def tasks_needed(spread: Spread, effect: float, *, significance: float = 0.05) -> int | None:
+    """How many tasks show a mean difference of `effect` > 0 as `smallest_effect` defines it. None where there is no spread.
 
-    The variance of a task's difference is ω² + σ²(before)/K + σ²(after)/K with K runs per side. None where there is no spread.
-    Source: Miller 2024, arXiv:2411.00640, section 5.
+    The variance of a task's difference is ω² + σ²(before)/K + σ²(after)/K with K runs per side. Source: Miller 2024,
+    arXiv:2411.00640, section 5.
     """
-    return None if deviation <= _SAME else math.ceil((_power_factor() * deviation / effect) ** 2)
+    if spread.deviation <= _SAME:
+        return None
+    least, most = 1, 2
+    while _shown_by(spread, effect, most, significance) > effect:
+        least, most = most, most * 2
+    while most - least > 1:
+        middle = (least + most) // 2
+        least, most = (least, middle) if _shown_by(spread, effect, middle, significance) <= effect else (middle, most)
+    return most
+
+
+def _shown_by(spread: Spread, effect: float, tasks: int, significance: float) -> float:
+    """The mean difference that is shown with 80 % power, if the runs vary as they do with this effect."""
+    rejects = normal_quantile(1 - significance / 2)
+    if tasks <= rejects**2:
+        return math.inf
+    beyond = t_quantile(_AIM, tasks - 1) if tasks < _SMALL else normal_quantile(_AIM)
+    return (rejects / math.sqrt(tasks - rejects**2) + beyond / math.sqrt(tasks)) * spread.deviation_at(effect)
+
+
+def _bisected(holds: Callable[[float], bool], high: float) -> float:
+    """The least value from 0 to `high` from which on the condition holds; `high` where it never does."""
+    low = 0.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
 
 
 def correlation(before: FloatArray, after: FloatArray) -> float | None:
@@ -148,16 +212,40 @@ def correlation(before: FloatArray, after: FloatArray) -> float | None:
     return float(np.clip(np.corrcoef(before, after)[0, 1], -1, 1))
 
 
-def _power_factor() -> float:
-    return normal_quantile(0.975) + normal_quantile(0.8)
+def _parts_of_one(sizes: FloatArray) -> int | None:
+    """The least n ≤ 60 for which all sizes are multiples of 1/n; None where there is none."""
+    return next((n for n in range(1, _MOST_PARTS + 1) if (np.abs(sizes * n - np.rint(sizes * n)) <= _ROUNDING).all()), None)
 
 
-def _drawn_p(sizes: FloatArray, observed: FloatArray | float, seed: int) -> FloatArray:
-    """Of the sizes of one comparison (tasks), or of several (tasks × comparisons)."""
+def _chances_of_sums(sizes: IntArray) -> tuple[FloatArray, IntArray]:
+    """Every sum that random signs can give, with its chance: one convolution for each size."""
+    total = int(sizes.sum())
+    chances = np.zeros(total + 1)
+    chances[0], reached = 1.0, 0
+    for size in sizes.tolist():
+        chances[: reached + size + 1] /= 2
+        chances[size : reached + size + 1] += chances[: reached + 1].copy()
+        reached += size
+    return chances, 2 * np.arange(total + 1) - total
+
+
+def _all_sums(sizes: FloatArray) -> FloatArray:
+    sums = np.zeros(1)
+    for size in sizes:
+        sums = np.concatenate([sums + size, sums - size])
+    return sums
+
+
+def _drawn(sizes: FloatArray, observed: FloatArray | float, seed: int) -> tuple[FloatArray, FloatArray]:
+    """The shares of drawn patterns farther and as far, for one comparison (tasks) or several (tasks × comparisons).
+
+    The pattern that was observed counts as one more, so that no share of both is 0.
+    """
     random = np.random.default_rng(seed)
-    beyond = np.zeros(sizes.shape[1:])
+    farther, as_far = np.zeros(sizes.shape[1:]), np.ones(sizes.shape[1:])
     step = max(1, _CELLS_PER_CHUNK // len(sizes))
     for start in range(0, PERMUTATION_DRAWS, step):
         signs = random.integers(0, 2, size=(min(step, PERMUTATION_DRAWS - start), len(sizes)), dtype=np.int8)
-        beyond += (np.abs((2.0 * signs - 1) @ sizes) >= observed).sum(axis=0)
-    return np.asarray((beyond + 1) / (PERMUTATION_DRAWS + 1))
+        far = np.abs((2.0 * signs - 1) @ sizes) - observed
+        farther, as_far = farther + (far > _SAME).sum(axis=0), as_far + (np.abs(far) <= _SAME).sum(axis=0)
+    return farther / (PERMUTATION_DRAWS + 1), as_far / (PERMUTATION_DRAWS + 1)

@@ -27,6 +27,7 @@ IntervalMethod = Literal["wilson_effective", "cluster_bootstrap"]
 BOOTSTRAP_DRAWS = 10_000
 DEFAULT_SEED = 20261121
 _CELLS_PER_CHUNK = 1_000_000
+_WIDER, _HALVINGS = 0.6, 50
 
 
 def wilson(rate: float, size: float, *, level: float = 0.95) -> tuple[float, float]:
@@ -42,6 +43,38 @@ def wilson(rate: float, size: float, *, level: float = 0.95) -> tuple[float, flo
     centre = (rate + z * z / (2 * size)) / scale
     half = z / scale * math.sqrt(rate * (1 - rate) / size + z * z / (4 * size * size))
     return min(rate, max(0.0, centre - half)), max(rate, min(1.0, centre + half))
+
+
+@lru_cache(maxsize=4096)
+def widened_wilson(passed: int, size: int, *, level: float = 0.95) -> tuple[float, float]:
+    """Wilson's interval of `passed` of `size` > 0 trials, each limit at least as far out as the exact one of 0.6·(1 − level).
+
+    Near 0 and 1 Wilson's limit on the far side is too close: 0.92 of the 95 % intervals of 50 trials hold a rate of 0.98. These
+    hold 0.94 or more of any rate (`tests/simulations/intervals.py`), and are narrower than Clopper and Pearson's, whose limits
+    are those of 0.5·(1 − level). The one limit where all or none passed is Wilson's.
+    Sources: Brown, Cai & DasGupta 2001, doi:10.1214/ss/1009213286, section 4.1.1, which replaces these limits for up to three
+    passes or misses; Clopper & Pearson 1934, doi:10.1093/biomet/26.4.404, for the exact limits. The factor 0.6 is ours.
+    """
+    lower, upper = wilson(passed / size, size, level=level)
+    if passed in {0, size}:
+        return lower, upper
+    chance = _WIDER * (1 - level)
+    return _exact_below(lower, passed, size, chance), 1 - _exact_below(1 - upper, size - passed, size, chance)
+
+
+def _exact_below(limit: float, passed: int, size: int, chance: float) -> float:
+    """The greatest rate up to `limit` at which `passed` or more of `size` pass with at most this chance, by bisection."""
+
+    def fits(rate: float) -> bool:
+        return regularised_incomplete_beta(rate, 1 - rate, passed, size - passed + 1) <= chance
+
+    if fits(limit):
+        return limit
+    low, high = 0.0, limit
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
 
 
 def clustered_standard_error(passed: IntArray, items: IntArray) -> float | None:
@@ -82,15 +115,17 @@ def completion_interval(
 ) -> ConfidenceInterval:
     """The interval of the completion rate Σpassed/Σitems; its `method` is what was used.
 
-    ``wilson`` where every task has one item; otherwise `method`: ``wilson_effective`` needs no random numbers and holds its level
-    from five tasks on. ``cluster_bootstrap`` gives way to ``wilson_tasks`` (Wilson with the number of tasks) where all tasks
-    agree or there is only one, since it would have no width there. No items at all: [0, 1].
+    ``wilson_widened`` where every task has one item (``wilson`` where all or none passed); otherwise `method`:
+    ``wilson_effective`` needs no random numbers and holds its level from five tasks on. ``cluster_bootstrap`` gives way to
+    ``wilson_tasks`` (Wilson with the number of tasks) where all tasks agree or there is only one, since it would have no width
+    there. No items at all: [0, 1].
     """
     if not items.sum():
         return ConfidenceInterval(lower=0.0, upper=1.0, level=level, method="wilson")
     rate = float(passed.sum() / items.sum())
     if items.sum() == len(items):
-        return _interval(wilson(rate, len(items), level=level), level, "wilson")
+        bounds = widened_wilson(int(passed.sum()), len(items), level=level)
+        return _interval(bounds, level, "wilson" if rate in {0.0, 1.0} else "wilson_widened")
     if method == "wilson_effective":
         return _interval(wilson(rate, effective_size(passed, items, level=level), level=level), level, "wilson_effective")
     if np.ptp(passed / items) == 0:

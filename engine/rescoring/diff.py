@@ -15,6 +15,9 @@ from eval_skills.reporting.diff.report import DiffDocument
 Reports = Sequence[SkillCompletionReport]
 ItemKey = tuple[str, str, int]
 
+_CARRIED_OVER = frozenset({"p95Ms", "latencyMs", "costUsd", "tokens"})
+"""Figures of the call, which a rescoring does not repeat."""
+
 
 def rescoring_diff(plan: Rescoring) -> DiffDocument:
     """The original run compared with its rescoring, which must have landed."""
@@ -62,7 +65,7 @@ def _without(reports: Reports, keys: set[ItemKey]) -> list[SkillCompletionReport
 
 
 def _shown(skill: SkillDiff, judged_first: bool) -> SkillDiff:
-    rows: list[DiffRow] = [row for row in skill.rows if row.metric != "p95Ms"]
+    rows: list[DiffRow] = [row for row in skill.rows if row.metric not in _CARRIED_OVER]
     if judged_first:
-        rows = [row.model_copy(update={"good": None}) for row in rows]
+        rows = [row.model_copy(update={"good": None, "significant": False}) for row in rows]
     return skill.model_copy(update={"rows": rows})

@@ -16,13 +16,17 @@ _SHOWN: dict[Metric, tuple[str, Callable[[float | None], str], float, str, int]]
     "errorRate": ("errors", numbers.rate, 100, " pp", 1),
     "p95Ms": ("P95", numbers.milliseconds, 1, " ms", 1),
     "compositeScore": ("composite", numbers.score, 1, "", 4),
+    "latencyMs": ("latency", numbers.milliseconds, 1, " ms", 1),
+    "costUsd": ("cost", numbers.usd, 1, " USD", 4),
+    "tokens": ("tokens", numbers.count, 1, "", 0),
+    "partialScore": ("partial", numbers.score, 1, "", 4),
 }
 """By metric: its name, how a value is shown, and factor, unit and decimals of a difference. pp are percentage points."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShownRow:
-    """One figure as text. `mark` is ``✔ good``, ``✘ bad``, or empty where it did not move or is not known."""
+    """One figure as text. `mark` is ``✔ good`` or ``✘ bad``; it and the arrow are empty where no test says that it changed."""
 
     name: str
     before: str
@@ -36,8 +40,11 @@ def shown_row(row: DiffRow) -> ShownRow:
     """The row of one figure."""
     name, show, factor, unit, decimals = _SHOWN[row.metric]
     delta = UNKNOWN if row.delta is None else f"{_signed(row.delta * factor, decimals)}{unit}"
-    mark = "" if row.good is None else "✔ good" if row.good else "✘ bad"
-    return ShownRow(name, show(row.before), show(row.after), delta, row.arrow, mark)
+    if row.ratio is not None:
+        delta = f"{_signed((row.ratio - 1) * 100, 1)} %"
+    if not row.significant:
+        return ShownRow(name, show(row.before), show(row.after), delta, "", "")
+    return ShownRow(name, show(row.before), show(row.after), delta, row.arrow, "✔ good" if row.good else "✘ bad")
 
 
 def points(difference: float) -> str:

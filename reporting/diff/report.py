@@ -29,12 +29,24 @@ STYLES = ("style", "diff")
 SHOWN = ("shown_row", "points", "verdict_text", "lineage", "statistics_lines", "sensitivity", "names_shown", "tasks_apart")
 
 
+@dataclass(frozen=True, slots=True)
+class GateRates:
+    """How often a gate on tasks like these fails where nothing changed, and where one skill lost ten points."""
+
+    false_alarms: float
+    found_ten_points: float
+
+    def __str__(self) -> str:
+        alarms, found = numbers.rate(self.false_alarms), numbers.rate(self.found_ten_points)
+        return f"this gate fails in {alarms} of cases where nothing changed, and in {found} where 10 pp are lost"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiffDocument:
     """A comparison with what its sides are called.
 
     `failures` says why the gate failed, empty where it passed, None where there was none; `gate_words` is what a gate that passed
-    shows. `remarks` are shown above everything.
+    shows, `gate_rates` how often such a gate is wrong, where that is known. `remarks` are shown above everything.
     """
 
     diff: ReportDiff
@@ -42,11 +54,14 @@ class DiffDocument:
     after: str
     failures: list[str] | None = None
     gate_words: str = "no skill is worse"
+    gate_rates: GateRates | None = None
     remarks: list[str] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
         """The comparison as JSON-ready data, with `labels`, `gate` and `remarks` beside it."""
         gate = None if self.failures is None else {"passed": not self.failures, "failures": self.failures}
+        if gate is not None and self.gate_rates is not None:
+            gate |= {"falseAlarms": self.gate_rates.false_alarms, "foundTenPoints": self.gate_rates.found_ten_points}
         labels = {"before": self.before, "after": self.after}
         return {"labels": labels, **self.diff.to_json(), "gate": gate, "remarks": self.remarks}
 

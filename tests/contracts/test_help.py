@@ -82,6 +82,10 @@ OPTIONS: dict[tuple[str, ...], dict[str, str]] = {
         "--suites": "", "--baseline": "", "--confirm-runs": "6", "--keep-days": "keep all", "--store": "./eval-store",
         "--exit-on-fail": "",
     },
+    ("plan",): {
+        "--effect": "0.05", "--power": "0.8", "--skills": "1", "--tasks": "10 to 200", "--budget": "", "--from": "",
+        "--base-rate": "the run's, else 0.8", "--flakiness": "the run's, else 0.1", "--check": "", "--store": "./eval-store",
+    },
     ("query",): {"--csv": "", "--store": "./eval-store"},
     ("rescore",): {
         "--benchmark": "", "--tasks": "", "--benchmarks-dir": "", "--evaluator": "", "--concurrency": "4",

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from time import monotonic
 
-from tests.simulations import outages, ranking
+from tests.simulations import intervals, outages, paired, power, ranking
 
 PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "statistics.md"
 
@@ -21,6 +21,9 @@ def main() -> None:
     tables = {
         "outages": outages.table(outages.simulate(draws)),
         "ranking": ranking.table(ranking.simulate(draws)),
+        "intervals": intervals.table(intervals.simulate(draws)),
+        "paired": paired.table(paired.simulate(draws)),
+        "power": power.table(power.simulate(draws)),
     }
     page = PAGE.read_text(encoding="utf-8")
     for name, table in tables.items():

@@ -25,7 +25,7 @@ def test_the_table_the_trend_and_the_second_call(served: Any, past: Callable[...
     rows = [line.split() for line in result.out.splitlines()]
     assert rows[0] == ["period", "skill", "benchmark", "completion", "change", "p", "verdict"]
     assert rows[1] == ["2026-03-01", "adder@1.0.0", "sums", "100.0", "%", "–", "–", "first"]
-    assert rows[2] == ["2026-03-02", "adder@1.0.0", "sums", "25.0", "%", "-75.0", "pp", "0.25", "inconclusive"]
+    assert rows[2] == ["2026-03-02", "adder@1.0.0", "sums", "25.0", "%", "-75.0", "pp", "0.125", "inconclusive"]
     assert "adder on sums: 100.0 % → 25.0 %\n█▃" in result.out
     assert "recompute: 2 periods; 1 inconclusive" in result.out
     assert result.err.splitlines()[0] == "2 periods: 2 to do, 0 up to date"

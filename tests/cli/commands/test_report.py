@@ -195,8 +195,16 @@ def test_p48_the_table_has_signs_units_marks_and_labels(here: Any, run_here: Run
     assert "completion 100.0 % 0.0 % -100.0 pp ↓ ✘ bad" in lines
     assert "t3 ✘ worse pass (100.0 % of runs passed) p fail (0.0 % of runs passed) f" in lines
     assert {"new@1.0.0 on b: added", "old@1.0.0 on b: removed"} <= set(lines)
-    for name in ("mean difference -100.0 pp", "sign-flip test p = 0.007812 (exact); Holm", "floor 8 differing", "sensitivity"):
+    for name in ("mean difference -100.0 pp", "sign-flip test p = 0.003906 (exact); Holm", "floor 8 differing", "sensitivity"):
         assert any(line.startswith(name) for line in lines), name
+
+
+def test_a_gate_says_how_often_it_is_wrong_on_such_tasks(here: Any, run_here: Run) -> None:
+    gate = run_here(*DIFF, "--fail-on", "worse", "--json").json["gate"]
+    assert 0 <= gate["falseAlarms"] <= 0.05
+    assert gate["falseAlarms"] <= gate["foundTenPoints"] <= 1
+    assert "this gate fails in" in run_here(*DIFF, "--fail-on", "worse").out
+    assert "falseAlarms" not in run_here(*DIFF, "--fail-on", "worse", "--min-effect", "0.1", "--json").json["gate"]
 
 
 @pytest.mark.parametrize(

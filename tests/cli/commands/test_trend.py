@@ -94,7 +94,7 @@ def test_completion_comes_with_its_interval(run_here: Run) -> None:
     interval = document["series"][0]["points"][0]["interval"]
     assert 0 < interval["lower"] < 0.25 < interval["upper"] < 1
     assert interval["method"].startswith("wilson")
-    assert "4.6 to 69.9 %" in run_here("trend", "--skill", "adder").out
+    assert "0.8 to 79.3 %" in run_here("trend", "--skill", "adder").out
 
 
 def test_the_terminal_shows_a_line_of_bars_and_a_table_per_benchmark(run_here: Run) -> None:

@@ -177,7 +177,7 @@ def test_by_tag() -> None:
         "y": (0.5, 0.0, 2, 2),
     }
     assert by_tag["y"].confidence_interval is not None
-    assert by_tag["y"].confidence_interval.method == "wilson"
+    assert by_tag["y"].confidence_interval.method == "wilson_widened"
 
 
 def test_tags_come_from_the_benchmark_where_the_items_do_not_know_them() -> None:

@@ -141,10 +141,10 @@ def test_a_baseline_is_as_good_a_reference_as_a_night() -> None:
 
 
 def test_p42_every_comparison_of_the_night_is_adjusted_for_all_others() -> None:
-    alone = diff_reports([report(each(6, "p"))], [report(each(6, "f"))])
+    alone = diff_reports([report(each(5, "p"))], [report(each(5, "f"))])
     assert [skill.verdict for skill in alone.skills] == ["worse"]
     assert alone.skills[0].statistics is not None
-    together = judged_together([alone, diff_reports([report(each(6, "p"))], [report(each(6, "p"))])])
+    together = judged_together([alone, diff_reports([report(each(5, "p"))], [report(each(5, "p"))])])
     assert [skill.verdict for diff in together for skill in diff.skills] == ["inconclusive", "inconclusive"]
     statistics = together[0].skills[0].statistics
     assert statistics is not None

@@ -17,7 +17,7 @@ def outcomes(*passed: list[int], runs: int = 1, missing: dict[int, int] | None =
     return Outcomes([f"s{row}" for row in range(len(counts))], np.full_like(counts, runs), counts, gone)
 
 
-ALL, HALF, FEW = [1] * 20, [1, 0] * 10, [1, 0, 0, 0] * 5
+ALL, HALF, FEW = [1] * 20, [1, 0] * 10, [1, 0] * 6 + [0] * 8
 
 
 def test_skills_that_pass_the_same_tasks_are_one_group() -> None:
@@ -30,13 +30,13 @@ def test_those_that_are_behind_form_the_next_group_among_themselves() -> None:
     one_off = [0, *ALL[1:]]
     groups = tied_groups(outcomes(ALL, one_off, HALF, FEW))
     assert groups.members == [[0, 1], [2, 3]]
-    assert groups.p_values[2] == 2 * 2.0**-10  # 10 of 10 tasks, two-sided, the larger of two
+    assert groups.p_values[2] == 2.0**-10  # 10 of 10 tasks, two-sided mid-p, the larger of two
 
 
 def test_every_comparison_counts() -> None:
-    six_off = [0] * 6 + [1] * 14
-    assert tied_groups(outcomes(ALL, six_off)).members == [[0], [1]]  # p = 0.03125
-    assert tied_groups(outcomes(ALL, six_off, six_off)).members == [[0, 1, 2]]
+    five_off = [0] * 5 + [1] * 15
+    assert tied_groups(outcomes(ALL, five_off)).members == [[0], [1]]  # p = 0.03125
+    assert tied_groups(outcomes(ALL, five_off, five_off)).members == [[0, 1, 2]]
 
 
 def test_a_comparison_that_could_separate_nothing_does_not_count() -> None:

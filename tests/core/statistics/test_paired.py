@@ -7,12 +7,14 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from eval_skills.core.statistics.paired import (
-    EXACT_LIMIT,
+    Spread,
     correlation,
     holm,
+    is_exact,
     mean_difference,
     p_floor,
     paired_t_p,
+    sign_flip_tail,
     sign_flip_test,
     sign_flip_tests,
     sign_test,
@@ -97,10 +99,10 @@ def test_p35_four_tasks_won_in_three_runs_each_are_four_wins() -> None:
 @pytest.mark.parametrize(
     ("differences", "p"),
     [
-        pytest.param(D, 2 / 32, id="the-example"),
-        pytest.param(np.array([1, 2, 1, 1, 1, 1, -1, 0]) / 3, 14 / 128, id="magnitudes-count"),
+        pytest.param(D, 1 / 32, id="the-example"),
+        pytest.param(np.array([1, 2, 1, 1, 1, 1, -1, 0]) / 3, 8 / 128, id="magnitudes-count"),
         pytest.param(np.zeros(4), 1.0, id="nothing-differs"),
-        pytest.param(np.array([1.0] * 9 + [-1.0] * 2), sign_test(9, 2), id="one-run-each-is-the-sign-test"),
+        pytest.param(np.array([1.0] * 9 + [-1.0] * 2), (sign_test(9, 2) + sign_test(10, 1)) / 2, id="mid-p-mcnemar"),
     ],
 )
 def test_sign_flip_test_by_its_examples(differences: FloatArray, p: float) -> None:
@@ -117,7 +119,7 @@ def test_sign_flip_test_agrees_with_scipy(differences: FloatArray) -> None:
         n_resamples=np.inf,
         vectorized=True,
     )
-    assert sign_flip_test(differences) == pytest.approx(oracle.pvalue, abs=1e-9)
+    assert sum(sign_flip_tail(differences)) == pytest.approx(oracle.pvalue, abs=1e-9)
 
 
 @given(thirds, st.integers(0, 99))
@@ -126,30 +128,41 @@ def test_order_and_side_never_change_p(differences: FloatArray, seed: int) -> No
     assert sign_flip_test(shuffled) == sign_flip_test(differences) == sign_flip_test(-differences)
 
 
+@given(thirds)
+def test_sums_are_counted_as_if_every_pattern_were_tried(differences: FloatArray) -> None:
+    tiny = 1e-7 * np.sign(differences)  # no longer multiples of one fraction: every pattern is tried
+    ways = sign_flip_tail(differences), sign_flip_tail(np.where(differences, differences + tiny, 0.0))
+    if len({*np.abs(differences[differences != 0])}) == 1:
+        assert ways[0] == pytest.approx(ways[1], abs=1e-12)
+    assert sum(ways[0]) <= 1 + 1e-12
+
+
+def test_many_tasks_with_few_runs_are_tested_exactly() -> None:
+    differences = np.array([1.0] * 160 + [-1.0] * 140)
+    assert is_exact(differences)
+    assert sign_flip_test(differences) == pytest.approx((sign_test(160, 140) + sign_test(161, 139)) / 2, abs=1e-12)
+
+
 def test_drawn_signs_are_seeded_and_agree_with_the_exact_answer() -> None:
-    differences = np.array([1.0] * 13 + [-1.0] * 4)
-    assert len(differences) > EXACT_LIMIT
+    differences = np.array([1.0] * 13 + [-1.0] * 4) * np.pi / 4
+    assert not is_exact(differences)
     drawn = sign_flip_test(differences, seed=1)
     assert drawn == sign_flip_test(differences[::-1], seed=1)
-    assert drawn == pytest.approx(sign_test(13, 4), abs=0.01)
+    assert drawn == pytest.approx(sign_flip_test(differences * 4 / np.pi), abs=0.01)
 
 
 def test_several_comparisons_have_the_p_of_each() -> None:
     random = np.random.default_rng(2)
     rows = random.integers(-3, 4, (6, 40)) / 3
-    rows[0], rows[1, 12:] = 0, 0
+    rows[0], rows[1, 12:], rows[4:] = 0, 0, random.normal(0.2, 1, (2, 40))
     alone = [sign_flip_test(row) for row in rows]
     together = sign_flip_tests(rows)
-    assert together[:2].tolist() == alone[:2]  # exact
+    assert together[:4].tolist() == alone[:4]  # exact
     assert together == pytest.approx(alone, abs=0.02)  # 10,000 other draws: four standard errors
-    assert sign_flip_tests(rows[5:]).tolist() == alone[5:]
+    assert sign_flip_tests(rows[5:]) == pytest.approx(alone[5:], abs=1e-12)
 
 
-def test_drawn_signs_have_a_floor() -> None:
-    assert sign_flip_test(np.ones(400)) == p_floor(400) == pytest.approx(1.0e-4, abs=1e-7)
-
-
-@pytest.mark.parametrize(("differing", "floor"), [(0, 1.0), (1, 1.0), (5, 0.0625), (6, 0.03125), (16, 2.0**-15)])
+@pytest.mark.parametrize(("differing", "floor"), [(0, 1.0), (4, 0.0625), (5, 0.03125), (16, 2.0**-16), (400, 2.0**-400)])
 def test_p42_floor_of_p(differing: int, floor: float) -> None:
     assert p_floor(differing) == floor
     assert sign_flip_test(np.full(max(differing, 1), 1.0 if differing else 0.0)) == floor
@@ -177,32 +190,45 @@ def test_holm_only_raises_and_keeps_the_order(p_values: list[float]) -> None:
     assert by_p == sorted(by_p)
 
 
-def test_smallest_effect_of_the_example() -> None:
-    deviation = float(D.std(ddof=1))
-    assert smallest_effect(deviation, 8) == pytest.approx(0.199, abs=5e-4)
-    assert 2.8016 * deviation / np.sqrt(8) == pytest.approx(0.171, abs=5e-4)
+def spread(runs: int) -> Spread:
+    """Tasks whose chances are uniform and differ by themselves, with so many runs."""
+    return Spread(deviation=(1 / 9 + 2 / 6 / runs) ** 0.5, rate=0.5, runs=runs)
 
 
 @pytest.mark.parametrize(
-    ("runs", "tasks", "effect"), [(1, 50, 0.26), (1, 100, 0.19), (3, 50, 0.19), (3, 100, 0.13), (10, 100, 0.11)]
+    ("runs", "tasks", "effect"), [(1, 50, 0.28), (1, 100, 0.19), (3, 50, 0.195), (3, 100, 0.137), (10, 100, 0.11)]
 )
 def test_smallest_effect_by_its_table(runs: int, tasks: int, effect: float) -> None:
-    assert smallest_effect((1 / 9 + 2 / 6 / runs) ** 0.5, tasks) == pytest.approx(effect, abs=5e-3)
+    assert smallest_effect(spread(runs), tasks) == pytest.approx(effect, abs=5e-3)
 
 
-def test_smallest_effect_is_unknown_without_spread() -> None:
-    assert smallest_effect(0.0, 20) is None
-    assert smallest_effect(0.3, 1) is None
+def test_one_of_several_skills_needs_a_larger_effect() -> None:
+    alone, one_of_five = (smallest_effect(spread(3), 50, significance=0.05 / skills) for skills in (1, 5))
+    assert alone is not None
+    assert one_of_five is not None
+    assert one_of_five > 1.2 * alone
 
 
-@pytest.mark.parametrize(
-    ("runs", "needed"),
-    [(1, (1396, 349, 88)), (3, (698, 175, 44)), (5, (559, 140, 35)), (10, (454, 114, 29))],
-)
-def test_tasks_needed_by_their_table(runs: int, needed: tuple[int, int, int]) -> None:
-    deviation = (1 / 9 + 2 / 6 / runs) ** 0.5
-    assert tuple(tasks_needed(deviation, effect) for effect in (0.05, 0.10, 0.20)) == needed
-    assert tasks_needed(0.0, 0.05) is None
+def test_an_effect_towards_a_half_makes_runs_vary_more() -> None:
+    near, even = (smallest_effect(Spread(deviation=0.3, rate=rate, runs=1), 20) for rate in (0.95, 0.5))
+    assert near is not None
+    assert even is not None
+    assert near > even
+
+
+def test_smallest_effect_is_unknown_without_spread_and_above_1_where_nothing_could_be_shown() -> None:
+    assert smallest_effect(Spread(deviation=0.0, rate=1.0, runs=3), 20) is None
+    assert smallest_effect(Spread(deviation=0.3, rate=0.5, runs=3), 1) is None
+    assert (smallest_effect(Spread(deviation=0.3, rate=0.5, runs=3), 3) or 0) > 1
+
+
+@pytest.mark.parametrize("effect", [0.05, 0.10, 0.20])
+def test_so_many_tasks_are_needed_and_one_less_does_not_do(effect: float) -> None:
+    needed = tasks_needed(spread(3), effect)
+    assert needed is not None
+    enough, short = (smallest_effect(spread(3), tasks) or 0 for tasks in (needed, needed - 1))
+    assert enough <= effect + 1e-9 < short
+    assert tasks_needed(Spread(deviation=0.0, rate=1.0, runs=1), effect) is None
 
 
 def test_correlation_of_the_example() -> None:

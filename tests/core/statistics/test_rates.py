@@ -20,6 +20,7 @@ from eval_skills.core.statistics.rates import (
     nearest_rank,
     pass_at_k,
     pass_hat_k,
+    widened_wilson,
     wilson,
 )
 from tests.tables import each_row
@@ -64,6 +65,20 @@ def test_gate_arithmetic_of_all_passing_runs() -> None:
     assert wilson(1.0, 34)[0] < 0.90 <= wilson(1.0, 35)[0]
 
 
+@pytest.mark.parametrize("size", [8, 20, 50, 200])
+def test_widened_limits_lie_between_wilsons_and_the_exact_ones_and_hold_nearly_every_rate(size: int) -> None:
+    ours = np.array([widened_wilson(passed, size) for passed in range(size + 1)])
+    plain = np.array([wilson(passed / size, size) for passed in range(size + 1)])
+    exact = np.array([stats.binomtest(passed, size).proportion_ci() for passed in range(size + 1)])
+    assert (ours[:, 0] <= plain[:, 0] + 1e-12).all()
+    assert (ours[:, 1] >= plain[:, 1] - 1e-12).all()
+    rates = np.linspace(0.01, 0.99, 99)
+    chances = stats.binom.pmf(np.arange(size + 1)[:, None], size, rates)
+    held = (chances * ((ours[:, :1] <= rates) & (rates <= ours[:, 1:]))).sum(axis=0)
+    assert held.min() >= 0.9390
+    assert (np.ptp(ours, axis=1) @ chances <= np.ptp(exact, axis=1) @ chances).all()
+
+
 def test_clustered_error_of_the_example() -> None:
     error = clustered_standard_error(EXAMPLE_PASSED, EXAMPLE_ITEMS)
     assert error == pytest.approx(0.1537, abs=5e-5)
@@ -101,7 +116,7 @@ def test_effective_size(passed: IntArray, items: IntArray, size: float) -> None:
         pytest.param(np.array([2]), np.array([3]), "cluster_bootstrap", (0.094, 0.975, "wilson_tasks"), id="one-task"),
         pytest.param(np.array([3]), np.array([3]), "wilson_effective", (0.2065, 1.0, "wilson_effective"), id="one-task-passes"),
         pytest.param(
-            np.array([1, 0, 1]), np.ones(3, dtype=np.int64), "wilson_effective", (0.2077, 0.9385, "wilson"), id="one-run"
+            np.array([1, 0, 1]), np.ones(3, dtype=np.int64), "wilson_effective", (0.1036, 0.9899, "wilson_widened"), id="one-run"
         ),
         pytest.param(np.array([], dtype=int), np.array([], dtype=int), "wilson_effective", (0.0, 1.0, "wilson"), id="nothing"),
     ],

@@ -26,7 +26,7 @@ def test_each_day_is_compared_with_the_one_before_paired_by_task(store: Store, d
     ]
     worse = summary.rows[1]
     assert (worse["run_id"], worse["before_run_id"], worse["tasks"]) == (second, first, 8)
-    assert worse["adjusted_p"] == pytest.approx(2 / 2**8)
+    assert worse["adjusted_p"] == pytest.approx(1 / 2**8)
     assert summary.rows[2]["run_id"] == third
     assert summary.line == "recompute: 3 periods; 1 worse, 1 inconclusive"
 

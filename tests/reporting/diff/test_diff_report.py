@@ -44,7 +44,7 @@ def document(make_report: MakeReport, make_item: MakeItem) -> Callable[..., Diff
 def test_p48_markdown_shows_verdicts_marks_and_labels(document: Callable[..., DiffDocument]) -> None:
     text = render_markdown(document())
     assert "- Before: main\n- After: branch\n" in text
-    assert "| echo@1.0.0 | **✘ worse** | 100.0 % | 0.0 % | -100.0 pp ↓ ✘ bad | 0.007812 |" in text
+    assert "| echo@1.0.0 | **✘ worse** | 100.0 % | 0.0 % | -100.0 pp ↓ ✘ bad | 0.003906 |" in text
     assert "| new@1.0.0 | **added** | – | 85.0 % | –" in text
     assert "| gone@1.0.0 | **removed** | 85.0 % | – | –" in text
     assert "| completion | 100.0 % | 0.0 % | -100.0 pp | ↓ | ✘ bad |" in text

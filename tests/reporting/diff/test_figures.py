@@ -30,24 +30,29 @@ def row(metric: str, before: float | None, after: float | None, **fields: Any) -
     ("given", "shown"),
     [
         pytest.param(
-            row("completionRate", 1.0, 0.65, arrow="↓", good=False),
+            row("completionRate", 1.0, 0.65, arrow="↓", good=False, significant=True),
             ("completion", "100.0 %", "65.0 %", "-35.0 pp", "↓", "✘ bad"),
             id="completion",
         ),
         pytest.param(
-            row("errorRate", 0.1, 0.05, arrow="↓", good=True),
+            row("errorRate", 0.1, 0.05, arrow="↓", good=True, significant=True),
             ("errors", "10.0 %", "5.0 %", "-5.0 pp", "↓", "✔ good"),
             id="errors",
         ),
         pytest.param(
             row("p95Ms", 80.0, 1580.0, arrow="↑", good=False),
-            ("P95", "80.0 ms", "1,580 ms", "+1,500.0 ms", "↑", "✘ bad"),
-            id="p95",
+            ("P95", "80.0 ms", "1,580 ms", "+1,500.0 ms", "", ""),
+            id="p95-has-no-test-and-so-no-mark",
         ),
         pytest.param(
             row("compositeScore", 0.5, 0.5625, arrow="↑", good=True),
-            ("composite", "0.5000", "0.5625", "+0.0625", "↑", "✔ good"),
+            ("composite", "0.5000", "0.5625", "+0.0625", "", ""),
             id="p48-composite-is-not-rounded-to-an-integer",
+        ),
+        pytest.param(
+            row("latencyMs", 100.0, 112.0, ratio=1.12, arrow="↑", good=False, significant=True),
+            ("latency", "100 ms", "112 ms", "+12.0 %", "↑", "✘ bad"),
+            id="what-is-compared-by-its-ratio",
         ),
         pytest.param(row("completionRate", 0.5, 0.5), ("completion", "50.0 %", "50.0 %", "0.0 pp", "", ""), id="unmoved"),
         pytest.param(row("p95Ms", None, 5.0), ("P95", "–", "5.0 ms", "–", "", ""), id="unknown-is-a-dash"),

@@ -1,0 +1,47 @@
+"""`plan`: the choices and the check of the gate, in the terminal and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+RUN = "20260101T100000Z-0001"
+
+
+def test_the_choices_are_a_table_of_80_columns_with_bars(run_here: Run) -> None:
+    result = run_here("plan", "--effect", "0.2", "--tasks", "50")
+    assert result.code == 0
+    assert "assumed: flakiness 0.1, base rate 0.8" in result.out
+    assert "█" in result.out
+    assert "fewest items that find it in 80.0 % of cases: 50 tasks × 1 run" in result.out
+    assert all(len(line) <= 80 for line in result.out.splitlines())
+
+
+def test_a_stored_run_says_what_tasks_are_like_and_what_an_item_takes(run_here: Run, past: Callable[..., str]) -> None:
+    past(RUN, passed=2)
+    plan = run_here("plan", "--from", "latest", "--effect", "0.2", "--budget", "1h", "--tasks", "20", "--json").json
+    assert (plan["source"], plan["assumed"]) == (f"run {RUN}", ["flakiness 0.1"])
+    assert plan["baseRate"] == pytest.approx(0.5)
+    assert plan["rows"][0]["seconds"] == pytest.approx(20 * 0.025 / 4)
+    assert {row["withinBudget"] for row in plan["rows"]} == {True}
+
+
+def test_the_gate_of_a_stored_run_is_checked(run_here: Run, past: Callable[..., str]) -> None:
+    past(RUN, passed=2)
+    result = run_here("plan", "--check", "latest")
+    assert result.code == 0
+    assert "report diff --fail-on worse, simulated 400 times on two runs like it, fails" in result.out
+    assert "where nothing changed" in result.out
+    found = run_here("plan", "--check", RUN, "--json").json
+    assert found["falseAlarms"] <= 0.05
+    assert list(found["found"]) == ["0.05", "0.1", "0.2"]
+
+
+def test_p40_a_run_that_is_not_there_and_two_purposes_are_refused(run_here: Run, past: Callable[..., str]) -> None:
+    past(RUN, passed=2)
+    for given, says in ((("--from", "20260101T100000Z-ffff"), "no run"), (("--from", RUN, "--check", RUN), "exclude each other")):
+        result = run_here("plan", *given)
+        assert (result.code, says in result.err) == (2, True)
