@@ -65,8 +65,9 @@ def trend_command(
 
     Every run of the skill is a point; there is a line for each benchmark. Where the level of the figure changed, and not just its
     last value, ▲ or ▼ marks it and a line says what else changed there: skill, adapter, benchmark, task, scorer, judge, option,
-    version, environment, commit. It takes 8 runs to have a mark; where nothing changed, one series in twenty has one by chance.
-    All runs count for that, and are in --json and in the drawing, however few lines --limit lets be shown.
+    version, environment, commit. ○ marks a single run outside the band of the others, · a run at which something recorded changed
+    although the version stayed. It takes 11 runs to have ▲ or ▼, and a series that is looked at every night has a false one in
+    less than one case of ten. All runs count for that, and are in --json and in the drawing, however few --limit lets be shown.
 
     Example: eval-skills trend --skill calculator --metric p95Ms --since 30d
     """
@@ -77,7 +78,7 @@ def trend_command(
     _check(limit, output)
     place = existing_store(store)
     found = trend(place, skill, metric=metric, benchmark=benchmark, since=since, until=until)
-    changes = {name: Steps.of(place, skill, points, metric) for name, points in found.items()}
+    changes = {name: Steps.of(place, skill, points, metric, newest=limit) for name, points in found.items()}
     if output is not None:
         _write(output, found, skill, metric, changes)
     _show(found, skill, metric, output, changes, limit)

@@ -16,48 +16,68 @@ from eval_skills.cli.context import current
 from eval_skills.core.store import Store
 from eval_skills.core.text import plural
 from eval_skills.core.trend.attribution import Change, summary
-from eval_skills.core.trend.changes import TrendChange, trend_changes, untested_reason
+from eval_skills.core.trend.changes import SilentChange, SingleRun, TrendChange, line_findings
 from eval_skills.core.trend.trend import TrendPoint, lines
 from eval_skills.reporting import numbers
 from eval_skills.reporting.trend.series import Annotation, shown
 
 SIGNS = {"up": "▲", "down": "▼"}
+SINGLE, SILENT = "○", "·"
+NOTES_SHOWN = 10
+"""A commit changes with nearly every run: more lines than these tell nobody anything."""
 SMALLEST_P = 0.001
 LONGEST_LABEL = 80
 
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """The change points of one benchmark's trend, oldest first; `untested` says why it could not have any, or is None."""
+    """The change points of one benchmark's trend, its single runs that stand out, and what changed under the same version.
+
+    All are oldest first; `untested` says why there could be no change point, or is None.
+    """
 
     found: list[TrendChange]
     untested: str | None
+    single: list[SingleRun]
+    silent: list[SilentChange]
 
     @classmethod
-    def of(cls, store: Store, skill: str, points: Sequence[TrendPoint], metric: str) -> Steps:
+    def of(cls, store: Store, skill: str, points: Sequence[TrendPoint], metric: str, *, newest: int) -> Steps:
         """Those of each line of the trend; it is untested where no line of it is tested."""
-        parts = lines(points)
-        found = [change for line in parts for change in trend_changes(store, skill, line, metric)]
-        reasons = [untested_reason(line) for line in parts]
-        untested = None if None in reasons else next(iter(reasons), None)
-        return cls(sorted(found, key=lambda change: change.point.timestamp), untested)
+        parts = [line_findings(store, skill, line, metric, newest=newest) for line in lines(points)]
+        found = sorted((change for part in parts for change in part.changes), key=lambda change: change.point.timestamp)
+        single = sorted((run for part in parts for run in part.single), key=lambda run: run.point.timestamp)
+        silent = sorted((run for part in parts for run in part.silent), key=lambda run: run.point.timestamp)
+        reasons = [part.untested for part in parts]
+        return cls(found, None if None in reasons else next(iter(reasons), None), single, silent)
 
     def sign(self, point: TrendPoint) -> str:
-        """▲ or ▼ where the level changed with this point, else nothing."""
-        return next((SIGNS[change.direction] for change in self.found if change.point is point), "")
+        """▲ or ▼ where the level changed with this point, ○ where it alone stands out, · where something else changed."""
+        level = [SIGNS[change.direction] for change in self.found if change.point is point]
+        single = [SINGLE for run in self.single if run.point is point]
+        return next(iter([*level, *single, *(SILENT for run in self.silent if run.point is point)]), "")
 
     def lines(self, points: Sequence[TrendPoint], shown: Callable[[float | None], str]) -> Iterator[str]:
         """What stands below the bars of these points: the marks, and what each of them means."""
         if self.untested is not None:
-            yield f"no change point: {self.untested}"
+            yield f"no lasting change of level: {self.untested}"
         elif not self.found:
-            yield "no change point: what moved is within what moves by chance"
-        elif marks := "".join(self.sign(point) or " " for point in points).rstrip():
+            yield "no lasting change of level"
+        if marks := "".join(self.sign(point) or " " for point in points).rstrip():
             yield marks
         for change in self.found:
             p = f"p < {SMALLEST_P:g}" if change.p < SMALLEST_P else f"p = {change.p:.3f}"
             levels = f"{shown(change.before)} → {shown(change.after)}"
             yield f"{SIGNS[change.direction]} {_days(change)}  {levels}  {p}  {change.cause}"
+        for run in self.single:
+            value, low, high = shown(run.point.value), shown(run.lower), shown(run.upper)
+            yield f"{SINGLE} {run.point.timestamp:%Y-%m-%d}  {value}  outside {low} to {high}, the band of the other runs"
+        told = self.silent[-NOTES_SHOWN:]
+        if rest := len(self.silent) - len(told):
+            yield f"{SILENT} {plural(rest, 'earlier run')} at which something recorded changed; --json has them"
+        for silent in told:
+            version = silent.point.skill_version
+            yield f"{SILENT} {silent.point.timestamp:%Y-%m-%d}  {summary(silent.changed)}, though the version stayed {version}"
 
     def annotations(self) -> list[Annotation]:
         """A line for each in a drawing, with what changed there."""
@@ -65,7 +85,12 @@ class Steps:
 
     def to_json(self) -> dict[str, Any]:
         """The keys that a series gets."""
-        return {"changePoints": [_json(change) for change in self.found], "untested": self.untested}
+        return {
+            "changePoints": [_json(change) for change in self.found],
+            "untested": self.untested,
+            "singleRuns": [{**_run(run.point), "lower": run.lower, "upper": run.upper} for run in self.single],
+            "changedSilently": [{**_run(run.point), "changed": [each.to_json() for each in run.changed]} for run in self.silent],
+        }
 
 
 def _days(change: TrendChange) -> str:
@@ -118,15 +143,16 @@ def show_table(points: Sequence[TrendPoint], metric: str, steps: Steps, *, limit
 
 
 def _seen(points: Sequence[TrendPoint], steps: Steps, limit: int) -> list[TrendPoint]:
-    return [*(point for point in points[:-limit] if steps.sign(point)), *points[-limit:]]
+    return [*(point for point in points[:-limit] if steps.sign(point) not in ("", SILENT)), *points[-limit:]]
 
 
 def _table(points: Sequence[TrendPoint], metric: str, steps: Steps) -> Table:
     table, bounded, show = Table(box=None, pad_edge=False), metric == BOUNDED, shown(metric)
-    for name in ("date (UTC)", "run", "version", metric, *(["95 % interval"] if bounded else []), *([""] if steps.found else [])):
+    marked = any(map(steps.sign, points))
+    for name in ("date (UTC)", "run", "version", metric, *(["95 % interval"] if bounded else []), *([""] if marked else [])):
         table.add_column(name, overflow="fold", justify="right" if name in {metric, "95 % interval"} else "left")
     for point in points:
         cells = [point.timestamp.strftime("%Y-%m-%d %H:%M"), point.run_id, point.skill_version, show(point.value)]
         cells += [numbers.interval(point.interval)] if bounded else []
-        table.add_row(*map(Text, [*cells, *([steps.sign(point)] if steps.found else [])]))
+        table.add_row(*map(Text, [*cells, *([steps.sign(point)] if marked else [])]))
     return table

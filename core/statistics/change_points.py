@@ -5,8 +5,10 @@ and go on in both parts. The root is tested at `level`, a part at its share of i
 doi:10.1093/biomet/asn007, hierarchical testing): so the chance that a series in which nothing changed gets any change point is at
 most `level`, and so is, up to the freedom of placing the splits, the chance of any further one in a series that did change.
 
-What the control means and what not: `level` is per series and look. Who looks every night looks often. The values are taken as
-independent from run to run: a slow drift shows as one or more steps, and an outlier of one or two runs not at all.
+What the control means and what not: `level` is per series and look, and small because people look often: a flat series that is
+looked at every night until it has 60 values is ever marked in less than 10 % of cases (`tests/simulations/trends.py`). The values
+are taken as independent from run to run; where what is left beside the steps is not (`autocorrelation`), a drift cannot be told
+from a step. An outlier of one or two runs is no step (see `outliers`).
 """
 
 from __future__ import annotations
@@ -22,9 +24,11 @@ from eval_skills.core.statistics.agreement import ranks as mean_ranks
 from eval_skills.core.statistics.rates import DEFAULT_SEED, FloatArray
 from eval_skills.core.text import plural
 
-LEVEL = 0.05
-MIN_VALUES = 8
-"""With fewer values no order of them is rare enough: of 7, one in 35 at best has the same split on each side."""
+LEVEL = 0.005
+MIN_VALUES = 11
+"""With fewer values no order of them is rare enough: of 10, one in 126 at best has the same split on each side."""
+
+_SERIAL = 1.645
 
 _LOCATION_LIMIT = 7.35
 """95 % of the likelihood-ratio statistic of a change's place: Hansen 2000, doi:10.1111/1468-0262.00124, table I."""
@@ -78,6 +82,22 @@ def change_points(
         series, share = mean_ranks(series), np.ones(len(series))
     found = dict(_splits(series, share, level, seed))
     return [_placed(point, places) for point in _described(series, shown, share, found, ranks=ranks)]
+
+
+def autocorrelation(values: Sequence[float | None], found: Sequence[ChangePoint]) -> float | None:
+    """How much each value resembles the one before, around the levels that were found; None where that is within chance.
+
+    The lag-1 autocorrelation of what is left around the levels, in [−1, 1], plus what levels that were fitted take off it,
+    (levels)/n; chance: below 1.645/√n, the one-sided 5 % of independent values (Box & Jenkins 1970, section 2.1.6).
+    """
+    places = _known(values)
+    series = np.array([values[place] for place in places], dtype=float)
+    edges = [0, *(places.index(point.at) for point in found), len(series)]
+    left = np.concatenate([series[start:stop] - series[start:stop].mean() for start, stop in pairwise(edges)])
+    if not (squares := float(left @ left)):
+        return None
+    value = float(left[1:] @ left[:-1]) / squares + (len(edges) - 1) / len(left)
+    return min(value, 1.0) if value >= _SERIAL / len(left) ** 0.5 else None
 
 
 def untested(values: Sequence[float | None]) -> str | None:

@@ -1,12 +1,14 @@
-"""Where a trend changed its level, and what the runs recorded that changed there."""
+"""Where a trend changed its level, which single runs stand out, and what the runs recorded that changed there."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
-from eval_skills.core.statistics.change_points import ChangePoint, change_points, untested
+from eval_skills.core.statistics.change_points import ChangePoint, autocorrelation, change_points, untested
+from eval_skills.core.statistics.outliers import Outlier, outliers
 from eval_skills.core.trend.attribution import Change, Fingerprints, Kind, changes, fingerprints, summary, unrecorded
 
 if TYPE_CHECKING:
@@ -15,6 +17,12 @@ if TYPE_CHECKING:
 
 BY_RANKS = frozenset({"p95Ms", "estimatedUSD", "judgeTokens", "judgeUSD", "unjudgedItems"})
 """Figures without an upper end: one run may be a hundred times the others, and says no more than that it was higher."""
+
+SHARES = frozenset({"completionRate", "errorRate", "partialScore", "flakeRate"})
+"""Figures that are shares of the tasks."""
+
+_NAMED_ALONE: frozenset[Kind] = frozenset({"skill", "adapter", "benchmark", "scorer", "judge", "commit"})
+"""What is named at every run at which it changed, whatever the figure did."""
 
 _COMMON: frozenset[Kind] = frozenset({"commit"})
 """What changes all the time is named only at the change point itself."""
@@ -59,12 +67,101 @@ class TrendChange:
         return "; ".join([*causes, *([f"not recorded: {', '.join(self.unrecorded)}"] if self.unrecorded else [])])
 
 
-def trend_changes(store: Store, skill: str, line: Sequence[TrendPoint], metric: str) -> list[TrendChange]:
-    """The change points of one line of a trend (see `trend.lines`), oldest first; `skill` is an id or ``id@version``."""
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """The places of one line where its level changed, and its single values that stand out.
+
+    `untested` says why its level could not have changed, whatever it shows; None where it is tested.
+    """
+
+    changes: list[ChangePoint]
+    outliers: list[Outlier]
+    untested: str | None
+
+
+def marks_of(values: Sequence[float | None], tasks: Sequence[int | None], metric: str) -> Marks:
+    """The marks of one line of figures; `tasks` is how many tasks each rests on, where that is known.
+
+    Nothing is marked in a line in which each figure resembles the one before: a drift cannot be told from a step there.
+    """
+    if (untested_because := untested(values)) is not None:
+        return Marks([], _single(values, tasks, metric, []), untested_because)
     ranks = metric in BY_RANKS
-    values, tasks = [point.value for point in line], [point.tasks for point in line]
     weights = None if ranks or not all(tasks) else [float(each or 1) for each in tasks]
     found = change_points(values, weights, ranks=ranks)
+    if (alike := autocorrelation(values, found)) is not None and (found or alike >= _STRONG):
+        why = f"each run resembles the one before (autocorrelation {alike:.2f}), so a drift cannot be told from a change"
+        return Marks([], [], why)
+    return Marks(found, _single(values, tasks, metric, found), None)
+
+
+_STRONG = 0.4
+"""From here on single values of a line without steps are not marked either: they come in groups."""
+
+
+def _single(
+    values: Sequence[float | None], tasks: Sequence[int | None], metric: str, found: Sequence[ChangePoint]
+) -> list[Outlier]:
+    edges = [0, *(each.at for each in found), len(values)]
+    single: list[Outlier] = []
+    for start, stop in pairwise(edges):
+        sizes = tasks[start:stop] if metric in SHARES else None
+        own = outliers(values[start:stop], sizes, positive=metric in BY_RANKS)
+        single += [Outlier(start + each.at, each.lower, each.upper) for each in own]
+    return single
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SingleRun:
+    """A run whose figure lies outside `lower` to `upper`, the band of the other runs of its stretch."""
+
+    point: TrendPoint
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SilentChange:
+    """What a run recorded that differs from the run before, although the skill's version is the same."""
+
+    point: TrendPoint
+    changed: list[Change]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineFindings:
+    """What there is to say of one line of a trend, each list oldest first; `untested`: why its level could not have changed."""
+
+    changes: list[TrendChange] = field(default_factory=list)
+    single: list[SingleRun] = field(default_factory=list)
+    silent: list[SilentChange] = field(default_factory=list)
+    untested: str | None = None
+
+
+def line_findings(store: Store, skill: str, line: Sequence[TrendPoint], metric: str, *, newest: int) -> LineFindings:
+    """The findings of one line of a trend (see `trend.lines`); `skill` is an id or ``id@version``.
+
+    What changed silently is looked up for the `newest` runs: each costs a manifest.
+    """
+    marks = marks_of([point.value for point in line], [point.tasks for point in line], metric)
+    return LineFindings(
+        changes=_level_changes(store, skill, line, marks.changes),
+        single=[SingleRun(point=line[each.at], lower=each.lower, upper=each.upper) for each in marks.outliers],
+        silent=list(_silent(store, skill, line[-newest - 1 :])),
+        untested=marks.untested,
+    )
+
+
+def _silent(store: Store, skill: str, line: Sequence[TrendPoint]) -> Iterator[SilentChange]:
+    recorded = [_recorded(store, skill, point, {}) for point in line]
+    for (old, before), (new, after) in pairwise(zip(line, recorded, strict=True)):
+        if before is None or after is None or old.skill_version != new.skill_version:
+            continue
+        if found := [each for each in changes(before, after) if each.kind in _NAMED_ALONE]:
+            yield SilentChange(point=new, changed=found)
+
+
+def _level_changes(store: Store, skill: str, line: Sequence[TrendPoint], found: Sequence[ChangePoint]) -> list[TrendChange]:
     if not found:
         return []
     steps = {place for each in found for place in (each.at, *range(each.first, each.last + 1))}
@@ -74,11 +171,6 @@ def trend_changes(store: Store, skill: str, line: Sequence[TrendPoint], metric: 
         point.run_id: _recorded(store, skill, point, asked.get(point.run_id, {})) for point in line if point.run_id in runs
     }
     return [_explained(line, each, recorded) for each in found]
-
-
-def untested_reason(line: Sequence[TrendPoint]) -> str | None:
-    """Why a line cannot have a change point, whatever it shows; None where it is tested."""
-    return untested([point.value for point in line])
 
 
 def _explained(line: Sequence[TrendPoint], found: ChangePoint, recorded: dict[str, Fingerprints | None]) -> TrendChange:

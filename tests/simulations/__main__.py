@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from time import monotonic
 
-from tests.simulations import intervals, outages, paired, power, ranking
+from tests.simulations import intervals, outages, paired, power, ranking, trends
 
 PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "statistics.md"
 
@@ -24,6 +24,7 @@ def main() -> None:
         "intervals": intervals.table(intervals.simulate(draws)),
         "paired": paired.table(paired.simulate(draws)),
         "power": power.table(power.simulate(draws)),
+        "trends": trends.table(trends.simulate(draws)),
     }
     page = PAGE.read_text(encoding="utf-8")
     for name, table in tables.items():

@@ -103,7 +103,7 @@ def test_the_terminal_shows_a_line_of_bars_and_a_table_per_benchmark(run_here: R
     assert lines[1] == "█"
     at = lines.index("adder on sums, completionRate: 25.0 % → 50.0 %")
     assert lines[at + 1] == "▃▅"
-    assert lines[at + 2] == "no change point: 2 known values; from 8 on they are tested for a change"
+    assert lines[at + 2] == "no lasting change of level: 2 known values; from 11 on they are tested for a change"
     assert lines[at + 4].split()[:5] == ["2026-01-01", "10:00", FIRST, "1.0.0", "25.0"]
 
 
@@ -212,9 +212,11 @@ def test_a_missing_manifest_is_no_proof_that_nothing_changed(place: Any, run_her
 @pytest.mark.parametrize(
     ("passed", "says"),
     [
-        pytest.param([1, 4, 1], "no change point: 3 known values; from 8 on they are tested for a change", id="too-few"),
-        pytest.param([3] * 9, "no change point: every known value is the same", id="constant"),
-        pytest.param([3, 2] * 6, "no change point: what moved is within what moves by chance", id="noise"),
+        pytest.param(
+            [1, 4, 1], "no lasting change of level: 3 known values; from 11 on they are tested for a change", id="too-few"
+        ),
+        pytest.param([3] * 12, "no lasting change of level: every known value is the same", id="constant"),
+        pytest.param([3, 2] * 6, "no lasting change of level", id="noise"),
     ],
 )
 def test_no_change_point_is_said(run_here: Run, past: Callable[..., str], passed: list[int], says: str) -> None:

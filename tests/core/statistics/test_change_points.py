@@ -28,30 +28,14 @@ def nights(random: np.random.Generator, *stretches: tuple[int, float]) -> list[f
     return [float(found) / ITEMS for count, rate in stretches for found in random.binomial(ITEMS, rate, count)]
 
 
-@pytest.mark.slow
-def test_a_flat_series_has_a_change_point_in_at_most_one_of_twenty_cases() -> None:
-    random = np.random.default_rng(20260101)
-    series = [nights(random, (int(random.integers(30, 61)), 0.85)) for _ in range(1000)]
-    alarms = sum(bool(change_points(each)) for each in series)
-    assert alarms <= 60  # 5 % would be 50; the level is exact, the count of 1,000 series is not
-
-
-@pytest.mark.slow
-def test_after_one_true_change_a_second_is_as_rare() -> None:
-    random = np.random.default_rng(20260102)
-    series = [nights(random, (20, 0.9), (20, 0.7)) for _ in range(500)]
-    assert sum(len(change_points(each)) > 1 for each in series) <= 38
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("ranks", [False, True])
 def test_the_level_holds_for_skewed_values_and_uneven_weights(ranks: bool) -> None:
     random = np.random.default_rng(20260103)
     alarms = 0
-    for _ in range(1000):
+    for _ in range(100):
         weights = random.integers(5, 40, 40).tolist()
-        alarms += bool(change_points(random.lognormal(3, 1, 40).tolist(), weights, ranks=ranks))
-    assert alarms <= 65
+        alarms += bool(change_points(random.lognormal(3, 1, 40).tolist(), weights, ranks=ranks, level=0.05))
+    assert alarms <= 11  # three standard errors above 5 %
 
 
 @pytest.mark.parametrize("ranks", [False, True])
@@ -61,7 +45,7 @@ def test_a_drop_is_found_within_two_nights(ranks: bool) -> None:
     near = [min(points, key=lambda point: abs(point.at - 20)) for points in found if points]
     assert sum(abs(point.at - 20) <= 2 for point in near) >= 54
     assert sum(point.first <= 20 <= point.last for point in near) >= 54
-    assert all(point.before > point.after and point.p <= 0.05 for point in near)
+    assert all(point.before > point.after and point.p <= 0.005 for point in near)
 
 
 def test_a_level_that_was_left_and_came_back_has_both_its_ends() -> None:
@@ -78,9 +62,9 @@ def test_a_step_without_noise_is_put_exactly() -> None:
 @pytest.mark.parametrize(
     ("values", "says"),
     [
-        pytest.param([], "0 known values; from 8 on", id="empty"),
-        pytest.param([1.0] * 4 + [0.0] * 3, "7 known values; from 8 on", id="too-short"),
-        pytest.param([None, math.nan, math.inf, 0.5], "1 known value; from 8 on", id="unknown-values-do-not-count"),
+        pytest.param([], "0 known values; from 11 on", id="empty"),
+        pytest.param([1.0] * 6 + [0.0] * 4, "10 known values; from 11 on", id="too-short"),
+        pytest.param([None, math.nan, math.inf, 0.5], "1 known value; from 11 on", id="unknown-values-do-not-count"),
         pytest.param([0.7] * 50, "every known value is the same", id="constant"),
         pytest.param([0.7, None] * 20, "every known value is the same", id="constant-with-gaps"),
     ],
@@ -91,14 +75,14 @@ def test_what_cannot_have_a_change_point_says_why(values: list[float | None], sa
 
 
 def test_unknown_values_are_passed_over_and_keep_their_places() -> None:
-    values: list[float | None] = [0.5, None, 0.5, math.nan, 0.5, 0.5, 0.5, 0.5, None, 0.9, 0.9, 0.9, 0.9, 0.9]
+    values: list[float | None] = [0.5, None, 0.5, math.nan, 0.5, 0.5, 0.5, 0.5, None, 0.9, 0.9, 0.9, 0.9, 0.9, 0.9]
     [point] = change_points(values)
     assert (point.at, point.first, point.last) == (9, 9, 9)
 
 
 def test_the_shortest_series_that_is_tested_can_show_a_change() -> None:
-    assert [point.at for point in change_points([0.0] * 4 + [1.0] * 4)] == [4]
-    assert MIN_VALUES == 8
+    assert [point.at for point in change_points([0.0] * 5 + [1.0] * 6)] == [5]
+    assert MIN_VALUES == 11
 
 
 @pytest.mark.parametrize("outliers", [1, 2])
@@ -137,10 +121,10 @@ def test_weights_decide_how_much_a_value_says() -> None:
     assert untested(values) is None
 
 
-@pytest.mark.parametrize("weights", [[1.0] * 7, [0.0] + [1.0] * 7, [-1.0] + [1.0] * 7, [math.nan] + [1.0] * 7])
+@pytest.mark.parametrize("weights", [[1.0] * 10, [0.0] + [1.0] * 10, [-1.0] + [1.0] * 10, [math.nan] + [1.0] * 10])
 def test_p40_weights_that_make_no_sense_are_refused(weights: list[float]) -> None:
     with pytest.raises(ValueError, match="a weight above 0 for each value"):
-        change_points([0.1 * place for place in range(8)], weights)
+        change_points([0.1 * place for place in range(11)], weights)
 
 
 def test_p40_a_level_outside_of_0_to_1_is_refused() -> None:
