@@ -9,6 +9,7 @@ from prefect import flow
 from prefect.runtime import flow_run
 from prefect.states import Completed, Failed
 
+from eval_skills.core.metrics.tasks import count_tallies
 from eval_skills.core.nightly.evidence import FreshRuns
 from eval_skills.engine.nightly.evidence import SuiteEvidence, SuiteRun, suite_run
 from eval_skills.engine.nightly.plan import NightPlan
@@ -66,25 +67,28 @@ def _runs(night: NightPlan, evaluated: Sequence[Evaluated]) -> list[SuiteRun]:
 
 def _confirmed(night: NightPlan, evidence: Sequence[SuiteEvidence]) -> tuple[dict[int, FreshRuns], list[Evaluated]]:
     """Fresh runs of every skill with tasks that changed, by the skill's position in the night."""
-    skills = [(each, skill) for each in evidence for skill in each.skills]
-    moved = {index: tasks for index, (_, skill) in enumerate(skills) if (tasks := skill.moved())}
+    skills = [
+        (each, report, tasks)
+        for each in evidence
+        for report, tasks in zip(each.run.reports, (skill.moved() for skill in each.skills), strict=True)
+    ]
+    moved = {index: each for index, each in enumerate(skills) if each[2]}
     asked = [
-        Asked(night.confirmation(of.run.suite, of.run.run_id or "", skill.report, moved[index]), of.run.suite.via)
-        for index, (of, skill) in enumerate(skills)
-        if index in moved
+        Asked(night.confirmation(of.run.suite, of.run.run_id or "", report, tasks), of.run.suite.via)
+        for of, report, tasks in moved.values()
     ]
     done = _evaluated(night, asked)
     return {
-        index: _fresh(skills[index][0], skills[index][1].report.skill_key, each) for index, each in zip(moved, done, strict=True)
+        index: _fresh(of, report.skill_key, each) for (index, (of, report, _)), each in zip(moved.items(), done, strict=True)
     }, done
 
 
 def _fresh(of: SuiteEvidence, skill_key: str, done: Evaluated) -> FreshRuns:
     run = suite_run(of.run.suite, done.run_id or "", [report for report in done.reports if report.skill_key == skill_key])
     if run.reports:
-        return FreshRuns(report=run.reports[0], run_id=done.run_id)
+        return FreshRuns(tallies=count_tallies(run.reports[0].task_results), run_id=done.run_id)
     return FreshRuns(
-        report=None, run_id=done.run_id, problem="; ".join([*done.problems, *run.failures]) or f"{skill_key} did not run"
+        tallies=None, run_id=done.run_id, problem="; ".join([*done.problems, *run.failures]) or f"{skill_key} did not run"
     )
 
 

@@ -14,7 +14,7 @@ from prefect.runtime import flow_run
 from eval_skills.core.nightly.classification import classify
 from eval_skills.core.nightly.evidence import Classification, FreshRuns
 from eval_skills.engine.nightly.events import NightEvent, events_of, prune_old_items, record_night
-from eval_skills.engine.nightly.evidence import SuiteEvidence, SuiteRun, gather
+from eval_skills.engine.nightly.evidence import SuiteEvidence, SuiteRun, gather, judge_of, last_good_runs
 from eval_skills.engine.nightly.plan import NightPlan, SuiteHistory, plan_night
 from eval_skills.engine.nightly.request import NightlyRequest
 from eval_skills.engine.nightly.summary import NightSummary, SkillOutcome, SuiteOutcome
@@ -31,8 +31,8 @@ def open_night(request: NightlyRequest) -> NightPlan:
 
 @task(persist_result=False, cache_policy=NO_CACHE)
 def compare_suites(night: NightPlan, runs: Sequence[SuiteRun]) -> list[SuiteEvidence]:
-    """Compare every suite with its last good night and its baseline; the tests are corrected together."""
-    return gather(night.store, runs, night.histories, night.baseline)
+    """Compare every skill with its good nights and its baseline; the tests are corrected together."""
+    return gather(night.store, night.night_id, runs, night.histories, night.baseline)
 
 
 @task(persist_result=False, cache_policy=NO_CACHE)
@@ -92,12 +92,16 @@ def _outcome(
     run = evidence.run
     skills = [
         SkillOutcome(
-            report=skill.report,
+            report=report,
             classification=classification,
             against=skill.against,
             confirm_run_id=fresh[index].run_id if index in fresh else None,
+            last_good=last_good,
+            judge=judge_of(report),
         )
-        for skill, (index, classification) in zip(evidence.skills, numbered, strict=True)
+        for report, skill, last_good, (index, classification) in zip(
+            run.reports, evidence.skills, last_good_runs(evidence), numbered, strict=True
+        )
     ]
     down = Classification(verdict="failed", explanation="it could not be reached or scored, so nothing is known of it")
     return SuiteOutcome(
@@ -107,7 +111,6 @@ def _outcome(
         skills=[*skills, *(SkillOutcome(report=report, classification=down) for report in run.unreachable)],
         failures=[*run.failures, *(fresh[index].problem for index, _ in numbered if index in fresh and fresh[index].problem)],
         diffs=evidence.documents(),
-        last_good=evidence.history.last_good,
         baseline=run.suite.baseline or baseline,
     )
 

@@ -43,14 +43,16 @@ def nightly_command(
     exit_on_fail: Annotated[
         bool | None,
         option(
-            "exit_on_fail", RESULTS, help="Exit 1 when a skill regressed or called a forbidden tool, or a suite could not run"
+            "exit_on_fail",
+            RESULTS,
+            help="Exit 1 when a skill regressed, called a forbidden tool or could not be judged, or a suite could not run",
         ),
     ] = None,
 ) -> int:
     """Evaluate suites every night, and report what changed.
 
-    Each suite is compared with its last good night and with its baseline, and what changed is run again before an alarm is
-    raised.
+    Each skill is compared with its good nights, with those before it last changed and with its baseline, and watched for slow
+    drops. What changed is run again before an alarm is raised.
 
     Example: eval-skills nightly --suites suites.yaml --keep-days 90
 
@@ -97,7 +99,7 @@ def _show(summary: NightSummary, *, gate: bool) -> None:
     current().say(f"store   {summary.store}   night {summary.night_id}")
     if gate:
         passed = summary.gate_passed
-        fine = "gate passed: no skill regressed or called a forbidden tool, and every suite ran"
+        fine = "gate passed: no skill regressed or called a forbidden tool, and every suite ran and was judged"
         words = fine if passed else "gate failed: see above"
         current().say(words, style="green" if passed else "red")
 

@@ -128,13 +128,20 @@ Tallies = Mapping[str, "Tally"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
-    """Counts of items with a verdict."""
+    """Counts of items with a verdict; `missing` are those without one."""
 
     passed: int = 0
     failed: int = 0
+    missing: int = 0
 
     def __add__(self, other: Tally) -> Tally:
-        return Tally(passed=self.passed + other.passed, failed=self.failed + other.failed)
+        return Tally(passed=self.passed + other.passed, failed=self.failed + other.failed, missing=self.missing + other.missing)
+
+    @property
+    def rate(self) -> float | None:
+        """The share of passed items among those with a verdict; None where there are none."""
+        judged = self.passed + self.failed
+        return self.passed / judged if judged else None
 
     @property
     def always_passed(self) -> bool:
@@ -153,21 +160,24 @@ class Tally:
 
 
 def count_tallies(results: Iterable[TaskResult]) -> dict[str, Tally]:
-    """The tallies of a report's items; those without a verdict are not counted."""
+    """The tallies of a report's items."""
     found: dict[str, Tally] = {}
     for result in results:
-        counted = Tally() if is_missing(result) else Tally(passed=1) if result.passed else Tally(failed=1)
+        counted = Tally(missing=1) if is_missing(result) else Tally(passed=1) if result.passed else Tally(failed=1)
         found[result.task_id] = found.get(result.task_id, Tally()) + counted
     return found
 
 
 def merge_tallies(*several: Tallies) -> dict[str, Tally]:
     """The sums by task."""
-    found: dict[str, Tally] = {}
+    counts: dict[str, list[int]] = {}  # not sums of tallies: a year of nights is many
     for tallies in several:
         for task, tally in tallies.items():
-            found[task] = found.get(task, Tally()) + tally
-    return found
+            counted = counts.setdefault(task, [0, 0, 0])
+            counted[0] += tally.passed
+            counted[1] += tally.failed
+            counted[2] += tally.missing
+    return {task: Tally(passed=passed, failed=failed, missing=missing) for task, (passed, failed, missing) in counts.items()}
 
 
 Decoder = Callable[[Any], Any]

@@ -2,18 +2,19 @@
 
 The evidence against a skill is one of two things:
 
-- it is *worse* than in the last good night or than the pinned baseline, by the paired test over tasks, adjusted by Holm's
-  procedure over the whole night (`judged_together`);
+- it is *worse* than a reference: than its good nights, than before it changed, than the pinned baseline, or, slowly, than it was
+  at first (see `comparisons`);
 - tasks are *newly failing* (`newly_failing`): passed whenever they were asked up to the last good night, and failed whenever
   since. That is for samples too small for a test over tasks, which needs five tasks that differ.
 
 The tasks that moved are then run again (fresh runs). The skill has *regressed* only if that holds: the fresh runs are worse
-than the same reference on the same tasks (the same test, one-sided at 5 %), or the newly failing tasks fail every fresh run and
+than the runs so far on the same tasks (the same test, one-sided at 5 %), or the newly failing tasks fail every fresh run and
 would do so by being flaky with a chance of at most 5 %. If they fail all fresh runs and that chance is higher, the history
 being short, the skill is *suspect*: no alarm, but later nights are not compared with this one, and their runs add to the
-evidence. Else
-it is *flaky*. A skill that regressed stays so until a night finds at least half of what was lost back on those tasks: then it
-has *recovered*.
+evidence. Else it is *flaky*. A skill that regressed stays so until a night finds at least half of what was lost back on those
+tasks: then it has *recovered*.
+
+Items without a verdict of the skill can make nothing a regression: what they leave open is *suspect*.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 
-from eval_skills.core.diff.diff import SIGNIFICANCE, diff_reports
-from eval_skills.core.diff.tasks import is_missing
-from eval_skills.core.metrics.tasks import merge_tallies
-from eval_skills.core.models import SkillCompletionReport
+from eval_skills.core.diff.diff import SIGNIFICANCE, judge
+from eval_skills.core.metrics.tasks import Tallies, merge_tallies
+from eval_skills.core.nightly.comparisons import compare_tallies
 from eval_skills.core.nightly.evidence import (
     FALSE_ALARM_CHANCE,
+    Against,
     Classification,
     FreshRuns,
     LostEvidence,
@@ -45,56 +46,76 @@ def classify(night_id: str, skills: Sequence[SkillNight], fresh: Mapping[int, Fr
 
 
 def _still_failing(skill: SkillNight, fresh: FreshRuns) -> list[str]:
-    again = fresh.tallies()
-    return [task for task in skill.newly_failing() if task in again and again[task].always_failed]
+    again = fresh.tallies or {}
+    return [task for task in skill.newly_failing() if task in again and again[task].always_failed and not again[task].missing]
 
 
 def _flipping(skill: SkillNight, fresh: FreshRuns | None, failing: Iterable[str]) -> int:
-    seen = merge_tallies(skill.before, skill.after, fresh.tallies() if fresh else {})
+    seen = merge_tallies(skill.before, skill.after, (fresh and fresh.tallies) or {})
     return sum(tally.mixed for task, tally in seen.items() if task not in set(failing))
 
 
 def _classify(night_id: str, skill: SkillNight, fresh: FreshRuns | None, failing: list[str], flaky: int) -> Classification:
-    worse, words = _confirmed_worse(skill, fresh) if fresh else ([], [])
+    worse = _confirmed_worse(skill, fresh.tallies) if fresh and fresh.tallies else []
     chance = _chance(skill, fresh, failing, flaky) if fresh and failing else 1.0
-    if failing and chance <= FALSE_ALARM_CHANCE:
-        words.append(f"{_named(failing)} always passed before and failed every run since (chance of a flaky task: {chance:.2g})")
-    elif not worse:
+    broken = failing if chance <= FALSE_ALARM_CHANCE else []
+    if not worse and not broken:
         return _without_regression(skill, fresh, failing, chance)
-    tasks = sorted({*worse, *(failing if chance <= FALSE_ALARM_CHANCE else ())})
+    words = [f"worse than {each.name}: {each.explanation}; confirmed by fresh runs" for each in worse]
+    if broken:
+        words.append(f"{_named(broken)} always passed before and failed every run since (chance of a flaky task: {chance:.2g})")
+    first = min(worse, key=lambda each: each.since, default=None)  # which says the most of what brought it about
+    began = first.since if first else night_id
+    if skill.lost and began == night_id:
+        began = skill.lost.since
+    changed = skill.changes(began)
+    what = f"when this changed: {', '.join(changed)}" if changed else "when nothing known changed"
+    words.append(f"since {'tonight' if began == night_id else began}, {what}")
+    tasks = sorted({*broken, *(task for each in worse for task in each.worse_tasks())})
     return Classification(
-        verdict="regressed", explanation="; ".join(words), tasks=tasks, lost=_lost(night_id, skill, fresh, tasks)
+        verdict="regressed",
+        explanation="; ".join(words),
+        tasks=tasks,
+        lost=_lost(night_id, skill, fresh, tasks),
+        rule=first.rule if first else "newly failing",
+        began=began,
+        changed=changed,
     )
 
 
-def _confirmed_worse(skill: SkillNight, fresh: FreshRuns) -> tuple[list[str], list[str]]:
-    """The tasks of every comparison that is worse in the fresh runs, too, and a sentence for each."""
-    tasks: list[str] = []
-    words: list[str] = []
-    for against in skill.against:
-        moved = against.worse_tasks()
-        if fresh.report is None or not moved:
-            continue
-        sides = ([narrowed(against.before, moved)], [narrowed(fresh.report, moved)])
-        (again,) = diff_reports(*sides, significance=2 * SIGNIFICANCE).skills
-        if again.verdict == "worse":
-            tasks += moved
-            words.append(f"worse than the {against.kind} ({against.name}): {against.diff.explanation}; confirmed by fresh runs")
-    return tasks, words
+def _confirmed_worse(skill: SkillNight, fresh: Tallies) -> list[Against]:
+    """The comparisons that are worse in the fresh runs, too."""
+    return [each for each in skill.against if each.verdict == "worse" and _holds(each, fresh)]
+
+
+def _holds(against: Against, fresh: Tallies) -> bool:
+    """Whether the tasks that moved do worse in the fresh runs than on both sides of the comparison together.
+
+    Not than before alone: tasks that were chosen because they did better before than after were lucky before, most of all where
+    there is one night before. Their runs on both sides together are not biased by the choice.
+    """
+    moved = against.worse_tasks()
+    together = merge_tallies(_of(against.before, moved), _of(against.after, moved))
+    again = compare_tallies(together, _of(fresh, moved), 2 * SIGNIFICANCE)
+    return again is not None and judge(again, 2 * SIGNIFICANCE)[0] == "worse"
+
+
+def _of(tallies: Tallies, tasks: Iterable[str]) -> Tallies:
+    return {task: tallies[task] for task in tasks if task in tallies}
 
 
 def _chance(skill: SkillNight, fresh: FreshRuns, failing: list[str], flaky: int) -> float:
-    after = merge_tallies(skill.after, fresh.tallies())
+    after = merge_tallies(skill.after, fresh.tallies or {})
     return chance_of_flaky_tasks([(skill.before[task].passed, after[task].failed) for task in failing], flaky)
 
 
 def _without_regression(skill: SkillNight, fresh: FreshRuns | None, failing: list[str], chance: float) -> Classification:
     since = _still_lost(skill, skill.lost) if skill.lost else None
-    if since is not None and since.verdict == "regressed":
+    if since is not None and since.verdict in ("regressed", "suspect"):
         return since
-    if fresh is not None and fresh.report is None:
+    if fresh is not None and fresh.tallies is None:
         return Classification(verdict="suspect", explanation=f"not confirmed: {fresh.problem}", tasks=skill.moved())
-    if fresh is not None and fresh.report is not None and (lost := sum(map(is_missing, fresh.report.task_results))):
+    if fresh is not None and (lost := sum(tally.missing for tally in (fresh.tallies or {}).values())):
         explanation = f"not confirmed: {plural(lost, 'item')} of the fresh runs without a verdict"
         return Classification(verdict="suspect", explanation=explanation, tasks=skill.moved())
     if failing:
@@ -102,6 +123,8 @@ def _without_regression(skill: SkillNight, fresh: FreshRuns | None, failing: lis
             f"{_named(failing)} failed every run since the last good night, and a flaky task could have done so ({chance:.2g})"
         )
         return Classification(verdict="suspect", explanation=words, tasks=failing)
+    if skill.left_open() or any(each.left_open for each in skill.against):
+        return _open(skill, sorted(task for task, tally in skill.tonight.tallies.items() if tally.missing))
     if since is not None:
         return since
     if fresh is not None:
@@ -112,31 +135,40 @@ def _without_regression(skill: SkillNight, fresh: FreshRuns | None, failing: lis
     return _unchanged(skill)
 
 
+def _open(skill: SkillNight, tasks: list[str], lost: LostEvidence | None = None) -> Classification:
+    count = plural(sum(tally.missing for tally in skill.tonight.tallies.values()), "item")
+    words = f"could not be judged: {count} without a verdict; run them again with --resume RUN --retry-errors"
+    return Classification(verdict="suspect", explanation=words, tasks=tasks, lost=lost, left_open=True)
+
+
 def _unchanged(skill: SkillNight) -> Classification:
     if not skill.against:
         return Classification(verdict="new", explanation="nothing to compare with yet")
     shown = skill.against[0]
-    verdict: NightVerdict = "better" if shown.diff.verdict == "better" else "steady"
-    return Classification(verdict=verdict, explanation=f"against the {shown.kind} ({shown.name}): {shown.diff.explanation}")
+    verdict: NightVerdict = "better" if shown.verdict == "better" else "steady"
+    return Classification(verdict=verdict, explanation=f"against {shown.name}: {shown.explanation}")
 
 
 def _still_lost(skill: SkillNight, lost: LostEvidence) -> Classification | None:
-    """Whether what was lost is back; None where none of its tasks was asked tonight."""
-    rates = completion_by_task(skill.report, lost.tasks)
-    if not rates:
+    """Whether what was lost is back, however the items without a verdict went; None where none of its tasks was asked tonight."""
+    asked = _of(skill.tonight.tallies, lost.tasks)
+    if not asked:
         return None
-    rate = fmean(rates.values())
+    least, most = completion_by_task(asked), completion_by_task(asked, missing=1.0)
+    rate = fmean(least.values())
     words = f"{_named(lost.tasks)}: {rate:.0%} tonight, {lost.expected_rate:.0%} before, {lost.observed_rate:.0%} when lost"
     if rate >= lost.halfway:
         return Classification(verdict="recovered", explanation=f"back: {words}", tasks=lost.tasks)
+    if fmean(most.values()) >= lost.halfway:
+        return _open(skill, lost.tasks, lost)
     return Classification(verdict="regressed", explanation=f"not back yet: {words}", tasks=lost.tasks, lost=lost)
 
 
 def _lost(night_id: str, skill: SkillNight, fresh: FreshRuns | None, tasks: list[str]) -> LostEvidence:
     expected = dict.fromkeys(skill.newly_failing(), 1.0)
     for against in reversed(skill.against):
-        expected |= completion_by_task(against.before, tasks)
-    observed = completion_by_task(fresh.report, tasks) if fresh and fresh.report else {}
+        expected |= completion_by_task(_of(against.before, tasks))
+    observed = completion_by_task(_of(fresh.tallies, tasks)) if fresh and fresh.tallies else {}
     return LostEvidence(
         tasks=tasks,
         expected_rate=fmean(expected[task] for task in tasks),
@@ -145,18 +177,10 @@ def _lost(night_id: str, skill: SkillNight, fresh: FreshRuns | None, tasks: list
     )
 
 
-def narrowed(report: SkillCompletionReport, tasks: Iterable[str]) -> SkillCompletionReport:
-    """The report with the items of these tasks only; its figures stay those of the whole."""
-    kept = set(tasks)
-    return report.model_copy(update={"task_results": [result for result in report.task_results if result.task_id in kept]})
-
-
-def completion_by_task(report: SkillCompletionReport, tasks: Iterable[str]) -> dict[str, float]:
-    """The completion rate of each of these tasks that was asked; an item without a verdict did not pass."""
-    runs: dict[str, list[bool]] = {}
-    for result in narrowed(report, tasks).task_results:
-        runs.setdefault(result.task_id, []).append(result.passed)
-    return {task: fmean(passed) for task, passed in runs.items()}
+def completion_by_task(tallies: Tallies, missing: float = 0.0) -> dict[str, float]:
+    """The completion rate of each task that was asked, with each item without a verdict counted as `missing`."""
+    items = {task: tally.passed + tally.failed + tally.missing for task, tally in tallies.items()}
+    return {task: (tally.passed + missing * tally.missing) / items[task] for task, tally in tallies.items() if items[task]}
 
 
 def _named(tasks: Sequence[str], most: int = 5) -> str:

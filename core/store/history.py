@@ -151,19 +151,22 @@ def _known_items(store: Store, run_id: str) -> int | None:
         return None
 
 
-_KEY = ["skill_id", "skill_version", "task_id", "task_digest"]
+_KEY = ["skill_id", "skill_version", "task_id", "task_digest", "skill_digest", "benchmark_version", "benchmark_digest"]
 _COLUMNS = [*_KEY, "passed", "status", "error_kind"]
 
 
 @dataclass(frozen=True, slots=True)
 class TaskOutcome:
-    """How a skill did on a task, as that task was, in one run; items without a verdict (`MISSING_KINDS`) are not counted."""
+    """How a skill did on a task, as both were, in one run; items of `MISSING_KINDS` have no verdict."""
 
     run_id: str
     skill_id: str
     skill_version: str
     task_id: str
     task_digest: str | None
+    skill_digest: str | None
+    benchmark_version: str | None
+    benchmark_digest: str | None
     tally: Tally
 
 
@@ -182,10 +185,10 @@ def task_outcomes(store: Store, run_ids: Iterable[str]) -> list[TaskOutcome]:
 
 def _outcomes(run_id: str, table: pa.Table) -> Iterable[TaskOutcome]:
     groups = table.group_by([*_KEY, "passed", "status", "error_kind"]).aggregate([([], "count_all")]).to_pylist()
-    tallies: dict[tuple[str, str, str, str | None], Tally] = {}
+    tallies: dict[tuple[Any, ...], Tally] = {}
     for row in groups:
-        key = (row["skill_id"], row["skill_version"], row["task_id"], row["task_digest"])
+        key, count = tuple(row[name] for name in _KEY), row["count_all"]
         missing = row["status"] == "error" and row["error_kind"] in MISSING_KINDS
-        count = 0 if missing else row["count_all"]
-        tallies[key] = tallies.get(key, Tally()) + (Tally(passed=count) if row["passed"] else Tally(failed=count))
-    return [TaskOutcome(run_id, *key, tally) for key, tally in tallies.items()]
+        counted = Tally(missing=count) if missing else Tally(passed=count) if row["passed"] else Tally(failed=count)
+        tallies[key] = tallies.get(key, Tally()) + counted
+    return [TaskOutcome(run_id=run_id, tally=tally, **dict(zip(_KEY, key, strict=True))) for key, tally in tallies.items()]

@@ -155,14 +155,19 @@ NIGHT_SCHEMA = _schema(
     (_FLOAT, "mean_difference adjusted_p"),
     (pa.list_(_TEXT), "moved_tasks"),
     (_FLOAT, "expected_rate observed_rate"),
-    (_TEXT, "since_night_id confirm_run_id explanation"),
+    (_TEXT, "since_night_id confirm_run_id explanation rule began_night_id"),
+    (pa.list_(_TEXT), "changed"),
+    (_TEXT, "judge"),
 )
 """One row per suite and skill of a night; a suite that could not run has one row without a skill, verdict ``failed``.
 
-`good` is the suite's: no run failed in it, and no skill of it regressed or is suspect. `baseline` is the pinned one as it was
-given. `mean_difference` and `adjusted_p` compare with the run of the last good night. `moved_tasks` are the tasks that are
-evidence against the skill; `expected_rate` is their completion rate before, `observed_rate` that of their fresh runs, and
-`since_night_id` the night in which they first did. `explanation` is the verdict in a sentence.
+`good` is the skill's: it ran, and neither regressed nor is suspect (versions before 5: no skill of the suite did). `baseline` is
+the pinned one as it was given. `mean_difference` and `adjusted_p` compare with its good nights (before 5: with the last one).
+`moved_tasks` are the tasks that are evidence against the skill; `expected_rate` is their completion rate before, `observed_rate`
+that of their fresh runs, and `since_night_id` the night in which they first did. `explanation` is the verdict in a sentence.
+
+Of a new regression, `rule` is the rule that fired, `began_night_id` the night from which on it holds, and `changed` what changed
+then. `judge` names the models that judged the skill, with their prompts; null where none did.
 """
 
 PREFERENCE_SCHEMA = _schema(

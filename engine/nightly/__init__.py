@@ -1,1 +1,1 @@
-"""A night: run suites, compare each skill with its last good night, classify what changed and report it."""
+"""A night: run suites, compare each skill with its good nights, classify what changed and report it."""

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from eval_skills.core.store import Pruned, Store, land_rows, prune_items
-from eval_skills.engine.nightly.plan import last_good_runs
+from eval_skills.engine.nightly.plan import needed_runs
 from eval_skills.engine.nightly.summary import NightSummary, SkillOutcome, SuiteOutcome
 from eval_skills.reporting.sections import forbidden_tool_alerts
 
@@ -60,6 +60,9 @@ def _payload(summary: NightSummary, skill: SkillOutcome) -> dict[str, Any]:
         "completionRate": skill.report.summary.completion_rate,
         "explanation": skill.classification.explanation,
         "tasks": skill.classification.tasks,
+        "rule": skill.classification.rule,
+        "began": skill.classification.began,
+        "changed": skill.classification.changed,
         "since": since,
         "isNew": since == summary.night_id,
         "confirmRun": skill.confirm_run_id,
@@ -76,7 +79,7 @@ def record_night(store: Store, summary: NightSummary) -> str:
 def prune_old_items(store: Store, keep_days: int, pinned: set[str]) -> Pruned:
     """Delete the items of runs older than this many days, except those that are `pinned` or that later nights need."""
     before = datetime.now(UTC) - timedelta(days=keep_days)
-    return prune_items(store, before=before, keep=pinned | last_good_runs(store))
+    return prune_items(store, before=before, keep=pinned | needed_runs(store))
 
 
 def _rows(suite: SuiteOutcome) -> list[dict[str, Any]]:
@@ -84,22 +87,22 @@ def _rows(suite: SuiteOutcome) -> list[dict[str, Any]]:
         "suite": suite.name,
         "run_id": suite.run_id,
         "benchmark_id": suite.benchmark_id,
-        "good": suite.good,
-        "last_good_run_id": suite.last_good,
         "baseline": suite.baseline,
     }
     if not suite.skills:
-        return [shared | {"verdict": "failed", "explanation": "; ".join(suite.failures)}]
+        return [shared | {"good": False, "verdict": "failed", "explanation": "; ".join(suite.failures)}]
     return [shared | _row(skill) for skill in suite.skills]
 
 
 def _row(skill: SkillOutcome) -> dict[str, Any]:
     report, classification, lost = skill.report, skill.classification, skill.classification.lost
-    last = next((each.diff.statistics for each in skill.against if each.kind == "last good"), None)
+    last = next((each.statistics for each in skill.against if each.rule == "good nights"), None)
     return {
         "skill_id": report.skill_id,
         "skill_version": report.skill_version,
         "verdict": classification.verdict,
+        "good": skill.good,
+        "last_good_run_id": skill.last_good,
         "completion_rate": report.summary.completion_rate,
         "mean_difference": last.mean_difference if last else None,
         "adjusted_p": last.adjusted_p if last else None,
@@ -109,4 +112,8 @@ def _row(skill: SkillOutcome) -> dict[str, Any]:
         "since_night_id": lost.since if lost else None,
         "confirm_run_id": skill.confirm_run_id,
         "explanation": classification.explanation,
+        "rule": classification.rule,
+        "began_night_id": classification.began,
+        "changed": classification.changed,
+        "judge": skill.judge,
     }

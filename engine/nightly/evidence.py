@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
-from eval_skills.core.diff.diff import diff_reports, judged_together
-from eval_skills.core.diff.model import ReportDiff
+from eval_skills.core.diff import diff_reports
+from eval_skills.core.diff.model import ReportDiff, SkillDiff
 from eval_skills.core.errors import UserError
-from eval_skills.core.metrics.tasks import Tally
+from eval_skills.core.metrics.tasks import Tallies, count_tallies, merge_tallies
 from eval_skills.core.models import SkillCompletionReport
-from eval_skills.core.nightly.evidence import Against, ReferenceKind, SkillNight
+from eval_skills.core.nightly.comparisons import SKILL_FILES, SKILL_VERSION, judged
+from eval_skills.core.nightly.evidence import Night, Rule, SkillNight
 from eval_skills.core.store import Store
 from eval_skills.core.store.history import TaskOutcome, task_outcomes
 from eval_skills.engine.judging.outcome import failed_judging, unjudged
-from eval_skills.engine.nightly.plan import SuiteHistory
+from eval_skills.engine.nightly.plan import PastNight, SuiteHistory
 from eval_skills.engine.nightly.request import Suite
 from eval_skills.engine.stored_runs.reports import read_source
 from eval_skills.reporting.diff.report import DiffDocument
+from eval_skills.reporting.judging.figures import figures_in
+
+ReferenceKind = Literal["last good", "baseline"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,75 +90,153 @@ def _unknown(report: SkillCompletionReport) -> str:
 
 
 def gather(
-    store: Store, runs: Sequence[SuiteRun], histories: Sequence[SuiteHistory], baseline: str | None
+    store: Store, night_id: str, runs: Sequence[SuiteRun], histories: Sequence[SuiteHistory], baseline: str | None
 ) -> list[SuiteEvidence]:
-    """The evidence of a night: every suite compared with its last good night and its baseline; tests are corrected together."""
+    """The evidence of a night: every skill compared with its good nights and its baseline; tests are corrected together."""
     compared = [_compared(store, run, past, run.suite.baseline or baseline) for run, past in zip(runs, histories, strict=True)]
-    corrected = iter(judged_together([diff for evidence in compared for _, diff in evidence.diffs]))
-    together = [replace(evidence, diffs=[(of, next(corrected)) for of, _ in evidence.diffs]) for evidence in compared]
-    return [replace(evidence, skills=_skills(store, evidence)) for evidence in together]
+    skills = [_skills(store, night_id, evidence) for evidence in compared]
+    ruled = iter(judged([skill for each in skills for skill in each]))
+    together = [replace(evidence, skills=[next(ruled) for _ in each]) for evidence, each in zip(compared, skills, strict=True)]
+    return [
+        replace(evidence, diffs=[(of, _as_ruled(of, diff, evidence)) for of, diff in evidence.diffs]) for evidence in together
+    ]
 
 
 def _compared(store: Store, run: SuiteRun, history: SuiteHistory, baseline: str | None) -> SuiteEvidence:
-    wanted: list[tuple[ReferenceKind, str]] = [("last good", history.last_good)] if history.last_good else []
-    wanted += [("baseline", baseline)] if baseline and baseline != history.last_good else []
+    wanted: dict[ReferenceKind, dict[str, set[str] | None]] = {"last good": {}, "baseline": {baseline: None} if baseline else {}}
+    for report in run.reports:
+        if last := _last_good(run, history, report):
+            wanted["last good"].setdefault(last, set()).add(report.skill_id)  # type: ignore[union-attr] # these are never None
     diffs: list[tuple[Reference, ReportDiff]] = []
-    for kind, name in wanted if run.reports else []:
+    for kind, names in wanted.items() if run.reports else ():
         try:
-            source = read_source(name, store.path)
-            reference = Reference(kind=kind, name=name, reports=source.reports, remarks=source.remarks)
-            diffs.append((reference, diff_reports(reference.reports, run.reports)))
+            reference = _reference(store, kind, names)
+            if reference.reports:
+                diffs.append((reference, diff_reports(reference.reports, run.reports)))
         except UserError as error:
             run = replace(run, failures=[*run.failures, f"{kind}: {error}"])
     return SuiteEvidence(run=run, history=history, diffs=diffs)
 
 
-def _skills(store: Store, evidence: SuiteEvidence) -> list[SkillNight]:
+def _reference(store: Store, kind: ReferenceKind, names: Mapping[str, set[str] | None]) -> Reference:
+    """The reports of these runs, of each those of the skills that are named; of all where it is None."""
+    sources = {name: read_source(name, store.path) for name in names}
+    reports = [
+        report
+        for name, source in sources.items()
+        for report in source.reports
+        if (skills := names[name]) is None or report.skill_id in skills
+    ]
+    remarks = [remark for source in sources.values() for remark in source.remarks]
+    return Reference(kind=kind, name=", ".join(names), reports=reports, remarks=remarks)
+
+
+def last_good_runs(evidence: SuiteEvidence) -> list[str | None]:
+    """The run of the last good night of each report's skill, in their order."""
+    return [_last_good(evidence.run, evidence.history, report) for report in evidence.run.reports]
+
+
+def _last_good(run: SuiteRun, history: SuiteHistory, report: SkillCompletionReport) -> str | None:
+    past = history.of(report.skill_id, _version(run, report), judge_of(report))
+    return next((night.run_id for night in reversed(past) if night.good), None)
+
+
+def _version(run: SuiteRun, report: SkillCompletionReport) -> str | None:
+    """The version by which its past is told apart; of a skill that is alone under its id, every version counts."""
+    return None if [each.skill_id for each in run.reports].count(report.skill_id) == 1 else report.skill_version
+
+
+def judge_of(report: SkillCompletionReport) -> str | None:
+    """The models that judged it, each with its prompt; None where none did."""
+    figures = figures_in(report)
+    return ", ".join(sorted(f"{judge.model} ({judge.prompt})" for judge in figures.judges)) if figures else None
+
+
+def _skills(store: Store, night_id: str, evidence: SuiteEvidence) -> list[SkillNight]:
     run, history = evidence.run, evidence.history
     if run.run_id is None:
         return []
-    tonight = task_outcomes(store, [run.run_id])
-    before = task_outcomes(store, history.good_runs)
-    after = [*task_outcomes(store, history.since), *tonight]
-    digests = _digests(tonight)
-    ids = [report.skill_id for report in run.reports]
-    return [
-        SkillNight(
-            suite=run.suite.name,
-            report=report,
-            against=[against for of, diff in evidence.diffs if (against := _against(of, diff, report))],
-            before=_tallies(before, report, digests, alone=ids.count(report.skill_id) == 1),
-            after=_tallies(after, report, digests, alone=ids.count(report.skill_id) == 1),
-            lost=history.lost_by(report),
+    own = {report.skill_key: history.of(report.skill_id, _version(run, report), judge_of(report)) for report in run.reports}
+    wanted = {run.run_id, *(run_id for past in own.values() for night in past for run_id in night.runs)}
+    outcomes: dict[tuple[str, str, str], list[TaskOutcome]] = {}
+    for outcome in task_outcomes(store, wanted):
+        outcomes.setdefault((outcome.run_id, outcome.skill_id, outcome.skill_version), []).append(outcome)
+    skills = []
+    for report in run.reports:
+        tonight = PastNight(
+            night_id=night_id,
+            run_id=run.run_id,
+            confirm_run_id=None,
+            skill_id=report.skill_id,
+            skill_version=report.skill_version,
+            good=True,
+            judge=judge_of(report),
         )
-        for report in run.reports
-    ]
+        digests = {each.task_id: each.task_digest for each in _items_of(tonight, outcomes)}
+        past = [_night(night, outcomes, digests) for night in own[report.skill_key]]
+        skills.append(
+            SkillNight(
+                suite=run.suite.name,
+                tonight=_night(tonight, outcomes, digests),
+                past=[night for night in past if night.tallies],
+                pinned=_pinned(evidence, report),
+                lost=history.lost_by(report),
+            )
+        )
+    return skills
 
 
-def _against(reference: Reference, diff: ReportDiff, report: SkillCompletionReport) -> Against | None:
-    for skill in diff.skills:
-        if skill.change == "compared" and (skill.skill_id, skill.skill_version) == (report.skill_id, report.skill_version):
+def _items_of(night: PastNight, outcomes: Mapping[tuple[str, str, str], list[TaskOutcome]]) -> list[TaskOutcome]:
+    return [each for run in sorted(night.runs) for each in outcomes.get((run, night.skill_id, night.skill_version), [])]
+
+
+def _night(
+    night: PastNight, outcomes: Mapping[tuple[str, str, str], list[TaskOutcome]], digests: Mapping[str, str | None]
+) -> Night:
+    """The night on the tasks that are unchanged since."""
+    found = _items_of(night, outcomes)
+    kept = [each for each in found if each.task_id in digests and each.task_digest == digests[each.task_id]]
+    made_of = {SKILL_VERSION: night.skill_version, "judge": night.judge}
+    for first in found[:1]:
+        made_of |= {SKILL_FILES: first.skill_digest, "benchmark version": first.benchmark_version}
+        made_of["benchmark"] = first.benchmark_digest
+    return Night(
+        night_id=night.night_id,
+        tallies=merge_tallies(*({each.task_id: each.tally} for each in kept)),
+        made_of=made_of,
+        good=night.good,
+    )
+
+
+def _pinned(evidence: SuiteEvidence, report: SkillCompletionReport) -> tuple[str, Tallies] | None:
+    for reference, diff in evidence.diffs:
+        if reference.kind == "baseline" and (skill := _diff_of(diff, report)):
             (before,) = (
                 each
                 for each in reference.reports
                 if (each.skill_id, each.skill_version) == (skill.before_skill_id, skill.before_version)
                 and each.benchmark_id == report.benchmark_id
             )
-            return Against(kind=reference.kind, name=reference.name, before=before, diff=skill)
+            tallies = count_tallies(before.task_results)
+            return reference.name, {task: tally for task, tally in tallies.items() if task not in skill.tasks_changed}
     return None
 
 
-def _digests(outcomes: Iterable[TaskOutcome]) -> dict[str, str | None]:
-    return {outcome.task_id: outcome.task_digest for outcome in outcomes}
+def _diff_of(diff: ReportDiff, report: SkillCompletionReport) -> SkillDiff | None:
+    key = (report.skill_id, report.skill_version)
+    return next((each for each in diff.skills if each.change == "compared" and (each.skill_id, each.skill_version) == key), None)
 
 
-def _tallies(
-    outcomes: Iterable[TaskOutcome], report: SkillCompletionReport, digests: dict[str, str | None], *, alone: bool
-) -> dict[str, Tally]:
-    """The tallies of tasks that are unchanged; of a skill that is `alone` under its id, every version counts."""
-    found: dict[str, Tally] = {}
-    for outcome in outcomes:
-        same = outcome.skill_id == report.skill_id and (alone or outcome.skill_version == report.skill_version)
-        if same and digests.get(outcome.task_id, "") == outcome.task_digest:
-            found[outcome.task_id] = found.get(outcome.task_id, Tally()) + outcome.tally
-    return found
+RULE_OF: Mapping[ReferenceKind, Rule] = {"last good": "good nights", "baseline": "baseline"}
+
+
+def _as_ruled(reference: Reference, diff: ReportDiff, evidence: SuiteEvidence) -> ReportDiff:
+    """The comparison of two runs, with the verdicts of the night: they come from all good nights, adjusted together."""
+    skills = list(diff.skills)
+    for report, night in zip(evidence.run.reports, evidence.skills, strict=True):
+        ruled = next((each for each in night.against if each.rule == RULE_OF[reference.kind]), None)
+        if ruled is not None and ruled.statistics is not None and (skill := _diff_of(diff, report)) is not None:
+            update = {"statistics": ruled.statistics, "verdict": ruled.verdict}
+            told = skill.model_copy(update={**update, "explanation": f"against {ruled.name}: {ruled.explanation}"})
+            skills[skills.index(skill)] = told
+    return diff.model_copy(update={"skills": skills})

@@ -1,4 +1,4 @@
-"""The plan of a night: its suites, each with its history in the store (last good night, runs since, what regressed)."""
+"""The plan of a night: its suites, each with its history in the store (good nights, nights since, what regressed)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from eval_skills.core.models import SkillCompletionReport
-from eval_skills.core.nightly.evidence import LostEvidence
+from eval_skills.core.nightly.evidence import BAD, POOLED, WATCHED, LostEvidence
 from eval_skills.core.store import Store, is_run_id, new_run_id
 from eval_skills.engine.definition.request import EvaluateRequest, check_writable
 from eval_skills.engine.nightly.request import NightlyRequest, Suite, load_suites
@@ -70,51 +70,75 @@ def plan_night(request: NightlyRequest) -> NightPlan:
     return NightPlan(new_run_id(), request, store, suites, [suite_history(store, suite.name) for suite in suites])
 
 
-GOOD_NIGHTS = 30
-"""How many good nights are considered for the usual outcome of a task."""
+@dataclass(frozen=True, slots=True)
+class PastNight:
+    """A skill's row of an earlier night whose items are still stored. `judge` is None where no model judged, or it is unknown."""
+
+    night_id: str
+    run_id: str
+    confirm_run_id: str | None
+    skill_id: str
+    skill_version: str
+    good: bool
+    judge: str | None
+
+    @property
+    def runs(self) -> set[str]:
+        """The runs with its items; fresh runs count where the night was not good."""
+        return {self.run_id} if self.good or not self.confirm_run_id else {self.run_id, self.confirm_run_id}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteHistory:
-    """The runs of a suite's good nights whose items are still stored, oldest first, at most `GOOD_NIGHTS`.
+    """The past nights of a suite's skills, oldest first.
 
-    `since` are the runs after the last of these, with fresh runs that were to confirm something. `lost` is by skill. `points`
-    are the completion rates of every night by ``id@version``, oldest first.
+    `lost` is by skill. `points` are the completion rates of every night by ``id@version``, oldest first.
     """
 
-    good_runs: list[str] = field(default_factory=list)
-    since: list[str] = field(default_factory=list)
+    nights: list[PastNight] = field(default_factory=list)
     lost: dict[str, LostEvidence] = field(default_factory=dict)
     points: dict[str, list[tuple[str, float]]] = field(default_factory=dict)
 
-    @property
-    def last_good(self) -> str | None:
-        """The run of the last good night."""
-        return self.good_runs[-1] if self.good_runs else None
+    def of(self, skill_id: str, version: str | None = None, judge: str | None = None, most: int = WATCHED) -> list[PastNight]:
+        """The skill's good nights, at most so many, and those since the last of them; of every version where `version` is None.
+
+        A night with another judge is left out; None is unknown, and goes with all.
+        """
+        own = [night for night in self.nights if night.skill_id == skill_id and version in (None, night.skill_version)]
+        own = [night for night in own if judge is None or night.judge in (None, judge)]
+        good = [night for night in own if night.good][-most:]
+        return [*good, *(night for night in own if not good or night.night_id > good[-1].night_id)]
 
     def lost_by(self, report: SkillCompletionReport) -> LostEvidence | None:
         """What the skill lost in an earlier night, also if its version has changed since."""
         return self.lost.get(report.skill_key) or self.lost.get(report.skill_id)
+
+    def needed(self) -> set[str]:
+        """The runs that later nights are compared with."""
+        skills = {(night.skill_id, version) for night in self.nights for version in (None, night.skill_version)}
+        return {run for skill in skills for night in self.of(*skill, most=POOLED) for run in night.runs}
 
 
 def suite_history(store: Store, suite: str) -> SuiteHistory:
     """The suite's history, from the table of nights; empty for a suite that never ran."""
     rows = _rows(store, suite)
     landed = store.tables.files("items")
-    good = list(dict.fromkeys(row["run_id"] for row in rows if row["good"] and row["run_id"] in landed))
-    last = max((row["night_id"] for row in rows if good and row["run_id"] == good[-1]), default="")
-    later = [row for row in rows if row["night_id"] > last]
-    since = dict.fromkeys(run for row in later for run in (row["run_id"], row["confirm_run_id"]) if run)
-    return SuiteHistory(good_runs=good[-GOOD_NIGHTS:], since=list(since), lost=_lost(rows), points=_points(rows))
+    nights = [_past_night(row) for row in rows if row["skill_id"] is not None and row["run_id"] in landed]
+    return SuiteHistory(nights=nights, lost=_lost(rows), points=_points(rows))
 
 
-def last_good_runs(store: Store) -> set[str]:
-    """The runs that later nights need, of every suite in the store: its last good night, those since, and its baseline."""
+def _past_night(row: dict[str, Any]) -> PastNight:
+    """Whether it was good is read off the verdict: earlier versions wrote that of the suite."""
+    names = ("night_id", "run_id", "confirm_run_id", "skill_id", "skill_version", "judge")
+    return PastNight(**{name: row[name] for name in names}, good=row["verdict"] not in BAD)
+
+
+def needed_runs(store: Store) -> set[str]:
+    """The runs that later nights need, of every suite in the store: the good nights of its skills, those since, its baseline."""
     rows = _rows(store, None)
     needed: set[str] = set()
     for suite in {row["suite"] for row in rows}:
-        history = suite_history(store, suite)
-        needed |= {*history.good_runs[-1:], *history.since}
+        needed |= suite_history(store, suite).needed()
         needed |= {row["baseline"] for row in [row for row in rows if row["suite"] == suite][-1:] if row["baseline"]}
     return needed
 
@@ -133,7 +157,7 @@ def _lost(rows: Iterable[dict[str, Any]]) -> dict[str, LostEvidence]:
             continue
         for name in (f"{row['skill_id']}@{row['skill_version']}", row["skill_id"]):
             lost.pop(name, None)
-            if row["verdict"] == "regressed":
+            if row["expected_rate"] is not None:  # regressed, or could not be judged since
                 lost[name] = LostEvidence(
                     tasks=row["moved_tasks"],
                     expected_rate=row["expected_rate"],

@@ -17,7 +17,7 @@ from eval_skills.engine.definition.request import EvaluateRequest
 
 
 class NightlyRequest(Model):
-    """Evaluate the suites of a file and compare each with its last good night and with its baseline.
+    """Evaluate the suites of a file and compare each skill with its good nights and with its baseline.
 
     Relative paths are read from the working directory of the process that runs the flow, those in the file from its folder.
     """

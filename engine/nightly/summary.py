@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,12 +20,22 @@ SHOWN: tuple[NightVerdict, ...] = ("regressed", "suspect", "flaky", "recovered",
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkillOutcome:
-    """A skill of a suite in the night: its report, the verdict, what it was compared with, and the run that confirmed it."""
+    """A skill of a suite in the night: its report, the verdict, what it was compared with, and the run that confirmed it.
+
+    `last_good` is the run of its last good night before; `judge` names the models that judged it.
+    """
 
     report: SkillCompletionReport
     classification: Classification
-    against: list[Against] = field(default_factory=list)
+    against: Sequence[Against] = ()
     confirm_run_id: str | None = None
+    last_good: str | None = None
+    judge: str | None = None
+
+    @property
+    def good(self) -> bool:
+        """Whether later nights may be compared with this one."""
+        return self.classification.verdict not in BAD
 
     @property
     def forbidden_items(self) -> int:
@@ -42,13 +53,17 @@ class SuiteOutcome:
     skills: list[SkillOutcome] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
     diffs: list[DiffDocument] = field(default_factory=list)
-    last_good: str | None = None
     baseline: str | None = None
 
     @property
     def good(self) -> bool:
-        """Whether later nights may be compared with this one."""
-        return bool(self.run_id) and not self.failures and not any(skill.classification.verdict in BAD for skill in self.skills)
+        """Whether nothing failed, and later nights may be compared with this one in every skill."""
+        return bool(self.run_id) and not self.failures and all(skill.good for skill in self.skills)
+
+    @property
+    def last_good(self) -> str | None:
+        """The latest run in which one of its skills had a good night before."""
+        return max((skill.last_good for skill in self.skills if skill.last_good), default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +100,7 @@ class NightSummary:
     @property
     def left_open(self) -> list[SkillOutcome]:
         """The skills that items without a verdict left unjudged: with these, they may have got worse."""
-        return [skill for suite in self.suites for skill in suite.skills if any(each.diff.left_open for each in skill.against)]
+        return [skill for suite in self.suites for skill in suite.skills if skill.classification.left_open]
 
     @property
     def gate_passed(self) -> bool:
@@ -148,6 +163,11 @@ def _skill_json(skill: SkillOutcome) -> dict[str, Any]:
         "completionRate": skill.report.summary.completion_rate,
         "forbiddenItems": skill.forbidden_items,
         "verdict": skill.classification.verdict,
+        "good": skill.good,
+        "lastGood": skill.last_good,
+        "rule": skill.classification.rule,
+        "began": skill.classification.began,
+        "changed": skill.classification.changed,
         "explanation": skill.classification.explanation,
         "tasks": skill.classification.tasks,
         "since": lost.since if lost else None,

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from time import monotonic
 
-from tests.simulations import intervals, outages, paired, power, ranking, trends
+from tests.simulations import intervals, nights, outages, paired, power, ranking, trends
 
 PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "statistics.md"
 
@@ -25,6 +25,7 @@ def main() -> None:
         "paired": paired.table(paired.simulate(draws)),
         "power": power.table(power.simulate(draws)),
         "trends": trends.table(trends.simulate(draws)),
+        "nights": nights.table(nights.simulate(draws // 4)),  # a draw is a history of up to 90 nights
     }
     page = PAGE.read_text(encoding="utf-8")
     for name, table in tables.items():

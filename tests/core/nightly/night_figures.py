@@ -6,12 +6,15 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from eval_skills.core.diff.diff import diff_reports, judged_together
 from eval_skills.core.metrics.tasks import count_tallies
 from eval_skills.core.models import ConfidenceInterval, Latency, SkillCompletionReport, Summary, TaskResult, TokenCost
-from eval_skills.core.nightly.evidence import Against, ReferenceKind, SkillNight
+from eval_skills.core.nightly.comparisons import judged
+from eval_skills.core.nightly.evidence import Night, SkillNight
 
 Outcome = Mapping[str, str]
+NIGHT = "20260102T000000Z-0002"
+"""Tonight."""
+
 STATUS: dict[str, dict[str, Any]] = {
     "p": {"status": "pass", "passed": True, "score": 1.0},
     "f": {"status": "fail", "passed": False, "score": 0.0},
@@ -55,21 +58,14 @@ def each(count: int, runs: str, **changed: str) -> dict[str, str]:
     return {f"t{index}": runs for index in range(count)} | changed
 
 
-def skill_night(
-    tonight: Outcome,
-    before: Outcome | None = None,
-    *,
-    kind: ReferenceKind = "last good",
-    history: Outcome | None = None,
-    **fields: Any,
-) -> SkillNight:
-    """A skill tonight against one reference; its history is the reference, unless more is given."""
-    after = report(tonight)
-    against: list[Against] = []
-    if before is not None:
-        then = report(before)
-        (diff,) = judged_together([diff_reports([then], [after])])
-        against = [Against(kind=kind, name="reference", before=then, diff=diff.skills[0])]
-    known = history if history is not None else before or {}
-    tallies = {"before": count_tallies(report(known).task_results), "after": count_tallies(after.task_results)}
-    return SkillNight(**{"suite": "arithmetic", "report": after, "against": against, **tallies, **fields})
+def night(outcome: Outcome, night_id: str = "before", **fields: Any) -> Night:
+    return Night(night_id=night_id, tallies=count_tallies(report(outcome).task_results), **fields)
+
+
+def skill_night(tonight: Outcome, *past: Outcome, pinned: Outcome | None = None, **fields: Any) -> SkillNight:
+    """A skill tonight, after good nights with these outcomes, and with its comparisons made."""
+    reference = None if pinned is None else ("reference", night(pinned).tallies)
+    before = [night(outcome, f"night {number}") for number, outcome in enumerate(past)]
+    known = {"suite": "arithmetic", "tonight": night(tonight, NIGHT), "past": before, "pinned": reference}
+    (skill,) = judged([SkillNight(**{**known, **fields})])
+    return skill

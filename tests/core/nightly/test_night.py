@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from eval_skills.core.diff.diff import diff_reports, judged_together
-from eval_skills.core.metrics.tasks import count_tallies
 from eval_skills.core.nightly.classification import classify
+from eval_skills.core.nightly.comparisons import judged
 from eval_skills.core.nightly.evidence import Classification, FreshRuns, LostEvidence, SkillNight
-from tests.core.nightly.night_figures import Outcome, each, report, skill_night
+from tests.core.nightly.night_figures import NIGHT, Outcome, each, night, report, skill_night
 from tests.tables import each_row
-
-NIGHT = "20260102T000000Z-0002"
 
 
 def ruled(skill: SkillNight, fresh: Outcome | None = None, *others: SkillNight) -> Classification:
-    runs = {} if fresh is None else {0: FreshRuns(report=report(fresh), run_id="20260102T000100Z-0003")}
+    runs = {} if fresh is None else {0: FreshRuns(tallies=night(fresh).tallies, run_id="20260102T000100Z-0003")}
     return classify(NIGHT, [skill, *others], runs)[0]
 
 
@@ -67,7 +67,7 @@ def test_where_tasks_flip_one_more_is_no_alarm_until_its_history_has_grown() -> 
     flipping = {f"x{number}": "pf" for number in range(5)}
     young = skill_night(ONE_BROKEN | flipping, each(20, "p") | flipping)
     assert ruled(young, {"t3": "ffffff"}).verdict == "suspect"
-    grown = skill_night(ONE_BROKEN | flipping, each(20, "p") | flipping, history=each(20, "pppp") | flipping)
+    grown = skill_night(ONE_BROKEN | flipping, each(20, "pppp") | flipping)
     assert ruled(grown, {"t3": "ffffff"}).verdict == "regressed"
 
 
@@ -80,15 +80,14 @@ def test_a_suspect_is_decided_by_the_runs_of_later_nights() -> None:
     flipping = {f"x{number}": "pf" for number in range(2)}
     skill = skill_night(ONE_BROKEN | flipping, each(20, "p") | flipping)
     assert ruled(skill, {"t3": "ffffff"}).verdict == "suspect"
-    later = skill_night(ONE_BROKEN | flipping, each(20, "p") | flipping)
-    since = count_tallies(report({"t3": "f" * 21} | each(3, "p") | flipping).task_results)
-    grown = SkillNight(suite=later.suite, report=later.report, against=later.against, before=later.before, after=since)
-    assert ruled(grown, {"t3": "ffffff"}).verdict == "regressed"
+    since = night({"t3": "f" * 20} | each(3, "p") | flipping, "since", good=False)
+    later = skill_night(ONE_BROKEN | flipping, past=[night(each(20, "p") | flipping), since])
+    assert ruled(later, {"t3": "ffffff"}).verdict == "regressed"
 
 
 def test_what_could_not_be_confirmed_is_suspect_and_says_why() -> None:
     skill = skill_night(ONE_BROKEN, each(20, "p"))
-    (found,) = classify(NIGHT, [skill], {0: FreshRuns(report=None, problem="the service is down")})
+    (found,) = classify(NIGHT, [skill], {0: FreshRuns(tallies=None, problem="the service is down")})
     assert (found.verdict, found.explanation) == ("suspect", "not confirmed: the service is down")
 
 
@@ -112,7 +111,7 @@ def test_a_regression_lasts_until_half_of_it_is_back(tonight: Outcome, verdict: 
 def test_a_regression_that_goes_on_keeps_its_first_night() -> None:
     found = ruled(skill_night(ONE_BROKEN, each(20, "p"), lost=LOST), {"t3": "ffffff"})
     assert found.lost is not None
-    assert (found.verdict, found.lost.since) == ("regressed", LOST.since)
+    assert (found.verdict, found.lost.since, found.began) == ("regressed", LOST.since, LOST.since)
 
 
 def test_one_recovery_does_not_hide_a_new_suspect() -> None:
@@ -129,11 +128,11 @@ def test_one_recovery_does_not_hide_a_new_suspect() -> None:
     ],
 )
 def test_without_anything_against_it(before: Outcome | None, tonight: Outcome, verdict: str) -> None:
-    assert ruled(skill_night(tonight, before)).verdict == verdict
+    assert ruled(skill_night(tonight, *([before] if before else []))).verdict == verdict
 
 
 def test_a_baseline_is_as_good_a_reference_as_a_night() -> None:
-    skill = skill_night(each(8, "fff"), each(8, "ppp"), kind="baseline", history={})
+    skill = skill_night(each(8, "fff"), pinned=each(8, "ppp"))
     assert skill.newly_failing() == []
     found = ruled(skill, each(8, "fff"))
     assert found.verdict == "regressed"
@@ -149,3 +148,57 @@ def test_p42_every_comparison_of_the_night_is_adjusted_for_all_others() -> None:
     statistics = together[0].skills[0].statistics
     assert statistics is not None
     assert statistics.adjusted_p == pytest.approx(2 * alone.skills[0].statistics.p_value)
+
+
+def test_the_good_nights_are_pooled_so_one_lucky_night_is_no_reference() -> None:
+    usual = [{f"t{task}": "ppf" if (task + number) % 2 else "pff" for task in range(20)} for number in range(10)]
+    lucky = each(20, "ppp")
+    assert skill_night(usual[0], lucky).against[0].verdict == "worse"
+    pooled = skill_night(usual[0], *usual[1:], lucky)
+    assert (pooled.against[0].name, pooled.against[0].verdict) == ("10 good nights", "inconclusive")
+
+
+def test_all_nights_since_a_change_are_compared_with_those_before() -> None:
+    new, old = ({"skill files": digest} for digest in ("sha256:new", "sha256:old"))
+    worse = each(20, "ppp") | each(3, "ppf")
+    before = [night(each(20, "ppp"), f"night {number}", made_of=old) for number in range(3)]
+    since = [
+        night(worse | each(3, "ppp", **{f"t{5 + number}": "ppf"}), f"night {3 + number}", made_of=new) for number in range(5)
+    ]
+    skill = skill_night(worse, past=before + since)
+    assert [against.rule for against in skill.against] == ["good nights"]  # what it is made of tonight is not known
+    (skill,) = judged([replace(skill, tonight=replace(skill.tonight, made_of=new))])
+    assert [(against.rule, against.since, against.verdict) for against in skill.against] == [
+        ("good nights", NIGHT, "inconclusive"),
+        ("since change", "night 3", "worse"),
+    ]
+    found = ruled(skill, dict.fromkeys(skill.moved(), "ffffff"))
+    assert (found.rule, found.began, found.changed) == ("since change", "night 3", ["skill files sha256:old → sha256:new"])
+    assert found.explanation.endswith("since night 3, when this changed: skill files sha256:old → sha256:new")
+
+
+def test_nights_that_each_lose_a_little_are_found() -> None:
+    past = [each(20, "p" * 10) | each(number // 2, "p" * 9 + "f") for number in range(40)]
+    rules = {against.rule for against in skill_night(past[-1], *past).against if against.verdict == "worse"}
+    assert "slow drop" in rules
+
+
+@pytest.mark.parametrize(
+    ("tonight", "open_"),
+    [
+        pytest.param(each(20, "ppp", t3="iii"), True, id="a-task-that-always-passed"),
+        pytest.param(each(20, "ppp", t3="ffi"), True, id="that-failed-and-is-open"),
+        pytest.param(each(20, "ppp") | each(7, "iii"), True, id="an-outage"),
+        pytest.param(each(20, "ppp", t3="ppi"), False, id="nothing-could-come-of-it"),
+    ],
+)
+def test_what_items_without_a_verdict_leave_open_is_suspect_and_never_a_regression(tonight: Outcome, open_: bool) -> None:
+    skill = skill_night(tonight, *[each(20, "ppp")] * 5)
+    found = ruled(skill)
+    assert skill.moved() == []
+    assert (found.verdict, found.left_open) == (("suspect", True) if open_ else ("steady", False))
+
+
+def test_whether_what_was_lost_is_back_stays_open_with_it() -> None:
+    found = ruled(skill_night(each(20, "p", t1="i", t2="i"), each(20, "p"), lost=LOST))
+    assert (found.verdict, found.left_open, found.lost) == ("suspect", True, LOST)

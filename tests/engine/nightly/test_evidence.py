@@ -9,16 +9,19 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from eval_skills.core.metrics.reports import skill_reports
+from eval_skills.core.metrics.tasks import count_tallies
 from eval_skills.core.models import Benchmark, ItemResult
 from eval_skills.core.nightly.classification import classify
-from eval_skills.core.nightly.evidence import FreshRuns
+from eval_skills.core.nightly.evidence import Classification, FreshRuns
 from eval_skills.core.store import Store, land_items, land_reports, table_of
 from eval_skills.engine.nightly.events import prune_old_items, record_night
-from eval_skills.engine.nightly.evidence import SuiteEvidence, SuiteRun, gather, suite_run
-from eval_skills.engine.nightly.plan import last_good_runs, suite_history
+from eval_skills.engine.nightly.evidence import SuiteEvidence, SuiteRun, gather, last_good_runs, suite_run
+from eval_skills.engine.nightly.plan import PastNight, SuiteHistory, needed_runs, suite_history
 from eval_skills.engine.nightly.request import Suite
 from eval_skills.engine.nightly.summary import NightSummary, SkillOutcome, SuiteOutcome
 
@@ -63,30 +66,36 @@ class Nights:
         land_reports(self.store, run_id, None, reports, benchmark_version="1.0.0")
         return suite_run(suite, run_id, reports)
 
-    def evidence(self, *runs: SuiteRun, baseline: str | None = None) -> list[SuiteEvidence]:
-        return gather(self.store, runs, [suite_history(self.store, run.suite.name) for run in runs], baseline)
+    def evidence(self, *runs: SuiteRun, baseline: str | None = None, night_id: str = "tonight") -> list[SuiteEvidence]:
+        return gather(self.store, night_id, runs, [suite_history(self.store, run.suite.name) for run in runs], baseline)
 
-    def night(self, outcome: Outcome, fresh: Outcome | None = None, **more: Any) -> SuiteOutcome:
-        """A whole night of one suite, recorded."""
+    def night(self, outcome: Outcome, fresh: Outcome | None = None, *, neighbour: bool = False, **more: Any) -> SuiteOutcome:
+        """A whole night of one suite, recorded; with `neighbour` another skill of it is down."""
         day = next(self.days)
-        (evidence,) = self.evidence(self.run(outcome, day, **more))
-        again = self.run(fresh, day, number=2, **more) if fresh else None
-        found = {0: FreshRuns(report=again.reports[0], run_id=again.run_id)} if again else {}
         night_id = f"202601{day:02}T000000Z-9999"
-        classifications = classify(night_id, evidence.skills, found)
+        (evidence,) = self.evidence(self.run(outcome, day, **more), night_id=night_id)
+        again = self.run(fresh, day, number=2, **more) if fresh else None
+        found = {0: FreshRuns(tallies=count_tallies(again.reports[0].task_results), run_id=again.run_id)} if again else {}
         skills = [
             SkillOutcome(
-                report=skill.report,
+                report=report,
                 classification=classification,
                 against=skill.against,
                 confirm_run_id=again.run_id if again else None,
+                last_good=last_good,
             )
-            for skill, classification in zip(evidence.skills, classifications, strict=True)
+            for report, skill, last_good, classification in zip(
+                evidence.run.reports,
+                evidence.skills,
+                last_good_runs(evidence),
+                classify(night_id, evidence.skills, found),
+                strict=True,
+            )
         ]
-        past = evidence.history.last_good
-        suite = SuiteOutcome(
-            name="sums", run_id=evidence.run.run_id, skills=skills, failures=evidence.run.failures, last_good=past
-        )
+        if neighbour:
+            report = skills[0].report.model_copy(update={"skill_id": "neighbour"})
+            skills.append(SkillOutcome(report=report, classification=Classification(verdict="failed", explanation="down")))
+        suite = SuiteOutcome(name="sums", run_id=evidence.run.run_id, skills=skills, failures=evidence.run.failures)
         record_night(self.store, NightSummary(night_id=night_id, store=self.store.path, suites=[suite]))
         return suite
 
@@ -187,14 +196,51 @@ def test_suites_have_pasts_of_their_own(nights: Nights) -> None:
     assert evidence.diffs == []
 
 
+def test_p95_a_skill_that_is_down_does_not_freeze_its_neighbours(nights: Nights) -> None:
+    first = nights.night(FINE)
+    second = nights.night(FINE, neighbour=True)
+    assert (second.good, second.skills[0].good) == (False, True)
+    third = nights.night(FINE)
+    assert third.last_good == second.run_id != first.run_id
+    assert third.skills[0].against[0].name == "2 good nights"
+
+
+def test_nights_of_earlier_versions_are_read_skill_by_skill(nights: Nights) -> None:
+    first = nights.night(FINE)
+    (path,) = nights.store.tables.files("nights").values()
+    table = pq.ParquetFile(path).read().drop_columns(["rule", "began_night_id", "changed", "judge"])
+    table = table.set_column(table.column_names.index("good"), "good", pa.array([False]))  # a neighbour had regressed
+    pq.write_table(table, path)
+    second = nights.night(FINE)
+    assert (verdicts(second), second.last_good) == (["steady"], first.run_id)
+
+
+def test_nights_with_another_judge_are_no_reference() -> None:
+    judges = {"n1": None, "n2": "small (v1)", "n3": "large (v1)"}
+    history = SuiteHistory(nights=[PastNight(name, name, None, "adder", "1.0.0", True, judge) for name, judge in judges.items()])
+    assert [night.night_id for night in history.of("adder", judge="large (v1)")] == ["n1", "n3"]
+    assert [night.night_id for night in history.of("adder")] == ["n1", "n2", "n3"]
+
+
+def test_a_change_is_named_with_the_night_in_which_it_came(nights: Nights) -> None:
+    nights.night(FINE, skill_digest="sha256:1")
+    bad = nights.night(BROKEN, {"t3": "ffffff"}, skill_version="1.1.0", skill_digest="sha256:2")
+    found = bad.skills[0].classification
+    assert (found.rule, found.began) == ("newly failing", "20260102T000000Z-9999")
+    assert found.changed == ["skill version 1.0.0 → 1.1.0", "skill files sha256:1 → sha256:2"]
+    row = nights.store.nights().to_dict("records")[-1]
+    assert (row["rule"], row["began_night_id"], list(row["changed"])) == (found.rule, found.began, found.changed)
+
+
 def test_what_later_nights_need_survives_pruning(nights: Nights) -> None:
     found = [nights.night(FINE), nights.night(FINE), nights.night(BROKEN, {"t3": "ffffff"})]
     kept = nights.run(FINE, 1, number=7).run_id
     assert kept is not None
-    needed = {found[1].run_id, found[2].run_id, found[2].skills[0].confirm_run_id}
-    assert last_good_runs(nights.store) == needed
+    other = nights.run(FINE, 1, number=8).run_id
+    needed = {*(suite.run_id for suite in found), found[2].skills[0].confirm_run_id}
+    assert needed_runs(nights.store) == needed
     pruned = prune_old_items(nights.store, 1, {kept})
-    assert pruned.run_ids == [found[0].run_id]
+    assert pruned.run_ids == [other]
     again = nights.night(BROKEN, {"t3": "ffffff"})
     assert (verdicts(again), again.last_good) == (["regressed"], found[1].run_id)
 
@@ -203,7 +249,7 @@ def test_a_last_good_run_whose_items_somebody_deleted_gives_way_to_the_one_befor
     found = [nights.night(FINE), nights.night(FINE)]
     path = nights.store.tables.files("items")[str(found[1].run_id)]
     Path(path).unlink()
-    assert suite_history(nights.store, "sums").last_good == found[0].run_id
+    assert nights.night(FINE).last_good == found[0].run_id
 
 
 def test_p57_nights_answer_sql(nights: Nights) -> None:
