@@ -16,7 +16,9 @@ from eval_skills.core.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from eval_skills.core.diff.model import ReportDiff
     from eval_skills.core.models import SkillCompletionReport
+    from eval_skills.engine.stored_runs.reports import ReportSource
     from eval_skills.reporting.diff.report import DiffDocument, GateRates
 
 GATE_FAILED = 1
@@ -183,8 +185,18 @@ def _compared(
         failures=None if fail_on is None else gate_failures(found, fail_on, margin=tolerated),
         gate_words=proven if fail_on == "not-proven" else "no skill is worse",
         gate_rates=rates,
-        remarks=list(dict.fromkeys(old.remarks + new.remarks)),
+        remarks=list(dict.fromkeys([*old.remarks, *new.remarks, *_by_one_yardstick(found, old)])),
+        before_made_by=old.made_by,
+        after_made_by=new.made_by,
     )
+
+
+def _by_one_yardstick(found: ReportDiff, old: ReportSource) -> list[str]:
+    """How to compare answers to tasks that all changed: by scoring both with the same tasks."""
+    if not any(skill.statistics is None and skill.tasks_changed for skill in found.skills):
+        return []
+    run = "RUN" if old.file else old.name
+    return [f"every task changed: eval-skills rescore {run} scores the earlier answers by today's tasks; compare that run"]
 
 
 def _gate_rates(reports: Sequence[SkillCompletionReport]) -> GateRates | None:

@@ -39,8 +39,13 @@ def show_diff(document: DiffDocument, format: str | None) -> None:  # noqa: A002
     elif format is not None:
         sys.stdout.write(DIFF_FORMATS[format].render(document))
     else:
-        _say(f"before  {document.before}")
-        _say(f"after   {document.after}")
+        for side, name, made_by in (
+            ("before", document.before, document.before_made_by),
+            ("after", document.after, document.after_made_by),
+        ):
+            _say(f"{side:<6}  {name}")
+            for what, versions in made_by.items():
+                _say(f"        {what:<9}  {versions}", "dim")
         for skill in document.diff.skills:
             _show_skill(skill)
         _show_gate(document)

@@ -17,6 +17,7 @@ from eval_skills.engine.definition.benchmark import digests_of_the_same, resolve
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.judging.reports import add_judge_figures, scorings_at_the_time
 from eval_skills.reporting import ReportContext, read_reports
+from eval_skills.reporting.judging.figures import judging_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +31,8 @@ class ReportSource:
     """Completion reports, with what a rendered report shows besides them.
 
     `name` is how the user named them: the file, or the run id. `file` is the file that was read, None for a run. `stem` is the
-    name for files that are made from them. `remarks` are notes for the user.
+    name for files that are made from them. `remarks` are notes for the user. `tools` are the versions of what made them, where a
+    manifest says them.
     """
 
     name: str
@@ -39,6 +41,21 @@ class ReportSource:
     context: ReportContext
     file: Path | None = None
     remarks: list[str] = field(default_factory=list)
+    tools: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def made_by(self) -> dict[str, str]:
+        """What the reports are of: skills, benchmark, judging models and tools, each with its version, as far as it is known."""
+        benchmarks = {f"{each.benchmark_id}@{each.evaluator_metadata.get('benchmarkVersion', '?')}" for each in self.reports}
+        judging = [figures for each in self.reports if (figures := judging_of(each)) is not None]
+        judges = {f"{judge.model} ({judge.prompt})" for each in judging for judge in each.judges}
+        found = {
+            "skills": [each.skill_key for each in self.reports],
+            "benchmark": sorted(benchmarks),
+            "judge": sorted(judges),
+            "tools": [f"{name} {number}" for name, number in self.tools.items()],
+        }
+        return {name: ", ".join(dict.fromkeys(values)) for name, values in found.items() if values}
 
 
 def read_source(given: str, store: str) -> ReportSource:
@@ -90,7 +107,8 @@ def _of_run(store: Store, given: str) -> ReportSource:
         remarks.append(f"run {run_id} is unfinished: {len(items):,} of {manifest.planned_items:,} items")
     reports = skill_reports_of(items, benchmark or bare_benchmark(items), timeout_ms, detailed=detailed)
     reports = add_judge_figures(reports, items, scorings_at_the_time(request, benchmark, manifest), store)
-    return ReportSource(run_id, f"eval-result-{run_id}", reports, context, remarks=remarks)
+    tools = manifest.versions if manifest else {}
+    return ReportSource(run_id, f"eval-result-{run_id}", reports, context, remarks=remarks, tools=tools)
 
 
 def skill_reports_of(

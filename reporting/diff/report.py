@@ -45,6 +45,7 @@ class GateRates:
 class DiffDocument:
     """A comparison with what its sides are called.
 
+    `before_made_by` and `after_made_by` name the skills, benchmark, judging models and tools of both sides, with their versions.
     `failures` says why the gate failed, empty where it passed, None where there was none; `gate_words` is what a gate that passed
     shows, `gate_rates` how often such a gate is wrong, where that is known. `remarks` are shown above everything.
     """
@@ -56,6 +57,8 @@ class DiffDocument:
     gate_words: str = "no skill is worse"
     gate_rates: GateRates | None = None
     remarks: list[str] = field(default_factory=list)
+    before_made_by: dict[str, str] = field(default_factory=dict)
+    after_made_by: dict[str, str] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """The comparison as JSON-ready data, with `labels`, `gate` and `remarks` beside it."""
@@ -63,7 +66,8 @@ class DiffDocument:
         if gate is not None and self.gate_rates is not None:
             gate |= {"falseAlarms": self.gate_rates.false_alarms, "foundTenPoints": self.gate_rates.found_ten_points}
         labels = {"before": self.before, "after": self.after}
-        return {"labels": labels, **self.diff.to_json(), "gate": gate, "remarks": self.remarks}
+        made_by = {"before": self.before_made_by, "after": self.after_made_by}
+        return {"labels": labels, "madeBy": made_by, **self.diff.to_json(), "gate": gate, "remarks": self.remarks}
 
 
 @dataclass(frozen=True, slots=True)
