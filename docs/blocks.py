@@ -253,7 +253,7 @@ CHANGING = [
     (re.compile(r"(?m)^best trade-offs of .*"), "TRADE-OFFS"),
     (re.compile(r"\b[0-9a-f]{12}\b"), "ID"),
     (re.compile(r"[▁▂▃▄▅▆▇█]+"), "CURVE"),
-    (re.compile(r"(?m)^(?:P\d\d|composite) +.*"), "LATENCY"),
+    (re.compile(r"(?m)^(?:P\d\d|composite|latency) +.*"), "LATENCY"),
     (re.compile(r"\b[0-9a-f]{40}\b"), "COMMIT"),
     (re.compile(r"[─━-]{3,}"), "LINE"),
     (re.compile(r"(?m)^ *\d+ (?= )"), ""),
