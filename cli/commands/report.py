@@ -168,7 +168,8 @@ def _compared(
     store: str | None,
 ) -> DiffDocument:
     """The comparison of two sides, each a source and what it is called."""
-    from eval_skills.core.diff.diff import NON_INFERIORITY_MARGIN, diff_reports, gate_failures
+    from eval_skills.core.diff.diff import diff_reports
+    from eval_skills.core.diff.gate import NON_INFERIORITY_MARGIN, gate_failures
     from eval_skills.engine.stored_runs.reports import read_source
     from eval_skills.reporting.diff.report import DiffDocument
 

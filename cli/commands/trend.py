@@ -27,7 +27,10 @@ ROWS_SHOWN = 60
 
 def trend_command(
     *,
-    skill: Annotated[str, Parameter(group=SHOWN, help="The skill: its id (every version), or id@version")],
+    skill: Annotated[
+        str | None,
+        Parameter(group=SHOWN, help="The skill: its id (every version), or id@version [default: the last value of each]"),
+    ] = None,
     metric: Annotated[
         str,
         Parameter(
@@ -63,7 +66,8 @@ def trend_command(
 ) -> int:
     """Show how a figure of a skill moved from run to run.
 
-    Every run of the skill is a point; there is a line for each benchmark. Where the level of the figure changed, and not just its
+    Without --skill: the last value of every skill, and the last lasting change of its level. With one, every run of the skill is a
+    point, and there is a line for each benchmark. Where the level of the figure changed, and not just its
     last value, ▲ or ▼ marks it and a line says what else changed there: skill, adapter, benchmark, task, scorer, judge, option,
     version, environment, commit. ○ marks a single run outside the band of the others, · a run at which something recorded changed
     although the version stayed. It takes 11 runs to have ▲ or ▼, and a series that is looked at every night has a false one in
@@ -71,12 +75,17 @@ def trend_command(
 
     Example: eval-skills trend --skill calculator --metric p95Ms --since 30d
     """
-    from eval_skills.cli.output.trend import Steps
-    from eval_skills.core.trend.trend import check_metric, trend
+    from eval_skills.cli.output.trend import Steps, show_every
+    from eval_skills.core.trend.trend import check_metric, every_trend, trend
 
     check_metric(metric)
     _check(limit, output)
     place = existing_store(store)
+    if skill is None:
+        if output is not None:
+            raise UsageError("--output draws the trend of one skill; name it with --skill")
+        show_every(place, every_trend(place, metric=metric, benchmark=benchmark, since=since, until=until), metric)
+        return 0
     found = trend(place, skill, metric=metric, benchmark=benchmark, since=since, until=until)
     changes = {name: Steps.of(place, skill, points, metric, newest=limit) for name, points in found.items()}
     if output is not None:

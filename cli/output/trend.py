@@ -5,19 +5,19 @@ The table of a trend: a line for each of the newest runs, and for every run wher
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from rich.table import Table
 from rich.text import Text
 
-from eval_skills.cli.context import current
+from eval_skills.cli.context import current, print_json
 from eval_skills.core.store import Store
 from eval_skills.core.text import plural
 from eval_skills.core.trend.attribution import Change, summary
 from eval_skills.core.trend.changes import SilentChange, SingleRun, TrendChange, line_findings
-from eval_skills.core.trend.trend import TrendPoint, lines
+from eval_skills.core.trend.trend import Trend, TrendPoint, lines
 from eval_skills.reporting import numbers
 from eval_skills.reporting.trend.series import Annotation, shown
 
@@ -126,6 +126,31 @@ def _nearby(point: TrendPoint, change: Change) -> dict[str, Any]:
 
 def _run(point: TrendPoint) -> dict[str, Any]:
     return {"timestamp": point.timestamp.isoformat(), "runId": point.run_id}
+
+
+def show_every(store: Store, found: Mapping[str, Trend], metric: str) -> None:
+    """The last value of every skill on each benchmark, and the last lasting change of its level; or one JSON document."""
+    show = shown(metric)
+    table = Table(box=None, pad_edge=False)
+    for name in ("skill", "benchmark", "runs", metric, "last change of level"):
+        table.add_column(name, overflow="fold", justify="right" if name in {"runs", metric} else "left")
+    listed: list[dict[str, Any]] = []
+    for skill, trend in found.items():
+        for benchmark, points in trend.items():
+            steps = Steps.of(store, skill, points, metric, newest=0)
+            last = steps.found[-1] if steps.found else None
+            levels = f" {show(last.before)} → {show(last.after)}" if last else ""
+            where = f"{SIGNS[last.direction]} {last.point.timestamp:%Y-%m-%d}{levels}" if last else "–"
+            table.add_row(*map(Text, (skill, benchmark, f"{len(points):,}", show(points[-1].value), where)))
+            change = None if last is None else _json(last)
+            facts = {"skill": skill, "benchmark": benchmark, "runs": len(points), "value": points[-1].value}
+            listed.append({**facts, **_run(points[-1]), "lastChange": change, "untested": steps.untested})
+    if current().json:
+        print_json({"metric": metric, "skills": listed})
+    elif listed:
+        current().out().print(table)
+    else:
+        current().say("no report in this time")
 
 
 BOUNDED = "completionRate"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal
 
 from eval_skills.core.diff.measures import adjusted_measures, errors_p, measured_rows
 from eval_skills.core.diff.model import (
@@ -256,13 +255,13 @@ def _ruled(statistics: PairedStatistics, significance: float, min_effect: float)
 
 
 def _within(statistics: PairedStatistics) -> str:
-    interval = _shown(statistics.equivalence_interval)
+    interval = interval_text(statistics.equivalence_interval)
     return f"the mean difference lies within ±{statistics.equivalence_margin:g}: {interval} over {statistics.tasks} tasks"
 
 
 def _moved(statistics: PairedStatistics) -> str:
     return (
-        f"mean difference {statistics.mean_difference:+.4f}, {_shown(statistics.interval)}; "
+        f"mean difference {statistics.mean_difference:+.4f}, {interval_text(statistics.interval)}; "
         f"{statistics.tasks_better} of {statistics.tasks} tasks better, {statistics.tasks_worse} worse; "
         f"adjusted p = {statistics.adjusted_p:.4g}"
     )
@@ -270,7 +269,7 @@ def _moved(statistics: PairedStatistics) -> str:
 
 def _undecided(statistics: PairedStatistics, significance: float) -> str:
     differing = statistics.tasks_better + statistics.tasks_worse
-    interval, margin = _shown(statistics.equivalence_interval), f"±{statistics.equivalence_margin:g}"
+    interval, margin = interval_text(statistics.equivalence_interval), f"±{statistics.equivalence_margin:g}"
     if not differing:
         return (
             f"no task differs, and {plural(statistics.tasks, 'task')} cannot show that nothing changed: "
@@ -290,41 +289,6 @@ def _undecided(statistics: PairedStatistics, significance: float) -> str:
     return f"{reason}; the smallest effect this sample could show is {statistics.smallest_effect:.4f}"
 
 
-def _shown(interval: DifferenceInterval) -> str:
+def interval_text(interval: DifferenceInterval) -> str:
+    """For people: ``90 % [-0.0500, +0.0300]``."""
     return f"{100 * interval.level:g} % [{interval.lower:+.4f}, {interval.upper:+.4f}]"
-
-
-FailOn = Literal["worse", "not-proven"]
-NON_INFERIORITY_MARGIN = 0.03
-
-
-def gate_failures(diff: ReportDiff, fail_on: FailOn, *, margin: float = NON_INFERIORITY_MARGIN) -> list[str]:
-    """Why the comparison does not pass, one sentence each; empty where it does.
-
-    ``worse``: every skill with that verdict fails it. ``not-proven``: every skill of which it is not proven that it lost less
-    than `margin`, that is whose equivalence interval does not lie above −margin (a one-sided test at the significance).
-
-    Neither passes what could not be judged: a comparison that items without a verdict leave open, one of which every task
-    changed, and one without any skill that has a task on both sides.
-    """
-    failures = [failure for skill in diff.skills if (failure := _failure(skill, diff, fail_on, margin))]
-    if not failures and not any(skill.statistics for skill in diff.skills):
-        failures.append("nothing could be compared: no skill has a task that was recorded on both sides")
-    return failures
-
-
-def _failure(skill: SkillDiff, diff: ReportDiff, fail_on: FailOn, margin: float) -> str | None:
-    name, found = f"{skill.skill_id}@{skill.skill_version}", skill.statistics
-    if skill.change != "compared":
-        return None
-    if found is None:
-        return f"{name} could not be judged: {skill.explanation}"
-    if skill.verdict == "worse":
-        return f"{name} is worse: {skill.explanation}"
-    if skill.left_open and diff.missing == "bounds":
-        return f"{name} could not be judged: {skill.explanation}"
-    judged = at_lower(found) if diff.missing == "bounds" else found
-    if fail_on == "not-proven" and judged.equivalence_interval.lower <= -margin:
-        interval = _shown(judged.equivalence_interval)
-        return f"{name}: not proven that it lost less than {margin:g}: the mean difference lies in {interval}"
-    return None

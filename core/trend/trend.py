@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
@@ -71,15 +71,49 @@ def trend(
         UsageError: the metric is unknown, `since` is not before `until`, or the store has no report of that skill or of that
             benchmark for it, at any time.
     """
+    _check(metric, since, until)
+    return _by_benchmark(_matching(_reports(store, metric), skill, benchmark, store.path), metric, since, until)
+
+
+def every_trend(
+    store: Store,
+    *,
+    metric: str = "completionRate",
+    benchmark: str | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+) -> dict[str, Trend]:
+    """The trend of every skill in the store by its id, in their order; without those that have no point. See `trend`.
+
+    Raises:
+        UsageError: the metric is unknown, `since` is not before `until`, or no report is of that benchmark.
+    """
+    _check(metric, since, until)
+    rows = _reports(store, metric)
+    if benchmark is not None and not any(map(_is_on(benchmark), rows)):
+        raise _unknown("benchmark", benchmark, sorted({row["benchmark_id"] for row in rows}), f"no report on {benchmark!r}")
+    chosen = [row for row in rows if benchmark is None or _is_on(benchmark)(row)]
+    ids = sorted({row["skill_id"] for row in chosen})
+    found = {skill: _by_benchmark([row for row in chosen if row["skill_id"] == skill], metric, since, until) for skill in ids}
+    return {skill: each for skill, each in found.items() if each}
+
+
+def _check(metric: str, since: datetime | None, until: datetime | None) -> None:
     check_metric(metric)
     if since is not None and until is not None and since >= until:
         raise UsageError(f"the trend would end at {until.isoformat()} and begin at {since.isoformat()}; since must come first")
-    rows = _matching(_reports(store, metric), skill, benchmark, store.path)
+
+
+def _by_benchmark(rows: list[dict[str, Any]], metric: str, since: datetime | None, until: datetime | None) -> Trend:
     found: Trend = {}
     for row in rows:
         if (since is None or row["timestamp"] >= since) and (until is None or row["timestamp"] < until):
             found.setdefault(row["benchmark_id"], []).append(_point(row, metric))
     return dict(sorted(found.items()))
+
+
+def _is_on(benchmark: str) -> Callable[[dict[str, Any]], bool]:
+    return lambda row: benchmark in (row["benchmark_id"], f"{row['benchmark_id']}@{row['benchmark_version']}")
 
 
 def check_metric(metric: str) -> None:
@@ -114,7 +148,7 @@ def _matching(rows: list[dict[str, Any]], skill: str, benchmark: str | None, pla
         raise _unknown("skill", skill, known, f"no report of {skill!r} in the store {place}")
     if benchmark is None:
         return of_skill
-    found = [row for row in of_skill if benchmark in (row["benchmark_id"], f"{row['benchmark_id']}@{row['benchmark_version']}")]
+    found = [row for row in of_skill if _is_on(benchmark)(row)]
     if not found:
         known = sorted({row["benchmark_id"] for row in of_skill})
         raise _unknown("benchmark", benchmark, known, f"no report of {skill!r} on {benchmark!r} in the store {place}")

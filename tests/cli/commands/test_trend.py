@@ -83,6 +83,20 @@ def test_p59_each_option_narrows(run_here: Run, monkeypatch: pytest.MonkeyPatch,
     assert [run for _, run, _ in points(result)] == runs
 
 
+def test_without_a_skill_every_skill_is_listed_with_its_last_value_and_where_it_went(
+    run_here: Run, past: Callable[..., str]
+) -> None:
+    runs = nights(past)
+    listed = {(row["skill"], row["benchmark"]): row for row in run_here("trend", "--json").json["skills"]}
+    assert list(listed) == [("adder", "differences"), ("adder", "nightly"), ("adder", "sums")]
+    fell = listed["adder", "nightly"]
+    assert (fell["runId"], fell["value"], fell["lastChange"]["direction"]) == (runs[-1], 0.25, "down")
+    assert listed["adder", "sums"]["lastChange"] is None
+    [line] = [line for line in run_here("trend").out.splitlines() if "nightly" in line]
+    assert line.split() == ["adder", "nightly", "16", "25.0", "%", "▼", "2026-02-09", "100.0", "%", "→", "25.0", "%"]
+    assert len(run_here("trend", "--benchmark", "sums", "--json").json["skills"]) == 1
+
+
 def test_a_span_counts_back_from_now(run_here: Run, past: Callable[..., str]) -> None:
     recent = past(f"{datetime.now(UTC) - timedelta(days=3):%Y%m%dT%H%M%SZ}-00ff")
     assert [run for _, run, _ in points(run_here("trend", "--skill", "adder", "--since", "4d", "--json"))] == [recent]
@@ -153,7 +167,10 @@ def test_p40_a_picture_without_the_extra_names_it(place: Any, run_here: Run, mon
         pytest.param(["--skill", "adder", "--output", "t.svg"], "--output t.svg: a trend is drawn as HTML or PNG", id="svg"),
         pytest.param(["--skill", "adder", "--output", "skills.html"], "skills.html: this is a folder", id="output-is-a-folder"),
         pytest.param(["--skill", "adder", "--limit", "0"], "--limit 0: give at least 1", id="no-line"),
-        pytest.param([], "--skill", id="no-skill"),
+        pytest.param(["--benchmark", "sum"], "(did you mean 'sums'?)", id="unknown-benchmark-of-all"),
+        pytest.param(
+            ["--output", "x.html"], "--output draws the trend of one skill; name it with --skill", id="a-drawing-of-all"
+        ),
     ],
 )
 def test_p40_what_cannot_be_used_is_refused_in_one_line(place: Any, run_here: Run, arguments: list[str], says: str) -> None:

@@ -7,7 +7,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from eval_skills.core.diff.diff import diff_reports, gate_failures
+from eval_skills.core.diff.diff import diff_reports
+from eval_skills.core.diff.gate import gate_failures
 from eval_skills.core.diff.model import ReportDiff, SkillDiff
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.metrics.reports import skill_reports

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from eval_skills.core.diff.diff import gate_failures
+from eval_skills.core.diff.gate import gate_failures
 from eval_skills.core.diff.model import ReportDiff
 from tests.tables import each_row
 

@@ -1,0 +1,43 @@
+"""Whether a comparison passes a gate."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from eval_skills.core.diff.diff import at_lower, interval_text
+from eval_skills.core.diff.model import ReportDiff, SkillDiff
+
+FailOn = Literal["worse", "not-proven"]
+NON_INFERIORITY_MARGIN = 0.03
+
+
+def gate_failures(diff: ReportDiff, fail_on: FailOn, *, margin: float = NON_INFERIORITY_MARGIN) -> list[str]:
+    """Why the comparison does not pass, one sentence each; empty where it does.
+
+    ``worse``: every skill with that verdict fails it. ``not-proven``: every skill of which it is not proven that it lost less
+    than `margin`, that is whose equivalence interval does not lie above −margin (a one-sided test at the significance).
+
+    Neither passes what could not be judged: a comparison that items without a verdict leave open, one of which every task
+    changed, and one without any skill that has a task on both sides.
+    """
+    failures = [failure for skill in diff.skills if (failure := _failure(skill, diff, fail_on, margin))]
+    if not failures and not any(skill.statistics for skill in diff.skills):
+        failures.append("nothing could be compared: no skill has a task that was recorded on both sides")
+    return failures
+
+
+def _failure(skill: SkillDiff, diff: ReportDiff, fail_on: FailOn, margin: float) -> str | None:
+    name, found = f"{skill.skill_id}@{skill.skill_version}", skill.statistics
+    if skill.change != "compared":
+        return None
+    if found is None:
+        return f"{name} could not be judged: {skill.explanation}"
+    if skill.verdict == "worse":
+        return f"{name} is worse: {skill.explanation}"
+    if skill.left_open and diff.missing == "bounds":
+        return f"{name} could not be judged: {skill.explanation}"
+    judged = at_lower(found) if diff.missing == "bounds" else found
+    if fail_on == "not-proven" and judged.equivalence_interval.lower <= -margin:
+        interval = interval_text(judged.equivalence_interval)
+        return f"{name}: not proven that it lost less than {margin:g}: the mean difference lies in {interval}"
+    return None
