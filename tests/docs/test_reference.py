@@ -80,6 +80,9 @@ def test_every_scorer_and_option_has_its_place(pages: dict[str, str], name: str)
 @pytest.mark.parametrize("view", VIEWS)
 def test_every_column_has_its_row_and_a_meaning(pages: dict[str, str], view: str) -> None:
     text = section(pages["reference/store.md"], view)
+    if view == "items_all":
+        assert "columns of `items`" in text
+        return
     for column in ALL_SCHEMAS[view].names:
         row = next((line for line in text.splitlines() if line.startswith(f"| `{column}` |")), "")
         assert row.split("|")[3].strip(), f"{view}.{column}: give it a meaning in docs/columns.yaml"

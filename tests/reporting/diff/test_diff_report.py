@@ -104,6 +104,7 @@ def test_json_holds_the_whole_comparison(document: Callable[..., DiffDocument]) 
     assert data.pop("labels") == {"before": "main", "after": "branch"}
     assert data.pop("gate") == {"passed": False, "failures": ["worse"]}
     assert data.pop("remarks") == ["note"]
+    assert data.pop("madeBy") == {"before": given.before_made_by, "after": given.after_made_by}
     assert ReportDiff.model_validate(data) == given.diff
 
 
