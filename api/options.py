@@ -45,6 +45,9 @@ class EvaluateOptions(ScoreOptions, total=False):
     """
 
     runs: int
+    until: Literal["decided"]
+    against: str
+    max_runs: int
     concurrency: int
     timeout_ms: int
     retries: int

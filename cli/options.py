@@ -160,7 +160,7 @@ class BenchmarkOptions(Flags):
 
 @options(
     HOW, "runs", "concurrency", "timeout_ms", "retries", "evaluator", "items_per_task", "task_runner", "resume", "retry_errors",
-    "fail_fast", "allow_custom_code",
+    "fail_fast", "allow_custom_code", "until", "against", "max_runs",
 )  # fmt: skip
 class ExecutionOptions(Flags):
     """How items are executed."""

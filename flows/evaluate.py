@@ -26,6 +26,7 @@ from eval_skills.engine.evaluation.execution import ItemExecutor, LocalExecutor
 from eval_skills.engine.evaluation.observer import observed_runs
 from eval_skills.engine.evaluation.plan import RunPlan
 from eval_skills.engine.evaluation.resume import rest_of
+from eval_skills.engine.evaluation.rounds import Rounds
 from eval_skills.engine.evaluation.session import RunRef, RunSession
 from eval_skills.engine.evaluation.summary import RunSummary, context_of, partial_reports, summary_of
 from eval_skills.reporting import write_rendered
@@ -57,7 +58,7 @@ def evaluate(request: EvaluateRequest) -> RunSummary:
     began = monotonic()
     plan = plan_items(request)
     name_flow_run(f"{plan.benchmark.id} · {len(plan.skills)} skills · {plan.run_id}")
-    finished = plan.finished + run_items(plan)
+    plan, finished = run_items(plan)
     if finished == plan.planned:
         land_results(unwalked(plan))
         reports = aggregate(unwalked(plan))
@@ -94,23 +95,27 @@ PROGRESS_PERIOD_S = 1.0
 PROGRESS_AFTER_S = 5.0
 
 
-def run_items(plan: RunPlan) -> int:
-    """Evaluate every item of `plan`; no single item can fail it. Returns how many were finished now.
+def run_items(plan: RunPlan) -> tuple[RunPlan, int]:
+    """Evaluate every item of `plan`; no single item can fail it.
+
+    Returns the plan, without the items that a comparison that is decided did not need, and how many of its items are finished.
 
     Raises:
         RunError: an item has no result although nothing stopped the run; what is done is kept.
     """
     observed_runs.observer.planned(plan)
-    if not plan.items:
-        return 0
+    if not plan.items and plan.baseline is None:
+        return plan, plan.finished
     with open_session(plan) as session:
         rest = rest_of(plan) if plan.request.resume else plan
-        futures = _map(rest)
-        _wait(futures, rest, session)
-        finished = rest.finished - plan.finished + session.counts.total()
-        if finished < len(plan.items) and not session.stopped:
-            raise RunError(_missing(futures, len(plan.items) - finished, plan))
-    return finished
+        rounds = Rounds(rest)
+        while not session.stopped and (items := rounds.next()):
+            futures = _map(replace(rest, items=items))
+            _wait(futures, rest, session)
+            missing = len(rounds.begun) - session.counts.total()
+            if missing and not session.stopped:
+                raise RunError(_missing(futures, missing, rest))
+    return rest if session.stopped else rounds.settled(), rest.finished + session.counts.total()
 
 
 @contextmanager

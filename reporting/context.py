@@ -20,7 +20,7 @@ class ReportContext:
 
     `created_at` must know its time zone. `min_completion` is the gate's threshold in [0, 1], None where there is no gate.
     `partial` is (finished, planned) items of a run that did not finish. `ranks` are the ranks of the selected skills by
-    ``id@version``; None where nothing was selected from, empty where nothing was good enough.
+    ``id@version``; None where nothing was selected from, empty where nothing was good enough. `notes` are sentences on the run.
     """
 
     run_id: str
@@ -30,6 +30,7 @@ class ReportContext:
     min_completion: float | None = None
     partial: tuple[int, int] | None = None
     ranks: Mapping[str, int] | None = None
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.created_at.tzinfo is None:

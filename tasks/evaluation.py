@@ -20,6 +20,7 @@ from eval_skills.engine.evaluation.execution import Outcome
 from eval_skills.engine.evaluation.plan import Item, RunPlan, make_plan
 from eval_skills.engine.evaluation.resume import resumed_plan
 from eval_skills.engine.evaluation.retries import JITTER, final_result, give_back_slot, take_slot
+from eval_skills.engine.evaluation.rounds import record_decisions
 from eval_skills.engine.evaluation.session import RunRef, RunSession, manifest_of
 from eval_skills.engine.evaluation.summary import landed_reports
 from eval_skills.engine.judging.preflight import check_judges_ready
@@ -88,6 +89,7 @@ async def evaluate_batch(batch: ItemBatch, run: RunRef, retries: int = 0) -> Sta
 @task(persist_result=False, cache_policy=NO_CACHE)
 def land_results(plan: RunPlan) -> str:
     """Move a finished run's items into the store's `items` table; the journal goes only after the table reads back whole."""
+    record_decisions(plan)
     return land(plan.store, plan.run_id)
 
 

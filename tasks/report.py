@@ -33,7 +33,7 @@ def publish_artifacts(reports: Sequence[SkillCompletionReport], context: ReportC
     create_table_artifact(
         key=artifact_key("ranking", benchmark_id),
         table=ranking_rows(reports, context),
-        description=_described(f"Ranking on **{benchmark_id}**, run `{context.run_id}`", reports),
+        description=_described(f"Ranking on **{benchmark_id}**, run `{context.run_id}`", reports, context),
     )
     text = str(render("markdown", reports, context))
     cut = "\n\n… the whole report is in the report files." if len(text) > MAX_ARTIFACT_CHARACTERS else ""
@@ -44,8 +44,8 @@ def publish_artifacts(reports: Sequence[SkillCompletionReport], context: ReportC
     )
 
 
-def _described(text: str, reports: Sequence[SkillCompletionReport]) -> str:
-    notes = [f"- {markdown(note)}" for note in ranking_notes(ranked(reports))]
+def _described(text: str, reports: Sequence[SkillCompletionReport], context: ReportContext) -> str:
+    notes = [f"- {markdown(note)}" for note in (*context.notes, *ranking_notes(ranked(reports)))]
     return "\n".join([text, *(["", *notes] if notes else [])])
 
 

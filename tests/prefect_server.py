@@ -21,6 +21,9 @@ import pytest
 
 from eval_skills.cli.prefect_server.private import prefect_api
 
+QUICK = {"PREFECT_RUNNER_POLL_FREQUENCY": "1", "PREFECT_WORKER_QUERY_SECONDS": "1"}
+"""Variables with which a worker, or what is served, looks for work every second and not every ten."""
+
 COMMAND = (sys.executable, "-m", "eval_skills.cli", "server")
 FOLDER = pytest.StashKey[Path]()
 """Where the workers of a session find each other: the server's home, a lock, and its URL once it runs."""

@@ -67,8 +67,9 @@ def trend_command(
     """Show how a figure of a skill moved from run to run.
 
     Without --skill: the last value of every skill, and the last lasting change of its level. With one, every run of the skill is
-    a point, and there is a line for each benchmark. Where the level of the figure changed, and not just its last value, ▲ or ▼ marks it and a line says what else changed there: skill, adapter, benchmark, task, scorer, judge, option,
-    version, environment, commit. ○ marks a single run outside the band of the others, · a run at which something recorded changed
+    a point, and there is a line for each benchmark. Where the level of the figure changed, and not just its last value, ▲ or ▼
+    marks it and a line says what else changed there: skill, adapter, benchmark, task, scorer, judge, option, version,
+    environment, commit. ○ marks a single run outside the band of the others, · a run at which something recorded changed
     although the version stayed. It takes 11 runs to have ▲ or ▼, and a series that is looked at every night has a false one in
     less than one case of ten. All runs count for that, and are in --json and in the drawing, however few --limit lets be shown.
 

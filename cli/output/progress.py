@@ -85,8 +85,8 @@ class LiveDisplay(NullObserver):
         resumed = f", {plan.finished} of them done already" if plan.finished else ""
         self._console.print(
             f"run {plan.run_id}: {plural(len(plan.skills), 'skill')} × {plural(len(plan.benchmark.tasks), 'task')}"
-            f" × {plural(plan.request.runs, 'run')}"
-            f" = {plural(plan.planned, 'item')}{resumed}"
+            f" × {plural(plan.request.most_runs, 'run')}"
+            f" = {'at most ' if plan.baseline else ''}{plural(plan.planned, 'item')}{resumed}"
         )
         self._bar.update(self._row, total=plan.planned, completed=plan.finished, description="")
 

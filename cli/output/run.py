@@ -35,6 +35,7 @@ def show_plan(plan: RunPlan, request: FlowOptions, *, gate: bool, strategy: Sele
         "tasks": len(plan.benchmark.tasks),
         "runs": plan.request.runs,
         "items": len(plan.items),
+        "looks": _looks(plan),
         "finished": plan.finished,
         "skills": list(plan.skills),
         "resume": plan.run_id if request.resume else None,
@@ -50,6 +51,8 @@ def show_plan(plan: RunPlan, request: FlowOptions, *, gate: bool, strategy: Sele
     for name in ("benchmark", "tasks", "runs", "items"):
         current().say(f"{name:<10} {document[name]}")
     current().say(f"skills     {', '.join(plan.skills)}")
+    for line in _lines_of_looks(plan):
+        current().say(line)
     for line in ahead.lines:
         current().say(line)
     for remark in plan.remarks:
@@ -57,6 +60,26 @@ def show_plan(plan: RunPlan, request: FlowOptions, *, gate: bool, strategy: Sele
     current().say("dry run: everything is in order; nothing was called or written", style="green")
     if gate:
         current().say("gate failed: a dry run evaluates nothing, so --exit-on-fail has nothing to pass", style="red")
+
+
+def _looks(plan: RunPlan) -> dict[str, Any] | None:
+    if plan.baseline is None:
+        return None
+    levels = {skill: {str(runs): level for runs, level in of.items()} for skill, of in plan.baseline.levels.items()}
+    return {"against": plan.baseline.name, "maxRuns": plan.request.most_runs, "levels": levels}
+
+
+def _lines_of_looks(plan: RunPlan) -> list[str]:
+    if plan.baseline is None:
+        return []
+    first, most = plan.request.runs, plan.request.most_runs
+    lines = [
+        f"until      decided against {plan.baseline.name}: {first} to {plural(most, 'run')} of each task, the items above at most"
+    ]
+    for skill, levels in plan.baseline.levels.items():
+        shown = ", ".join(f"{level:.2g}" for level in levels.values())
+        lines.append(f"           {skill}: its looks decide at p ≤ {shown}")
+    return lines
 
 
 def _options(plan: RunPlan, request: FlowOptions) -> dict[str, Any]:
@@ -76,6 +99,8 @@ def show_summary(summary: RunSummary, *, gate: bool) -> None:
     out.print(ranking(summary, out.width))
     for line in ranking_notes(ranked(summary.reports)):
         session.say(line)
+    for decision in summary.decisions:
+        session.say(decision.line, style={"worse": "red", "better": "green"}.get(decision.verdict, ""))
     _show_alerts(summary)
     for line in error_summary(summary.reports):
         session.say(line)
@@ -156,6 +181,7 @@ def _document(summary: RunSummary, *, gate: bool) -> dict[str, Any]:
         "finished": summary.finished,
         "selected": selected,
         "tied": summary.tied,
+        "decisions": [decision.to_json() for decision in summary.decisions] or None,
         "gate": {"minCompletion": summary.min_completion, "passed": summary.gate_passed} if gate else None,
         "files": [str(path) for path in summary.report_files],
         "store": str(summary.store),

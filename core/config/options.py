@@ -217,6 +217,10 @@ class FlowOptions(RunOptions):
         return self
 
 
+MAX_RUNS, MOST_LOOKS = 10, 100
+"""How many runs `until` adds at most unless told otherwise, and how many it may be told."""
+
+
 class CallOptions(FlowOptions):
     """What one call may narrow or replace, beside the options that hold for suites and the past as well."""
 
@@ -229,12 +233,43 @@ class CallOptions(FlowOptions):
     trace_skill: Text | None = Field(
         default=None, description="Skill (id or id@version) of recorded runs that name none [default: the file's name]"
     )
+    until: Literal["decided"] | None = Field(
+        default=None, description="Add runs one by one until the comparison with --against is decided"
+    )
+    against: Annotated[Text, ID_OR_PATH] | None = Field(
+        default=None, description="With --until: what is compared with, a run id of the store, latest, or a JSON report"
+    )
+    max_runs: int | None = Field(
+        default=None,
+        ge=2,
+        le=MOST_LOOKS,
+        description="With --until: runs of each task at most; --runs come before the first look",
+    )
 
     @model_validator(mode="after")
     def _recorded_runs_are_there(self) -> Self:
         if self.trace_skill and not self.traces and not self.resume:
             raise ValueError("--trace-skill is about recorded runs; name their file with --traces")
         return self
+
+    @model_validator(mode="after")
+    def _until_what_is_decided(self) -> Self:
+        if self.until is None:
+            if self.against is not None or self.max_runs is not None:
+                raise ValueError("--against and --max-runs say when enough has been run; add --until decided")
+            return self
+        if self.traces:
+            raise ValueError("--until adds runs, and --traces are not called; leave one of them out")
+        if self.against is None:
+            raise ValueError("--until decided needs what to compare with: --against RUN_ID, latest, or a JSON report")
+        if self.runs > self.most_runs:
+            raise ValueError(f"--runs come before the first look, and are at most --max-runs ({self.most_runs}); got {self.runs}")
+        return self
+
+    @property
+    def most_runs(self) -> int:
+        """How often each task is run at most."""
+        return self.runs if self.until is None else self.max_runs or MAX_RUNS
 
 
 _RENAMED = {

@@ -291,4 +291,4 @@ def _undecided(statistics: PairedStatistics, significance: float) -> str:
 
 def interval_text(interval: DifferenceInterval) -> str:
     """For people: ``90 % [-0.0500, +0.0300]``."""
-    return f"{100 * interval.level:g} % [{interval.lower:+.4f}, {interval.upper:+.4f}]"
+    return f"{100 * interval.level:.4g} % [{interval.lower:+.4f}, {interval.upper:+.4f}]"

@@ -10,6 +10,7 @@ from eval_skills.engine.evaluation.asyncio_support import run_on_own_loop
 from eval_skills.engine.evaluation.observer import observed_runs
 from eval_skills.engine.evaluation.plan import Item, RunPlan
 from eval_skills.engine.evaluation.retries import ConcurrencySlot, current_slot, final_result
+from eval_skills.engine.evaluation.rounds import Rounds, record_decisions
 from eval_skills.engine.evaluation.session import RunSession, manifest_of
 from eval_skills.engine.evaluation.summary import RunSummary, landed_reports, summary_of
 from eval_skills.engine.judging.preflight import check_judges_ready
@@ -33,7 +34,7 @@ async def evaluate_here(plan: RunPlan) -> RunSummary:
     began = monotonic()
     plan.remarks.extend(await asyncio.to_thread(_begin, plan))
     with Journal(plan.store.journal_path(plan.run_id), secrets=plan.secrets()) as journal:
-        await _evaluate(plan, journal)
+        plan = await _evaluate(plan, journal)
     return await asyncio.to_thread(_landed, plan, began)
 
 
@@ -44,20 +45,28 @@ def _begin(plan: RunPlan) -> list[str]:
 
 
 def _landed(plan: RunPlan, began: float) -> RunSummary:
+    record_decisions(plan)
     land(plan.store, plan.run_id)
     return summary_of(plan, landed_reports(plan), plan.planned, monotonic() - began)
 
 
-async def _evaluate(plan: RunPlan, journal: Journal) -> None:
-    places = asyncio.Semaphore(plan.request.concurrency)
+async def _evaluate(plan: RunPlan, journal: Journal) -> RunPlan:
+    """Evaluate the plan's items; returns the plan as it turned out."""
+    places, rounds = asyncio.Semaphore(plan.request.concurrency), Rounds(plan)
     async with RunSession(plan, journal, observed_runs.observer) as session:
-        items = [asyncio.ensure_future(_evaluate_item(session, item, places)) for item in plan.items]
-        try:
-            await asyncio.gather(*items)
-        finally:
-            for item in items:
-                item.cancel()
-            await asyncio.gather(*items, return_exceptions=True)
+        while items := await asyncio.to_thread(rounds.next):
+            await _evaluate_round(session, items, places)
+    return rounds.settled()
+
+
+async def _evaluate_round(session: RunSession, items: list[Item], places: asyncio.Semaphore) -> None:
+    running = [asyncio.ensure_future(_evaluate_item(session, item, places)) for item in items]
+    try:
+        await asyncio.gather(*running)
+    finally:
+        for item in running:
+            item.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
 
 
 async def _evaluate_item(session: RunSession, item: Item, places: asyncio.Semaphore) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from eval_skills.adapters import Confinement, check_skill, secrets_of, warnings_for
 from eval_skills.adapters.sandbox.limits import networked
@@ -34,6 +35,10 @@ from eval_skills.engine.evaluation.recordings import Recordings, request_of_reco
 from eval_skills.engine.judging.preflight import check_key_is_ours, check_one_budget
 from eval_skills.scorers import TaskScoring
 from eval_skills.scorers.judging.model import judge_secrets
+
+if TYPE_CHECKING:
+    from eval_skills.core.diff.until import Decision
+    from eval_skills.engine.evaluation.baseline import Baseline
 
 INSTALL = "pip install 'eval-skills[dask]'"
 CONNECT_TIMEOUT_S = 10.0
@@ -61,7 +66,8 @@ class RunPlan:
     """Everything a run needs, checked. `items` are the ones still to do, `finished` counts those that are done.
 
     `remarks` are notes for the user that stop nothing. `began` is when the run really started, whatever its date is. With
-    `recordings` nothing is called: the items are those of recorded runs.
+    `recordings` nothing is called: the items are those of recorded runs. With `baseline` they are all that may be needed, and
+    `decisions` say at the end why no more were.
     """
 
     run_id: str
@@ -78,6 +84,8 @@ class RunPlan:
     skipped: int = 0
     began: datetime = field(default_factory=lambda: datetime.now(UTC))
     recordings: Recordings | None = None
+    baseline: Baseline | None = None
+    decisions: list[Decision] = field(default_factory=list)
 
     @property
     def planned(self) -> int:
@@ -148,7 +156,9 @@ def make_plan(request: EvaluateRequest, *, run_id: str | None = None) -> RunPlan
             "no skill to evaluate: " + ("; ".join(f"{bad.path}: {bad.reason}" for bad in unusable) or "none was given")
         )
     check_subject(benchmark, skills)
-    plan = _plan(request, benchmark, folder, run_id, skills, all_items(skills, benchmark, request.runs))
+    plan = _plan(request, benchmark, folder, run_id, skills, all_items(skills, benchmark, request.most_runs))
+    if request.until is not None:
+        plan = _compared(plan)
     check_key_is_ours(request.llm, skills, plan.scorings)
     remarks = [
         *(bad.remark for bad in [*found.invalid, *unusable]),
@@ -158,6 +168,13 @@ def make_plan(request: EvaluateRequest, *, run_id: str | None = None) -> RunPlan
         *short_secrets(plan.secrets()),
     ]
     return replace(plan, remarks=remarks, skipped=len(found.invalid) + len(unusable))
+
+
+def _compared(plan: RunPlan) -> RunPlan:
+    from eval_skills.engine.evaluation.baseline import find_baseline  # numpy
+
+    baseline = find_baseline(plan.request, plan.skills, plan.benchmark, plan.digests)
+    return replace(plan, baseline=baseline, request=plan.request.model_copy(update={"against": baseline.name}))
 
 
 def _plan_recorded(request: EvaluateRequest, benchmark: Benchmark, folder: Path | None, run_id: str | None) -> RunPlan:

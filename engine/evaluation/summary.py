@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from eval_skills.core.models import Benchmark, Skill, SkillCompletionReport
 from eval_skills.core.models.report import DIMENSIONS
@@ -16,6 +17,9 @@ from eval_skills.engine.judging.outcome import judges_of, judging_lines, unjudge
 from eval_skills.engine.judging.reports import add_judge_figures
 from eval_skills.engine.stored_runs.reports import MAX_DETAILED_ITEMS, skill_reports_of
 from eval_skills.reporting import ReportContext, count_run, summary_line
+
+if TYPE_CHECKING:
+    from eval_skills.core.diff.until import Decision
 
 FIGURE_COLUMNS = (
     "skill_id", "skill_version", "task_id", "run_index", "status", "score", "latency_ms", "weight", "tags", "complexity",
@@ -35,8 +39,9 @@ class RunSummary:
     `reports` holds one report per skill. `selected` is None where no selection was made; `tied` are the skills that it left out
     although they are as good as a selected one. `finished` and `planned` count items; they differ only for a run that stopped
     early. `skipped` counts the requested skills that could not be used. `flow_runs` and `task_runs` are what Prefect should have
-    recorded. `judging` holds lines on what judging models did and cost; `out_of_budget`: their cost limit was reached, and items
-    were left unjudged. `unjudged` counts the items without a verdict because of the judge, for any reason.
+    recorded. `decisions` say why a run that grew until it was decided has as many runs as it has. `judging` holds lines on what
+    judging models did and cost; `out_of_budget`: their cost limit was reached, and items were left unjudged. `unjudged` counts
+    the items without a verdict because of the judge, for any reason.
     """
 
     run_id: str
@@ -55,6 +60,7 @@ class RunSummary:
     skipped: int = 0
     flow_runs: tuple[str, ...] = ()
     task_runs: int = 0
+    decisions: list[Decision] = field(default_factory=list)
     judging: list[str] = field(default_factory=list)
     out_of_budget: bool = False
     unjudged: int = 0
@@ -99,6 +105,7 @@ def summary_of(plan: RunPlan, reports: Sequence[SkillCompletionReport], finished
         store=plan.store.path,
         remarks=plan.remarks,
         skipped=plan.skipped,
+        decisions=plan.decisions,
         judging=[*([failed] if failed else []), *judging_lines(judges, plan.run_id, plan.request.store)],
         out_of_budget=judges is not None and judges.budget.exhausted,
         unjudged=len(unjudged(results)),
@@ -134,5 +141,6 @@ def context_of(summary: RunSummary) -> ReportContext:
         benchmark=summary.benchmark,
         min_completion=summary.min_completion,
         partial=(summary.finished, summary.planned) if summary.is_partial else None,
+        notes=tuple(decision.line for decision in summary.decisions),
         ranks=None if summary.selected is None else {choice.skill.key: choice.rank for choice in summary.selected},
     )

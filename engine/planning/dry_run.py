@@ -43,7 +43,7 @@ def foreseen(plan: RunPlan) -> Foreseen:
     judged = sum(item.task in judges for item in plan.items)
     each = sample.judging_usd if sample else None
     return Foreseen(
-        smallest_effect=shown_effect(chances, len(plan.benchmark.tasks), plan.request.runs, max(1, len(plan.skills))),
+        smallest_effect=shown_effect(chances, len(plan.benchmark.tasks), plan.request.most_runs, max(1, len(plan.skills))),
         base_rate=chances.rate,
         flakiness=chances.flakiness,
         source=sample.run_id if sample else None,

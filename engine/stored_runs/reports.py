@@ -22,6 +22,8 @@ from eval_skills.reporting.judging.figures import judging_of
 if TYPE_CHECKING:
     import pandas as pd
 
+    from eval_skills.core.diff.until import Decision
+
 MAX_DETAILED_ITEMS = 100_000
 """Above this a report holds figures only: a JSON file with more items is hard to use, and the store has them all."""
 
@@ -32,7 +34,7 @@ class ReportSource:
 
     `name` is how the user named them: the file, or the run id. `file` is the file that was read, None for a run. `stem` is the
     name for files that are made from them. `remarks` are notes for the user. `tools` are the versions of what made them, where a
-    manifest says them.
+    manifest says them. `decisions` say of a run that was added to until it was decided how that ended.
     """
 
     name: str
@@ -42,6 +44,7 @@ class ReportSource:
     file: Path | None = None
     remarks: list[str] = field(default_factory=list)
     tools: dict[str, str] = field(default_factory=dict)
+    decisions: list[Decision] = field(default_factory=list)
 
     @property
     def made_by(self) -> dict[str, str]:
@@ -102,13 +105,21 @@ def _of_run(store: Store, given: str) -> ReportSource:
         benchmark=benchmark,
         min_completion=request.min_completion if request else None,
     )
+    decisions = _decisions(manifest)
+    context = replace(context, notes=tuple(decision.line for decision in decisions))
     if manifest and len(items) < manifest.planned_items:
         context = replace(context, partial=(len(items), manifest.planned_items))
         remarks.append(f"run {run_id} is unfinished: {len(items):,} of {manifest.planned_items:,} items")
     reports = skill_reports_of(items, benchmark or bare_benchmark(items), timeout_ms, detailed=detailed)
     reports = add_judge_figures(reports, items, scorings_at_the_time(request, benchmark, manifest), store)
     tools = manifest.versions if manifest else {}
-    return ReportSource(run_id, f"eval-result-{run_id}", reports, context, remarks=remarks, tools=tools)
+    return ReportSource(run_id, f"eval-result-{run_id}", reports, context, remarks=remarks, tools=tools, decisions=decisions)
+
+
+def _decisions(manifest: Manifest | None) -> list[Decision]:
+    from eval_skills.core.diff.until import DECISIONS, Decision  # numpy
+
+    return [Decision.model_validate(each) for each in manifest.provenance.get(DECISIONS, [])] if manifest else []
 
 
 def skill_reports_of(

@@ -133,7 +133,7 @@ def _floor(found: PairedStatistics) -> str:
 
 
 def _interval(interval: DifferenceInterval) -> str:
-    return f"{100 * interval.level:g} % interval {points(interval.lower)} to {points(interval.upper)}"
+    return f"{100 * interval.level:.4g} % interval {points(interval.lower)} to {points(interval.upper)}"
 
 
 def _signed(value: float, decimals: int) -> str:

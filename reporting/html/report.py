@@ -56,7 +56,7 @@ def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> 
         skills_shown=SKILLS_SHOWN,
         dimensions=shown_dimensions(best_first),
         ranking=any(report.ranking for report in best_first),
-        ranking_notes=ranking_notes(best_first),
+        notes=[*context.notes, *ranking_notes(best_first)],
         judging=skills_table(list(zip(skill_names(best_first), best_first, strict=True))),
         first_token=any(report.latency.time_to_first_token_p50_ms is not None for report in best_first),
         data=script_json(payload(best_first, context)),

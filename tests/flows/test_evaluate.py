@@ -244,3 +244,21 @@ def test_whoever_watches_sees_every_result_after_the_journal_has_it(tmp_path: Pa
     with observed_runs.by(watcher):
         run(tmp_path, skill, tasks=tasks_file(tmp_path, "ok", "wrong"))
     assert sorted(watcher.seen) == [("ok", True), ("wrong", True)]
+
+
+def test_it_grows_until_it_is_decided(tmp_path: Path, skill: Path) -> None:
+    """Eight tasks that all passed and all fail now: after two of ten runs that is worse, and no third one is asked for."""
+    whats = [f"right-{number}" for number in range(8)]
+    right = tasks_file(tmp_path, *whats)
+    tasks = [task | {"expectedOutput": {"value": task["inputData"]["what"]}} for task in json.loads(Path(right).read_text())]
+    Path(right).write_text(json.dumps(tasks))
+    before = run(tmp_path, skill, tasks=right, runs=3)
+    (skill / "skill.py").write_text(SKILL.replace('{"result": what}', '{"result": "nonsense"}'))
+    grown = run(tmp_path, skill, tasks=right, until="decided", against="latest", items_per_task=4)
+    (decision,) = grown.decisions
+    assert (decision.against, decision.verdict) == (before.run_id, "worse")
+    assert (grown.finished, grown.planned) == (decision.runs * 8, decision.runs * 8)
+    assert decision.runs < 10
+    assert grown.report_files
+    assert "stopped early" in next(path for path in grown.report_files if path.suffix == ".md").read_text()
+    assert Store(str(tmp_path / "store")).latest_run() == grown.run_id

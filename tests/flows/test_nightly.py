@@ -18,6 +18,7 @@ from eval_skills.core.store import Store
 from eval_skills.engine.nightly.request import NightlyRequest
 from eval_skills.engine.nightly.summary import NightSummary, NoSuiteRan
 from eval_skills.flows import nightly
+from tests.prefect_server import QUICK
 
 pytestmark = pytest.mark.usefixtures("prefect_url")
 Ask = Callable[..., Any]
@@ -180,7 +181,7 @@ def test_a_suite_can_run_on_another_worker_and_its_results_land_in_the_shared_st
     project.suites(
         [project.suite("there", "moody", via="evaluate/worker"), project.suite("nobody", "moody", via="evaluate/none")]
     )
-    environ = {**os.environ, "PREFECT_API_URL": prefect_url}
+    environ = {**os.environ, **QUICK, "PREFECT_API_URL": prefect_url}
     with subprocess.Popen([sys.executable, "-c", SERVE], cwd=project.folder, env=environ) as worker:
         try:
             wait_for(lambda: ask("deployments/count", deployments={"name": {"any_": ["worker"]}}) == 1)

@@ -16,6 +16,8 @@ from typing import Any, TypeVar
 import httpx
 import pytest
 
+from tests.prefect_server import QUICK
+
 T = TypeVar("T")
 ROOT = Path(__file__).parents[3]
 PATIENCE_S = 300.0
@@ -85,5 +87,6 @@ def site(tmp_path_factory: pytest.TempPathFactory, server_url: str) -> Site:
         "PREFECT_API_URL": server_url,
         "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
         "DO_NOT_TRACK": "1",
+        **QUICK,
     }
     return Site(folder, server_url, kept | home | {"SKILLS_FOLDER": str(folder), "COLUMNS": "200"})

@@ -1,0 +1,12 @@
+"""Looking after every run makes no more false verdicts than one look; `make simulate` runs the same with more draws."""
+
+from __future__ import annotations
+
+from tests.simulations.sequential import simulate
+
+
+def test_ten_looks_are_wrong_no_more_often_than_one() -> None:
+    unchanged, _, _, worse = simulate(300, settings=((False, 50, 3),))
+    assert unchanged.decided.value <= 0.055 + 3 * 0.0132  # three standard errors of a share of 5.5 % in 300 draws
+    assert worse.decided.value >= 0.98
+    assert worse.runs <= 4
