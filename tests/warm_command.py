@@ -68,8 +68,8 @@ class WarmProcess:
         if self._code is None:
             if not select.select([self._server], [], [], timeout)[0]:
                 raise subprocess.TimeoutExpired("eval-skills", timeout or 0)
-            self._code = int(self._lines.readline())
-            self._server.close()
+            with self._server, self._lines:
+                self._code = int(self._lines.readline())
         return self._code
 
     def output(self, timeout: float | None = None) -> tuple[int, str, str]:

@@ -243,7 +243,7 @@ class CallOptions(FlowOptions):
         default=None,
         ge=2,
         le=MOST_LOOKS,
-        description="With --until: runs of each task at most; --runs come before the first look",
+        description="With --until: runs of each task at most; --runs come before the first look [default: 10]",
     )
 
     @model_validator(mode="after")

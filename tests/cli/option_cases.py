@@ -81,7 +81,8 @@ every_shared_option = pytest.mark.parametrize("option", one_of_each_kind(SHARED)
 
 def values_of(option: Option) -> tuple[Any, Any, Any]:
     """Three values that differ from each other (as far as the type allows) and from the default."""
-    return SPECIAL.get(option.key) or _values(option.argument.hint)
+    special = None if kind_of(option) == "choice" else SPECIAL.get(option.key)
+    return special or _values(option.argument.hint)
 
 
 def _values(hint: Any) -> tuple[Any, Any, Any]:

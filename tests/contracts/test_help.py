@@ -51,7 +51,9 @@ OPTIONS: dict[tuple[str, ...], dict[str, str]] = {
         "--runs": "1", "--evaluator": "exact", "--format": "json markdown", "--output-dir": "./reports", "--exit-on-fail": "",
         "--min-completion": "0.7", "--dry-run": "", "--benchmarks-dir": "", "--store": "./eval-store", "--tag": "",
         "--resume": "", "--retry-errors": "", "--items-per-task": "1", "--allow-custom-code": "", "--fail-fast": "",
-        "--task-runner": "local", "--complexity": "", "--traces": "", "--trace-skill": "the file's name", **HELD, **JUDGED,
+        "--task-runner": "local", "--complexity": "", "--traces": "", "--trace-skill": "the file's name",
+        "--until": "", "--against": "", "--max-runs": "10",
+        **HELD, **JUDGED,
     },
     ("select",): {
         "--from": "", "--reports": "", "--strategy": "", "--min-completion": "", "--top-k": "all", "--keep-ties": "",
@@ -64,7 +66,8 @@ OPTIONS: dict[tuple[str, ...], dict[str, str]] = {
         "--retries": "0", "--runs": "1", "--evaluator": "exact", "--format": "json markdown", "--output-dir": "./reports",
         "--exit-on-fail": "", "--dry-run": "", "--benchmarks-dir": "", "--store": "./eval-store", "--resume": "",
         "--retry-errors": "", "--items-per-task": "1", "--allow-custom-code": "", "--fail-fast": "", "--task-runner": "local",
-        "--complexity": "", "--traces": "", "--trace-skill": "the file's name", **HELD, **JUDGED,
+        "--complexity": "", "--traces": "", "--trace-skill": "the file's name",
+        "--until": "", "--against": "", "--max-runs": "10", **HELD, **JUDGED,
     },
     ("history",): {"--limit": "20", "--skill": "", "--benchmark": "", "--all": "", "--store": "./eval-store"},
     ("trend",): {
