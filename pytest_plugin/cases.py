@@ -1,4 +1,4 @@
-"""The mark `eval_skills`: a test case for each task of a benchmark, and one for the completion rate."""
+"""The mark `eval_skills`: a test case for each task of a benchmark, one for the completion rate, one for a comparison."""
 
 from __future__ import annotations
 
@@ -10,29 +10,32 @@ import pytest
 
 from eval_skills.core.errors import EvalSkillsError
 from eval_skills.pytest_plugin.declaration import Declaration, declared
-from eval_skills.pytest_plugin.evaluation import Evaluator, failing_clearly, planned
-from eval_skills.pytest_plugin.outcomes import CompletionOutcome, SkillReport, TaskOutcome
+from eval_skills.pytest_plugin.evaluation import Evaluator, failing_clearly, planned, problems_against
+from eval_skills.pytest_plugin.outcomes import BaselineOutcome, CompletionOutcome, SkillReport, TaskOutcome
 from eval_skills.pytest_plugin.shared import evaluated_once
 from eval_skills.reporting import numbers
 
 if TYPE_CHECKING:
     from _pytest.mark import ParameterSet
 
-COMPLETION = "completion"
-"""The id of the case that is about the completion rate."""
+COMPLETION, BASELINE = "completion", "baseline"
+"""The ids of the cases that are about the completion rate, and about the comparison with the baseline."""
 
+TASK = "task"
 MISTAKE = "mark"
 """The id of the case that stands for a mark which cannot be used."""
 
 NAME = "eval_skills_cases"
+Outcome = TaskOutcome | CompletionOutcome | BaselineOutcome
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One test case: a task of the declared benchmark, or with None its completion rate."""
+    """One test case: a task of the declared benchmark, or all of them: their completion rate, or how they compare."""
 
     declaration: Declaration
-    task_id: str | None
+    about: str
+    task_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,7 @@ class Mistake:
 class Cases:
     """The cases of one session: which of them are left after ``-k`` and the like, and what came of their evaluations."""
 
-    selected: dict[str, set[str | None]] = field(default_factory=dict)
+    selected: dict[str, set[tuple[str, str | None]]] = field(default_factory=dict)
     reports: dict[str, SkillReport] = field(default_factory=dict)
 
     def pytest_itemcollected(self, item: pytest.Item) -> None:
@@ -58,21 +61,23 @@ class Cases:
         """Remember what is asked: tasks that no test is left of are not evaluated, unless the completion rate needs them."""
         for item in session.items:
             if (case := case_of(item)) is not None:
-                self.selected.setdefault(case.declaration.key, set()).add(case.task_id)
+                self.selected.setdefault(case.declaration.key, set()).add((case.about, case.task_id))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> None:
         """Judge the case before the test's own body, which may ask for more."""
         if (case := case_of(pyfuncitem)) is not None:
-            _judge(case, self.reports[case.declaration.key], gated=self.is_gated(case))
+            report = self.reports[case.declaration.key]
+            _judge(case, outcome_in(pyfuncitem.config, case, report), report, gated=self.is_gated(case))
 
     def is_gated(self, case: Case) -> bool:
         """Whether the completion rate is judged as well, so that a single task need not pass."""
-        return None in self.selected[case.declaration.key]
+        return (COMPLETION, None) in self.selected[case.declaration.key]
 
     def asked_tasks(self, case: Case) -> list[str]:
         """The tasks to evaluate; empty for all of them."""
-        return [] if self.is_gated(case) else sorted(task for task in self.selected[case.declaration.key] if task is not None)
+        tasks = [task for _, task in self.selected[case.declaration.key]]
+        return [] if None in tasks else sorted(task for task in tasks if task is not None)
 
 
 def parametrize(metafunc: pytest.Metafunc, mark: pytest.Mark) -> None:
@@ -94,10 +99,9 @@ def parametrize(metafunc: pytest.Metafunc, mark: pytest.Mark) -> None:
 def _cases(config: pytest.Config, mark: pytest.Mark) -> list[ParameterSet]:
     declaration = declared(mark)
     plan = planned(config, declaration.skill, declaration.options)
-    tasks: list[str | None] = [task.id for task in plan.benchmark.tasks]
-    if declaration.min_completion is not None:
-        tasks.append(None)
-    return [pytest.param(Case(declaration, task), id=task or COMPLETION) for task in tasks]
+    cases = [pytest.param(Case(declaration, TASK, task.id), id=task.id) for task in plan.benchmark.tasks]
+    asked = {COMPLETION: declaration.min_completion, BASELINE: declaration.baseline}
+    return [*cases, *(pytest.param(Case(declaration, about), id=about) for about, wanted in asked.items() if wanted is not None)]
 
 
 def case_of(item: pytest.Item) -> Case | None:
@@ -111,7 +115,7 @@ def _param_of(item: pytest.Item) -> Any:
     return callspec.params.get("eval_task") if callspec is not None else None
 
 
-def outcome_of(request: pytest.FixtureRequest, folders: pytest.TempPathFactory) -> TaskOutcome | CompletionOutcome:
+def outcome_of(request: pytest.FixtureRequest, folders: pytest.TempPathFactory) -> Outcome:
     """The results that the running test is about, evaluated when the first test of its declaration asks for them."""
     if isinstance(mistake := _param_of(request.node), Mistake):
         pytest.fail(mistake.message, pytrace=False)
@@ -123,7 +127,7 @@ def outcome_of(request: pytest.FixtureRequest, folders: pytest.TempPathFactory) 
         cases.reports[key] = failing_clearly("mark eval_skills", lambda: _evaluated(request.config, folders, case, cases))
     report: SkillReport = cases.reports[key]
     _record(request.node, case, report)
-    return _outcome(case, report)
+    return outcome_in(request.config, case, report)
 
 
 def _evaluated(config: pytest.Config, folders: pytest.TempPathFactory, case: Case, cases: Cases) -> SkillReport:
@@ -136,14 +140,19 @@ def _evaluated(config: pytest.Config, folders: pytest.TempPathFactory, case: Cas
     return evaluated_once(config, folders, json.dumps([declaration.key, tasks]), evaluate)
 
 
-def _outcome(case: Case, report: SkillReport) -> TaskOutcome | CompletionOutcome:
+def outcome_in(config: pytest.Config, case: Case, report: SkillReport) -> Outcome:
+    """How the case came out in the report."""
+    declaration = case.declaration
+    if case.about == BASELINE and declaration.baseline is not None:
+        against, margin, store = declaration.baseline, declaration.margin, declaration.options.get("store")
+        problems = failing_clearly("mark eval_skills", lambda: problems_against(config, against, margin, store, report))
+        return BaselineOutcome(against, problems, report)
     if case.task_id is None:
-        return CompletionOutcome(case.declaration.min_completion or 0.0, report)
+        return CompletionOutcome(declaration.min_completion or 0.0, report)
     return TaskOutcome(case.task_id, [result for result in report.task_results if result.task_id == case.task_id], report)
 
 
-def _judge(case: Case, report: SkillReport, *, gated: bool) -> None:
-    outcome = _outcome(case, report)
+def _judge(case: Case, outcome: Outcome, report: SkillReport, *, gated: bool) -> None:
     if outcome.passed:
         return
     floor, rate = case.declaration.min_completion, report.summary.completion_rate
@@ -157,10 +166,12 @@ def _judge(case: Case, report: SkillReport, *, gated: bool) -> None:
 def _record(item: pytest.Item, case: Case, report: SkillReport) -> None:
     """What JUnit shows as properties of the case."""
     known: dict[str, Any] = {"skill": report.skill_key, "benchmark": report.benchmark_id}
-    if case.task_id is None:
+    if case.about == COMPLETION:
         known |= {"completion_rate": report.summary.completion_rate, "min_completion": case.declaration.min_completion}
+    elif case.about == BASELINE:
+        known |= {"baseline": case.declaration.baseline, "margin": case.declaration.margin}
     else:
-        results = _outcome(case, report).results
+        results = [result for result in report.task_results if result.task_id == case.task_id]
         known |= {"runs": len(results), "passed": sum(result.passed for result in results)}
         known |= {"status": " ".join(result.status for result in results)}
     item.user_properties.extend(known.items())

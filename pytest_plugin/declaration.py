@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,11 +15,17 @@ from eval_skills.core.text import nearest
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """What a mark asks for; marks with the same `key` share one evaluation."""
+    """What a mark asks for; marks with the same `key` share one evaluation.
+
+    `baseline` is what the results are compared with, `margin` the loss that must be proven not to be there; without a margin it
+    is enough that no loss is found.
+    """
 
     skill: str
     options: dict[str, Any]
     min_completion: float | None
+    baseline: str | None
+    margin: float | None
     key: str
 
 
@@ -26,7 +33,7 @@ def declared(mark: pytest.Mark) -> Declaration:
     """What `mark` asks for.
 
     Raises:
-        UsageError: it names no skill, or `min_completion` is not a number in [0, 1].
+        UsageError: it names no skill, `min_completion` or `margin` is not a number in [0, 1], or `margin` has no baseline.
     """
     options: dict[str, Any] = dict(mark.kwargs)
     if len(mark.args) > 1 or (mark.args and "skill" in options):
@@ -35,7 +42,18 @@ def declared(mark: pytest.Mark) -> Declaration:
     if skill is None:
         meant = next((f"; {name}= was given" for name in options if nearest(name, ["skill"])), "")
         raise UsageError(f"skill is missing: the path of a skill.json or of its folder{meant}")
-    floor = options.pop("min_completion", None)
-    if floor is not None and (isinstance(floor, bool) or not isinstance(floor, int | float) or not 0 <= floor <= 1):
-        raise UsageError(f"min_completion must be a number from 0 to 1; got {floor!r}")
-    return Declaration(skill, options, floor, json.dumps([str(skill), options], sort_keys=True, default=str))
+    floor, margin = (_share(options, name) for name in ("min_completion", "margin"))
+    baseline = options.pop("baseline", None)
+    if margin is not None and baseline is None:
+        raise UsageError("margin is the loss that baseline must rule out; give both, or neither")
+    if baseline is not None and (not isinstance(baseline, str | os.PathLike) or str(baseline).strip() in {"", "latest"}):
+        raise UsageError(f"baseline is a JSON report or a run id of the store; got {baseline!r}")
+    key = json.dumps([str(skill), options], sort_keys=True, default=str)
+    return Declaration(skill, options, floor, None if baseline is None else str(baseline), margin, key)
+
+
+def _share(options: dict[str, Any], name: str) -> float | None:
+    share = options.pop(name, None)
+    if share is not None and (isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1):
+        raise UsageError(f"{name} must be a number from 0 to 1; got {share!r}")
+    return share

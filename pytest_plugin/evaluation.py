@@ -96,6 +96,31 @@ def planned(config: pytest.Config, skill: str | os.PathLike[str], options: Mappi
     return plan
 
 
+def problems_against(config: pytest.Config, baseline: str, margin: float | None, store: Any, report: SkillReport) -> list[str]:
+    """Why the report does not pass beside an earlier one of its skill: it is worse, not proven to be no worse, or not comparable.
+
+    Raises:
+        UserError: the baseline cannot be read.
+    """
+    from eval_skills.core.diff.diff import diff_reports
+    from eval_skills.core.diff.gate import gate_failures
+    from eval_skills.core.store import is_run_id
+    from eval_skills.engine.stored_runs.reports import read_source
+
+    kept = store or config.getini(STORE)
+    if is_run_id(baseline) and not kept:
+        raise UsageError(
+            f"baseline {baseline} is a run of a store; name the store with {STORE} in the ini file, or give a report"
+        )
+    place = baseline if is_run_id(baseline) else str(config.rootpath / baseline)
+    source = read_source(place, str(_placed(config.rootpath, kept or "eval-store")))
+    before = [each for each in source.reports if (each.skill_id, each.benchmark_id) == (report.skill_id, report.benchmark_id)]
+    found = diff_reports(before, [report])
+    if margin is None:
+        return gate_failures(found, "worse")
+    return gate_failures(found, "not-proven", margin=margin)
+
+
 def as_skill_report(report: SkillCompletionReport) -> SkillReport:
     """The report with its words for tests."""
     from eval_skills.pytest_plugin.outcomes import SkillReport

@@ -72,6 +72,39 @@ class CompletionOutcome:
         return _forbidden_in(self.results)
 
 
+@dataclass(frozen=True, slots=True)
+class BaselineOutcome:
+    """How all tasks compare with those of an earlier evaluation: what a `TaskOutcome` says, of that. `task_id` is None.
+
+    `problems` say why it does not pass, a sentence each.
+    """
+
+    baseline: str
+    problems: list[str]
+    report: SkillReport
+    task_id: None = None
+
+    @property
+    def results(self) -> list[TaskResult]:
+        """The results of all tasks, in the benchmark's order."""
+        return self.report.task_results
+
+    @property
+    def passed(self) -> bool:
+        """Whether the skill is not worse; where a margin was asked for, whether that is proven."""
+        return not self.problems
+
+    @property
+    def explanation(self) -> str:
+        """What the comparison found, and how the skill did."""
+        return "\n".join([f"compared with {self.baseline}", *self.problems, self.report.headline])
+
+    @property
+    def called_a_forbidden_tool(self) -> bool:
+        """Whether any run of any task called a tool it must not call."""
+        return _forbidden_in(self.results)
+
+
 def _forbidden_in(results: Iterable[TaskResult]) -> bool:
     return any(reason.code == FORBIDDEN_TOOL_CALLED for result in results for reason in result.reasons)
 

@@ -14,7 +14,7 @@ from eval_skills.pytest_plugin import MARK, STORE
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from eval_skills.pytest_plugin.outcomes import CompletionOutcome, SkillReport, TaskOutcome
+    from eval_skills.pytest_plugin.outcomes import BaselineOutcome, CompletionOutcome, SkillReport, TaskOutcome
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -28,8 +28,10 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register the mark."""
     config.addinivalue_line(
         "markers",
-        f"{MARK}(skill, benchmark='coding-easy', min_completion=None, runs=1, **options): one test case for each task of the "
-        "benchmark; with min_completion also one for the completion rate, and while that holds a failed task is an xfail",
+        f"{MARK}(skill, benchmark='coding-easy', min_completion=None, baseline=None, margin=None, runs=1, **options): one test "
+        "case for each task of the benchmark; with min_completion also one for the completion rate, and while that holds a "
+        "failed task is an xfail; with baseline one that fails where the skill is worse than there, or with margin, where it "
+        "is not proven to have lost less",
     )
 
 
@@ -46,9 +48,12 @@ def eval_skill(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFac
 
 
 @pytest.fixture
-def eval_task(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> TaskOutcome | CompletionOutcome:
+def eval_task(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> TaskOutcome | CompletionOutcome | BaselineOutcome:
     """What a test with the mark `eval_skills` is about: the results of its task, or of all tasks where it is about the completion
-    rate. Both have `task_id` (None of all), `results`, `passed`, `explanation`, `called_a_forbidden_tool` and `report`.
+    rate or a comparison. All have `task_id` (None of all), `results`, `passed`, `explanation`, `called_a_forbidden_tool` and
+    `report`.
     """
     from eval_skills.pytest_plugin.cases import outcome_of
 

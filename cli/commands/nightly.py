@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
@@ -13,12 +13,14 @@ from eval_skills.cli.options import COMPARED, EVALUATED, RESULTS, Results, flags
 from eval_skills.cli.requests import configured_options, request_of
 from eval_skills.cli.running import GATE_FAILED, UNFINISHED, call_recorded, observed
 from eval_skills.core.config.options import FlowOptions
+from eval_skills.core.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from eval_skills.engine.nightly.summary import NightSummary, SuiteOutcome
 
+FailOn = Literal["regressed", "not-proven"]
 OF_THE_SUITE = frozenset({"format", "output_dir", "benchmark", "store", "fail_fast"})
 """Keys of the configuration that suites do not take over: the request has them, or no report files are written unless asked."""
 
@@ -39,6 +41,18 @@ def nightly_command(
         int | None,
         Parameter(group=RESULTS, converter=whole, help="Delete items older than N days; reports stay [default: keep all]"),
     ] = None,
+    fail_on: Annotated[
+        FailOn | None,
+        Parameter(
+            group=RESULTS,
+            help="What exits 1: a skill that regressed, as with --exit-on-fail; or also one that is not proven to have lost less "
+            "than --margin",
+        ),
+    ] = None,
+    margin: Annotated[
+        float | None,
+        Parameter(group=RESULTS, help="Loss of completion, from 0 to 1, that --fail-on not-proven tolerates [default: 0.03]"),
+    ] = None,
     store: Results = None,
     exit_on_fail: Annotated[
         bool | None,
@@ -57,20 +71,30 @@ def nightly_command(
     Example: eval-skills nightly --suites suites.yaml --keep-days 90
 
     Example: eval-skills nightly --suites suites.yaml --baseline main.json
+
+    Example: eval-skills nightly --suites suites.yaml --fail-on not-proven
     """
+    from eval_skills.core.diff.gate import NON_INFERIORITY_MARGIN
     from eval_skills.engine.nightly.plan import plan_night
     from eval_skills.engine.nightly.request import NightlyRequest
 
+    if margin is not None and fail_on != "not-proven":
+        raise UsageError("--margin is what --fail-on not-proven tolerates; give both, or neither")
+    if margin is not None and not 0 <= margin <= 1:
+        raise UsageError(f"--margin: give a share from 0 to 1, as 0.02 for 2 percentage points; got {margin:g}")
     own = flags_of(suites=suites, baseline=baseline, confirm_runs=confirm_runs, keep_days=keep_days)
     options = configured_options(FlowOptions, {}, without=OF_THE_SUITE)
     config = current().config(flags_of(store=store, exit_on_fail=exit_on_fail))
     request = request_of(NightlyRequest, {**own, "store": config.store, "options": options})
-    gate = config.exit_on_fail
+    gate = config.exit_on_fail or fail_on is not None
+    tolerated = (NON_INFERIORITY_MARGIN if margin is None else margin) if fail_on == "not-proven" else None
     summary = call_recorded(
         "nightly", request, meanwhile=lambda: plan_night(request), around=lambda call: observed(lambda: _ended(call))
     )
-    _show(summary, gate=gate)
-    if gate and not summary.gate_passed:
+    unproven = [] if tolerated is None else summary.unproven(tolerated)
+    passed = summary.gate_passed and not unproven
+    _show(summary, passed=passed if gate else None, unproven=unproven)
+    if gate and not passed:
         return GATE_FAILED
     return UNFINISHED if summary.nothing_ran else 0
 
@@ -84,10 +108,9 @@ def _ended(call: Callable[[], NightSummary]) -> NightSummary:
         return failed.summary
 
 
-def _show(summary: NightSummary, *, gate: bool) -> None:
-
+def _show(summary: NightSummary, *, passed: bool | None, unproven: list[str]) -> None:
     if current().json:
-        print_json({**summary.to_json(), "gate": {"passed": summary.gate_passed} if gate else None})
+        print_json({**summary.to_json(), "gate": None if passed is None else {"passed": passed, "notProven": unproven}})
         return
     for suite in summary.suites:
         _show_suite(suite)
@@ -97,11 +120,13 @@ def _show(summary: NightSummary, *, gate: bool) -> None:
         said = f"of {len(runs)} runs, {runs[0]} to {runs[-1]} ({summary.pruned.size:,} bytes)" if runs else "of no run"
         current().say(f"deleted the items {said}; reports and manifests stay")
     current().say(f"store   {summary.store}   night {summary.night_id}")
-    if gate:
-        passed = summary.gate_passed
-        fine = "gate passed: no skill regressed or called a forbidden tool, and every suite ran and was judged"
-        words = fine if passed else "gate failed: see above"
-        current().say(words, style="green" if passed else "red")
+    for reason in unproven:
+        current().say(f"gate failed: {reason}", style="red")
+    if passed:
+        words = "gate passed: no skill regressed or called a forbidden tool, and every suite ran and was judged"
+        current().say(words, style="green")
+    elif passed is not None and not unproven:
+        current().say("gate failed: see above", style="red")
 
 
 def _show_suite(suite: SuiteOutcome) -> None:

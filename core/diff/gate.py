@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from eval_skills.core.diff.diff import at_lower, interval_text
-from eval_skills.core.diff.model import ReportDiff, SkillDiff
+from eval_skills.core.diff.model import PairedStatistics, ReportDiff, SkillDiff
 
 FailOn = Literal["worse", "not-proven"]
 NON_INFERIORITY_MARGIN = 0.03
@@ -37,7 +37,14 @@ def _failure(skill: SkillDiff, diff: ReportDiff, fail_on: FailOn, margin: float)
     if skill.left_open and diff.missing == "bounds":
         return f"{name} could not be judged: {skill.explanation}"
     judged = at_lower(found) if diff.missing == "bounds" else found
-    if fail_on == "not-proven" and judged.equivalence_interval.lower <= -margin:
-        interval = interval_text(judged.equivalence_interval)
-        return f"{name}: not proven that it lost less than {margin:g}: the mean difference lies in {interval}"
-    return None
+    unproven = not_proven(judged, margin) if fail_on == "not-proven" else None
+    return unproven and f"{name}: {unproven}"
+
+
+def not_proven(found: PairedStatistics, margin: float) -> str | None:
+    """In words, that it is not proven that less than `margin` was lost; None where it is (one-sided, at the significance)."""
+    if found.equivalence_interval.lower > -margin:
+        return None
+    return (
+        f"not proven that it lost less than {margin:g}: the mean difference lies in {interval_text(found.equivalence_interval)}"
+    )

@@ -12,6 +12,9 @@ from eval_skills.core.text import plural
 DECISIONS = "decisions"
 """Where the provenance of a run that grew until it was decided holds its last looks."""
 
+SPENT = 0.0425
+"""What all looks together may spend of the 5 %: the mid-p of their test exceeds its level by up to a fifth in small samples."""
+
 _LEAST_LEVEL = 1e-9
 
 
@@ -49,11 +52,11 @@ class Decision(Model):
 def levels_of_looks(first: int, most: int, runs_before: float, skills: int) -> dict[int, float]:
     """The p at which the look after so many runs decides, from the `first` to the one after `most` runs, of each of `skills`.
 
-    Every skill gets an equal part of the significance, since they stop at different times (Bonferroni).
+    Every skill gets an equal part of what may be spent, since they stop at different times (Bonferroni).
     """
     looks = range(first, most + 1)
     fractions = [information(runs, most, runs_before) for runs in looks]
-    return dict(zip(looks, look_levels(fractions, significance=SIGNIFICANCE / skills), strict=True))
+    return dict(zip(looks, look_levels(fractions, significance=SPENT / skills), strict=True))
 
 
 def decide(

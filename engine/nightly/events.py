@@ -15,6 +15,8 @@ from eval_skills.reporting.sections import forbidden_tool_alerts
 EVENTS = {"regressed": "eval-skills.regression", "recovered": "eval-skills.recovered", "flaky": "eval-skills.flaky"}
 RUN_FAILED = "eval-skills.run-failed"
 FORBIDDEN_TOOL = "eval-skills.forbidden-tool"
+NOT_JUDGED = "eval-skills.not-judged"
+"""Items without a verdict (an outage, a failed judge) leave open whether a skill got worse."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,8 @@ def _events(summary: NightSummary, suite: SuiteOutcome) -> Iterator[NightEvent]:
     for skill in suite.skills:
         if (name := EVENTS.get(skill.classification.verdict)) is not None:
             yield NightEvent(name, _resource(suite, skill), {**shared, **_payload(summary, skill)})
+        if skill.classification.left_open:
+            yield NightEvent(NOT_JUDGED, _resource(suite, skill), {**shared, **_payload(summary, skill)})
         if alert := forbidden_tool_alerts([skill.report]):
             told = {"skill": skill.report.skill_key, "items": alert[0].items, "explanation": alert[0].line}
             yield NightEvent(FORBIDDEN_TOOL, _resource(suite, skill), {**shared, **told})

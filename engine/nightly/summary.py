@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from eval_skills.core.diff.diff import at_lower
+from eval_skills.core.diff.gate import not_proven
 from eval_skills.core.errors import RunError
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.nightly.evidence import BAD, Against, Classification, NightVerdict
@@ -36,6 +38,18 @@ class SkillOutcome:
     def good(self) -> bool:
         """Whether later nights may be compared with this one."""
         return self.classification.verdict not in BAD
+
+    def unproven(self, margin: float) -> str | None:
+        """Why it is not proven that it lost less than `margin` of its completion rate, in a sentence; None where it is.
+
+        Against its pinned baseline, else against its good nights; with items without a verdict taken as failed.
+        """
+        by_rule = {each.rule: each for each in self.against}
+        found = by_rule.get("baseline") or by_rule.get("good nights")
+        if found is None or found.statistics is None:
+            return f"{self.report.skill_key}: not proven that it lost less than {margin:g}: there is nothing to compare with"
+        reason = not_proven(at_lower(found.statistics), margin)
+        return reason and f"{self.report.skill_key}, against {found.name}: {reason}"
 
     @property
     def forbidden_items(self) -> int:
@@ -101,6 +115,11 @@ class NightSummary:
     def left_open(self) -> list[SkillOutcome]:
         """The skills that items without a verdict left unjudged: with these, they may have got worse."""
         return [skill for suite in self.suites for skill in suite.skills if skill.classification.left_open]
+
+    def unproven(self, margin: float) -> list[str]:
+        """Of which skills it is not proven that they lost less than `margin`, a sentence each; see `SkillOutcome.unproven`."""
+        outcomes = [skill.unproven(margin) for suite in self.suites for skill in suite.skills]
+        return [reason for reason in outcomes if reason]
 
     @property
     def gate_passed(self) -> bool:

@@ -83,7 +83,7 @@ OPTIONS: dict[tuple[str, ...], dict[str, str]] = {
     },
     ("nightly",): {
         "--suites": "", "--baseline": "", "--confirm-runs": "6", "--keep-days": "keep all", "--store": "./eval-store",
-        "--exit-on-fail": "",
+        "--exit-on-fail": "", "--fail-on": "", "--margin": "0.03",
     },
     ("plan",): {
         "--effect": "0.05", "--power": "0.8", "--skills": "1", "--tasks": "10 to 200", "--budget": "", "--from": "",

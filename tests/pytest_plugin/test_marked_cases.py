@@ -159,3 +159,49 @@ def test_workers_of_xdist_share_the_evaluation(project: Project) -> None:
     result = pytester.runpytest_subprocess("-n", "2", "--junitxml=j.xml", timeout=300)
     result.assert_outcomes(passed=3, xfailed=2)
     assert sorted(called(pytester)) == ["broken", "fine", "right", "wrong"]
+
+
+KEEP = """
+import json, pathlib
+def test_keep(eval_skill):
+    report = eval_skill("skill", benchmark="sums.json", runs=2)
+    pathlib.Path("main.json").write_text(json.dumps([report.to_json()]))
+"""
+
+
+def test_a_baseline_is_a_case_that_fails_where_the_skill_is_worse(project: Project) -> None:
+    pytester = project(**{f"t{number}": "4" for number in range(8)})
+    keep = pytester.makepyfile(test_it=KEEP)
+    pytester.runpytest_inprocess().assert_outcomes(passed=1)
+    keep.write_text(marked("test_sums", *BUSY, "runs=2", 'baseline="main.json"', body="assert True"))
+    pytester.runpytest_inprocess("--junitxml=j.xml").assert_outcomes(passed=9)
+    assert cases_in(pytester)["test_sums[baseline]"][2]["baseline"] == "main.json"
+    keep.write_text(marked("test_sums", *BUSY, "runs=2", 'baseline="main.json"', "margin=0.03"))
+    pytester.runpytest_inprocess("--junitxml=j.xml", "-k", "baseline").assert_outcomes(failed=1, deselected=8)
+    assert "not proven that it lost less than 0.03" in cases_in(pytester)["test_sums[baseline]"][1]
+    program = pytester.path / "skill" / "skill.py"
+    program.write_text(program.read_text().replace('{"result": asked["say"]}', '{"result": "5"}'))
+    keep.write_text(marked("test_sums", *BUSY, "runs=2", 'baseline="main.json"'))
+    pytester.runpytest_inprocess("--junitxml=j.xml").assert_outcomes(failed=9)
+    message = cases_in(pytester)["test_sums[baseline]"][1]
+    assert "compared with main.json" in message
+    assert "sayer@1.0.0 is worse: mean difference -1.0000" in message
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("margin=0.03",), "margin is the loss that baseline must rule out"),
+        (('baseline="main.json"', "margin=3"), "margin must be a number from 0 to 1; got 3"),
+        (('baseline="latest"',), "baseline is a JSON report or a run id of the store; got 'latest'"),
+        (('baseline="nowhere.json"',), "no such file"),
+        (('baseline="20261121T233824Z-3f9a"',), "name the store with eval_skills_store in the ini file"),
+    ],
+)
+def test_a_baseline_that_cannot_be_used_fails_its_case(project: Project, options: tuple[str, ...], says: str) -> None:
+    pytester = project(right="4")
+    pytester.makepyfile(test_it=marked("test_sums", *BUSY, *options))
+    pytester.runpytest_inprocess("--junitxml=j.xml")
+    *_, (ended, message, _) = cases_in(pytester).values()
+    assert ended in {"failure", "error"}
+    assert says in message

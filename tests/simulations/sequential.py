@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from eval_skills.core.diff.diff import EQUIVALENCE_MARGIN, SIGNIFICANCE
+from eval_skills.core.diff.until import levels_of_looks
 from eval_skills.core.statistics.paired import mean_difference, sign_flip_test
 from eval_skills.core.statistics.rates import DEFAULT_SEED, FloatArray
-from eval_skills.core.statistics.sequential import information, look_levels
 from tests.simulations.draws import Chances, Share, mostly_good
 
 MOST_RUNS = 10
@@ -56,7 +56,7 @@ def table(rows: list[Row]) -> str:
 
 
 def _row(flaky: bool, tasks: int, before: int, loss: float, draws: int, random: np.random.Generator) -> Row:
-    levels = look_levels([information(runs, MOST_RUNS, before) for runs in range(1, MOST_RUNS + 1)])
+    levels = list(levels_of_looks(1, MOST_RUNS, before, 1).values())
     ends, used, at_once = {"moved": 0, "equivalent": 0, "": 0}, 0, 0
     for _ in range(draws):
         chances = np.full(tasks, 0.5) if flaky else mostly_good(random, tasks)

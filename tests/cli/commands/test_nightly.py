@@ -36,6 +36,8 @@ def suites(place: Place, *names: str, **more: Any) -> str:
         ),
         pytest.param(["--suites", "suites.json", "--keep-days", "1.5"], "give a whole number", id="keep-days-broken"),
         pytest.param(["--suites", "suites.json", "--confirm-runs", "0"], "--confirm-runs: input should be greater", id="no-runs"),
+        pytest.param(["--suites", "suites.json", "--margin", "0.1"], "--fail-on not-proven tolerates", id="margin-alone"),
+        pytest.param(["--suites", "suites.json", "--fail-on", "not-proven", "--margin", "3"], "a share from 0 to 1", id="margin"),
         pytest.param(["--suites", "suites.json", "--store", "suites.json"], "is a file", id="store-is-a-file"),
     ],
 )
@@ -67,7 +69,7 @@ def test_a_regression_is_gated_told_as_an_event_and_old_items_go(served: Place, 
     path = suites(served)
     first = served.call("nightly", "--suites", path, "--json", "--exit-on-fail", "--keep-days", "1")
     assert first.code == 0, first.err
-    assert first.json["gate"] == {"passed": True}
+    assert first.json["gate"] == {"passed": True, "notProven": []}
     assert first.json["pruned"] == {"runs": [], "bytes": 0}
     served.write("skills/calculator/skill.py", WRONG)
     second = served.call("nightly", "--suites", path, "--exit-on-fail")

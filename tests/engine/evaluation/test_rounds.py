@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from eval_skills.core.diff.until import levels_of_looks
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import ItemResult
 from eval_skills.core.store import Journal, land, write_manifest
@@ -100,7 +101,7 @@ def test_what_is_worse_is_not_run_to_the_end(begin: Grow) -> None:
     (decision,) = settled.decisions
     assert (decision.verdict, decision.runs, decision.max_runs) == ("worse", 2, 10)
     assert sizes == [12, 12]
-    assert decision.level == pytest.approx(0.00371, abs=1e-5)
+    assert decision.level == pytest.approx(levels_of_looks(1, 10, 3.0, 1)[2])
     assert "worse than" in decision.line
     assert "stopped early after 2 of at most 10 runs" in decision.line
 
@@ -154,8 +155,6 @@ def test_a_landed_one_has_all_that_it_needs_and_says_why(begin: Grow) -> None:
 def test_several_skills_share_the_level(begin: Grow) -> None:
     plan = begin()
     (levels,) = plan.baseline.levels.values()  # type: ignore[union-attr]
-    from eval_skills.core.diff.until import levels_of_looks
-
     assert levels == levels_of_looks(1, 10, 3.0, 1)
     assert all(half < whole for half, whole in zip(levels_of_looks(1, 10, 3.0, 2).values(), levels.values(), strict=True))
 

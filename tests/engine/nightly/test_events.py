@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,10 +10,12 @@ import pandas as pd
 import pytest
 
 from eval_skills.core.metrics.reports import skill_reports
+from eval_skills.core.metrics.tasks import Tally
 from eval_skills.core.models import Benchmark, ItemResult, Reason, SkillCompletionReport
-from eval_skills.core.nightly.evidence import Classification, NightVerdict
+from eval_skills.core.nightly.comparisons import compare_tallies
+from eval_skills.core.nightly.evidence import Against, Classification, NightVerdict, Rule
 from eval_skills.core.store import table_of
-from eval_skills.engine.nightly.events import FORBIDDEN_TOOL, events_of
+from eval_skills.engine.nightly.events import FORBIDDEN_TOOL, NOT_JUDGED, events_of
 from eval_skills.engine.nightly.summary import NightSummary, SkillOutcome, SuiteOutcome
 from eval_skills.reporting.nightly import ClassifiedSkill, ranking_markdown
 
@@ -73,3 +76,36 @@ def test_the_ranking_of_the_suite_begins_with_it() -> None:
     text = ranking_markdown([ClassifiedSkill(each.report, each.classification) for each in skills], [], None)
     assert text.startswith("- 🚨 **forbidden tools**: rogue@1.0.0 called forbidden tools in 1 item")
     assert "🚨" not in ranking_markdown([ClassifiedSkill(skills[0].report, skills[0].classification)], [], None)
+
+
+def compared(rule: Rule, passed_before: int, passed_after: int, missing: int = 0) -> Against:
+    """Thirty tasks, ten runs of each on both sides; so many passed of each, and so many of those after have no verdict."""
+    before = {f"t{n}": Tally(passed=passed_before, failed=10 - passed_before) for n in range(30)}
+    after = {f"t{n}": Tally(passed=passed_after, failed=10 - passed_after - missing, missing=missing) for n in range(30)}
+    statistics = compare_tallies(before, after)
+    return Against(rule=rule, name=rule, before=before, after=after, since="n", statistics=statistics)
+
+
+def judged_against(*against: Against) -> SkillOutcome:
+    return replace(outcome("adder", 0), against=against)
+
+
+@pytest.mark.parametrize(
+    ("skill", "reason"),
+    [
+        pytest.param(judged_against(compared("good nights", 9, 10)), None, id="better"),
+        pytest.param(judged_against(compared("good nights", 9, 8)), "adder@1.0.0, against good nights: not proven", id="worse"),
+        pytest.param(judged_against(compared("good nights", 9, 8), compared("baseline", 8, 10)), None, id="the-baseline-counts"),
+        pytest.param(judged_against(compared("good nights", 9, 9, missing=1)), "not proven", id="missing-taken-as-failed"),
+        pytest.param(judged_against(), "nothing to compare with", id="the-first-night"),
+    ],
+)
+def test_a_loss_must_be_ruled_out_where_that_is_asked(skill: SkillOutcome, reason: str | None) -> None:
+    found = night(skill).unproven(0.05)
+    assert found == [] if reason is None else reason in found[0]
+
+
+def test_what_could_not_be_judged_is_told() -> None:
+    open_ = replace(outcome("adder", 0), classification=Classification(verdict="suspect", explanation="open", left_open=True))
+    (event,) = events_of(night(open_))
+    assert (event.name, event.payload["skill"]) == (NOT_JUDGED, "adder@1.0.0")
