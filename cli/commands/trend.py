@@ -167,5 +167,6 @@ def _point(point: TrendPoint) -> dict[str, Any]:
         "skillVersion": point.skill_version,
         "benchmarkVersion": point.benchmark_version,
         "value": point.value,
+        "most": point.most,
         "interval": point.interval.to_json() if point.interval else None,
     }

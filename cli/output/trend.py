@@ -177,7 +177,8 @@ def _table(points: Sequence[TrendPoint], metric: str, steps: Steps) -> Table:
     for name in ("date (UTC)", "run", "version", metric, *(["95 % interval"] if bounded else []), *([""] if marked else [])):
         table.add_column(name, overflow="fold", justify="right" if name in {metric, "95 % interval"} else "left")
     for point in points:
-        cells = [point.timestamp.strftime("%Y-%m-%d %H:%M"), point.run_id, point.skill_version, show(point.value)]
+        value = show(point.value) if point.most is None else f"{show(point.value)} (to {show(point.most)})"
+        cells = [point.timestamp.strftime("%Y-%m-%d %H:%M"), point.run_id, point.skill_version, value]
         cells += [numbers.interval(point.interval)] if bounded else []
         table.add_row(*map(Text, [*cells, *([steps.sign(point)] if marked else [])]))
     return table

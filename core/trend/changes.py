@@ -95,6 +95,22 @@ def marks_of(values: Sequence[float | None], tasks: Sequence[int | None], metric
     return Marks(found, _single(values, tasks, metric, found), None)
 
 
+def _marks_at_bounds(line: Sequence[TrendPoint], metric: str) -> Marks:
+    """The marks of a line that hold whether its items without a verdict of the skill had failed or passed: an outage is none."""
+    tasks = [point.tasks for point in line]
+    least = marks_of([point.value for point in line], tasks, metric)
+    if all(point.most is None for point in line):
+        return least
+    most = marks_of([point.value if point.most is None else point.most for point in line], tasks, metric)
+    changes = [each for each in least.changes if any(_is_same(each, other) for other in most.changes)]
+    places = {each.at for each in most.outliers}
+    return Marks(changes, [each for each in least.outliers if each.at in places], least.untested or most.untested)
+
+
+def _is_same(one: ChangePoint, other: ChangePoint) -> bool:
+    return (one.after > one.before) == (other.after > other.before) and one.first <= other.last and other.first <= one.last
+
+
 _STRONG = 0.4
 """From here on single values of a line without steps are not marked either: they come in groups."""
 
@@ -143,7 +159,7 @@ def line_findings(store: Store, skill: str, line: Sequence[TrendPoint], metric: 
 
     What changed silently is looked up for the `newest` runs: each costs a manifest.
     """
-    marks = marks_of([point.value for point in line], [point.tasks for point in line], metric)
+    marks = _marks_at_bounds(line, metric)
     return LineFindings(
         changes=_level_changes(store, skill, line, marks.changes),
         single=[SingleRun(point=line[each.at], lower=each.lower, upper=each.upper) for each in marks.outliers],

@@ -30,6 +30,7 @@ METRICS = {
 }
 """The figures that have a trend, and their columns in the table of reports."""
 
+_BOUNDS = ("missing_items", "completion_upper_bound")
 _INTERVAL = ("ci_lower", "ci_upper", "ci_level", "ci_method")
 
 
@@ -37,7 +38,8 @@ _INTERVAL = ("ci_lower", "ci_upper", "ci_level", "ci_method")
 class TrendPoint:
     """The figure in one run. `value` is None where it is unknown; `interval` is that of the completion rate, else None.
 
-    `tasks` is how many tasks the figure rests on, where that is known.
+    `tasks` is how many tasks the figure rests on, where that is known. `most` is what the completion rate would be, had all items
+    without a verdict of the skill passed; None where there are none, and of other figures.
     """
 
     timestamp: datetime
@@ -47,6 +49,7 @@ class TrendPoint:
     value: float | None
     interval: ConfidenceInterval | None = None
     tasks: int | None = None
+    most: float | None = None
 
 
 Trend = dict[str, list[TrendPoint]]
@@ -135,7 +138,17 @@ def lines(points: Sequence[TrendPoint]) -> list[list[TrendPoint]]:
 
 
 def _reports(store: Store, metric: str) -> list[dict[str, Any]]:
-    names = ["run_id", "timestamp", "skill_id", "skill_version", "benchmark_id", "benchmark_version", METRICS[metric], "tasks"]
+    names = [
+        "run_id",
+        "timestamp",
+        "skill_id",
+        "skill_version",
+        "benchmark_id",
+        "benchmark_version",
+        METRICS[metric],
+        "tasks",
+        *_BOUNDS,
+    ]
     rows = store.tables.rows("reports", [*names, *_INTERVAL, "origin"])
     primary = [row for row in rows if is_primary(row["origin"])]
     return sorted(primary, key=lambda row: (row["timestamp"], row["run_id"], row["skill_version"]))
@@ -162,10 +175,12 @@ def _unknown(kind: str, name: str, known: list[str], what: str) -> UsageError:
 
 
 def _point(row: dict[str, Any], metric: str) -> TrendPoint:
-    interval = None
+    interval, most = None, None
+    if metric == "completionRate" and row["missing_items"]:
+        most = row["completion_upper_bound"]
     if metric == "completionRate" and row["ci_lower"] is not None and row["ci_upper"] is not None:
         interval = ConfidenceInterval(
             lower=row["ci_lower"], upper=row["ci_upper"], level=row["ci_level"] or 0.95, method=row["ci_method"] or ""
         )
     names = ("timestamp", "run_id", "skill_version", "benchmark_version", "tasks")
-    return TrendPoint(**{name: row[name] for name in names}, value=row[METRICS[metric]], interval=interval)
+    return TrendPoint(**{name: row[name] for name in names}, value=row[METRICS[metric]], interval=interval, most=most)

@@ -67,7 +67,7 @@ def _point(point: TrendPoint, shown: Shown) -> dict[str, Any]:
         "run": visible(point.run_id),
         "version": visible(point.skill_version),
         "value": point.value,
-        "shown": visible(shown(point.value)),
+        "shown": visible(shown(point.value) if point.most is None else f"{shown(point.value)} (to {shown(point.most)})"),
         "lower": bounds and bounds.lower,
         "upper": bounds and bounds.upper,
         "interval": bounds and f"{100 * bounds.level:g} % interval {numbers.interval(bounds)}",
