@@ -85,7 +85,7 @@ class _Asked:
     def result(self, summary: RunSummary) -> EvaluationResult:
         """What a caller gets of the run, with its reports in the order of its skills."""
         order = [skill.key for skill in summary.skills]
-        remarks = [*summary.remarks, *summary.judging]
+        remarks = [*summary.remarks, *(decision.line for decision in summary.decisions), *summary.judging]
         if summary.is_partial:
             remarks.append(f"the run stopped early: {summary.finished:,} of {plural(summary.planned, 'item')}")
         return EvaluationResult(

@@ -12,6 +12,7 @@ from eval_skills.reporting.context import ranked
 from eval_skills.reporting.diff.figures import lineage, shown_row, verdict_text
 from eval_skills.reporting.escape import excerpt, visible_line
 from eval_skills.reporting.html.report import html_template
+from eval_skills.reporting.ranking import completion_text, rank_text, ranking_notes
 from eval_skills.reporting.sections import reasons
 
 FAILURES_SHOWN, SKILLS_SHOWN, TEXT_SHOWN = 10, 100, 300
@@ -38,8 +39,11 @@ def result_table(reports: Sequence[SkillCompletionReport], remarks: Sequence[str
         benchmark=", ".join(dict.fromkeys(report.benchmark_id for report in best_first)),
         failures=[_failed(skill, item) for skill, item in failed[:FAILURES_SHOWN]],
         more_failures=max(0, len(failed) - FAILURES_SHOWN),
-        remarks=[_text(remark) for remark in remarks],
+        remarks=[*ranking_notes(best_first), *(_text(remark) for remark in remarks)],
         numbers=numbers,
+        ranking=any(report.ranking for report in best_first),
+        rank_text=rank_text,
+        completion_text=completion_text,
     )
 
 
