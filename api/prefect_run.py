@@ -16,17 +16,12 @@ def run_with_prefect(request: EvaluateRequest, *, verbose: bool) -> RunSummary:
     """Run the flow `evaluate` here, with the API that `prefect_api` finds or starts."""
     with _environment_kept():
         apply(CLIENT_SETTINGS)
-        from prefect.settings import (
-            PREFECT_API_URL,
-            temporary_settings,
-        )  # before the address of a server that will be gone is set
-
         from eval_skills import flows
 
-        flow = flows.evaluate  # loads Prefect, which sets its loggers up
-        with prefect_api(verbose=True) as server, temporary_settings({PREFECT_API_URL: server.url}), _quiet(verbose):
+        flow = flows.evaluate  # loads Prefect, which sets its loggers up, before the address of a server that will be gone is set
+        with prefect_api(verbose=True) as server, _quiet(verbose):
             server.wait_until_ready()
-            summary: RunSummary = flows.run_here(flow, request)
+            summary: RunSummary = flows.run_here(flow, request, api_url=server.url)
             server.wait_until_recorded(summary.flow_runs, summary.task_runs)
             return summary
 

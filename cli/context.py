@@ -35,7 +35,8 @@ class Invocation:
 
     `typed` are those that the command line named; `configured` are the options of the command that it did not name and the
     configuration did, with the place that says so. `model` makes the model of the configuration: with the group of `command`, or
-    of None with the groups of all commands; both come from `cli.app`, which alone knows all commands.
+    of None with the groups of all commands; both come from `cli.app`, which alone knows all commands. `recorded_by` is the
+    Prefect server of the call, in words, once it is known.
     """
 
     config_path: Path | None = None
@@ -47,6 +48,7 @@ class Invocation:
     command: Command | None = None
     app: App | None = None
     model: Callable[[Command | None], type[Config]] | None = None
+    recorded_by: str = ""
 
     def config(self, flags: dict[str, Any]) -> Config:
         """The layered configuration, with the flags that were given (not None) on top."""

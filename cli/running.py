@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from eval_skills.cli.context import current
+from eval_skills.cli.context import begin, current
 from eval_skills.cli.options import JudgeFlags
 from eval_skills.cli.requests import unused_judge_options
 
@@ -52,8 +52,9 @@ def call_recorded(
         from eval_skills import flows
 
         called = getattr(flows, flow)
-        server.wait_until_ready()
-        summary = around(lambda: flows.run_here(called, request))
+        server.wait_until_ready(current().remark)
+        begin(replace(current(), recorded_by=server.words))
+        summary = around(lambda: flows.run_here(called, request, api_url=server.url))
         if not server.wait_until_recorded(summary.flow_runs, summary.task_runs):
             current().remark(f"Prefect had not recorded every task run before its server stopped; {what} are safe")
     return summary

@@ -237,6 +237,7 @@ class Workplace:
             (self.project, "~/project"),
             (self.folder / "home", "~"),
             (ROOT, "~/eval-skills"),
+            (self.variables.get("PREFECT_API_URL", "http://127.0.0.1:4200/api").removesuffix("/api"), "http://127.0.0.1:4200"),
         ):
             text = text.replace(str(found), shown)
         return "\n".join(line.rstrip() for line in text.rstrip().splitlines() if not PROGRESS.match(line))

@@ -23,15 +23,16 @@ __all__ = ["backfill", "compare_answers", "evaluate", "monitor", "nightly", "pip
 T = TypeVar("T")
 
 
-def run_here(flow: Callable[[Any], T], request: Any) -> T:
-    """Run `flow` now, in this process, for a caller who waits for it.
+def run_here(flow: Callable[[Any], T], request: Any, *, api_url: str | None = None) -> T:
+    """Run `flow` now, in this process, for a caller who waits for it; the API at `api_url`, else the usual one, records it.
 
     Prefect's heartbeat is off: it shows automations that a flow run elsewhere is still alive, its thread sleeps in whole seconds,
     and the end of every flow (and subflow) would wait for it.
     """
-    from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
+    from prefect.settings import PREFECT_API_URL, PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
 
-    with temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}):
+    recorded_by = {} if api_url is None else {PREFECT_API_URL: api_url}
+    with temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None, **recorded_by}):
         return flow(request)
 
 

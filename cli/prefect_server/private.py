@@ -5,13 +5,12 @@ Prefect's settings are set as environment variables, before Prefect is imported.
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,54 +83,71 @@ def local_api_url(port: int | None = None) -> str:
     return f"http://{host}:{port or os.environ.get('PREFECT_SERVER_API_PORT') or 4200}/api"
 
 
-def state_file() -> Path:
-    """Where `server start` notes the server that it left running."""
-    return prefect_home() / "eval-skills-server.json"
-
-
-def known_server() -> dict[str, str | int] | None:
-    """The `pid` and `url` of the server that `server start` noted, whether it still lives or not."""
-    try:
-        found: dict[str, str | int] = json.loads(state_file().read_text(encoding="utf-8"))
-    except (FileNotFoundError, json.JSONDecodeError):
-        return None
-    return found
-
-
-def started_url() -> str | None:
-    """The API of the server that `server start` noted."""
-    known = known_server()
-    return str(known["url"]) if known else None
-
-
 START_TIMEOUT_S, DRAIN_TIMEOUT_S = 300.0, 5.0
+PATIENCE_S, REFUSED_PATIENCE_S = 60.0, 15.0
+"""How long a server that should be there may be slow, and how long nobody may listen at its address (it may be restarting)."""
+
 _FINAL_STATES = ["COMPLETED", "FAILED", "CANCELLED", "CRASHED"]
 
 
 @dataclass(slots=True)
 class ApiServer:
-    """A Prefect API that this call talks to; `process` is set where we started it ourselves."""
+    """A Prefect API that this call talks to; `process` is set where it is private.
+
+    `named` is whether a variable or a profile says that it must be this one.
+    """
 
     url: str
+    named: bool = False
     process: subprocess.Popen[bytes] | None = None
     log: Path | None = None
     answered: bool = False
 
-    def wait_until_ready(self) -> None:
-        """Return when the API answers.
+    @property
+    def words(self) -> str:
+        """What records the runs of this call."""
+        return "a private Prefect server" if self.process else f"the Prefect server at {self.url.removesuffix('/api')}"
+
+    def wait_until_ready(self, tell: Callable[[str], object] = lambda line: None) -> None:
+        """Return when the API answers. One that should be there is asked again for a while, and `tell` is told so once; if it was
+        not named, a private one then takes its place.
 
         Raises:
-            RunError: the server ended, or did not answer within `START_TIMEOUT_S`; the message names its log.
+            RunError: the server ended, or did not answer in time; the message says which, and what to do.
         """
+        if self.process is None and (problem := self._problem(tell)):
+            if self.named:
+                raise RunError(f"the Prefect API at {self.url} does not answer ({problem}); start it, or unset PREFECT_API_URL")
+            tell(f"{self.words} is gone ({problem}); a private one takes its place")
+            private = _start_private()
+            self.url, self.process, self.log = private.url, private.process, private.log
+            os.environ["PREFECT_API_URL"] = self.url
+        if self.process is not None:
+            self._wait_for_private(self.process)
+        self.answered = True
+
+    def _problem(self, tell: Callable[[str], object]) -> str | None:
+        """Why a server that should be there does not answer, after asking again; None: it does."""
+        began, pause, told = monotonic(), 0.2, False
+        with _client(timeout_s=10.0) as client:
+            while (problem := _why_silent(client, self.url)) is not None:
+                patience = REFUSED_PATIENCE_S if "refused" in problem else PATIENCE_S
+                if monotonic() - began > patience:
+                    return problem
+                if not told:
+                    tell(f"{self.words} does not answer ({problem}); asking again for {patience:.0f} s")
+                told = True
+                sleep(pause)
+                pause = min(2 * pause, 5.0)
+        return None
+
+    def _wait_for_private(self, process: subprocess.Popen[bytes]) -> None:
         deadline = monotonic() + START_TIMEOUT_S
         with _client() as client:
             while not _answers(client, self.url):
-                if self.process is None:
-                    raise RunError(f"the Prefect API at {self.url} does not answer; start it, or unset PREFECT_API_URL")
-                if self.process.poll() is not None or monotonic() > deadline:
+                if process.poll() is not None or monotonic() > deadline:
                     raise RunError(f"the private Prefect server did not start; its log is {self.log}: {last_line(self.log)}")
                 sleep(0.05)
-        self.answered = True
 
     def wait_until_recorded(self, flow_runs: Sequence[str], task_runs: int) -> bool:
         """Wait, within bounds, until the server we are about to stop shows these task runs as final; False: it gave up."""
@@ -166,7 +182,7 @@ def prefect_api(*, verbose: bool = False) -> Iterator[ApiServer]:
     """The API for this call, known to Prefect through ``PREFECT_API_URL``. A private server starts at once, in the background."""
     apply(CLIENT_SETTINGS if verbose else CLIENT_SETTINGS | QUIET)
     url = standing_api()
-    server = ApiServer(url) if url else _start_private()
+    server = ApiServer(url, named=configured_api_url() is not None) if url else _start_private()
     before = os.environ.get("PREFECT_API_URL")
     os.environ["PREFECT_API_URL"] = server.url
     try:
@@ -178,8 +194,13 @@ def prefect_api(*, verbose: bool = False) -> Iterator[ApiServer]:
 
 
 def standing_api() -> str | None:
-    """The API that outlives this call: the configured one, else a local one that answers; None: neither."""
-    return configured_api_url() or next((url for url in (started_url(), local_api_url()) if url and is_alive(url)), None)
+    """The API that outlives this call: the configured one, else that of this PREFECT_HOME's own server; None: neither.
+
+    A server that merely answers on the usual port may be anybody's, and would get the runs and all of their data.
+    """
+    from eval_skills.cli.prefect_server.state import own_url
+
+    return configured_api_url() or own_url()
 
 
 def is_alive(url: str) -> bool:
@@ -188,20 +209,29 @@ def is_alive(url: str) -> bool:
         return _answers(client, url)
 
 
-def _client() -> httpx.Client:
+def _client(timeout_s: float = 2.0) -> httpx.Client:
     """A client to ask again and again with: the TLS context that each new one makes costs more than the answer."""
     import httpx
 
-    return httpx.Client(timeout=2.0, trust_env=False)
+    return httpx.Client(timeout=timeout_s, trust_env=False)
 
 
 def _answers(client: httpx.Client, url: str) -> bool:
+    return _why_silent(client, url) is None
+
+
+def _why_silent(client: httpx.Client, url: str) -> str | None:
+    """Why the API does not answer as it should; None where it does."""
     import httpx
 
     try:
-        return client.get(f"{url}/health").status_code == httpx.codes.OK
-    except httpx.HTTPError:
-        return False
+        answer = client.get(f"{url}/health")
+    except httpx.TimeoutException:
+        return f"no answer within {client.timeout.read:.0f} s"
+    except httpx.HTTPError as error:
+        said = str(error) or type(error).__name__
+        return "connection refused" if "refused" in said else said
+    return None if answer.status_code == httpx.codes.OK else f"HTTP {answer.status_code}"
 
 
 def _send_what_is_queued() -> None:
@@ -228,7 +258,7 @@ def _start_private() -> ApiServer:
             env=environment,
             start_new_session=True,  # Ctrl-C is ours alone: the server must live until it has recorded what happened
         )
-    return ApiServer(f"http://127.0.0.1:{port}/api", process, log)
+    return ApiServer(f"http://127.0.0.1:{port}/api", process=process, log=log)
 
 
 def _free_port() -> int:

@@ -10,9 +10,7 @@ from eval_skills.cli.prefect_server.private import (
     SERVER_SETTINGS,
     apply,
     configured_api_url,
-    known_server,
     local_api_url,
-    state_file,
 )
 
 
@@ -65,10 +63,3 @@ def test_a_local_server_is_looked_for_where_prefect_would_put_it(monkeypatch: py
     monkeypatch.setenv("PREFECT_SERVER_API_PORT", "4300")
     assert local_api_url() == "http://127.0.0.1:4300/api"
     assert local_api_url(4400) == "http://127.0.0.1:4400/api"
-
-
-@pytest.mark.parametrize("text", [None, "", "{"], ids=["missing", "empty", "half-written"])
-def test_a_state_file_that_says_nothing_is_no_server(text: str | None) -> None:
-    if text is not None:
-        state_file().write_text(text)
-    assert known_server() is None

@@ -23,14 +23,18 @@ for line in sys.stdin:
 
 
 class TestDeadServer:
-    def test_a_dead_address_is_one_line_and_exit_3_at_once(self, private_place: Workplace) -> None:
+    def test_a_dead_address_is_asked_again_for_a_while_and_then_one_line_and_exit_3(self, private_place: Workplace) -> None:
         private_place.furnish(1)
         private_place.environment = private_place.environment | {"PREFECT_API_URL": "http://127.0.0.1:9/api"}
         process = private_place.evaluate()
         assert process.end(within_s=60) == 3  # Prefect's own client would try for minutes
-        assert process.err.count("\n") == 1
+        assert process.err.splitlines()[0] == (
+            "the Prefect server at http://127.0.0.1:9 does not answer (connection refused); asking again for 15 s"
+        )
+        assert process.err.count("\n") == 2
         assert process.last_word == (
-            "eval-skills: the Prefect API at http://127.0.0.1:9/api does not answer; start it, or unset PREFECT_API_URL"
+            "eval-skills: the Prefect API at http://127.0.0.1:9/api does not answer (connection refused); "
+            "start it, or unset PREFECT_API_URL"
         )
         assert process.out == ""
         assert not private_place.has_begun()
