@@ -35,8 +35,8 @@ class Invocation:
 
     `typed` are those that the command line named; `configured` are the options of the command that it did not name and the
     configuration did, with the place that says so. `model` makes the model of the configuration: with the group of `command`, or
-    of None with the groups of all commands; both come from `cli.app`, which alone knows all commands. `recorded_by` is the
-    Prefect server of the call, in words, once it is known.
+    of None with the groups of all commands; both come from `cli.app`, which alone knows all commands. `recorded` says
+    where Prefect records the runs of the call, once that is known.
     """
 
     config_path: Path | None = None
@@ -48,7 +48,7 @@ class Invocation:
     command: Command | None = None
     app: App | None = None
     model: Callable[[Command | None], type[Config]] | None = None
-    recorded_by: str = ""
+    recorded: str = ""
 
     def config(self, flags: dict[str, Any]) -> Config:
         """The layered configuration, with the flags that were given (not None) on top."""

@@ -53,7 +53,7 @@ def call_recorded(
 
         called = getattr(flows, flow)
         server.wait_until_ready(current().remark)
-        begin(replace(current(), recorded_by=server.words))
+        begin(replace(current(), recorded=server.place))
         summary = around(lambda: flows.run_here(called, request, api_url=server.url))
         if not server.wait_until_recorded(summary.flow_runs, summary.task_runs):
             current().remark(f"Prefect had not recorded every task run before its server stopped; {what} are safe")

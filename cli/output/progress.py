@@ -87,7 +87,8 @@ class LiveDisplay(NullObserver):
             f"run {plan.run_id}: {plural(len(plan.skills), 'skill')} × {plural(len(plan.benchmark.tasks), 'task')}"
             f" × {plural(plan.request.most_runs, 'run')}"
             f" = {'at most ' if plan.baseline else ''}{plural(plan.planned, 'item')}{resumed}"
-            + (f", recorded by {recorder}" if (recorder := current().recorded_by) else "")
+            + (f", recorded {place}" if (place := current().recorded) else ""),
+            soft_wrap=True,
         )
         self._bar.update(self._row, total=plan.planned, completed=plan.finished, description="")
 

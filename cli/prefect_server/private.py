@@ -104,9 +104,9 @@ class ApiServer:
     answered: bool = False
 
     @property
-    def words(self) -> str:
-        """What records the runs of this call."""
-        return "a private Prefect server" if self.process else f"the Prefect server at {self.url.removesuffix('/api')}"
+    def place(self) -> str:
+        """Where the runs of this call are recorded, in words."""
+        return "by a private server" if self.process else f"at {self.url.removesuffix('/api')}"
 
     def wait_until_ready(self, tell: Callable[[str], object] = lambda line: None) -> None:
         """Return when the API answers. One that should be there is asked again for a while, and `tell` is told so once; if it was
@@ -118,7 +118,7 @@ class ApiServer:
         if self.process is None and (problem := self._problem(tell)):
             if self.named:
                 raise RunError(f"the Prefect API at {self.url} does not answer ({problem}); start it, or unset PREFECT_API_URL")
-            tell(f"{self.words} is gone ({problem}); a private one takes its place")
+            tell(f"the Prefect server {self.place} is gone ({problem}); a private one takes its place")
             private = _start_private()
             self.url, self.process, self.log = private.url, private.process, private.log
             os.environ["PREFECT_API_URL"] = self.url
@@ -135,7 +135,7 @@ class ApiServer:
                 if monotonic() - began > patience:
                     return problem
                 if not told:
-                    tell(f"{self.words} does not answer ({problem}); asking again for {patience:.0f} s")
+                    tell(f"the Prefect server {self.place} does not answer ({problem}); asking again for {patience:.0f} s")
                 told = True
                 sleep(pause)
                 pause = min(2 * pause, 5.0)
