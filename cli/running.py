@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from eval_skills.cli.context import begin, current
 from eval_skills.cli.options import JudgeFlags
+from eval_skills.cli.prefect_server.loss import Unrecorded, Watch, interruption_of, loss_of
 from eval_skills.cli.requests import unused_judge_options
+from eval_skills.core.errors import RunError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from eval_skills.core.selection import SelectStrategy
     from eval_skills.engine.definition.request import EvaluateRequest, PipelineRequest
     from eval_skills.engine.evaluation.plan import RunPlan
+    from eval_skills.engine.evaluation.summary import RunSummary
 
 GATE_FAILED, UNFINISHED = 1, 3
 
@@ -54,7 +57,11 @@ def call_recorded(
         called = getattr(flows, flow)
         server.wait_until_ready(current().remark)
         begin(replace(current(), recorded=server.place))
-        summary = around(lambda: flows.run_here(called, request, api_url=server.url))
+
+        def watched() -> Watch:
+            return Watch(server, current().remark)
+
+        summary = around(lambda: flows.run_here(called, request, api_url=server.url, watched=watched))
         if not server.wait_until_recorded(summary.flow_runs, summary.task_runs):
             current().remark(f"Prefect had not recorded every task run before its server stopped; {what} are safe")
     return summary
@@ -91,18 +98,49 @@ def run_flow(
         for remark in [*plan.remarks, *unused_judge_options(judging, plan.scorings)]:
             current().remark(remark)
 
-    is_pipeline = isinstance(request, PipelineRequest)
-    summary = call_recorded(
-        "pipeline" if is_pipeline else "evaluate",
-        request,
-        meanwhile=check,
-        around=lambda call: observed(call, "run" if is_pipeline else "eval"),
-    )
+    is_pipeline, lost = isinstance(request, PipelineRequest), None
+    try:
+        summary = call_recorded(
+            "pipeline" if is_pipeline else "evaluate",
+            request,
+            meanwhile=check,
+            around=lambda call: observed(call, "run" if is_pipeline else "eval"),
+        )
+    except Unrecorded as error:
+        lost, summary = error, _finished_here(request, error)
     show_summary(summary, gate=exit_on_fail)
     add_job_summary(summary, gate=exit_on_fail)
-    if summary.out_of_budget or summary.unjudged:
+    if lost is not None:
+        current().remark(f"the results are complete; Prefect's records of run {lost.run_id} are not ({lost.reason})", style="red")
+    if lost is not None or summary.out_of_budget or summary.unjudged:
         return UNFINISHED
     return GATE_FAILED if summary.is_partial or (exit_on_fail and not summary.gate_passed) else 0
+
+
+def _finished_here(request: EvaluateRequest | PipelineRequest, lost: Unrecorded) -> RunSummary:
+    """The rest of a run without Prefect: the items that are not in its journal, the landing, the selection and the reports."""
+    from eval_skills.core.selection import left_out_ties, select
+    from eval_skills.engine.definition.request import EvaluateRequest
+    from eval_skills.engine.evaluation.in_process import evaluate_in_process
+    from eval_skills.engine.evaluation.resume import resumed_plan
+    from eval_skills.engine.evaluation.summary import context_of
+    from eval_skills.reporting import render, write_rendered
+
+    current().remark(f"the Prefect server is gone ({lost.reason}); run {lost.run_id} goes on without it")
+    resumed = EvaluateRequest(resume=lost.run_id, store=request.store, concurrency=request.concurrency, retries=request.retries)
+    summary: RunSummary = observed(lambda: evaluate_in_process(resumed_plan(resumed)), "eval")
+    if (strategy := _strategy(request)) is not None:
+        summary = replace(
+            summary,
+            selected=select(summary.skills, summary.reports, strategy),
+            tied=[skill.key for skill in left_out_ties(summary.skills, summary.reports, strategy)],
+            min_completion=strategy.filters.min_completion_rate or 0.0,
+        )
+    if request.format:
+        context = context_of(summary)
+        rendered = {name: render(name, summary.reports, context) for name in dict.fromkeys(request.format)}
+        summary = replace(summary, report_files=write_rendered(rendered, request.output_dir, context))
+    return summary
 
 
 def checked_plan(request: EvaluateRequest | PipelineRequest) -> RunPlan:
@@ -144,4 +182,13 @@ def observed(call: Callable[[], Any], command: str = "") -> Any:
         observed_runs.by(display),
         interrupted(lambda: display.interrupted(command) if command else not_continued),
     ):
-        return call()
+        try:
+            return call()
+        except Exception as error:
+            if (interrupt := interruption_of(error)) is not None:
+                raise interrupt from None
+            if (reason := loss_of(error)) is None:
+                raise
+            if not command or display.run_id is None:
+                raise RunError(f"the Prefect API was lost ({reason}); what is done is kept") from error
+            raise Unrecorded(display.run_id, reason) from error

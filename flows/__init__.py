@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -23,8 +24,16 @@ __all__ = ["backfill", "compare_answers", "evaluate", "monitor", "nightly", "pip
 T = TypeVar("T")
 
 
-def run_here(flow: Callable[[Any], T], request: Any, *, api_url: str | None = None) -> T:
+def run_here(
+    flow: Callable[[Any], T],
+    request: Any,
+    *,
+    api_url: str | None = None,
+    watched: Callable[[], AbstractContextManager[object]] = nullcontext,
+) -> T:
     """Run `flow` now, in this process, for a caller who waits for it; the API at `api_url`, else the usual one, records it.
+
+    `watched` is entered around it, with the settings that hold inside.
 
     Prefect's heartbeat is off: it shows automations that a flow run elsewhere is still alive, its thread sleeps in whole seconds,
     and the end of every flow (and subflow) would wait for it.
@@ -32,7 +41,7 @@ def run_here(flow: Callable[[Any], T], request: Any, *, api_url: str | None = No
     from prefect.settings import PREFECT_API_URL, PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
 
     recorded_by = {} if api_url is None else {PREFECT_API_URL: api_url}
-    with temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None, **recorded_by}):
+    with temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None, **recorded_by}), watched():
         return flow(request)
 
 

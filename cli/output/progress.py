@@ -69,6 +69,11 @@ class LiveDisplay(NullObserver):
         )
         self._row = self._bar.add_task("starting Prefect …", total=None)
 
+    @property
+    def run_id(self) -> str | None:
+        """The run that is shown; None before it is planned."""
+        return self._plan.run_id if self._plan else None
+
     def __enter__(self) -> Self:
         if self._console.is_terminal:
             self._bar.start()

@@ -5,6 +5,7 @@ Prefect's settings are set as environment variables, before Prefect is imported.
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 import subprocess
@@ -47,10 +48,11 @@ CLIENT_SETTINGS = {
     "DO_NOT_TRACK": "1",  # Prefect would print a notice about its telemetry into the first call on a terminal
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
     "PREFECT_LOGGING_LOGGERS_PREFECT_TASK_RUNS_LEVEL": "CRITICAL",
+    "PREFECT_CLIENT_RETRY_EXTRA_CODES": "500",
 }
 """A line of log per item would double the traffic; an item's state and message say what happened."""
 
-QUIET = {"PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL"}
+QUIET = {"PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL", "PREFECT_LOGGING_INTERNAL_LEVEL": "CRITICAL"}
 
 
 def apply(settings: dict[str, str]) -> None:
@@ -108,6 +110,11 @@ class ApiServer:
         """Where the runs of this call are recorded, in words."""
         return "by a private server" if self.process else f"at {self.url.removesuffix('/api')}"
 
+    @property
+    def name(self) -> str:
+        """What it is called in a sentence."""
+        return "the private Prefect server" if self.process else f"the Prefect server at {self.url.removesuffix('/api')}"
+
     def wait_until_ready(self, tell: Callable[[str], object] = lambda line: None) -> None:
         """Return when the API answers. One that should be there is asked again for a while, and `tell` is told so once; if it was
         not named, a private one then takes its place.
@@ -118,7 +125,7 @@ class ApiServer:
         if self.process is None and (problem := self._problem(tell)):
             if self.named:
                 raise RunError(f"the Prefect API at {self.url} does not answer ({problem}); start it, or unset PREFECT_API_URL")
-            tell(f"the Prefect server {self.place} is gone ({problem}); a private one takes its place")
+            tell(f"{self.name} is gone ({problem}); a private one takes its place")
             private = _start_private()
             self.url, self.process, self.log = private.url, private.process, private.log
             os.environ["PREFECT_API_URL"] = self.url
@@ -129,13 +136,13 @@ class ApiServer:
     def _problem(self, tell: Callable[[str], object]) -> str | None:
         """Why a server that should be there does not answer, after asking again; None: it does."""
         began, pause, told = monotonic(), 0.2, False
-        with _client(timeout_s=10.0) as client:
-            while (problem := _why_silent(client, self.url)) is not None:
+        with open_client(timeout_s=10.0) as client:
+            while (problem := why_silent(client, self.url)) is not None:
                 patience = REFUSED_PATIENCE_S if "refused" in problem else PATIENCE_S
                 if monotonic() - began > patience:
                     return problem
                 if not told:
-                    tell(f"the Prefect server {self.place} does not answer ({problem}); asking again for {patience:.0f} s")
+                    tell(f"{self.name} does not answer ({problem}); asking again for {patience:.0f} s")
                 told = True
                 sleep(pause)
                 pause = min(2 * pause, 5.0)
@@ -143,7 +150,7 @@ class ApiServer:
 
     def _wait_for_private(self, process: subprocess.Popen[bytes]) -> None:
         deadline = monotonic() + START_TIMEOUT_S
-        with _client() as client:
+        with open_client() as client:
             while not _answers(client, self.url):
                 if process.poll() is not None or monotonic() > deadline:
                     raise RunError(f"the private Prefect server did not start; its log is {self.log}: {last_line(self.log)}")
@@ -154,7 +161,7 @@ class ApiServer:
         if self.process is None:
             return True
         deadline = monotonic() + 10 + task_runs / 50
-        with _client() as client:
+        with open_client() as client:
             while (recorded := _count_final(client, self.url, flow_runs)) < task_runs:
                 if monotonic() > deadline or self.process.poll() is not None:
                     return False
@@ -162,11 +169,16 @@ class ApiServer:
         return True
 
     def stop(self) -> None:
-        """Stop the server if it is ours; kill it if it does not leave within five seconds. The log of one that worked goes."""
+        """Stop the server if it is private; kill it if it does not leave within five seconds. The log of one that worked goes.
+
+        One that stays gets what is still to be sent to it at the exit of the interpreter, unless it is gone.
+        """
+        if "prefect" in sys.modules and (self.process is not None or not is_alive(self.url)):
+            from eval_skills.cli.prefect_server.loss import send_what_is_queued
+
+            send_what_is_queued(DRAIN_TIMEOUT_S)
         if self.process is None or self.process.stdin is None:
             return
-        if "prefect" in sys.modules:
-            _send_what_is_queued()
         self.process.stdin.close()
         try:
             self.process.wait(timeout=5)
@@ -181,6 +193,7 @@ class ApiServer:
 def prefect_api(*, verbose: bool = False) -> Iterator[ApiServer]:
     """The API for this call, known to Prefect through ``PREFECT_API_URL``. A private server starts at once, in the background."""
     apply(CLIENT_SETTINGS if verbose else CLIENT_SETTINGS | QUIET)
+    logging.raiseExceptions = verbose  # else Prefect prints every record that it cannot send
     url = standing_api()
     server = ApiServer(url, named=configured_api_url() is not None) if url else _start_private()
     before = os.environ.get("PREFECT_API_URL")
@@ -205,11 +218,11 @@ def standing_api() -> str | None:
 
 def is_alive(url: str) -> bool:
     """Whether a Prefect API answers at `url`."""
-    with _client() as client:
+    with open_client() as client:
         return _answers(client, url)
 
 
-def _client(timeout_s: float = 2.0) -> httpx.Client:
+def open_client(timeout_s: float = 2.0) -> httpx.Client:
     """A client to ask again and again with: the TLS context that each new one makes costs more than the answer."""
     import httpx
 
@@ -217,10 +230,10 @@ def _client(timeout_s: float = 2.0) -> httpx.Client:
 
 
 def _answers(client: httpx.Client, url: str) -> bool:
-    return _why_silent(client, url) is None
+    return why_silent(client, url) is None
 
 
-def _why_silent(client: httpx.Client, url: str) -> str | None:
+def why_silent(client: httpx.Client, url: str) -> str | None:
     """Why the API does not answer as it should; None where it does."""
     import httpx
 
@@ -232,15 +245,6 @@ def _why_silent(client: httpx.Client, url: str) -> str | None:
         said = str(error) or type(error).__name__
         return "connection refused" if "refused" in said else said
     return None if answer.status_code == httpx.codes.OK else f"HTTP {answer.status_code}"
-
-
-def _send_what_is_queued() -> None:
-    """Send Prefect's queued events and logs now: its own farewell at exit would wait a minute for a server that is gone."""
-    from prefect.events.worker import EventsWorker
-    from prefect.logging.handlers import APILogWorker
-
-    for worker in (EventsWorker, APILogWorker):
-        worker.drain_all(timeout=DRAIN_TIMEOUT_S, at_exit=False)
 
 
 def _start_private() -> ApiServer:

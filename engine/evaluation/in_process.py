@@ -22,7 +22,7 @@ def evaluate_in_process(plan: RunPlan) -> RunSummary:
 
 
 async def evaluate_here(plan: RunPlan) -> RunSummary:
-    """Evaluate every item of a new plan and land the results; no single item can fail it.
+    """Evaluate every item of a plan, new or resumed, and land the results; no single item can fail it.
 
     All items are executed on the running event loop, `concurrency` at a time: `failFast`, `taskRunner` and `itemsPerTask` are for
     Prefect task runs and change nothing here. Interrupted, it stops what runs and keeps the journal, for a resume.
@@ -39,7 +39,9 @@ async def evaluate_here(plan: RunPlan) -> RunSummary:
 
 
 def _begin(plan: RunPlan) -> list[str]:
-    remarks = check_judges_ready(plan.scorings)
+    remarks = check_judges_ready(plan.scorings) if plan.items else []
+    if plan.request.resume:
+        return remarks
     write_manifest(plan.store.run_folder(plan.run_id), manifest_of(plan), secrets=plan.secrets())
     return remarks
 

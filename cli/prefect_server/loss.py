@@ -1,0 +1,130 @@
+"""A Prefect API that goes away in the middle of a call: how that is noticed, and what is no longer asked of it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from queue import Empty
+from time import monotonic
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from eval_skills.cli.prefect_server.private import PATIENCE_S, ApiServer, open_client, why_silent
+from eval_skills.core.errors import RunError
+
+if TYPE_CHECKING:
+    from prefect.settings import Settings
+
+PERIOD_S = 2.0
+
+
+class Unrecorded(RunError):
+    """Prefect's API was lost in the middle of the evaluation `run_id`; what is done is in its journal."""
+
+    def __init__(self, run_id: str, reason: str) -> None:
+        super().__init__(f"the Prefect API was lost ({reason}); run {run_id} is not recorded to its end")
+        self.run_id, self.reason = run_id, reason
+
+
+def loss_of(error: BaseException) -> str | None:
+    """Why Prefect's API is gone, if that is why `error` was raised; what skills and judges do never is."""
+    import httpx
+
+    for each in _chain(error):
+        if isinstance(each, httpx.TimeoutException):
+            return "it does not answer in time"
+        if isinstance(each, httpx.TransportError):
+            return "connection refused" if "refused" in str(each) else str(each) or type(each).__name__
+        if isinstance(each, httpx.HTTPStatusError) and each.response.is_server_error:
+            return f"HTTP {each.response.status_code}"
+    return None
+
+
+def interruption_of(error: BaseException) -> KeyboardInterrupt | None:
+    """The interruption that Prefect was reporting when `error` was raised, if so: without an API it cannot report it."""
+    return next((each for each in _chain(error) if isinstance(each, KeyboardInterrupt)), None)
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+class Watch:
+    """Asks the API how it is while a flow runs, and tells once when it does not answer.
+
+    The flow goes on: its items need no API. Prefect's client tries each request again, with waits that add up to a minute, and a
+    flow makes many at its end; when the API has been silent for `PATIENCE_S`, or its process has ended, it no longer does.
+    """
+
+    def __init__(self, server: ApiServer, tell: Callable[[str], object]) -> None:
+        self._server, self._tell = server, tell
+        self._over = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def __enter__(self) -> Self:
+        from prefect.settings import get_current_settings
+
+        settings = get_current_settings()
+        self._thread = threading.Thread(target=self._watch, args=(settings,), name="prefect-watch", daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._over.set()
+        if self._thread is not None and kind is None:
+            self._thread.join()
+
+    def _watch(self, settings: Settings) -> None:
+        silent_since: float | None = None
+        with open_client(timeout_s=10.0) as client:
+            while not self._over.wait(PERIOD_S):
+                asked = monotonic()
+                if (problem := self._problem(client)) is None:
+                    if silent_since is not None and not self._over.is_set():
+                        self._tell(f"{self._server.name} answers again")
+                    silent_since = None
+                elif silent_since is None:
+                    silent_since = asked
+                    if not self._over.is_set():
+                        self._tell(f"{self._server.name} is silent ({problem}); the evaluation goes on")
+                if silent_since is not None and (self._has_ended or monotonic() - silent_since >= PATIENCE_S):
+                    settings.client.max_retries = 0
+                    return
+
+    @property
+    def _has_ended(self) -> bool:
+        return self._server.process is not None and self._server.process.poll() is not None
+
+    def _problem(self, client: Any) -> str | None:
+        return "its process has ended" if self._has_ended else why_silent(client, self._server.url)
+
+
+def send_what_is_queued(timeout_s: float) -> None:
+    """Send Prefect's queued events and logs now, and drop what could not be sent by then.
+
+    Prefect's own farewell, at the exit of the interpreter, would try for ten seconds with each of them where the API is gone.
+    """
+    from prefect.events.worker import EventsWorker
+    from prefect.logging.handlers import APILogWorker
+
+    workers: tuple[Any, ...] = (EventsWorker, APILogWorker)
+    for worker in workers:
+        services = [(each, each._task, each._loop) for each in list(worker._instances.values())]
+        worker.drain_all(timeout=timeout_s, at_exit=False)
+        for service, task, loop in services:
+            if service._done_event is None or not service._done_event.is_set():
+                _empty(service._queue)
+                if task is not None and loop is not None and not loop.is_closed():
+                    loop.call_soon_threadsafe(task.cancel)
+
+
+def _empty(queue: Any) -> None:
+    with suppress(Empty):
+        while True:
+            queue.get_nowait()
+            queue.task_done()
