@@ -170,14 +170,16 @@ def _compared(
     """The comparison of two sides, each a source and what it is called."""
     from eval_skills.core.diff.diff import diff_reports
     from eval_skills.core.diff.gate import NON_INFERIORITY_MARGIN, gate_failures
-    from eval_skills.core.diff.until import level_of_diff
+    from eval_skills.core.diff.until import at_last_looks
     from eval_skills.engine.stored_runs.reports import read_source
     from eval_skills.reporting.diff.report import DiffDocument
 
     folder = current().config({"store": store}).store
     old, new = read_source(before[0], folder), read_source(after[0], folder)
     baseline = str(old.file.resolve()) if old.file else old.name
-    found = diff_reports(old.reports, new.reports, significance=level_of_diff(new.decisions, baseline), **rules)
+    found = diff_reports(old.reports, new.reports, **rules)
+    looks = [decision for decision in new.decisions if decision.against == baseline]
+    found = at_last_looks(found, old.reports, new.reports, looks)
     tolerated = NON_INFERIORITY_MARGIN if margin is None else margin
     rates = _gate_rates(old.reports) if fail_on == "worse" and not rules["min_effect"] else None
     proven = f"every skill is proven to have lost less than {tolerated:.1%}"
@@ -188,7 +190,7 @@ def _compared(
         failures=None if fail_on is None else gate_failures(found, fail_on, margin=tolerated),
         gate_words=proven if fail_on == "not-proven" else "no skill is worse",
         gate_rates=rates,
-        remarks=list(dict.fromkeys([*old.remarks, *new.remarks, *_by_one_yardstick(found, old), *_grown(new, found)])),
+        remarks=list(dict.fromkeys([*old.remarks, *new.remarks, *_by_one_yardstick(found, old), *_grown(new, len(looks))])),
         before_made_by=old.made_by,
         after_made_by=new.made_by,
     )
@@ -202,15 +204,14 @@ def _by_one_yardstick(found: ReportDiff, old: ReportSource) -> list[str]:
     return [f"every task changed: eval-skills rescore {run} scores the earlier answers by today's tasks; compare that run"]
 
 
-def _grown(new: ReportSource, found: ReportDiff) -> list[str]:
+def _grown(new: ReportSource, looks: int) -> list[str]:
     """That the later side has as many runs as a decision took, and what that means here."""
-    from eval_skills.core.diff.diff import SIGNIFICANCE
-
     if not new.decisions:
         return []
     named = f"{new.name} was added to until decided against {new.decisions[0].against}"
-    if found.significance < SIGNIFICANCE:
-        return [f"{named}: a verdict needs p ≤ {found.significance:.4g} here, as at its last look"]
+    if looks:
+        levels = ", ".join(f"{each.skill} p ≤ {each.level:.2g}" for each in new.decisions)
+        return [f"{named}: its verdicts are those of its last looks ({levels})"]
     return [f"{named}, not this: so many runs, and no more, may favour what was found there"]
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from eval_skills.core.diff.diff import SIGNIFICANCE, diff_reports
-from eval_skills.core.diff.model import Judgement
+from collections.abc import Sequence
+
+from eval_skills.core.diff.diff import diff_reports
+from eval_skills.core.diff.model import Judgement, ReportDiff, SkillDiff
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.models.base import Model, Rate
 from eval_skills.core.statistics.sequential import information, look_levels
@@ -78,10 +80,34 @@ def decide(
     )
 
 
-def level_of_diff(decisions: list[Decision], against: str) -> float:
-    """The significance of a comparison with `against` whose later side grew until it was decided: that of its last looks.
+def at_last_looks(
+    diff: ReportDiff,
+    before: Sequence[SkillCompletionReport],
+    after: Sequence[SkillCompletionReport],
+    decisions: Sequence[Decision],
+) -> ReportDiff:
+    """The comparison of a run with what it grew against: each skill that was looked at is judged at the level of its last look.
 
-    That of any other comparison where nothing was decided by looking at it.
+    So it says what that look said; at the usual level it would find too much, having been looked at before.
     """
-    levels = [each.level * len(decisions) for each in decisions if each.against == against]
-    return min([SIGNIFICANCE, *levels])
+    levels = {decision.skill: max(decision.level, _LEAST_LEVEL) for decision in decisions}
+    news = {report.skill_key: report for report in after}
+
+    def looked_at(skill: SkillDiff) -> SkillDiff:
+        key = f"{skill.skill_id}@{skill.skill_version}"
+        if key not in levels or skill.change != "compared":
+            return skill
+        earlier = (skill.before_skill_id, skill.before_version, skill.benchmark_id)
+        old = next(each for each in before if (each.skill_id, each.skill_version, each.benchmark_id) == earlier)
+        own = diff_reports(
+            [old],
+            [news[key]],
+            mapping={old.skill_id: news[key].skill_id},
+            significance=levels[key],
+            equivalence_margin=diff.equivalence_margin,
+            min_effect=diff.min_effect,
+            missing=diff.missing,
+        )
+        return own.skills[0]
+
+    return diff.model_copy(update={"skills": [looked_at(skill) for skill in diff.skills]})

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from eval_skills.core.diff.until import levels_of_looks
+from eval_skills.core.diff.diff import diff_reports
+from eval_skills.core.diff.until import at_last_looks, levels_of_looks
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import ItemResult
 from eval_skills.core.store import Journal, land, write_manifest
@@ -200,3 +201,20 @@ def test_without_a_baseline_there_is_one_round(make_request: MakeRequest) -> Non
     rounds = Rounds(plan)
     assert (rounds.next(), rounds.next()) == (plan.items, [])
     assert rounds.settled() == replace(plan, decisions=[])
+
+
+def test_a_comparison_with_what_it_grew_against_says_what_its_last_looks_said(begin: Grow) -> None:
+    """Also where skills were decided at different looks: each has the level of its own."""
+    plan = begin()
+    settled, _ = grown(plan, all_fail)
+    record_decisions(settled)
+    land(plan.store, plan.run_id)
+    (decision,) = settled.decisions
+    after = read_source(plan.run_id, plan.request.store).reports
+    before = read_source(decision.against, plan.request.store).reports
+    plain = diff_reports(before, after)
+    (same,) = at_last_looks(plain, before, after, [decision]).skills
+    assert (same.verdict, same.explanation) == (decision.verdict, decision.explanation)
+    strict = decision.model_copy(update={"level": 1e-5})
+    assert at_last_looks(plain, before, after, [strict]).skills[0].verdict == "inconclusive"
+    assert at_last_looks(plain, before, after, []) == plain
