@@ -6,8 +6,8 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # pip compiles what it installs but not this folder, and where PYTHONDONTWRITEBYTECODE is set every process would do so anew.
 COMPILE = $(BIN)/python -m compileall -q -j 0 eval_skills
 RUN_ARGS ?=
-# One more than two cores: it fills the time in which tests wait.
-WORKERS ?= 3
+# Two more than two cores: they fill the time in which tests wait.
+WORKERS ?= 4
 # A file stays on one worker, with what its tests share; files begin in their order, so that the long ones do not come last.
 PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 # Flows need a Prefect server, the end-to-end tests browsers, brokers and many processes.

@@ -5,13 +5,13 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from eval_skills.core.store.layout import started_at
 
 if TYPE_CHECKING:
     from collections.abc import Collection
-    from datetime import datetime
     from pathlib import Path
 
     from eval_skills.core.store.store import Store
@@ -43,11 +43,32 @@ def prune_items(store: Store, *, before: datetime, keep: Collection[str]) -> Pru
             store.tables.filesystem.delete_file(path)
         except FileNotFoundError:
             continue
+        note_pruned(store, run_id)
         pruned.append(run_id)
         size += bytes_
     if pruned and store.layout.sqlite is not None and store.layout.sqlite.exists():
         _prune_mirror(store.layout.sqlite, pruned)
     return Pruned(pruned, size)
+
+
+PRUNED = "pruned"
+"""The file in a run's folder that says on which day its items were deleted."""
+
+
+def note_pruned(store: Store, run_id: str) -> None:
+    """Write down in the run's folder, if there is one, that its items are deleted from today on."""
+    if (folder := store.run_folder(run_id)).is_dir():
+        (folder / PRUNED).write_text(f"{datetime.now(UTC):%Y-%m-%d}\n", encoding="utf-8")
+
+
+def pruned_words(store: Store, run_id: str) -> str | None:
+    """That the items of a finished run were deleted, with the day where it is known; None of every other run."""
+    gone = run_id in store.tables.files("reports", [run_id]) and run_id not in store.tables.files("items", [run_id])
+    if not gone or store.journal_path(run_id).exists():
+        return None
+    note = store.run_folder(run_id) / PRUNED
+    day = f" on {note.read_text(encoding='utf-8').strip()}" if note.exists() else ""
+    return f"run {run_id} finished, and its items were deleted{day} (--keep-days); its report remains"
 
 
 def _made(store: Store, run_id: str) -> datetime:

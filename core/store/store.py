@@ -115,6 +115,14 @@ class Store:
         last = self._last_reports(REPORT_SCHEMA.names)
         return [report_of(last[key]) for key in sorted(last)]
 
+    def reports_of(self, run_id: str) -> list[SkillCompletionReport]:
+        """The landed reports of one run, without its items, by skill; empty where it has none."""
+        from eval_skills.core.store.rows import report_of
+        from eval_skills.core.store.schema import REPORT_SCHEMA
+
+        rows = self.tables.rows("reports", REPORT_SCHEMA.names, [run_id])
+        return [report_of(row) for row in sorted(rows, key=lambda row: (row["skill_id"], row["skill_version"]))]
+
     def run_ids(self) -> list[str]:
         """The ids of all runs, oldest first: those with a folder here and those that have landed."""
         folder = self.layout.root / "runs"

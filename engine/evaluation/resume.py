@@ -13,6 +13,7 @@ from eval_skills.core.errors import UsageError
 from eval_skills.core.models import Model
 from eval_skills.core.skills import load_skills
 from eval_skills.core.store import Manifest, Store
+from eval_skills.core.store.retention import pruned_words
 from eval_skills.engine.definition.benchmark import digests_of_the_same
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.plan import RunPlan, make_plan
@@ -45,6 +46,8 @@ def resumed_plan(request: EvaluateRequest) -> RunPlan:
             f"run {manifest.run_id} is a rescoring of run {manifest.provenance.get('of')}, and calls no skill; "
             f"continue with: eval-skills rescore {manifest.provenance.get('of')}"
         )
+    if (pruned := pruned_words(store, manifest.run_id)) is not None:
+        raise UsageError(f"{pruned}; start a new run without --resume")
     plan = make_plan(_request(manifest, request), run_id=manifest.run_id)
     return rest_of(replace(plan, began=manifest.created_at, remarks=[*plan.remarks, *_changes(plan, manifest)]))
 

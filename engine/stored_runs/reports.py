@@ -12,6 +12,7 @@ from eval_skills.core.errors import InputError, UsageError, UserError
 from eval_skills.core.models import Benchmark, SkillCompletionReport
 from eval_skills.core.ranking import Outcomes, rank_by_task_results, rank_reports
 from eval_skills.core.store import Manifest, Store, is_run_id, started_at
+from eval_skills.core.store.retention import pruned_words
 from eval_skills.core.text import plural
 from eval_skills.engine.definition.benchmark import digests_of_the_same, resolve_benchmark
 from eval_skills.engine.definition.request import EvaluateRequest
@@ -91,6 +92,8 @@ def _of_run(store: Store, given: str) -> ReportSource:
     run_id = resolve_run_id(store, given, "no report to read; evaluate skills first, or name a JSON report")
     manifest = _manifest(store, run_id)
     items = store.item_table(run_id).to_pandas(maps_as_pydicts="strict")
+    if items.empty and (pruned := pruned_words(store, run_id)) is not None:
+        return _of_pruned(store, run_id, manifest, f"{pruned}: figures only, and no tasks to compare")
     if items.empty:
         raise InputError(f"run {run_id} has no finished item yet; continue with --resume {run_id}", source=store.path)
     request = recorded_request(manifest)
@@ -114,6 +117,20 @@ def _of_run(store: Store, given: str) -> ReportSource:
     reports = add_judge_figures(reports, items, scorings_at_the_time(request, benchmark, manifest), store)
     tools = manifest.versions if manifest else {}
     return ReportSource(run_id, f"eval-result-{run_id}", reports, context, remarks=remarks, tools=tools, decisions=decisions)
+
+
+def _of_pruned(store: Store, run_id: str, manifest: Manifest | None, remark: str) -> ReportSource:
+    """What is left of a finished run whose items were deleted: its reports as they landed."""
+    request, decisions = recorded_request(manifest), _decisions(manifest)
+    context = ReportContext(
+        run_id=run_id,
+        created_at=manifest.created_at if manifest else started_at(run_id),
+        min_completion=request.min_completion if request else None,
+        notes=tuple(decision.line for decision in decisions),
+    )
+    tools = manifest.versions if manifest else {}
+    stem = f"eval-result-{run_id}"
+    return ReportSource(run_id, stem, store.reports_of(run_id), context, remarks=[remark], tools=tools, decisions=decisions)
 
 
 def _decisions(manifest: Manifest | None) -> list[Decision]:
