@@ -175,7 +175,7 @@ def task_outcomes(store: Store, run_ids: Iterable[str]) -> list[TaskOutcome]:
     found: list[TaskOutcome] = []
     for run_id, path in store.tables.files("items", set(run_ids)).items():
         try:
-            with pq.ParquetFile(path, filesystem=store.tables.filesystem) as file:
+            with pq.ParquetFile(path, filesystem=store.tables.filesystem, page_checksum_verification=True) as file:
                 table = file.read(columns=_COLUMNS)
         except FileNotFoundError:  # another process has just pruned it
             continue

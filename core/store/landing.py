@@ -72,7 +72,7 @@ def land_items(store: Store, run_id: str, results: Sequence[ItemResult]) -> str:
     with RunLock(store.journal_path(run_id)):
         relative = relative_of(store, "items", run_id, None)
         scratch = store.tables.scratch(relative, run_id)
-        with pq.ParquetWriter(scratch, ITEM_SCHEMA, compression="zstd") as writer:
+        with pq.ParquetWriter(scratch, ITEM_SCHEMA, compression="zstd", write_page_checksum=True) as writer:
             for start in range(0, len(results), BATCH_ROWS):
                 writer.write_table(table_of(results[start : start + BATCH_ROWS]))
         sync_file(scratch)
@@ -118,7 +118,12 @@ def land_rows(store: Store, name: TableName, file_id: str, rows: Sequence[Mappin
     """
     relative = relative_of(store, name, file_id, day)
     scratch = store.tables.scratch(relative, file_id)
-    pq.write_table(pa.Table.from_pylist([dict(row) for row in rows], schema=SCHEMAS[name]), scratch, compression="zstd")
+    pq.write_table(
+        pa.Table.from_pylist([dict(row) for row in rows], schema=SCHEMAS[name]),
+        scratch,
+        compression="zstd",
+        write_page_checksum=True,
+    )
     sync_file(scratch)
     return store.tables.location(store.tables.publish(scratch, relative))
 
@@ -151,7 +156,7 @@ def _landed(store: Store, run_id: str) -> str:
 def _write_items(store: Store, run_id: str, scratch: Path) -> int:
     """Write the scratch file; the number of items that it must hold."""
     rows = 0
-    with pq.ParquetWriter(scratch, ITEM_SCHEMA, compression="zstd") as writer:
+    with pq.ParquetWriter(scratch, ITEM_SCHEMA, compression="zstd", write_page_checksum=True) as writer:
         for batch in run_batches(store, run_id):
             writer.write_batch(batch)
             rows += batch.num_rows
@@ -160,7 +165,7 @@ def _write_items(store: Store, run_id: str, scratch: Path) -> int:
 
 
 def _verify(path: Path | str, filesystem: fs.FileSystem, expected: int) -> None:
-    keys = pq.read_table(str(path), columns=_KEY_COLUMNS, filesystem=filesystem)
+    keys = pq.read_table(str(path), columns=_KEY_COLUMNS, filesystem=filesystem, page_checksum_verification=True)
     distinct = keys.group_by(_KEY_COLUMNS).aggregate([]).num_rows
     if keys.num_rows != expected or distinct != expected:
         raise RunError(

@@ -236,8 +236,9 @@ class Store:
         condition = ds.scalar(True)
         for column, value in equal.items():
             condition = condition if value is None else condition & (ds.field(column) == value)
-        dataset = self.tables.dataset(name, run_ids)
-        return _to_pandas(dataset.to_table(columns=columns or SCHEMAS[name].names, filter=condition))
+        with self.tables.readable(name, run_ids):
+            dataset = self.tables.dataset(name, run_ids)
+            return _to_pandas(dataset.to_table(columns=columns or SCHEMAS[name].names, filter=condition))
 
 
 def is_primary(origin: str | None) -> bool:

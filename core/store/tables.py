@@ -70,10 +70,12 @@ class Tables:
         )
 
     def _format(self) -> ds.ParquetFileFormat:
-        """Reading ahead pays where a read is a request; in small local files it only costs time."""
+        """Every page is checked against its checksum. Reading ahead pays where a read is a request; in small local files it only
+        costs time."""
         import pyarrow.dataset as ds
 
-        return ds.ParquetFileFormat(default_fragment_scan_options=ds.ParquetFragmentScanOptions(pre_buffer=not self.is_local))
+        options = ds.ParquetFragmentScanOptions(pre_buffer=not self.is_local, page_checksum_verification=True)
+        return ds.ParquetFileFormat(default_fragment_scan_options=options)
 
     def rows(self, name: TableName, columns: Collection[str], run_ids: Collection[str] | None = None) -> list[dict[str, Any]]:
         """These columns of the landed rows, in the order of the run ids: for a few columns of many small files.
@@ -86,8 +88,28 @@ class Tables:
         return rows_of(self.filesystem, list(self.files(name, run_ids).values()), schema)
 
     def batches(self, name: TableName, run_id: str) -> Iterator[pa.RecordBatch]:
-        """The landed rows of one run, batch by batch, without the column `date`."""
-        return iter(self.dataset(name, [run_id]).to_batches(columns=SCHEMAS[name].names))
+        """The landed rows of one run, batch by batch, without the column `date`.
+
+        Raises:
+            InputError: its file is damaged.
+        """
+        with self.readable(name, [run_id]):
+            yield from self.dataset(name, [run_id]).to_batches(columns=SCHEMAS[name].names)
+
+    @contextmanager
+    def readable(self, name: TableName, run_ids: Collection[str] | None = None) -> Iterator[None]:
+        """Rows of a `dataset` are read inside; of a damaged file the name is told.
+
+        Raises:
+            InputError: a file is damaged.
+        """
+        try:
+            yield
+        except (pa.ArrowException, OSError) as error:
+            for path in self.files(name, run_ids).values():
+                with _readable(path):
+                    pq.read_table(path, filesystem=self.filesystem, page_checksum_verification=True)
+            raise InputError(f"a file of the table {name} cannot be read ({error})", source=self._root) from None
 
     def landed_rows(self, run_ids: Collection[str] | None = None) -> dict[str, int]:
         """How many items have landed, by run id, of all runs or of those named; only the files' footers are read."""
@@ -190,7 +212,7 @@ def row_count(filesystem: fs.FileSystem, path: str) -> int:
 
 
 def _read(filesystem: fs.FileSystem, schema: pa.Schema, path: str) -> pa.Table:
-    with _readable(path), pq.ParquetFile(path, filesystem=filesystem) as file:
+    with _readable(path), pq.ParquetFile(path, filesystem=filesystem, page_checksum_verification=True) as file:
         places = _places(file.metadata.schema, frozenset(schema.names))
         # `file.read` looks the names up in a list of all columns that it makes anew for every file: half of the time
         table: pa.Table = file.reader.read_all(column_indices=places, use_threads=False).replace_schema_metadata()
@@ -219,5 +241,5 @@ def _values(column: pa.ChunkedArray) -> list[Any]:
 def _readable(path: str) -> Iterator[None]:
     try:
         yield
-    except (pa.ArrowInvalid, OSError) as error:
+    except (pa.ArrowException, OSError) as error:
         raise InputError(f"not a readable Parquet file ({error}); restore it, or move it away", source=path) from None

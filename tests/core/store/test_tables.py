@@ -138,3 +138,28 @@ def test_a_damaged_file_is_named(store: Store, run_id: str) -> None:
     path.write_bytes(b"no parquet")
     with pytest.raises(InputError, match=f"{run_id}.parquet.*not a readable Parquet file"):
         store.tables.rows("reports", ["run_id"])
+
+
+def test_no_bit_of_a_value_changes_a_figure_silently(store: Store, run_id: str, make_result: MakeResult) -> None:
+    """Bits that turn over on a disk: in every column's data, each way of reading refuses the file and names it."""
+    journal(store, run_id, *(make_result(f"t{number}", latency_ms=number + 0.5) for number in range(50)))
+    file = Path(land(store, run_id))
+    good = file.read_bytes()
+    columns = [pq.read_metadata(file).row_group(0).column(place) for place in range(pq.read_metadata(file).num_columns)]
+    reads: tuple[Callable[[], object], ...] = (
+        store.items,
+        lambda: store.item_table(run_id),
+        lambda: store.tables.rows("items", ["run_id", *{column.path_in_schema.partition(".")[0] for column in columns}]),
+    )
+    for column in columns:
+        last = (column.dictionary_page_offset or column.data_page_offset) + column.total_compressed_size - 1
+        bad = bytearray(good)
+        bad[last] ^= 0b100
+        file.write_bytes(bad)
+        for read in reads:
+            with pytest.raises(InputError, match=run_id):
+                read()
+        with pytest.raises(UsageError, match="the query failed"):
+            store.query(f'SELECT "{column.path_in_schema.partition(".")[0]}" FROM items')
+    file.write_bytes(good)
+    assert len(store.items()) == 50
