@@ -18,6 +18,8 @@ from tests.adapters.programs import in_time
 if TYPE_CHECKING:
     from tests.adapters.misbehaving import LocalServer
 
+pytestmark = pytest.mark.slow  # of seconds each, for whole evaluations
+
 MakeSkill = Callable[..., Skill]
 AtWork = Callable[[], Awaitable[None]]
 Running = Callable[[], list[str]]

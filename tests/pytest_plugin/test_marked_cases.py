@@ -10,6 +10,8 @@ import pytest
 if TYPE_CHECKING:
     from tests.pytest_plugin.conftest import Project
 
+pytestmark = pytest.mark.slow  # of seconds each, for whole evaluations
+
 FORBIDDEN = {"output": "4", "toolCalls": [{"name": "rm", "arguments": {}}]}
 
 

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from tests.engine.evaluations import WriteExpectations
 
 
+pytestmark = pytest.mark.slow  # of seconds each, for whole evaluations
+
+
 def test_stored_answers_are_judged_by_what_is_expected_today(
     store: Store, days: Days, write_expectations: WriteExpectations
 ) -> None:

@@ -12,6 +12,8 @@ from eval_skills.core.store import Store, write_manifest
 from tests.engine.backfill.backfills import Days, backfill, shown
 from tests.scripted_model import ScriptedModel, failure, verdict
 
+pytestmark = pytest.mark.slow  # of seconds each, for whole evaluations
+
 
 @pytest.fixture
 def options(days: Days, tmp_path: Path, model: ScriptedModel) -> dict[str, Any]:

@@ -27,6 +27,8 @@ from tests.scripted_model import Asked, Says, ScriptedModel, failure
 if TYPE_CHECKING:
     from tests.engine.evaluations import LandedRun
 
+pytestmark = pytest.mark.slow  # of seconds each, for whole evaluations
+
 Plan = Callable[..., ComparisonPlan]
 
 
