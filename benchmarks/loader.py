@@ -22,7 +22,7 @@ from eval_skills.core.models.task import COMPLEXITIES
 from eval_skills.core.text import nearest
 
 if TYPE_CHECKING:
-    from eval_skills.benchmarks.importers.evalview_judge import JudgeIs
+    from eval_skills.benchmarks.importers.evalview.judge import JudgeIs
     from eval_skills.scorers import ScoringSettings, TaskScoring
 
 
@@ -36,8 +36,8 @@ def load_benchmark(
 ) -> Benchmark:
     """The benchmark of that id, file or folder (`eval_skills.benchmarks.locations.locate` says in which order they are tried).
 
-    A file or folder may also be EvalView's; see `eval_skills.benchmarks.importers.evalview.read_suite`. With `skip_unreadable`
-    its test cases that cannot be used are left out, and `metadata` says which.
+    A file or folder may also be EvalView's; see `read_suite` in `eval_skills.benchmarks.importers.evalview`. With
+    `skip_unreadable` its test cases that cannot be used are left out, and `metadata` says which.
 
     `settings` are those that the tasks will be scored with; they name the scorer of a task that names none, and the model that
     judges. Without them a custom scorer is accepted, since reading a benchmark does not run it. `scorings` takes what was built

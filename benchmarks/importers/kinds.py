@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from eval_skills.benchmarks.importers.code import MISSING, humaneval_task, is_humaneval, is_mbpp, mbpp_task
 from eval_skills.benchmarks.importers.inspect_log import is_log, log_entries, log_task
-from eval_skills.benchmarks.importers.promptfoo import is_promptfoo, promptfoo_entries, promptfoo_task
+from eval_skills.benchmarks.importers.promptfoo.config import is_promptfoo, promptfoo_entries, promptfoo_task
 from eval_skills.benchmarks.importers.questions import (
     choice_entries,
     gaia_task,

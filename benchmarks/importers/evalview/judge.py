@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from eval_skills.benchmarks.importers.evalview_case import Case
-from eval_skills.benchmarks.importers.evalview_config import SuiteDefaults
+from eval_skills.benchmarks.importers.evalview.case import Case
+from eval_skills.benchmarks.importers.evalview.config import SuiteDefaults
 from eval_skills.core.errors import InputError
 
 JudgeIs = Literal["named", "not named", "unknown"]

@@ -8,8 +8,8 @@ from typing import Any
 
 from pydantic import ConfigDict, Field
 
-from eval_skills.benchmarks.importers.evalview_case import CaseWeights, Part
-from eval_skills.benchmarks.importers.evalview_files import with_line
+from eval_skills.benchmarks.importers.evalview.case import CaseWeights, Part
+from eval_skills.benchmarks.importers.evalview.files import with_line
 from eval_skills.core.documents.loading import read_document, validate
 from eval_skills.core.errors import InputError
 from eval_skills.core.text import plural

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from typing import Any
 
-from eval_skills.benchmarks.importers.evalview_case import Case, CaseChecks, CaseExpected, CaseSafety, CaseTurn, Difficulty
+from eval_skills.benchmarks.importers.evalview.case import Case, CaseChecks, CaseExpected, CaseSafety, CaseTurn, Difficulty
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import HallucinationCheck
 from eval_skills.core.models.expectation import SequenceMode

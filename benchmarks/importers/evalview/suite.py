@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from eval_skills.benchmarks.importers.evalview_case import Case
-from eval_skills.benchmarks.importers.evalview_config import SuiteDefaults, suite_defaults
-from eval_skills.benchmarks.importers.evalview_files import OTHERS, document_of, files_in, other_kind, with_line
-from eval_skills.benchmarks.importers.evalview_judge import UNJUDGED, JudgeIs, completed, is_unjudged
-from eval_skills.benchmarks.importers.evalview_task import slug, task_of, unsupported
+from eval_skills.benchmarks.importers.evalview.case import Case
+from eval_skills.benchmarks.importers.evalview.config import SuiteDefaults, suite_defaults
+from eval_skills.benchmarks.importers.evalview.files import OTHERS, document_of, files_in, other_kind, with_line
+from eval_skills.benchmarks.importers.evalview.judge import UNJUDGED, JudgeIs, completed, is_unjudged
+from eval_skills.benchmarks.importers.evalview.task import slug, task_of, unsupported
 from eval_skills.core.documents.loading import validate
 from eval_skills.core.errors import InputError
 from eval_skills.core.fingerprint import digest_of_json
@@ -62,7 +62,7 @@ def read_suite(path: Path, *, check: Check | None = None, judge: JudgeIs = "unkn
     Read are ``*.yaml``, ``*.yml`` and ``*.toml``, except hidden ones and ``config.*``; what else of EvalView's is there (see
     `OTHERS`) is left out. The benchmark's id is the folder's name; its version is ``0.0.N``, where N changes with whatever a case
     says (but for comments). A task's id is made of the case's name; where cases in several folders have one, the folders stand
-    before it. Cases that need a model as their judge have one unless `judge` says that none is named; see `evalview_judge`.
+    before it. Cases that need a model as their judge have one unless `judge` says that none is named (the file ``judge.py``).
 
     `metadata` says what was read and skipped, in `warnings` what has no effect here, one sentence for each kind, and in `notes`
     what is not in the benchmark and should be in its reports: with `skip_unreadable` the files that cannot be used.

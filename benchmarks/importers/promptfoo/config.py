@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from eval_skills.benchmarks.importers.promptfoo_asserts import checks_of
+from eval_skills.benchmarks.importers.promptfoo.asserts import checks_of
 from eval_skills.benchmarks.importers.rows import Row, Skip, Task
 from eval_skills.benchmarks.importers.source import Source
 from eval_skills.benchmarks.importers.tables import TEXT_SUFFIXES, read_table

@@ -1,0 +1,1 @@
+"""EvalView's test cases and suites as benchmarks."""

@@ -1,0 +1,1 @@
+"""Configurations and tables of promptfoo as tasks."""
