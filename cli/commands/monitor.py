@@ -30,7 +30,14 @@ def monitor_command(
     log: Annotated[str, Mark.PATH, Parameter(group=SAMPLED, help="JSONL or Parquet file, or a folder of them")],
     /,
     *,
-    rate: Annotated[float, Parameter(group=SAMPLED, help="Share of the interactions to sample, above 0 and up to 1")] = 0.1,
+    rate: Annotated[
+        float,
+        Parameter(
+            group=SAMPLED,
+            help="Share of the interactions to sample, above 0 and up to 1; the default is for busy logs, where a hundredth says "
+            "enough and judging it costs little",
+        ),
+    ] = 0.01,
     seed: Annotated[
         int, Parameter(group=SAMPLED, converter=whole, help="The same seed draws the same interactions, in any order")
     ] = 0,

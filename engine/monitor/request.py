@@ -20,7 +20,12 @@ class MonitorRequest(ScoringOptions, WorkOptions):
     """
 
     log: Text = Field(description="A JSONL or Parquet file, or a folder of them; it may grow and be rotated")
-    rate: Rate = Field(default=0.1, gt=0, description="Share of the interactions that is sampled, above 0 and up to 1")
+    rate: Rate = Field(
+        default=0.01,
+        gt=0,
+        description="Share of the interactions that is sampled, above 0 and up to 1: a hundredth says how a busy log does, "
+        "and judging it costs little",
+    )
     seed: int = Field(default=0, ge=0, le=2**63 - 1, description="With the same seed, the same interactions are sampled")
     skill: str | None = Field(default=None, description="Only interactions of this skill or agent")
     expected_output: ExpectedOutput | None = Field(

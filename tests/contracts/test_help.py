@@ -80,7 +80,7 @@ OPTIONS: dict[tuple[str, ...], dict[str, str]] = {
         "--limit": "60", "--output": "", "--store": "./eval-store",
     },
     ("monitor",): {
-        "--rate": "0.1", "--seed": "0", "--skill": "", "--field": "", "--evaluator": "exact", "--expect": "", "--task": "",
+        "--rate": "0.01", "--seed": "0", "--skill": "", "--field": "", "--evaluator": "exact", "--expect": "", "--task": "",
         "--benchmarks-dir": "", "--allow-custom-code": "", "--concurrency": "4", "--window": "200", "--min-sample": "30",
         "--warning": "0.85", "--critical": "0.7", "--hysteresis": "0.02", "--follow": "", "--interval": "10",
         "--idle-stop": "", "--restart": "", "--fail-on": "critical", "--store": "./eval-store",

@@ -62,13 +62,14 @@ class LogReader:
             self.bad_lines.append(f"{source}: {why}")
 
     def _interactions(self, file: LogFile) -> Iterator[Interaction]:
+        name = os.path.relpath(file.path, os.path.dirname(os.path.abspath(self._log)))  # the log may be named in several ways
         try:
             records = self._rows(file) if is_parquet(file.path) else self._lines(file)
             for source, content in records:
                 self.read += 1
                 try:
                     record = _parsed(content) if isinstance(content, bytes) else content
-                    interaction = self._records.interaction(record, source)
+                    interaction = self._records.interaction(record, source, name + source.removeprefix(str(file.path)))
                 except BadRecord as error:
                     self.refuse(source, str(error))
                     continue

@@ -57,7 +57,7 @@ class BadRecord(ValueError):
 class LogFields(Model):
     """The keys of an interaction, with dots for nested ones (``response.text``). None: the usual keys."""
 
-    id: Text | None = Field(default=None, description="Its id [default: id, interactionId; else a digest of its content]")
+    id: Text | None = Field(default=None, description="Its id [default: id, interactionId; else a digest of place and content]")
     input: Text | None = Field(default=None, description="What was asked [default: input, query]")
     output: Text | None = Field(default=None, description="What was answered [default: output, response; else the last message]")
     messages: Text | None = Field(default=None, description="OpenAI-style messages [default: messages]")
@@ -98,8 +98,8 @@ class RecordReader:
         self._named: dict[str, str] = fields.model_dump(exclude_none=True)
         self.unseen = dict(self._named)
 
-    def interaction(self, record: Any, source: str) -> Interaction:
-        """The interaction in a record.
+    def interaction(self, record: Any, source: str, place: str = "") -> Interaction:
+        """The interaction in a record. `place` says where in the log it stands, which tells records without an id apart.
 
         Raises:
             BadRecord: it is not an object, has no answer, cannot be scored, has no id under the named key, or has a value of the
@@ -118,7 +118,7 @@ class RecordReader:
         if error is None and "output" not in found and response.output is None:
             raise BadRecord("no answer: no message is from the assistant")
         return Interaction(
-            id=self._id(record, found),
+            id=self._id(record, found, place),
             response=response,
             query=found["input"] if "input" in found else asked(messages),
             expected=_expectation(found["expected"]) if found.get("expected") is not None else None,
@@ -139,14 +139,14 @@ class RecordReader:
                 return value
         return ABSENT
 
-    def _id(self, record: Mapping[str, Any], found: Mapping[str, Any]) -> str:
+    def _id(self, record: Mapping[str, Any], found: Mapping[str, Any], place: str) -> str:
         value = found.get("id")
         if value is not None:
             text = plain(value if isinstance(value, str) else json.dumps(value, default=str))
             return text if len(text) <= MAX_ID_CHARS else f"sha256:{digest(text)}"
         if "id" in self._named:
             raise BadRecord(f"no id: {self._missing(record, 'id')}")
-        return f"sha256:{digest(json.dumps(record, sort_keys=True, default=str))}"
+        return f"sha256:{digest(place + json.dumps(record, sort_keys=True, default=str))}"
 
     def _missing(self, record: Mapping[str, Any], name: str) -> str:
         keys = self._keys[name]

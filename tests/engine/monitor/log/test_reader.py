@@ -51,6 +51,26 @@ class Log:
         return [interaction.id for interaction in self.reader.look()]
 
 
+class TestRecordsWithoutAnId:
+    """They are told apart by their place: two that say the same are two interactions."""
+
+    def test_equal_ones_count_each(self, log: Log) -> None:
+        append(log.path, '{"output": "sorry"}\n' * 80)
+        assert len(set(log.new())) == 80
+        append(log.path, '{"output": "sorry"}\n' * 20)
+        assert len(set(log.new(restarted=True))) == 20
+
+    def test_a_record_keeps_its_id_however_the_log_is_named(self, log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+        append(log.path, '{"output": "sorry"}\n' * 3)
+        monkeypatch.chdir(log.path.parent)
+        assert Log(Path("app.jsonl")).new() == Log(Path("../logs/app.jsonl")).new() == log.new()
+
+    def test_those_of_several_files_of_a_folder_count_each(self, log: Log) -> None:
+        for name in ("a.jsonl", "b.jsonl"):
+            append(log.path.parent / name, '{"output": "sorry"}\n' * 2)
+        assert len(set(Log(log.path.parent).new())) == 4
+
+
 @pytest.fixture
 def log(tmp_path: Path) -> Log:
     folder = tmp_path / "logs"
