@@ -142,7 +142,10 @@ def options(group: Group, *names: str) -> Callable[[type[Class]], type[Class]]:
 
 
 TasksFile = Annotated[Path | None, option("tasks", EVALUATED)]
-BenchmarksFolder = Annotated[Path | None, option("benchmarks_dir", EVALUATED)]
+BenchmarksFolder = Annotated[
+    Path | None,
+    option("benchmarks_dir", EVALUATED, help="Folder of benchmarks, searched before the built-in ones", default="the run's own"),
+]
 CustomCode = Annotated[bool | None, option("allow_custom_code", HOW)]
 ItemConcurrency = Annotated[int | None, option("concurrency", HOW)]
 StrategyFile = Annotated[Path | None, option("strategy", SELECTED)]

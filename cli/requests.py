@@ -49,8 +49,11 @@ def request_options(
 
 def configured_options(model: type[Model], flags: dict[str, Any], without: Collection[str] = ()) -> dict[str, Any]:
     """What the configuration, with `flags` on top, says of the fields of `model`."""
-    config = current().config(flags)
-    return {name: getattr(config, name) for name in Config.model_fields.keys() & model.model_fields.keys() - set(without)}
+    layered = current().layers(flags)
+    # ./benchmarks is there for new runs: stored ones were judged by the benchmarks of their own place
+    unsaid = set() if layered.said(("benchmarksDir",)) else {"benchmarks_dir"}
+    names = Config.model_fields.keys() & model.model_fields.keys() - {*without} - unsaid
+    return {name: getattr(layered.config, name) for name in names}
 
 
 def request_of(model: type[Request], options: dict[str, Any], **own: Any) -> Request:

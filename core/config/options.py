@@ -179,12 +179,19 @@ class ProcessLimits(Model):
     )
 
 
+def own_benchmarks() -> str | None:
+    """``./benchmarks``, where the working directory has that folder: a project's own benchmarks need no option."""
+    return "./benchmarks" if Path("benchmarks").is_dir() else None
+
+
 class WorkOptions(Model):
     """Where a flow looks and keeps its results, and how much it does at a time."""
 
     concurrency: int = Field(default=4, ge=1, le=1024, description="Items at a time")
     benchmarks_dir: PathText | None = Field(
-        default=None, description="Folder of benchmarks, searched before the built-in ones", examples=["./benchmarks"]
+        default_factory=own_benchmarks,
+        description="Folder of benchmarks, searched before the built-in ones [default: ./benchmarks, where it exists]",
+        examples=["./benchmarks"],
     )
     store: Annotated[Text, STORE] = Field(
         default="./eval-store",

@@ -8,7 +8,7 @@ from typing import Any
 from eval_skills.core.errors import UserError
 from eval_skills.core.models import Benchmark, Ranking, SkillCompletionReport
 from eval_skills.core.store import Store, derived_run_id, land_recomputed, started_at
-from eval_skills.engine.definition.benchmark import resolve_benchmark
+from eval_skills.engine.definition.benchmark import resolve_benchmark, searched_for
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.rescoring.request import ScoringOptions
 from eval_skills.engine.stored_runs.reports import MAX_DETAILED_ITEMS, bare_benchmark, recorded_request, skill_reports_of
@@ -31,7 +31,9 @@ _NO_FIGURES = frozenset(
 
 def todays_benchmark(then: EvaluateRequest | None, options: ScoringOptions) -> Benchmark | None:
     """The benchmark of a run as it is today (or the one that is named instead); None where it is gone."""
-    given = {name: getattr(options, name) for name in ("benchmark", "tasks", "benchmarks_dir") if getattr(options, name)}
+    given = {name: getattr(options, name) for name in ("benchmark", "tasks") if getattr(options, name)}
+    if directory := searched_for(options.benchmark, options.benchmarks_dir):
+        given["benchmarks_dir"] = directory
     if then is None and not given:
         return None
     try:

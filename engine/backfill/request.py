@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 from pydantic import AwareDatetime, Field, field_validator, model_validator
 
 from eval_skills.core.config import LlmSettings
-from eval_skills.core.config.options import FlowOptions
+from eval_skills.core.config.options import FlowOptions, PathText
 from eval_skills.core.models import Weights
 from eval_skills.core.models.base import Text
 from eval_skills.engine.definition.request import EvaluateRequest
@@ -38,6 +38,9 @@ class BackfillRequest(FlowOptions):
     force: bool = Field(default=False, description="Also the periods that are up to date")
     benchmark: Text | None = Field(  # type: ignore[assignment] # None: that of each run; of a replay coding-easy
         default=None, description="A built-in id, or the path of a benchmark [default: each run's own, as it is today]"
+    )
+    benchmarks_dir: PathText | None = Field(
+        default=None, description="A folder of benchmarks, searched before the built-in ones [default: each run's own]"
     )
     evaluator: Text | None = Field(  # type: ignore[assignment] # None: that of each run
         default=None, description="The scorer of tasks that name none [default: each run's own]"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from eval_skills.core.config.options import JudgeOptions, WorkOptions
+from eval_skills.core.config.options import JudgeOptions, PathText, WorkOptions
 from eval_skills.core.models.base import Text
 
 
@@ -19,4 +19,7 @@ class CompareRequest(JudgeOptions, WorkOptions):
     panel: list[Text] = Field(default_factory=list, description="The models that judge each pair, in place of llm.model")
     votes: int = Field(default=1, description="How often each model is asked about a pair, in both orders")
     benchmark: Text | None = Field(default=None, description="A built-in id, or the path of a benchmark [default: the run's own]")
+    benchmarks_dir: PathText | None = Field(
+        default=None, description="A folder of benchmarks, searched before the built-in ones [default: the run's own]"
+    )
     tasks: Text | None = Field(default=None, description="A JSON or YAML file with tasks or a benchmark; replaces the benchmark")

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from eval_skills.benchmarks import benchmark_folder, checked_benchmark, filter_tasks, load_benchmark, load_tasks
-from eval_skills.benchmarks.locations import folder_of
+from eval_skills.benchmarks.locations import BUILTIN_DIR, builtin_ids, folder_of, locate
 from eval_skills.benchmarks.own_tests import OwnTests, load_own_tests
-from eval_skills.core.config.options import JudgeOptions, ScoringOptions
+from eval_skills.core.config.options import JudgeOptions, ScoringOptions, own_benchmarks
 from eval_skills.core.errors import ConfigError, InputError, UsageError
 from eval_skills.core.fingerprint import canonical_json, digest_of_canonical, digest_of_folder, digest_of_json
 from eval_skills.core.models import Benchmark, EvalTask
@@ -30,13 +30,18 @@ def with_every_task(
 ) -> EvaluateRequest:
     """The request with all tasks of its benchmark, or of another one where `benchmark`, or a file of `tasks`, is named."""
     update: dict[str, Any] = {"task_tags": [], "task_ids": [], "complexity": []}
-    if benchmarks_dir:
-        update["benchmarks_dir"] = benchmarks_dir
+    if directory := searched_for(benchmark, benchmarks_dir):
+        update["benchmarks_dir"] = directory
     if tasks is not None:
         update |= {"tasks": tasks, "own_tests": False, "map": columns_of(request, tasks)}
     elif benchmark is not None:
         update |= {"benchmark": benchmark, "tasks": None, "own_tests": False, "map": []}
     return request.model_copy(update=update)
+
+
+def searched_for(benchmark: str | None, benchmarks_dir: str | None) -> str | None:
+    """The folder in which a benchmark that is named for a stored run is looked up; None: that of the run itself."""
+    return benchmarks_dir or (own_benchmarks() if benchmark is not None else None)
 
 
 def columns_of(request: EvaluateRequest, tasks: str | None) -> list[str]:
@@ -177,6 +182,8 @@ def benchmark_warnings(benchmark: Benchmark, request: EvaluateRequest) -> list[s
     """What is allowed but probably not intended."""
     imported = benchmark.metadata if _is_imported(benchmark) else {}
     warnings = [str(warning) for warning in imported.get("warnings", ())]
+    if (own := _instead_of_built_in(benchmark, request)) is not None:
+        warnings.append(f"{benchmark.id}@{benchmark.version} is {own}: it comes before the built-in benchmark of that id")
     if benchmark.k > request.runs:
         more = "record more of them" if request.traces else "raise --runs"
         warnings.append(f"pass@{benchmark.k} and pass^{benchmark.k} stay unknown with {request.runs} runs of each task; {more}")
@@ -185,6 +192,15 @@ def benchmark_warnings(benchmark: Benchmark, request: EvaluateRequest) -> list[s
         if score is not None and 0 < score <= 1:
             warnings.append(f"task {task.id!r} asks for a minScore of {score:g} of 100; thresholds.minScore is in points of 100")
     return warnings
+
+
+def _instead_of_built_in(benchmark: Benchmark, request: EvaluateRequest) -> Path | None:
+    """The file of a benchmark that was asked for by an id that a built-in one has, too."""
+    named = not request.tasks and not request.own_tests and request.benchmark == benchmark.id
+    if not named or not request.benchmarks_dir or benchmark.id not in builtin_ids():
+        return None
+    found = locate(benchmark.id, benchmarks_dir=Path(request.benchmarks_dir))
+    return None if BUILTIN_DIR.resolve() in found.resolve().parents else found
 
 
 def benchmark_notes(benchmark: Benchmark | None) -> list[str]:

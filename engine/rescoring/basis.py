@@ -10,7 +10,7 @@ from eval_skills.core.config.options import JudgeOptions
 from eval_skills.core.fingerprint import digest_of_json
 from eval_skills.core.garbage import collection_paused
 from eval_skills.core.models import Benchmark
-from eval_skills.engine.definition.benchmark import benchmark_digests, columns_of, custom_files, resolve_scored
+from eval_skills.engine.definition.benchmark import benchmark_digests, columns_of, custom_files, resolve_scored, searched_for
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.judging.outcome import judges_of
 from eval_skills.engine.rescoring.request import ScoringOptions
@@ -68,8 +68,8 @@ def _request(options: ScoringOptions, then: EvaluateRequest) -> EvaluateRequest:
         given["own_tests"] = False
         given |= {"benchmark": _absolute(options.benchmark) or then.benchmark, "tasks": _absolute(options.tasks)}
         given["map"] = columns_of(then, options.tasks)
-    if options.benchmarks_dir is not None:
-        given["benchmarks_dir"] = _absolute(options.benchmarks_dir)
+    if directory := searched_for(options.benchmark, options.benchmarks_dir):
+        given["benchmarks_dir"] = _absolute(directory)
     given["llm"] = then.llm.with_said(options.llm)
     given |= {name: getattr(options, name) for name in JudgeOptions.model_fields if name != "llm"}
     return then.model_copy(update={**given, "allow_custom_code": options.allow_custom_code, "task_tags": [], "complexity": []})

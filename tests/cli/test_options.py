@@ -47,6 +47,16 @@ def plan(place: Any, run_here: Run) -> Callable[..., Any]:
     return call
 
 
+def test_a_folder_named_benchmarks_comes_before_the_built_in_ones_and_says_so(place: Any, run_here: Run) -> None:
+    dry_run = ("eval", "--skills", "skills", "--dry-run", "--json")
+    assert run_here(*dry_run).json["benchmark"] == "coding-easy@1.0.0"
+    place.write("benchmarks/coding-easy.json", {"id": "coding-easy", "name": "Mine", "version": "2.0.0", "tasks": [task("one")]})
+    result = run_here(*dry_run)
+    assert result.json["benchmark"] == "coding-easy@2.0.0"
+    assert any("it comes before the built-in benchmark of that id" in remark for remark in result.json["remarks"])
+    assert run_here(*dry_run, "--benchmark", "gaia-v1").json["remarks"] == []
+
+
 def value_at(document: Any, path: str) -> Any:
     for key in path.split("."):
         document = document[key]

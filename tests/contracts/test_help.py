@@ -139,7 +139,10 @@ OPTIONS: dict[tuple[str, ...], dict[str, str]] = {
 """Every command's documented options, and the default that its help must state."""
 
 COLUMNS = 80
-DEFAULTS = {field.alias or name: field.default for name, field in Config.model_fields.items()}
+DEFAULTS = {
+    field.alias or name: None if field.default_factory else field.default  # where it depends on the folder, its text says so
+    for name, field in Config.model_fields.items()
+}
 EVERY = dict(commands_of(app))
 LEAST_GROUPED = 6
 """From so many options on, they stand in groups that say what they are about."""

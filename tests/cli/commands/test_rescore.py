@@ -41,6 +41,14 @@ def test_what_changed_is_compared_and_kept_apart(run_here: Run, past: Callable[.
     assert list(store.items(run_id=RUN_ID)["passed"]) == [True] * 4
 
 
+def test_a_benchmark_that_is_named_is_searched_in_the_projects_folder(
+    run_here: Run, past: Callable[..., str], place: Any, sums: str
+) -> None:
+    past(RUN_ID, passed=4)
+    place.write("benchmarks/sums.json", json.loads(Path(sums).read_text()))
+    assert run_here("rescore", RUN_ID, "--benchmark", "sums", "--json").json["items"] == 4
+
+
 def test_p62_json_is_one_document(run_here: Run, past: Callable[..., str], sums: str) -> None:
     past(RUN_ID)
     document = run_here("rescore", "latest", "--benchmark", sums, "--json").json
