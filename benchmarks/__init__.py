@@ -1,13 +1,7 @@
 """What is asked of skills: built-in benchmarks, and the loader of these and of one's own."""
 
-from eval_skills.benchmarks.loader import (
-    checked_benchmark,
-    count_complexity,
-    count_tags,
-    filter_tasks,
-    load_benchmark,
-    load_tasks,
-)
+from eval_skills.benchmarks.filtering import count_complexity, count_tags, filter_tasks
+from eval_skills.benchmarks.loader import checked_benchmark, load_benchmark, load_tasks
 from eval_skills.benchmarks.locations import benchmark_folder, builtin_ids, known_ids
 
 __all__ = [

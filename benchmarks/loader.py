@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,8 +17,6 @@ from eval_skills.benchmarks.locations import folder_of, locate
 from eval_skills.core.documents.loading import LINES_SUFFIXES, read_document, read_json_lines, validate
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import Benchmark, EvalTask
-from eval_skills.core.models.task import COMPLEXITIES
-from eval_skills.core.text import nearest
 
 if TYPE_CHECKING:
     from eval_skills.benchmarks.importers.evalview.judge import JudgeIs
@@ -99,44 +96,6 @@ def checked_benchmark(
         raise InputError("a benchmark needs at least one task; this list is empty", path="tasks")
     _check_tasks(benchmark, None, settings, scorings)
     return benchmark
-
-
-def filter_tasks(benchmark: Benchmark, tags: Sequence[str], complexity: Sequence[str] = ()) -> Benchmark:
-    """The benchmark with only the tasks that have all of `tags` and one of the complexities, in their order.
-
-    No tags, or no complexity, keep every task.
-
-    Raises:
-        InputError: no task is left; the message lists the tags, or the complexities, that exist.
-    """
-    if not tags and not complexity:
-        return benchmark
-    tagged = [task for task in benchmark.tasks if set(tags) <= set(task.tags)]
-    kept = [task for task in tagged if not complexity or task.complexity in complexity]
-    if kept:
-        return benchmark.model_copy(update={"tasks": kept})
-    if tagged:
-        counts = count_complexity(tagged)
-        there = ", ".join(f"{count} {name or 'unrated'}" for name, count in counts.items())
-        with_tags = f" with {'the tags' if len(tags) > 1 else 'the tag'} {', '.join(tags)}" if tags else ""
-        raise InputError(f"no task of {benchmark.id}{with_tags} has the complexity {' or '.join(complexity)}; there are {there}")
-    existing = sorted({tag for task in benchmark.tasks for tag in task.tags})
-    hint = next((nearest(tag, existing) for tag in tags if tag not in existing), "")
-    raise InputError(
-        f"no task of {benchmark.id} has {'all of the tags' if len(tags) > 1 else 'the tag'} {', '.join(tags)}{hint}; "
-        f"its tags are {', '.join(existing) or 'none'}"
-    )
-
-
-def count_complexity(tasks: Iterable[EvalTask]) -> dict[str | None, int]:
-    """How many of the tasks are of each complexity, from simple on; those that say none are under None, and come last."""
-    counts: Counter[str | None] = Counter(task.complexity for task in tasks)
-    return {name: counts[name] for name in (*COMPLEXITIES, None) if counts[name]}
-
-
-def count_tags(tasks: Iterable[EvalTask]) -> dict[str, int]:
-    """How many of the tasks have each tag, by its name."""
-    return dict(sorted(Counter(tag for task in tasks for tag in set(task.tags)).items()))
 
 
 def _taken(

@@ -165,6 +165,7 @@ PastResults = Annotated[str | None, option("store", RESULTS, help="Store of past
     "own_tests",
     "benchmarks_dir",
     "complexity",
+    "filter",
     "traces",
     "trace_skill",
 )

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from eval_skills.scorers import TaskScoring
 
 Request = TypeVar("Request", bound="Model")
-_ASKED = ("tasks", "map", "own_tests", "complexity", "traces", "trace_skill", "until", "against", "max_runs")
+_ASKED = ("tasks", "map", "own_tests", "complexity", "filter", "traces", "trace_skill", "until", "against", "max_runs")
 OF_ONE_CALL = (*_ASKED, "resume", "retry_errors", "dry_run")
 """Options that the configuration's top level does not know."""
 

@@ -30,14 +30,22 @@ Complexities = Annotated[
         consume_multiple=1, help="Count and show only tasks of one of these complexities: simple medium complex very_complex"
     ),
 ]
+Fields = Annotated[
+    list[str] | None,
+    Parameter(
+        name="--filter", consume_multiple=1, help="Count and show only tasks whose fields have these values: metadata.level=2"
+    ),
+]
 
 
 @benchmarks_app.command(name="list")
-def list_benchmarks(*, tag: Tags = None, complexity: Complexities = None, benchmarks_dir: Directory = None) -> int:
+def list_benchmarks(
+    *, tag: Tags = None, complexity: Complexities = None, fields: Fields = None, benchmarks_dir: Directory = None
+) -> int:
     """List the built-in benchmarks and those of your own folder.
 
-    Of each: how many tasks it has, how complex they are, and their tags. With --tag or --complexity only the tasks that match are
-    counted, and benchmarks without any are left out. Malformed ones are listed with their reason.
+    Of each: how many tasks it has, how complex they are, and their tags. With --tag, --complexity or --filter only the tasks that
+    match are counted, and benchmarks without any are left out. Malformed ones are listed with their reason.
 
     Example: eval-skills benchmarks list --benchmarks-dir ./benchmarks
 
@@ -56,7 +64,7 @@ def list_benchmarks(*, tag: Tags = None, complexity: Complexities = None, benchm
             found.append(load_benchmark(name, benchmarks_dir=folder))
         except InputError as error:
             invalid.append({"id": name, "reason": str(error)})
-    show_benchmarks(_matching(found, tag or [], complexity or []), invalid)
+    show_benchmarks(_matching(found, tag or [], complexity or [], fields or []), invalid)
     return 0
 
 
@@ -67,6 +75,7 @@ def show(
     *,
     tag: Tags = None,
     complexity: Complexities = None,
+    fields: Fields = None,
     benchmarks_dir: Directory = None,
 ) -> int:
     """Show a benchmark and its tasks.
@@ -82,7 +91,8 @@ def show(
     from eval_skills.cli.output.benchmarks import show_benchmark
 
     _check_complexity(complexity)
-    show_benchmark(filter_tasks(load_benchmark(benchmark, benchmarks_dir=_folder(benchmarks_dir)), tag or [], complexity or []))
+    found = load_benchmark(benchmark, benchmarks_dir=_folder(benchmarks_dir))
+    show_benchmark(filter_tasks(found, tag or [], complexity or [], fields or []))
     return 0
 
 
@@ -145,18 +155,18 @@ def _check_complexity(given: list[str] | None) -> None:
         )
 
 
-def _matching(benchmarks: list[Benchmark], tags: list[str], complexity: list[str]) -> list[Benchmark]:
+def _matching(benchmarks: list[Benchmark], tags: list[str], complexity: list[str], fields: list[str]) -> list[Benchmark]:
     """The benchmarks with the tasks that match, without those that have none."""
     from eval_skills.benchmarks import filter_tasks
 
     found = []
     for benchmark in benchmarks:
         try:
-            found.append(filter_tasks(benchmark, tags, complexity))
+            found.append(filter_tasks(benchmark, tags, complexity, fields))
         except InputError:
             continue
     if benchmarks and not found:
-        raise UsageError("no task of any benchmark matches; loosen --tag or --complexity")
+        raise UsageError("no task of any benchmark matches; loosen --tag, --complexity or --filter")
     return found
 
 

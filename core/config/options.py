@@ -267,6 +267,10 @@ class CallOptions(FlowOptions):
     complexity: list[Complexity] = Field(
         default_factory=list, description="Only tasks of one of these complexities: simple medium complex very_complex"
     )
+    filter: list[Text] = Field(
+        default_factory=list,
+        description="Only tasks whose fields have these values, as KEY=VALUE: metadata.level=2",
+    )
     map: list[Text] = Field(
         default_factory=list, description="With --tasks: which column of a table is what, as TARGET=COLUMN: input.q=question"
     )

@@ -8,7 +8,7 @@ from typing import Any
 from eval_skills.core.errors import UserError
 from eval_skills.core.models import Benchmark, Ranking, SkillCompletionReport
 from eval_skills.core.store import Store, derived_run_id, land_recomputed, started_at
-from eval_skills.engine.definition.benchmark import resolve_benchmark, searched_for
+from eval_skills.engine.definition.benchmark import EVERY_TASK, resolve_benchmark, searched_for
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.rescoring.request import ScoringOptions
 from eval_skills.engine.stored_runs.reports import MAX_DETAILED_ITEMS, bare_benchmark, recorded_request, skill_reports_of
@@ -37,7 +37,7 @@ def todays_benchmark(then: EvaluateRequest | None, options: ScoringOptions) -> B
     if then is None and not given:
         return None
     try:
-        return resolve_benchmark((then or EvaluateRequest()).model_copy(update={"task_tags": [], "complexity": [], **given}))[0]
+        return resolve_benchmark((then or EvaluateRequest()).model_copy(update={**EVERY_TASK, **given}))[0]
     except UserError:
         return None
 

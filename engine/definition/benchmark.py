@@ -24,12 +24,15 @@ from eval_skills.scorers.answer import file_of_benchmark
 from eval_skills.scorers.registry import find_scorer
 from eval_skills.scorers.task_scoring.evaluator_set import EvaluatorSet
 
+EVERY_TASK: dict[str, list[str]] = {"task_tags": [], "complexity": [], "filter": []}
+"""What narrows the tasks of a request, unsaid."""
+
 
 def with_every_task(
     request: EvaluateRequest, benchmark: str | None = None, tasks: str | None = None, benchmarks_dir: str | None = None
 ) -> EvaluateRequest:
     """The request with all tasks of its benchmark, or of another one where `benchmark`, or a file of `tasks`, is named."""
-    update: dict[str, Any] = {"task_tags": [], "task_ids": [], "complexity": []}
+    update: dict[str, Any] = {**EVERY_TASK, "task_ids": []}
     if directory := searched_for(benchmark, benchmarks_dir):
         update["benchmarks_dir"] = directory
     if tasks is not None:
@@ -99,7 +102,7 @@ def resolve_benchmark(
     skills' own tests, where the caller has read them already. `scorings` takes what was built to check the tasks, by their ids.
 
     Raises:
-        UserError: there is no such benchmark, it or a task in it is malformed, or no task has the tags and complexity.
+        UserError: there is no such benchmark, it or a task in it is malformed, or no task has what is asked for.
     """
     _check_evaluator(request.evaluator)
     directory, settings = Path(request.benchmarks_dir) if request.benchmarks_dir else None, scoring_settings(request, None)
@@ -123,7 +126,7 @@ def resolve_benchmark(
             skip_unreadable=request.skip_unreadable,
         )  # fmt: skip
         folder = benchmark_folder(request.benchmark, benchmarks_dir=directory)
-    chosen = filter_tasks(benchmark, request.task_tags, request.complexity)
+    chosen = filter_tasks(benchmark, request.task_tags, request.complexity, request.filter)
     chosen = _only(chosen, request.task_ids) if request.task_ids else chosen
     return _with_parts_of(chosen) if chosen.parts else chosen, folder
 

@@ -10,7 +10,14 @@ from eval_skills.core.config.options import JudgeOptions
 from eval_skills.core.fingerprint import digest_of_json
 from eval_skills.core.garbage import collection_paused
 from eval_skills.core.models import Benchmark
-from eval_skills.engine.definition.benchmark import benchmark_digests, columns_of, custom_files, resolve_scored, searched_for
+from eval_skills.engine.definition.benchmark import (
+    EVERY_TASK,
+    benchmark_digests,
+    columns_of,
+    custom_files,
+    resolve_scored,
+    searched_for,
+)
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.judging.outcome import judges_of
 from eval_skills.engine.rescoring.request import ScoringOptions
@@ -72,7 +79,7 @@ def _request(options: ScoringOptions, then: EvaluateRequest) -> EvaluateRequest:
         given["benchmarks_dir"] = _absolute(directory)
     given["llm"] = then.llm.with_said(options.llm)
     given |= {name: getattr(options, name) for name in JudgeOptions.model_fields if name != "llm"}
-    return then.model_copy(update={**given, "allow_custom_code": options.allow_custom_code, "task_tags": [], "complexity": []})
+    return then.model_copy(update={**given, "allow_custom_code": options.allow_custom_code, **EVERY_TASK})
 
 
 def _absolute(path: str | None) -> str | None:
