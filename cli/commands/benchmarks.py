@@ -136,6 +136,9 @@ def import_benchmark(
     return 0
 
 
+benchmarks_app.command("eval_skills.cli.commands.benchmark_tasks.lint:lint_command", name="lint")
+
+
 def _check_complexity(given: list[str] | None) -> None:
     from eval_skills.core.models.task import COMPLEXITIES
 

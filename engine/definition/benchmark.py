@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from eval_skills.benchmarks import benchmark_folder, checked_benchmark, filter_tasks, load_benchmark, load_tasks
+from eval_skills.benchmarks.generated import unreviewed_note
 from eval_skills.benchmarks.locations import folder_of
 from eval_skills.benchmarks.own_tests import OwnTests, load_own_tests
 from eval_skills.core.config.options import JudgeOptions, ScoringOptions
@@ -188,8 +189,11 @@ def benchmark_warnings(benchmark: Benchmark, request: EvaluateRequest) -> list[s
 
 
 def benchmark_notes(benchmark: Benchmark | None) -> list[str]:
-    """What reports should say of the benchmark: which files of an imported suite are not in it."""
-    return [str(note) for note in benchmark.metadata.get("notes", ())] if benchmark and _is_imported(benchmark) else []
+    """What reports should say of the benchmark: files of a suite that are not in it, and tasks nobody has reviewed."""
+    if benchmark is None:
+        return []
+    imported = benchmark.metadata.get("notes", ()) if _is_imported(benchmark) else ()
+    return [*map(str, imported), *unreviewed_note(benchmark.tasks)]
 
 
 def _is_imported(benchmark: Benchmark) -> bool:
