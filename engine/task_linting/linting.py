@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from eval_skills.benchmarks import benchmark_folder, load_benchmark, load_tasks
@@ -39,7 +40,7 @@ def lint(
     stored = None if store is None else StoredItems.of(store, benchmark, folder)
     _look_at_the_past(found, benchmark, stored, runs)
     near, remarks = near_duplicates(benchmark.tasks)
-    findings = ordered([*found.findings, *near, *_unreviewed(benchmark)])
+    findings = ordered([*found.findings, *near, *_unreviewed(benchmark, given)])
     return Lint(
         benchmark=f"{benchmark.id}@{benchmark.version}",
         tasks=len(benchmark.tasks),
@@ -104,8 +105,8 @@ def _look_at_the_past(found: _Found, benchmark: Benchmark, stored: StoredItems |
         found.remarks.append(f"{plural(stored.older, 'stored item')} of tasks that were changed or removed since did not count")
 
 
-def _unreviewed(benchmark: Benchmark) -> list[Finding]:
-    fix = "read and accept it: eval-skills benchmarks review FILE"
+def _unreviewed(benchmark: Benchmark, given: str) -> list[Finding]:
+    fix = f"read and accept it: eval-skills benchmarks review {quote(given)}"
     found = []
     for task in benchmark.tasks:
         if task.lacks_expectation:

@@ -49,7 +49,7 @@ def lint_command(
         raise UsageError(f"--runs is {runs}; give a number of runs from 1 to 1000")
     config = current().config({"benchmarks_dir": benchmarks_dir, "runs": runs})
     folder = Path(config.benchmarks_dir) if config.benchmarks_dir else None
-    past = _past(store)
+    past = past_store(store)
     found = [
         lint(each, benchmarks_dir=folder, store=past, runs=config.runs, evaluator=config.evaluator)
         for each in dict.fromkeys(benchmarks)
@@ -58,7 +58,7 @@ def lint_command(
     return FOUND_ERRORS if any(each.count("error") for each in found) else 0
 
 
-def _past(store: str | None) -> Store | None:
+def past_store(store: str | None) -> Store | None:
     """The store that was named, or the usual one where it is there."""
     try:
         return existing_store(store)
