@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Literal
+from typing import Literal, get_args
 
 from eval_skills.adapters import Confinement, secrets_of
 from eval_skills.core.config.options import JudgeOptions
@@ -28,6 +28,7 @@ from eval_skills.scorers.judging import Judges
 from eval_skills.scorers.judging.budget import Spending
 
 Source = Literal["schema", "store", "model"]
+SOURCES: tuple[Source, ...] = get_args(Source)
 MAX_COUNT = 10_000
 
 _ANYWHERE = "http://127.0.0.1"

@@ -12,7 +12,7 @@ from eval_skills.adapters import Adapter, Confinement, check_skill, open_adapter
 from eval_skills.core.errors import ItemError
 from eval_skills.core.models import Skill
 from eval_skills.core.redaction import Redaction
-from eval_skills.core.text import one_line
+from eval_skills.core.text import one_line, plural
 from eval_skills.engine.task_making.drafts import TaskDraft
 from eval_skills.engine.task_making.from_schema import NO_RIGHT_ANSWER
 
@@ -50,7 +50,7 @@ async def with_reference_answers(
 
         done = list(await asyncio.gather(*map(answered, drafts)))
     first = failures.most_common(1)
-    missing = f"{skill.key} did not answer {failures.total():,} inputs, such as: {first[0][0]}" if first else ""
+    missing = f"{skill.key} did not answer {plural(failures.total(), 'input')}, such as: {first[0][0]}" if first else ""
     return done, [missing] if missing else []
 
 

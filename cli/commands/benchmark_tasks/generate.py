@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Group, Parameter
 
 from eval_skills.cli.commands.benchmark_tasks.lint import past_store
-from eval_skills.cli.configuration import KeyOf, Mark, Own
+from eval_skills.cli.configuration import KeyOf, Mark
 from eval_skills.cli.context import current
 from eval_skills.cli.options import HOW, JUDGED, RESULTS, PastResults, flags_of, option, whole
 from eval_skills.cli.requests import typed
 from eval_skills.core.errors import JudgeError, RunError, UsageError
+from eval_skills.core.text import nearest
 
 if TYPE_CHECKING:
     from eval_skills.core.models import Skill
+    from eval_skills.engine.task_making.making import Source
 
 MADE = Group("What is made", sort_key=1)
 
@@ -24,7 +26,6 @@ def generate_command(
     *,
     output: Annotated[
         Path,
-        Own("the file of the new benchmark"),
         Parameter(group=RESULTS, name=["-o", "--output"], help="File of the new benchmark, such as drafts.json"),
     ],
     skill: Annotated[
@@ -37,7 +38,7 @@ def generate_command(
         str | None, Parameter(group=MADE, help="With --openapi: which one, by operationId or as 'GET /pets'")
     ] = None,
     from_: Annotated[
-        list[Literal["schema", "store", "model"]] | None,
+        list[str] | None,
         Parameter(
             group=MADE, name="--from", consume_multiple=1, help="Where inputs come from: schema store model [default: schema]"
         ),
@@ -66,11 +67,11 @@ def generate_command(
     From the store come the inputs that failed, in runs and in monitored production. Every draft is marked as generated and not
     reviewed; reports say so. Drafts without an expectation are refused by eval until they are reviewed.
 
-    Example: eval-skills benchmarks generate --skill ./skills/weather -o drafts.json
+    Example: eval-skills benchmarks generate --skill weather -o drafts.json
 
-    Example: eval-skills benchmarks generate --skill ./skills/weather -o again.json --from store schema --count 50
+    Example: eval-skills benchmarks generate --skill weather -o again.json --from store
 
-    Example: eval-skills benchmarks generate --skill ./skills/weather -o more.json --model openai/gpt-4o --reference ./skills/good
+    Example: eval-skills benchmarks generate --skill w -o c.json --model openai/a
     """
     from eval_skills.adapters import Confinement
     from eval_skills.cli.output.making import show_made
@@ -83,12 +84,12 @@ def generate_command(
     named = {} if model is None else {"llm": {"model": model}}
     flags = flags_of(max_judge_cost=max_judge_cost, no_judge_cache=no_judge_cache, timeout=timeout) | named
     config = current().config(flags)
-    sources = from_ or (["model"] if typed({"model": model}).get("model") else ["schema"])
+    sources = _sources(from_, by_model=bool(typed({"model": model}).get("model")))
     request = MakingRequest(
         skill=_skill(skill, openapi, operation),
         count=count,
         seed=seed,
-        sources=list(dict.fromkeys(sources)),
+        sources=sources,
         store=past_store(store) if "store" in sources else None,
         judging=JudgeOptions(**config.judge_options()),  # type: ignore[arg-type] # they are its own fields
         reference=None if reference is None else load_skill(reference),
@@ -112,6 +113,15 @@ def _check_file(output: Path, *, force: bool) -> None:
         raise UsageError(f"--output {output}: a benchmark is written as JSON; give a name that ends in .json")
     if output.exists() and not force:
         raise UsageError(f"{output} exists; give another name, or --force to overwrite it")
+
+
+def _sources(given: list[str] | None, *, by_model: bool) -> list[Source]:
+    from eval_skills.engine.task_making.making import SOURCES
+
+    known: dict[str, Source] = {source: source for source in SOURCES}
+    if unknown := next((name for name in given or () if name not in known), None):
+        raise UsageError(f"--from {unknown!r} is unknown{nearest(unknown, known)}; known are {', '.join(known)}")
+    return [known[name] for name in dict.fromkeys(given or (["model"] if by_model else ["schema"]))]
 
 
 def _skill(skill: Path | None, openapi: Path | None, operation: str | None) -> Skill:

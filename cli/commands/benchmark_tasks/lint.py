@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from eval_skills.cli.configuration import Mark, Own
+from eval_skills.cli.configuration import Mark
 from eval_skills.cli.context import current, existing_store
 from eval_skills.cli.options import SHOWN, PastResults, option, whole
 from eval_skills.core.errors import UsageError
@@ -19,9 +19,7 @@ FOUND_ERRORS = 1
 
 
 def lint_command(
-    benchmarks: Annotated[
-        list[str], Own("names those to check"), Mark.ID_OR_PATH, Parameter(help="Ids, or paths of benchmark files or folders")
-    ],
+    benchmarks: Annotated[list[str], Mark.ID_OR_PATH, Parameter(help="Ids, or paths of benchmark files or folders")],
     /,
     *,
     runs: Annotated[

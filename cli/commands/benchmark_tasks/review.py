@@ -8,14 +8,14 @@ from typing import Annotated
 
 from cyclopts import Group, Parameter
 
-from eval_skills.cli.configuration import Mark, Own
+from eval_skills.cli.configuration import Mark
 from eval_skills.core.errors import UsageError
 
 DECIDED = Group("Without a terminal", sort_key=1)
 
 
 def review_command(
-    file: Annotated[Path, Own("names the file to review"), Mark.PATH, Parameter(help="JSON file of a benchmark or of tasks")],
+    file: Annotated[Path, Mark.PATH, Parameter(help="JSON file of a benchmark or of tasks")],
     /,
     *,
     accept: Annotated[
@@ -36,7 +36,7 @@ def review_command(
 
     Example: eval-skills benchmarks review drafts.json
 
-    Example: eval-skills benchmarks review drafts.json --accept schema-001 schema-002 --drop schema-009
+    Example: eval-skills benchmarks review drafts.json --accept schema-001
     """
     from eval_skills.benchmarks.reviewing import Review
     from eval_skills.cli.commands.benchmark_tasks.dialogue import walk_through
