@@ -177,7 +177,7 @@ def check_judges(scorings: dict[str, TaskScoring]) -> dict[str, TaskScoring]:
 def benchmark_warnings(benchmark: Benchmark, request: EvaluateRequest) -> list[str]:
     """What is allowed but probably not intended."""
     imported = benchmark.metadata if _is_imported(benchmark) else {}
-    warnings = [str(warning) for warning in imported.get("warnings", ())]
+    warnings = [*map(str, imported.get("warnings", ())), *unreviewed_note(benchmark.tasks)]
     if benchmark.k > request.runs:
         more = "record more of them" if request.traces else "raise --runs"
         warnings.append(f"pass@{benchmark.k} and pass^{benchmark.k} stay unknown with {request.runs} runs of each task; {more}")

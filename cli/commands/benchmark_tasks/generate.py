@@ -69,7 +69,7 @@ def generate_command(
 
     Example: eval-skills benchmarks generate --skill weather -o drafts.json
 
-    Example: eval-skills benchmarks generate --skill weather -o again.json --from store
+    Example: eval-skills benchmarks generate --skill w -o again.json --from store
 
     Example: eval-skills benchmarks generate --skill w -o c.json --model openai/a
     """
