@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import copy_skill
+from tests.scripted_model import Says, ScriptedModel, failure
 
 Run = Callable[..., Any]
 CALCULATOR = Path(__file__).parents[3] / "examples" / "skills" / "calculator"
@@ -76,3 +77,28 @@ def test_what_makes_no_sense_is_one_line_and_writes_nothing(place: Any, run_here
     result = run_here("benchmarks", "generate", *arguments)
     assert (result.code, says in result.err, result.err.count("\n")) == (2, True, 1), result.err
     assert place.files() == before
+
+
+def test_a_named_model_thinks_up_inputs_and_its_cost_is_said(place: Any, run_here: Run, model: ScriptedModel) -> None:
+    place.write("eval-skills.config.yaml", f"llm: {{apiBase: '{model.url}'}}\n")
+    model.otherwise = Says({"inputs": [{"about": "a sum", "input": '{"expression": "1+1"}'}]})
+    result = generate(run_here, "--model", "openai/scripted", "--count", "1", "--reference", "calculator", "--json")
+    assert result.json["model"]["requests"] == 1
+    [task] = json.loads((place.folder / "d.json").read_text("utf-8"))["tasks"]
+    assert (task["description"], task["inputData"]) == ("a sum", {"expression": "1+1"})
+    assert task["expectedOutput"] == {"type": "exact_match", "value": {"result": 2}}
+    assert task["metadata"]["generated"] == {
+        "by": "model",
+        "model": "openai/scripted",
+        "seed": 0,
+        "reference": "calculator@1.0.0",
+    }
+
+
+def test_a_model_that_cannot_be_asked_is_exit_code_3_and_writes_nothing(place: Any, run_here: Run, model: ScriptedModel) -> None:
+    place.write("eval-skills.config.yaml", f"llm: {{apiBase: '{model.url}'}}\n")
+    model.otherwise = failure(401, "who are you")
+    result = generate(run_here, "--model", "openai/scripted")
+    assert (result.code, result.err.count("\n")) == (3, 1)
+    assert "nothing was written" in result.err
+    assert "d.json" not in place.files()
