@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -17,6 +18,7 @@ from eval_skills.benchmarks.locations import folder_of, locate
 from eval_skills.core.documents.loading import LINES_SUFFIXES, read_document, read_json_lines, validate
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import Benchmark, EvalTask
+from eval_skills.core.text import plural
 
 if TYPE_CHECKING:
     from eval_skills.benchmarks.importers.evalview.judge import JudgeIs
@@ -37,7 +39,8 @@ def load_benchmark(
     `skip_unreadable` its test cases that cannot be used are left out, and `metadata` says which.
 
     `settings` are those that the tasks will be scored with; they name the scorer of a task that names none, and the model that
-    judges. Without them a custom scorer is accepted, since reading a benchmark does not run it. `scorings` takes what was built
+    judges. Without them a custom scorer is accepted, and so is a generated task of which nothing is expected yet, since reading a
+    benchmark does not run it. `scorings` takes what was built
     to check them, by task id: of many tasks that is most of the work of reading.
 
     Raises:
@@ -183,7 +186,12 @@ def _check_tasks(
     scorings: dict[str, TaskScoring] | None,
 ) -> None:
     checked_with = _settings_in(folder_of(file) if file else None, settings)
+    drafts = [index for index, task in enumerate(benchmark.tasks) if task.lacks_expectation]
+    if drafts and settings is not None:
+        raise InputError(_not_reviewed(benchmark, len(drafts), file), source=file, path=f"tasks[{drafts[0]}]")
     for index, task in enumerate(benchmark.tasks):
+        if task.lacks_expectation:
+            continue
         try:
             scoring = _check(task, checked_with)
         except InputError as error:
@@ -191,6 +199,12 @@ def _check_tasks(
             raise InputError(f"{error.message} (task {task.id!r})", source=file, path=place) from None
         if scorings is not None:
             scorings[task.id] = scoring
+
+
+def _not_reviewed(benchmark: Benchmark, drafts: int, file: Path | None) -> str:
+    have = "has" if drafts == 1 else "have"
+    command = f"eval-skills benchmarks review {quote(str(file))}" if file else "eval-skills benchmarks review FILE"
+    return f"{drafts:,} of {plural(len(benchmark.tasks), 'task')} {have} no expectation yet; say what is right: {command}"
 
 
 def _check(task: EvalTask, settings: ScoringSettings) -> TaskScoring:

@@ -65,7 +65,7 @@ COMMANDS = {
         "find": ("find:find_command", "Find skills, best match first."),
         "benchmarks": (
             "benchmarks:benchmarks_app",
-            "List benchmarks, look at their tasks, and import those of other programs.",
+            "List, check, generate, review and import benchmarks.",
         ),
         "history": ("history:history_command", "List past runs, newest first, and how to continue the unfinished ones."),
         "trend": ("trend:trend_command", "Show how a figure of a skill moved from run to run."),

@@ -16,7 +16,7 @@ from eval_skills.core.text import nearest
 if TYPE_CHECKING:
     from eval_skills.core.models import Benchmark
 
-benchmarks_app = App(name="benchmarks", help="List benchmarks, look at their tasks, and import those of other programs.")
+benchmarks_app = App(name="benchmarks", help="List, check, generate, review and import benchmarks.")
 
 READ = Group("What is read", sort_key=1)
 
@@ -144,6 +144,11 @@ def import_benchmark(
     written = write_benchmark(imported, output, force=force) if output is not None and not check else []
     show_import(imported, written)
     return 0
+
+
+benchmarks_app.command("eval_skills.cli.commands.benchmark_tasks.lint:lint_command", name="lint")
+benchmarks_app.command("eval_skills.cli.commands.benchmark_tasks.generate:generate_command", name="generate")
+benchmarks_app.command("eval_skills.cli.commands.benchmark_tasks.review:review_command", name="review")
 
 
 def _check_complexity(given: list[str] | None) -> None:

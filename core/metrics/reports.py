@@ -122,6 +122,7 @@ class _Aggregation:
                 "k": asked.k,
                 "runs": runs,
                 "maxLatencyMs": max_latency_ms,
+                **_unreviewed(asked),
             },
         )
 
@@ -169,6 +170,12 @@ class _Aggregation:
             items=counts.total,
             tasks=len(counts.task),
         )
+
+
+def _unreviewed(asked: Benchmark) -> dict[str, int]:
+    """How many of the tasks were generated and not accepted by anybody, where there are any."""
+    unread = sum(task.is_unreviewed for task in asked.tasks)
+    return {"tasks": len(asked.tasks), "unreviewedTasks": unread} if unread else {}
 
 
 def _judged_figures(counts: TaskCounts, missing: int | None) -> dict[str, Any]:

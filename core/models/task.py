@@ -59,9 +59,19 @@ class EvalTask(Expecting):
         """What the skill is asked: the input, or the inputs of the turns."""
         return self.input_data if self.turns is None else {"turns": [turn.input for turn in self.turns]}
 
+    @property
+    def is_unreviewed(self) -> bool:
+        """Whether a program made it (``metadata.generated``) and nobody has accepted it (``metadata.reviewed``) since."""
+        return isinstance(self.metadata.get("generated"), dict) and self.metadata.get("reviewed") is not True
+
+    @property
+    def lacks_expectation(self) -> bool:
+        """Whether nothing at all is expected, which only an unreviewed task may say: it is a draft that cannot be run."""
+        return self.expects_nothing and all(turn.expects_nothing for turn in self.turns or ())
+
     @model_validator(mode="after")
     def _expects_something(self) -> EvalTask:
-        if self.expects_nothing and all(turn.expects_nothing for turn in self.turns or ()):
+        if self.lacks_expectation and not self.is_unreviewed:
             what = "the answer" if self.turns is None else "any turn, nor of the whole conversation"
             raise ValueError(f"nothing is expected of {what}; give expectedOutput, evaluator, expected, checks or thresholds")
         return self

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from eval_skills.benchmarks import benchmark_folder, checked_benchmark, filter_tasks, load_benchmark, load_tasks
+from eval_skills.benchmarks.generated import unreviewed_note
 from eval_skills.benchmarks.locations import BUILTIN_DIR, builtin_ids, folder_of, locate
 from eval_skills.benchmarks.own_tests import OwnTests, load_own_tests
 from eval_skills.core.config.options import JudgeOptions, ScoringOptions, own_benchmarks
@@ -184,7 +185,7 @@ def check_judges(scorings: dict[str, TaskScoring]) -> dict[str, TaskScoring]:
 def benchmark_warnings(benchmark: Benchmark, request: EvaluateRequest) -> list[str]:
     """What is allowed but probably not intended."""
     imported = benchmark.metadata if _is_imported(benchmark) else {}
-    warnings = [str(warning) for warning in imported.get("warnings", ())]
+    warnings = [*map(str, imported.get("warnings", ())), *unreviewed_note(benchmark.tasks)]
     if (own := _instead_of_built_in(benchmark, request)) is not None:
         warnings.append(f"{benchmark.id}@{benchmark.version} is {own}: it comes before the built-in benchmark of that id")
     if benchmark.k > request.runs:
@@ -207,8 +208,11 @@ def _instead_of_built_in(benchmark: Benchmark, request: EvaluateRequest) -> Path
 
 
 def benchmark_notes(benchmark: Benchmark | None) -> list[str]:
-    """What reports should say of the benchmark: which files of an imported suite are not in it."""
-    return [str(note) for note in benchmark.metadata.get("notes", ())] if benchmark and _is_imported(benchmark) else []
+    """What reports should say of the benchmark: files of a suite that are not in it, and tasks nobody has reviewed."""
+    if benchmark is None:
+        return []
+    imported = benchmark.metadata.get("notes", ()) if _is_imported(benchmark) else ()
+    return [*map(str, imported), *unreviewed_note(benchmark.tasks)]
 
 
 def _is_imported(benchmark: Benchmark) -> bool:

@@ -74,6 +74,8 @@ class TaskScoring:
         expected = task.expected or _NOTHING_EXPECTED
         self._thresholds = task.thresholds or _NO_THRESHOLDS
         place = ""
+        if task.lacks_expectation:
+            raise InputError("nothing is expected of it yet; review it: eval-skills benchmarks review", path=f"task {task.id!r}")
         try:
             self.scorer, self._evaluator = evaluator_of(task, self.settings)
             place = "expected"

@@ -116,6 +116,13 @@ OPTIONS: dict[tuple[str, ...], dict[str, str]] = {
     },
     ("benchmarks", "list"): {"--benchmarks-dir": "", "--tag -t": "", "--complexity": "", "--filter": ""},
     ("benchmarks", "show"): {"--benchmarks-dir": "", "--tag -t": "", "--complexity": "", "--filter": ""},
+    ("benchmarks", "lint"): {"--runs": "1", "--benchmarks-dir": "", "--store": "./eval-store"},
+    ("benchmarks", "generate"): {
+        "--output -o": "", "--skill": "", "--openapi": "", "--operation": "", "--from": "schema", "--count": "30", "--seed": "0",
+        "--reference": "", "--model": "", "--max-judge-cost": "", "--no-judge-cache": "", "--timeout": "30000", "--force": "",
+        "--store": "./eval-store",
+    },
+    ("benchmarks", "review"): {"--accept": "", "--accept-all": "", "--drop": ""},
     ("benchmarks", "import"): {
         "--map": "", "--split": "test", "--licence": "what the folder states", "--id": "from the file's name", "--output": "",
         "--check": "", "--force": "",

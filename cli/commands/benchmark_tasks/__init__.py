@@ -1,0 +1,1 @@
+"""``eval-skills benchmarks lint``, ``generate`` and ``review``: making tasks, and finding out whether they are any good."""

@@ -1,0 +1,147 @@
+"""The walk through unreviewed tasks in a terminal: one key and Enter for each decision, saved at once."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from eval_skills.cli.context import current
+from eval_skills.cli.output.reviewing import show_decided, show_task
+from eval_skills.cli.running import interrupted
+from eval_skills.core.errors import InputError, UsageError, UserError
+
+if TYPE_CHECKING:
+    from eval_skills.benchmarks.reviewing import Review, Task
+
+MENU = "a accept, x expected answer, e editor, s skip, d delete, q quit: "
+
+
+class _Left(Exception):
+    """The review was left."""
+
+
+def walk_through(review: Review) -> None:
+    """Ask about every unreviewed task in turn, until they are through or the person leaves (q, or the end of input).
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C; what was decided before is in the file.
+    """
+    pending = review.pending()
+    accepted, dropped, dialogue = list[str](), list[str](), _Dialogue(review)
+    with interrupted(lambda: "interrupted; what was decided is saved, and the same call goes on"):
+        for number, task_id in enumerate(pending, 1):
+            try:
+                outcome = dialogue.about(task_id, f"{number} of {len(pending)}")
+            except _Left:
+                break
+            accepted += [task_id] if outcome == "accepted" else []
+            dropped += [task_id] if outcome == "dropped" else []
+    show_decided(review, accepted=accepted, dropped=dropped)
+
+
+class _Dialogue:
+    """What is asked about one task after the other; `_text` is an edit that could not be used, for another try."""
+
+    def __init__(self, review: Review) -> None:
+        self._review, self._text = review, ""
+
+    def about(self, task_id: str, place: str) -> str:
+        """``accepted``, ``dropped`` or ``skipped``; asked again until one of them holds."""
+        self._text = ""
+        show_task(self._review.task(task_id), place)
+        while True:
+            key = _typed(MENU).lower()
+            if key in {"s", "skip"}:
+                return "skipped"
+            if key in {"q", "quit"}:
+                raise _Left
+            try:
+                if outcome := self._decided(key, task_id):
+                    return outcome
+            except UserError as error:
+                current().remark(f"not saved: {error}")
+
+    def _decided(self, key: str, task_id: str) -> str:
+        """The outcome; empty where nothing was decided."""
+        if key in {"a", "accept"}:
+            self._review.accept(task_id)
+            return "accepted"
+        if key in {"d", "delete"}:
+            self._review.drop(task_id)
+            return "dropped"
+        if key in {"x", "expected"}:
+            return self._expect(task_id)
+        if key in {"e", "editor"}:
+            return self._edit(task_id)
+        current().remark("give one of the letters a x e s d q, and Enter")
+        return ""
+
+    def _expect(self, task_id: str) -> str:
+        written = _typed("expected answer (JSON, or text; nothing changes nothing): ")
+        if not written:
+            return ""
+        self._review.expect(task_id, _value(written))
+        return "accepted"
+
+    def _edit(self, task_id: str) -> str:
+        before = self._text or json.dumps(self._review.task(task_id), ensure_ascii=False, indent=2) + "\n"
+        after = _edited(before)
+        if after == before and not self._text:
+            current().remark("nothing was changed")
+            return ""
+        self._text = after  # kept: a slip in it does not cost the whole edit
+        self._review.replace(task_id, _task(after))
+        return "accepted"
+
+
+def _typed(prompt: str) -> str:
+    """A line without outer blanks. Raises _Left at the end of input."""
+    try:
+        return input(prompt).strip()
+    except EOFError:
+        current().say("")
+        raise _Left from None
+
+
+def _value(written: str) -> Any:
+    """JSON where it is some, else the text as it is."""
+    try:
+        return json.loads(written, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return written
+
+
+def _refuse(name: str) -> Any:
+    raise ValueError(name)
+
+
+def _task(text: str) -> Task:
+    try:
+        task: Task = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"not valid JSON: {error}; e opens it again") from None
+    return task
+
+
+def _edited(text: str) -> str:
+    """The text after the person's editor has had it.
+
+    Raises:
+        UsageError: there is no such program, or it failed.
+    """
+    command = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "task.json"
+        file.write_text(text, encoding="utf-8")
+        try:
+            done = subprocess.run([*command, str(file)], check=False)  # noqa: S603 - the person's own editor
+        except OSError as error:
+            raise UsageError(f"{command[0]} cannot be started ({error.strerror}); set EDITOR") from None
+        if done.returncode:
+            raise UsageError(f"{command[0]} ended with exit code {done.returncode}")
+        return file.read_text(encoding="utf-8")

@@ -1,0 +1,117 @@
+"""All checks of one benchmark."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from dataclasses import asdict
+from pathlib import Path
+from shlex import quote
+from typing import Any
+
+from eval_skills.benchmarks import benchmark_folder, load_benchmark, load_tasks
+from eval_skills.benchmarks.locations import folder_of
+from eval_skills.core.models import Benchmark
+from eval_skills.core.store import Store
+from eval_skills.core.text import plural
+from eval_skills.engine.task_linting.case import NO_ANSWER_KNOWN, Case, Unchecked, case_of, expectations_of
+from eval_skills.engine.task_linting.discrimination import Resolution, StoredItems, never_discriminating, too_few_tasks
+from eval_skills.engine.task_linting.duplicates import duplicates, near_duplicates
+from eval_skills.engine.task_linting.expectations import impossible, leaked
+from eval_skills.engine.task_linting.finding import Finding, Lint, ordered
+from eval_skills.engine.task_linting.trivial import empty_answers, no_negative_cases, trivial_shares
+from eval_skills.scorers import ScoringSettings
+
+
+def lint(
+    given: str, *, benchmarks_dir: Path | None = None, store: Store | None = None, runs: int = 1, evaluator: str = "exact"
+) -> Lint:
+    """Check the benchmark of that id, file or folder. No model is asked and none of its own code is run.
+
+    `store` says how its tasks went so far; without one that is not checked. `runs` of each task are what a comparison would
+    have. `evaluator` judges tasks that name none.
+
+    Raises:
+        InputError: it cannot be read, or a task in it is malformed.
+    """
+    benchmark, folder = _read(given, benchmarks_dir)
+    settings = ScoringSettings(allow_custom_code=True, benchmark_folder=folder, default_evaluator=evaluator)
+    found = asyncio.run(_of_expectations(benchmark, settings))
+    stored = None if store is None else StoredItems.of(store, benchmark, folder)
+    _look_at_the_past(found, benchmark, stored, runs)
+    near, remarks = near_duplicates(benchmark.tasks)
+    findings = ordered([*found.findings, *near, *_unreviewed(benchmark, given)])
+    return Lint(
+        benchmark=f"{benchmark.id}@{benchmark.version}",
+        tasks=len(benchmark.tasks),
+        findings=findings,
+        checked=found.checked,
+        unchecked=dict(found.unchecked.most_common()),
+        figures=found.figures,
+        remarks=[*found.remarks, *remarks],
+    )
+
+
+def _read(given: str, benchmarks_dir: Path | None) -> tuple[Benchmark, Path | None]:
+    path = Path(given)
+    if path.is_file() and path.suffix.lower() != ".toml":
+        return load_tasks(path), folder_of(path)
+    benchmark = load_benchmark(given, benchmarks_dir=benchmarks_dir)
+    return benchmark, benchmark_folder(given, benchmarks_dir=benchmarks_dir)
+
+
+class _Found:
+    """What the checks have found so far."""
+
+    def __init__(self) -> None:
+        self.findings: list[Finding] = []
+        self.unchecked: Counter[str] = Counter()
+        self.figures: dict[str, Any] = {}
+        self.remarks: list[str] = []
+        self.checked = 0
+
+
+async def _of_expectations(benchmark: Benchmark, settings: ScoringSettings) -> _Found:
+    found, cases = _Found(), list[Case]()
+    for task_id, label, task in expectations_of(benchmark):
+        try:
+            case = case_of(task_id, label, task, settings)
+            cases.append(case)
+            found.findings += await impossible(case)
+        except Unchecked as reason:
+            if str(reason) != NO_ANSWER_KNOWN:  # the rule itself is checked with trivial answers
+                found.unchecked[str(reason)] += 1
+    found.checked = len(cases)
+    shares, empty = await trivial_shares(cases)
+    found.figures["trivialAnswers"] = {name: asdict(share) for name, share in shares.items()}
+    found.findings += [*no_negative_cases(shares), *empty_answers(cases, empty), *leaked(cases)]
+    found.findings += await duplicates(benchmark.tasks, {case.task: case for case in cases if case.task == case.label})
+    return found
+
+
+def _look_at_the_past(found: _Found, benchmark: Benchmark, stored: StoredItems | None, runs: int) -> None:
+    sample = None if stored is None else stored.sample
+    resolution = Resolution.of(len(benchmark.tasks), runs, sample)
+    found.findings += too_few_tasks(len(benchmark.tasks), runs, resolution)
+    found.figures["smallestDifference"] = {**asdict(resolution), "tasks": len(benchmark.tasks), "runs": runs}
+    if stored is None:
+        found.remarks.append("no store: whether tasks tell skills apart was not checked; name one with --store")
+        return
+    found.findings += never_discriminating(stored)
+    found.figures["stored"] = {"items": len(stored.rows), "ofOlderTasks": stored.older}
+    if stored.rows.empty:
+        found.remarks.append("the store holds no items of these tasks: whether they tell skills apart was not checked")
+    if stored.older:
+        found.remarks.append(f"{plural(stored.older, 'stored item')} of tasks that were changed or removed since did not count")
+
+
+def _unreviewed(benchmark: Benchmark, given: str) -> list[Finding]:
+    fix = f"read and accept it: eval-skills benchmarks review {quote(given)}"
+    found = []
+    for task in benchmark.tasks:
+        if task.lacks_expectation:
+            found.append(Finding("no-expectation", "error", task.id, "nothing is expected of the answer yet", fix))
+        elif task.is_unreviewed:
+            by = task.metadata["generated"].get("by", "a program")
+            found.append(Finding("unreviewed", "warning", task.id, f"generated by {by} and not reviewed", fix))
+    return found

@@ -1,0 +1,205 @@
+"""`benchmarks review`, in a terminal and without one."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import select
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+MARK = {"generated": {"by": "schema", "seed": 1}, "reviewed": False}
+PROMPT, DEADLINE_S = "q quit: ", 60.0
+
+
+def drafts(*tasks: dict[str, Any]) -> dict[str, Any]:
+    named = [{"id": f"t{n}", "inputData": {"n": n}, "metadata": MARK, **task} for n, task in enumerate(tasks)]
+    return {"id": "d", "name": "D", "version": "1.0.0", "tasks": named}
+
+
+KNOWN: dict[str, Any] = {"expectedOutput": {"value": 1}}
+
+
+class Terminal:
+    """A call in a pseudo-terminal of 80 columns."""
+
+    def __init__(self, folder: Path, *arguments: str, editor: str = "false") -> None:
+        self.shown = ""
+        self._pid, self._fd = pty.fork()
+        if self._pid == 0:
+            os.chdir(folder)
+            os.environ |= {"COLUMNS": "80", "EDITOR": editor, "NO_COLOR": "1", "HOME": str(folder)}
+            os.environ.pop("VISUAL", None)
+            os.execv(sys.executable, [sys.executable, "-m", "eval_skills.cli", *arguments])
+
+    def until(self, text: str) -> str:
+        """What is shown until this text, which it is waited for."""
+        begin = len(self.shown)
+        while text not in self.shown[begin:]:
+            if not (more := self._read()):
+                raise AssertionError(f"{text!r} was never shown; there was {self.shown!r}")
+            self.shown += more
+        return self.shown[begin:]
+
+    def type(self, text: str) -> None:
+        os.write(self._fd, text.encode())
+
+    def code(self) -> int:
+        while more := self._read():
+            self.shown += more
+        _, status = os.waitpid(self._pid, 0)
+        os.close(self._fd)
+        self._pid = 0
+        return os.waitstatus_to_exitcode(status)
+
+    def stop(self) -> None:
+        if self._pid:
+            os.kill(self._pid, signal.SIGKILL)
+            os.waitpid(self._pid, 0)
+            os.close(self._fd)
+
+    def _read(self) -> str:
+        ready, _, _ = select.select([self._fd], [], [], DEADLINE_S)
+        try:
+            return os.read(self._fd, 65_536).decode("utf-8", "replace") if ready else ""
+        except OSError:  # the other side is closed
+            return ""
+
+
+@pytest.fixture
+def begin(place: Any) -> Iterator[Callable[..., Terminal]]:
+    opened: list[Terminal] = []
+
+    def start(*arguments: str, editor: str = "false") -> Terminal:
+        opened.append(Terminal(place.folder, "benchmarks", "review", *arguments, editor=editor))
+        return opened[-1]
+
+    yield start
+    for each in opened:
+        each.stop()
+
+
+def tasks(place: Any) -> dict[str, Any]:
+    return {task["id"]: task for task in json.loads((place.folder / "d.json").read_text("utf-8"))["tasks"]}
+
+
+def reviewed(place: Any) -> list[str]:
+    return [name for name, task in tasks(place).items() if task["metadata"]["reviewed"]]
+
+
+def test_each_decision_is_saved_before_the_next_question(place: Any, begin: Callable[..., Terminal]) -> None:
+    place.write("d.json", drafts(KNOWN, {}, KNOWN, KNOWN, KNOWN))
+    terminal = begin("d.json")
+    terminal.until(PROMPT)
+    terminal.type("a\n")
+    assert "2 of 5  t1" in terminal.until(PROMPT)
+    assert reviewed(place) == ["t0"]
+    terminal.type("a\n")
+    assert "not saved: task 't1' expects nothing yet" in " ".join(terminal.until(PROMPT).split())
+    terminal.type("x\n")
+    terminal.until("nothing): ")
+    terminal.type("żółć\n")
+    terminal.until(PROMPT)
+    assert tasks(place)["t1"]["expectedOutput"] == {"type": "exact_match", "value": "żółć"}
+    terminal.type("d\n")
+    terminal.until(PROMPT)
+    assert "t2" not in tasks(place)
+    terminal.type("s\n")
+    terminal.until(PROMPT)
+    terminal.type("q\n")
+    assert terminal.code() == 0
+    assert "d.json: 2 accepted, 1 deleted, 2 not reviewed" in terminal.shown
+
+
+def test_a_review_goes_on_where_it_was_left(place: Any, begin: Callable[..., Terminal]) -> None:
+    place.write("d.json", drafts(KNOWN, KNOWN))
+    first = begin("d.json")
+    first.until(PROMPT)
+    first.type("a\n")
+    first.until(PROMPT)
+    first.type("\x04")
+    assert first.code() == 0
+    assert "1 of 1  t1" in begin("d.json").until(PROMPT)
+
+
+def test_ctrl_c_is_130_and_loses_nothing(place: Any, begin: Callable[..., Terminal]) -> None:
+    place.write("d.json", drafts(KNOWN, KNOWN))
+    terminal = begin("d.json")
+    terminal.until(PROMPT)
+    terminal.type("a\n")
+    terminal.until(PROMPT)
+    terminal.type("\x03")
+    assert terminal.code() == 130
+    assert "what was decided is saved" in terminal.shown
+    assert reviewed(place) == ["t0"]
+
+
+def test_an_editor_changes_the_whole_task_and_a_slip_costs_nothing(place: Any, begin: Callable[..., Terminal]) -> None:
+    place.write("d.json", drafts(KNOWN))
+    place.write("broken.py", "import sys; open(sys.argv[1], 'a').write('oops')")
+    terminal = begin("d.json", editor=f"{sys.executable} broken.py")
+    terminal.until(PROMPT)
+    terminal.type("e\n")
+    assert "not saved: not valid JSON" in terminal.until(PROMPT)
+    place.write(
+        "broken.py",
+        "import sys; p = sys.argv[1]; t = open(p).read(); open(p, 'w').write(t.replace('oops', '').replace('t0', 'new'))",
+    )
+    terminal.type("e\n")
+    assert terminal.code() == 0
+    assert reviewed(place) == ["new"]
+
+
+@pytest.mark.parametrize(
+    ("editor", "says"), [("false", "exit code 1"), ("no-such-editor", "set EDITOR"), ("true", "nothing was changed")]
+)
+def test_an_editor_that_does_nothing_decides_nothing(place: Any, begin: Callable[..., Terminal], editor: str, says: str) -> None:
+    place.write("d.json", drafts(KNOWN))
+    terminal = begin("d.json", editor=editor)
+    terminal.until(PROMPT)
+    terminal.type("e\n")
+    assert says in terminal.until(PROMPT)
+    assert reviewed(place) == []
+
+
+def test_no_line_is_wider_than_80_columns(place: Any, begin: Callable[..., Terminal]) -> None:
+    long = {"inputData": {"q": "long " * 100, "\x1b[31m": "ü" * 200}, **KNOWN}
+    place.write("d.json", drafts(long))
+    shown = begin("d.json").until(PROMPT)
+    assert max(map(len, shown.splitlines())) <= 80
+    assert "\x1b[31m" not in shown
+
+
+def test_without_a_terminal_the_options_decide(place: Any, run_here: Run) -> None:
+    place.write("d.json", drafts(KNOWN, {}, KNOWN, KNOWN))
+    refused = run_here("benchmarks", "review", "d.json")
+    assert (refused.code, "--accept-all" in refused.err) == (2, True)
+    result = run_here("benchmarks", "review", "d.json", "--accept", "t0", "--drop", "t2", "--json")
+    assert result.json == {"file": "d.json", "accepted": ["t0"], "dropped": ["t2"], "unreviewed": ["t1", "t3"]}
+    everything = run_here("benchmarks", "review", "d.json", "--accept-all")
+    assert "1 accepted, 0 deleted, 1 not reviewed" in everything.out
+    assert "1 task left, which expect nothing yet: t1" in everything.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        pytest.param(["d.json", "--accept", "t9"], "has no task 't9'", id="unknown"),
+        pytest.param(["d.json", "--accept", "t0", "--drop", "t0"], "both name 't0'", id="both"),
+        pytest.param(["nowhere.json", "--accept-all"], "no such file", id="no-file"),
+        pytest.param(["d.json", "--accept", "t1"], "expects nothing yet", id="no-expectation"),
+    ],
+)
+def test_what_cannot_be_decided_is_refused(place: Any, run_here: Run, arguments: list[str], says: str) -> None:
+    file = place.write("d.json", drafts(KNOWN, {}))
+    before = file.read_bytes()
+    result = run_here("benchmarks", "review", *arguments)
+    assert (result.code, says in result.err, result.err.count("\n")) == (2, True, 1)
+    assert file.read_bytes() == before
