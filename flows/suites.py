@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from time import monotonic, sleep
+from typing import Any
 from uuid import UUID
 
 import httpx
@@ -44,11 +45,19 @@ def _here(request: EvaluateRequest) -> Evaluated:
 
 def _begin(asked: Asked) -> FlowRun | Evaluated:
     try:
-        flow_run = run_deployment(str(asked.via), parameters={"request": asked.request.to_json()}, timeout=0)
+        flow_run = run_deployment(str(asked.via), parameters={"request": _elsewhere(asked.request)}, timeout=0)
     except Exception as error:  # noqa: BLE001 - as above
         return Evaluated(problems=[f"deployment {asked.via} could not be started: {told(error)}"])
     assert isinstance(flow_run, FlowRun)
     return flow_run
+
+
+def _elsewhere(request: EvaluateRequest) -> dict[str, Any]:
+    """The request as JSON, for a process that may run in another folder: ./benchmarks is its own there, unless one is named."""
+    document = request.to_json()
+    if "benchmarks_dir" not in request.model_fields_set:
+        del document["benchmarksDir"]
+    return document
 
 
 def _there(begun: FlowRun | Evaluated | None, asked: Asked, deadline: float) -> Evaluated:
