@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from eval_skills.core.diff.tasks import MISSING_KINDS
 from eval_skills.core.models import Benchmark
 from eval_skills.core.statistics.paired import tasks_needed
 from eval_skills.core.statistics.planning import Counts
@@ -15,7 +16,7 @@ from eval_skills.core.store import Store
 from eval_skills.core.store.store import is_primary
 from eval_skills.core.text import plural
 from eval_skills.engine.definition.benchmark import digests_of_the_same
-from eval_skills.engine.planning.plan import MISSING_KINDS, StoredSample, shown_effect, task_chances
+from eval_skills.engine.planning.plan import StoredSample, shown_effect, task_chances
 from eval_skills.engine.task_linting.finding import Finding
 
 if TYPE_CHECKING:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from eval_skills.benchmarks import filter_tasks
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import Benchmark
 
-TASKS = [
+TASKS: list[dict[str, Any]] = [
     {"id": "a", "inputData": {"operation": "reverse"}, "metadata": {"level": 1, "seen": True, "a.b": "dotted"}, "weight": 2},
     {"id": "b", "inputData": {"operation": "reverse", "steps": [{"n": 1}, {"n": 2}]}, "metadata": {"level": "2"}},
     {"id": "c", "inputData": {"operation": "add"}, "metadata": {"level": 2}, "tags": ["math", "long"]},
