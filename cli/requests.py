@@ -23,8 +23,8 @@ OF_ONE_CALL = (*_ASKED, "resume", "retry_errors", "dry_run")
 
 _OF_CALLS = ("skills_dir", "query", "tags", "adapter", "runs", "retries")
 _JUDGED_BY = (
-    "a task is judged by one where its evaluator is llm_judge, rubric, trajectory_judge or hallucination, and where its "
-    "checks.hallucination has the mode judged or both"
+    "a task is judged by one where its evaluator is llm_judge, goal_achieved, rubric, trajectory_judge or hallucination, where "
+    "its checks.hallucination has the mode judged or both, and where it has a simulated user"
 )
 
 
@@ -118,7 +118,7 @@ def unused_judge_options(judging: JudgeFlags, scorings: Mapping[str, TaskScoring
     What the configuration says holds for many calls, so nothing is said of that.
     """
     options = typed_options(judging)
-    asked = {model: None for scoring in scorings.values() for model in scoring.models}
+    asked = {model: None for each in scorings.values() for model in (*each.models, *each.simulators)}
     if options and not asked:
         do = "does" if len(options) == 1 else "do"
         return [f"{listed(options)} {do} nothing here: no task is judged by a model; {_JUDGED_BY}"]

@@ -17,7 +17,8 @@
     │  │  └─ SkillUnavailable   … and another attempt may succeed
     │  ├─ SkillTimeout      the deadline passed                        (status timeout)
     │  ├─ ScorerError       the scorer itself failed                   (kind scorer)
-    │  └─ JudgeError        the judging model failed                   (kind judge)
+    │  ├─ JudgeError        the judging model failed                   (kind judge)
+    │  └─ SimulatorError    the model that plays the user failed       (kind simulator)
 """
 
 from __future__ import annotations
@@ -145,4 +146,17 @@ class JudgeError(ItemError):
 
     def __init__(self, message: str, *, code: str = "JUDGE_ERROR", retry_after_s: float | None = None) -> None:
         super().__init__(message, retry_after_s=retry_after_s)
+        self.code = code
+
+
+class SimulatorError(ItemError):
+    """The model that plays the user could not be reached, or wrote no readable message; `code` is that of its `JudgeError`.
+
+    `known` has the turns so far, which are all answered. It says nothing about the skill.
+    """
+
+    kind = "simulator"
+
+    def __init__(self, message: str, *, code: str = "SIMULATOR_ERROR") -> None:
+        super().__init__(message)
         self.code = code

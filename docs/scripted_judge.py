@@ -2,7 +2,8 @@
 
 Of two answers the longer one is better; the model ``hasty`` takes the first one. A single answer is right where it holds a
 word of courtesy, and wrong otherwise. A text's vector counts its words. An answer claims its sentences; a context supports those
-that stand in it, and is of use where it has a long word of the reference answer.
+that stand in it, and is of use where it has a long word of the reference answer. As a user it answers "when?" with "on
+Friday", and a goal is reached where the agent has "booked".
 """
 
 from __future__ import annotations
@@ -47,6 +48,18 @@ def _about_claims(asked: Asked, materials: dict[str, str]) -> Says | None:
     return None
 
 
+def _about_a_conversation(asked: Asked, turns: list[dict[str, str]]) -> Says:
+    if "play a user" not in asked.prompt:
+        booked = "booked" in turns[-1]["agent"]
+        return Says(
+            {"reasoning": "the agent says so" if booked else "nothing is booked", "choice": "reached" if booked else "missed"}
+        )
+    if not turns:
+        return Says({"reason": "to begin", "done": False, "message": "I want to go to Bern"})
+    asks = "when?" in turns[-1]["agent"]
+    return Says({"reason": "it asks" if asks else "the trip is booked", "done": not asks, "message": "on Friday" if asks else ""})
+
+
 def _vector(text: str) -> list[float]:
     counts = [0.0] * 64
     for word in re.findall(r"\w+", text.lower()):
@@ -58,6 +71,8 @@ def _reply(asked: Asked) -> Says:
     if asked.path.endswith("/embeddings"):
         return embedding(*_vector(asked.prompt))
     materials = dict(SHOWN.findall(asked.prompt))
+    if "conversation" in materials or "play a user" in asked.prompt:
+        return _about_a_conversation(asked, json.loads(materials.get("conversation", "[]")))
     if (about := _about_claims(asked, materials)) is not None:
         return about
     if "first answer" in materials and asked.body["model"] == "hasty":

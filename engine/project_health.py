@@ -15,7 +15,13 @@ from eval_skills.core.errors import UserError
 from eval_skills.core.redaction import Redaction, values_of_variables
 from eval_skills.core.skills import load_skills
 from eval_skills.core.text import plural
-from eval_skills.engine.definition.benchmark import check_judges, resolve_benchmark, resolve_scored, scoring_settings
+from eval_skills.engine.definition.benchmark import (
+    check_judges,
+    check_simulators,
+    resolve_benchmark,
+    resolve_scored,
+    scoring_settings,
+)
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.nightly.request import Suite, load_suites
 from eval_skills.scorers import TaskScoring
@@ -65,25 +71,29 @@ def _others(request: EvaluateRequest) -> Iterator[Check]:
 
 def _judge(request: EvaluateRequest, scorings: dict[str, TaskScoring]) -> Iterator[Check]:
     """The judging model, where one is configured or the configured benchmark needs one."""
-    models = {model or request.llm.model for scoring in scorings.values() for model in scoring.models}
+    models = {model or request.llm.model for each in scorings.values() for model in (*each.models, *each.simulators)}
     if not models and request.llm.model is None:
         return
     name = ", ".join(sorted(filter(None, models or {request.llm.model}))) or "none"
     try:
         check_judges(scorings)
+        check_simulators(scorings)
         scoring_settings(request, None).judges.judge(request.llm.model or min(filter(None, models))).check_name()
     except UserError as error:
         yield Check(JUDGE, name, "failed", str(error), "name a model with llm.model, as PROVIDER/MODEL")
         return
     asked = sum(bool(scoring.models) for scoring in scorings.values())
+    needed = asked or any(scoring.simulators for scoring in scorings.values())
     unset = [each for model in sorted(filter(None, models or {request.llm.model})) if (each := _unset_key(request, model))]
     if unset:
-        status: Status = "failed" if asked else "warning"
+        status: Status = "failed" if needed else "warning"
         yield Check(
             JUDGE, name, status, f"its key is not set: {', '.join(unset)}", "set it, or name its variable with llm.apiKeyEnv"
         )
         return
-    yield Check(JUDGE, name, "ok", f"judges {plural(asked, 'task')} of {request.benchmark}; it was not asked here")
+    played = sum(bool(scoring.simulators) for scoring in scorings.values())
+    plays = f" and plays the user of {played:,}" if played else ""
+    yield Check(JUDGE, name, "ok", f"judges {plural(asked, 'task')}{plays} of {request.benchmark}; it was not asked here")
 
 
 def _unset_key(request: EvaluateRequest, model: str) -> str:

@@ -41,10 +41,10 @@ def plan_items(request: EvaluateRequest) -> RunPlan:
     made = plan_made_of(request)
     if request.resume:
         resumed = made or resumed_plan(request)
-        resumed.remarks.extend(check_judges_ready(resumed.scorings) if resumed.items else ())
+        resumed.remarks.extend(check_judges_ready(resumed.scorings, simulators=resumed.calls_skills) if resumed.items else ())
         return resumed
     plan = made or make_plan(request)
-    plan.remarks.extend(check_judges_ready(plan.scorings))
+    plan.remarks.extend(check_judges_ready(plan.scorings, simulators=plan.calls_skills))
     manifest = manifest_of(plan).model_copy(update={"flow_run_id": None if own is None else str(own.id)})
     write_manifest(plan.store.run_folder(plan.run_id), manifest, secrets=plan.secrets())
     return plan

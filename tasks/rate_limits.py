@@ -26,8 +26,8 @@ def apply_rate_limits(scorings: Scorings) -> None:
     A limit is made with ``prefect gcl create eval-skills-judge-openai-gpt-4o --limit 60 --slot-decay-per-second 1``: sixty
     requests at once, then one a second, over all runs of this server. It is looked up when a run starts.
     """
-    if (judges := judges_of(scorings)) is not None:
-        limit_judges(judges, {model for scoring in scorings.values() for model in scoring.models})
+    if (judges := judges_of(scorings, simulators=True)) is not None:
+        limit_judges(judges, {model for each in scorings.values() for model in (*each.models, *each.simulators)})
 
 
 def limit_judges(judges: Judges, models: Iterable[str | None]) -> None:

@@ -27,13 +27,13 @@ def is_deepeval(source: Source) -> bool:
     """Whether the entries are goldens of deepeval."""
     keys = source.keys
     single = "input" in keys and bool(keys & {"expected_output", "actual_output", "expected_tools", "retrieval_context"})
-    return single or {"scenario", "expected_outcome"} <= keys
+    return single or ("scenario" in keys and bool(keys & {"expected_outcome", "user_description"}))
 
 
 def deepeval_task(row: Row, source: Source) -> Task:
-    """A golden: its expected tools, and its expected output judged by a model."""
+    """A golden: its expected tools, and its expected output judged by a model; or a conversation with a simulated user."""
     if row.has("scenario") or row.has("turns"):
-        raise Skip("it is a conversation of several turns, which cannot be evaluated yet")
+        return _simulated(row, source)
     notes = ("context", "additional_metadata", "comments", "source_file")
     more: Task = {"metadata": {name: row.data[name] for name in notes if row.has(name)}}
     if row.has("name"):
@@ -47,6 +47,25 @@ def deepeval_task(row: Row, source: Source) -> Task:
     if tools:
         return {"inputData": asked, **more}
     raise Skip("it expects neither an output nor tools")
+
+
+def _simulated(row: Row, source: Source) -> Task:
+    """A conversational golden: the scenario is what the user wants, and the expected outcome is what a model judges by."""
+    if row.has("turns") and row.data["turns"]:
+        raise Skip("its conversation has begun already, and the skill was not there")
+    source.say("a model plays the user of each scenario, and judges the outcome (goal_achieved); name it with --judge-model")
+    user = {"goal": row.text("scenario")}
+    if row.has("user_description"):
+        user["persona"] = row.text("user_description")
+    notes = ("context", "additional_metadata", "comments", "source_file")
+    more: Task = {"metadata": {name: row.data[name] for name in notes if row.has(name)}}
+    if row.has("name"):
+        more["description"] = row.text("name")
+    if row.has("expected_outcome"):
+        outcome = row.text("expected_outcome")
+        user["stopWhen"] = f"As soon as this has come about, or clearly cannot come about: {outcome}"
+        more["evaluator"] = {"type": "goal_achieved", "goal": outcome}
+    return {"user": user, **more}
 
 
 def _tool_name(row: Row, tool: Any) -> str:

@@ -127,7 +127,7 @@ def _counted(counts: dict[str, int]) -> str:
 def _task(task: EvalTask) -> dict[str, Any]:
     several = None if task.evaluators is None else described(task.evaluators, task.combine)
     dimensions = "agent run" if task.expected is not None and not task.expected.is_empty else None
-    turns = None if task.turns is None else plural(len(task.turns), "turn")
+    turns = "goal_achieved" if task.user is not None else None if task.turns is None else plural(len(task.turns), "turn")
     return {
         "id": task.id,
         "description": task.description,

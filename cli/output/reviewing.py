@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MAX_LINES, MAX_CHARS = 24, 400
 """So much of each part of a task is shown; the editor has all of it."""
 
-_OWN = ("id", "description", "tags", "metadata", "inputData", "input_data", "turns")
+_OWN = ("id", "description", "tags", "metadata", "inputData", "input_data", "turns", "user")
 
 
 def show_task(task: Task, place: str) -> None:
@@ -29,7 +29,7 @@ def show_task(task: Task, place: str) -> None:
     about = {
         "about": task.get("description", ""),
         "made": ", ".join(f"{name} {_short(fact)}" for name, fact in made.items() if name != "needs"),
-        "asks": task.get("turns", task.get("inputData", task.get("input_data", {}))),
+        "asks": next((task[name] for name in ("turns", "user", "inputData", "input_data") if name in task), {}),
         "expects": {name: part for name, part in task.items() if name not in _OWN} or "nothing yet",
         "needs": made.get("needs", ""),
     }

@@ -75,7 +75,8 @@ class AtBound(Model):
 
 
 class MissingItems(Model):
-    """Items without a verdict of the skill (error kinds infra, scorer, judge), and how far they could move the mean difference.
+    """Items without a verdict of the skill (error kinds infra, scorer, judge, simulator), and how far they could move the mean
+    difference.
 
     `lower` takes those after as failed and those before as passed, `upper` the other way round; `at_lower` and `at_upper` are
     what the test says there.

@@ -25,7 +25,7 @@ from eval_skills.core.statistics.paired import (
 )
 from eval_skills.core.statistics.rates import FloatArray
 
-MISSING_KINDS = frozenset({"infra", "scorer", "judge"})
+MISSING_KINDS = frozenset({"infra", "scorer", "judge", "simulator"})
 """Error kinds that leave open whether the skill would have passed."""
 
 _SAME = 1e-12

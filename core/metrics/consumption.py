@@ -39,6 +39,9 @@ class Consumption:
     judge_tokens: FloatArray | None = None
     judge_cost_usd: FloatArray | None = None
     judge_requests: FloatArray | None = None
+    user_tokens: FloatArray | None = None
+    user_cost_usd: FloatArray | None = None
+    user_requests: FloatArray | None = None
     unjudged: npt.NDArray[np.bool_] | None = None
     missing: npt.NDArray[np.bool_] | None = None
     recorded: bool = False
@@ -58,6 +61,9 @@ class Consumption:
             judge_tokens=table.amounts("judge_tokens"),
             judge_cost_usd=table.amounts("judge_cost_usd"),
             judge_requests=table.amounts("judge_requests"),
+            user_tokens=table.amounts("user_tokens"),
+            user_cost_usd=table.amounts("user_cost_usd"),
+            user_requests=table.amounts("user_requests"),
             unjudged=_errors_of(table, {"judge"}),
             missing=_errors_of(table, MISSING_KINDS),
             first_token_ms=table.amounts("time_to_first_token_ms"),
@@ -91,16 +97,9 @@ class Consumption:
             completion_tokens=None if completion is None else int(completion),
             total_tokens=None if prompt is None or completion is None else int(prompt + completion),
             estimated_usd=cost,
-            **self._judging(rows),
+            **_paid_model("judge", self.judge_tokens, self.judge_cost_usd, self.judge_requests, rows),
+            **_paid_model("user", self.user_tokens, self.user_cost_usd, self.user_requests, rows),
         )
-
-    def _judging(self, rows: slice) -> dict[str, Any]:
-        tokens, cost = self.judge_tokens, self.judge_cost_usd
-        total = _known_sum(tokens, rows)
-        unpriced = tokens is not None and cost is not None and bool(np.isnan(cost[rows][~np.isnan(tokens[rows])]).any())
-        spent = None if unpriced else _known_sum(cost, rows)
-        sums = {"judge_tokens": total, "judge_requests": _known_sum(self.judge_requests, rows)}
-        return {name: None if total is None else int(total) for name, total in sums.items()} | {"judge_cost_usd": spent}
 
     def unjudged_items(self, rows: slice) -> int | None:
         """How many of the rows a judging model could not judge; None where it is not known, or no model was asked."""
@@ -132,6 +131,16 @@ class Consumption:
             return None
         known = self.started_at[rows][~np.isnat(self.started_at[rows])]
         return known if len(known) else None
+
+
+def _paid_model(
+    name: str, tokens: FloatArray | None, cost: FloatArray | None, requests: FloatArray | None, rows: slice
+) -> dict[str, Any]:
+    """What a model beside the skill was paid: the cost is unknown where that of a single item is."""
+    unpriced = tokens is not None and cost is not None and bool(np.isnan(cost[rows][~np.isnan(tokens[rows])]).any())
+    sums = {f"{name}_tokens": _known_sum(tokens, rows), f"{name}_requests": _known_sum(requests, rows)}
+    spent = None if unpriced else _known_sum(cost, rows)
+    return {column: None if total is None else int(total) for column, total in sums.items()} | {f"{name}_cost_usd": spent}
 
 
 def _known_sum(amounts: FloatArray | None, rows: slice) -> float | None:

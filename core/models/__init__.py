@@ -24,8 +24,9 @@ from eval_skills.core.models.report import (
     TaskResult,
     TokenCost,
 )
-from eval_skills.core.models.response import SkillResponse, ToolCall, TurnResponse, Usage
+from eval_skills.core.models.response import Simulation, SkillResponse, ToolCall, TurnResponse, Usage
 from eval_skills.core.models.result import Attempt, ItemResult, Reason, Status, TurnResult, Verdict
+from eval_skills.core.models.simulated_user import SimulatedUser
 from eval_skills.core.models.skill import ADAPTER_TYPES, AdapterType, Skill
 from eval_skills.core.models.task import Benchmark, EvalTask
 
@@ -50,6 +51,8 @@ __all__ = [
     "Model",
     "Ranking",
     "Reason",
+    "SimulatedUser",
+    "Simulation",
     "Skill",
     "SkillCompletionReport",
     "SkillResponse",

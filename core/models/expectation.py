@@ -146,11 +146,14 @@ class Expected(Model):
 
 
 class Thresholds(Model):
-    """Gates, each passed at equality: a score in points of 100, a cost in USD, a latency in ms."""
+    """Gates, each passed at equality: a score in points of 100, a cost in USD, a latency in ms, a number of turns."""
 
     min_score: float | None = Field(default=None, ge=0, le=100)
     max_cost: float | None = Field(default=None, ge=0)
     max_latency: float | None = Field(default=None, ge=0)
+    max_turns_used: int | None = Field(
+        default=None, ge=1, exclude_if=lambda limit: limit is None
+    )  # not in the JSON of other tasks: their digests are older
 
 
 class Weights(Model):

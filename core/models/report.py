@@ -50,9 +50,9 @@ class Summary(Model):
     which that is not known; `unjudged_items` are those that a judging model was to judge and could not, None where no model was
     asked.
 
-    `missing_items` have no verdict of the skill (error kinds ``infra``, ``scorer`` and ``judge``), None where the kinds are not
-    known. `judged_completion_rate` is over the others, None where there is none. Had all missing items passed, the completion
-    rate would be `completion_upper_bound`; had all failed, `completion_rate`, which counts them as not passed.
+    `missing_items` have no verdict of the skill (error kinds ``infra``, ``scorer``, ``judge`` and ``simulator``), None where the
+    kinds are not known. `judged_completion_rate` is over the others, None where there is none. Had all missing items passed, the
+    completion rate would be `completion_upper_bound`; had all failed, `completion_rate`, which counts them as not passed.
     """
 
     completion_rate: Rate
@@ -94,7 +94,7 @@ class TokenCost(Model):
     """Sums over the items that know them; None where no item does. What judging models were paid stands apart from the skill's.
 
     `judge_cost_usd` is None, too, where the price of a single judged item is not known, and `judge_tokens` where its tokens are
-    not. `judge_requests` were sent, failed ones included.
+    not. `judge_requests` were sent, failed ones included. Likewise what models that play users were paid.
     """
 
     prompt_tokens: int | None
@@ -104,6 +104,9 @@ class TokenCost(Model):
     judge_tokens: int | None = None
     judge_cost_usd: float | None = Field(default=None, alias="judgeUSD")
     judge_requests: int | None = None
+    user_tokens: int | None = Field(default=None, exclude_if=lambda tokens: tokens is None)
+    user_cost_usd: float | None = Field(default=None, alias="userUSD", exclude_if=lambda cost: cost is None)
+    user_requests: int | None = Field(default=None, exclude_if=lambda requests: requests is None)
 
 
 class TagSummary(Model):

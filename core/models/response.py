@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from difflib import get_close_matches
-from typing import Any, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, PrivateAttr, model_validator
 
 from eval_skills.core.models.base import Model
 
@@ -53,6 +53,23 @@ class Usage(Model):
     completion_tokens: int | None = Field(default=None, ge=0, le=MAX_TOKENS)
 
 
+Stopped = Literal["done", "max_turns"]
+"""Why a simulated user said no more: it was done, or had written as many messages as it may."""
+
+
+class Simulation(Model):
+    """What the model that plays a user was paid, in so many `requests`; None is unknown.
+
+    `stopped` says why it wrote no more, with its `reason`; None where the conversation did not come to its end.
+    """
+
+    requests: int = 0
+    tokens: int | None = 0
+    cost_usd: float | None = 0.0
+    stopped: Stopped | None = None
+    reason: str = ""
+
+
 class SkillResponse(Model):
     """An answer: `output` is any JSON; None for `tool_calls`, `usage` and `cost_usd` means unknown, never zero.
 
@@ -79,6 +96,19 @@ class SkillResponse(Model):
     metadata: dict[str, Any] = Field(default_factory=dict)
     duplicate_keys: list[str] = Field(default_factory=list)
     turns: list[TurnResponse] | None = None
+
+    _simulation: Simulation | None = PrivateAttr(default=None)  # ours, and nothing that a skill or a record could say
+
+    @property
+    def simulation(self) -> Simulation | None:
+        """The model's part in the conversation, where one played the user."""
+        return self._simulation
+
+    def simulated(self, simulation: Simulation) -> Self:
+        """The same conversation, in which a model played the user."""
+        other = self.model_copy()
+        other._simulation = simulation
+        return other
 
     @classmethod
     def of_turns(cls, turns: Sequence[TurnResponse], *, ended: bool = True) -> SkillResponse:

@@ -8,12 +8,13 @@ from typing import Any, Literal
 from pydantic import Field
 
 from eval_skills.core.models.base import Model, Rate
-from eval_skills.core.models.response import ToolCall, TurnResponse, Usage
+from eval_skills.core.models.response import Simulation, Stopped, ToolCall, TurnResponse, Usage
 
 Status = Literal["pass", "fail", "error", "timeout"]
 
-ErrorKind = Literal["skill", "contract", "infra", "scorer", "judge", "timeout"]
-"""What an error is attributed to: the skill, its answer, the way to it, a scorer, a judging model, or the deadline."""
+ErrorKind = Literal["skill", "contract", "infra", "scorer", "judge", "simulator", "timeout"]
+"""What an error is attributed to: the skill, its answer, the way to it, a scorer, a judging model, the model that plays the
+user, or the deadline."""
 
 
 FORBIDDEN_TOOL_CALLED = "FORBIDDEN_TOOL_CALLED"
@@ -84,13 +85,14 @@ class Attempt(Model):
     """One try of an item: when it began (UTC), how long it took, and what stopped it, if anything did.
 
     `called` names the tools that it called before it ended without an answer, None where that is unknown; the item keeps the
-    names of all its attempts, and the attempt is stored without them.
+    names of all its attempts, and the attempt is stored without them; `simulation` likewise is what playing the user took.
     """
 
     started_at: datetime = Field(strict=False)
     latency_ms: float | None = Field(default=None, ge=0)
     error_kind: ErrorKind | None = None
     called: list[str] | None = Field(default=None, exclude=True)
+    simulation: Simulation | None = Field(default=None, exclude=True)
 
 
 class TurnResult(Model):
@@ -154,7 +156,9 @@ class ItemResult(Model):
     `earlier_calls` names the tools that the attempts before the last one called, None where that is unknown.
     `origin` is `run`, or what wrote the row later (`rescore`, `replay` …). `forbidden_unknown` is that of the verdict; it is
     known of items without an answer, too. `content` and `finish_reason` are those of the answer (`SkillResponse`). `turns` are
-    those of a conversation, as far as it came; the rest is about all of them together, with the last output.
+    those of a conversation, as far as it came; the rest is about all of them together, with the last output. `user_requests`,
+    `user_tokens` and `user_cost_usd` are what a model that played the user was paid in all attempts, and `user_stopped` is why it
+    said no more in the last one.
     """
 
     run_id: str
@@ -201,6 +205,10 @@ class ItemResult(Model):
     finish_reason: str | None = None
     judge_requests: int | None = None
     turns: list[TurnResult] | None = None
+    user_requests: int | None = None
+    user_tokens: int | None = None
+    user_cost_usd: float | None = None
+    user_stopped: Stopped | None = None
 
     @property
     def skill_key(self) -> str:

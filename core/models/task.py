@@ -12,6 +12,7 @@ from pydantic import Field, PrivateAttr, model_validator
 from eval_skills.core.models.base import Identifier, Model, SemVer, Text
 from eval_skills.core.models.conversation import MAX_TURNS, Turn
 from eval_skills.core.models.expectation import Expecting
+from eval_skills.core.models.simulated_user import SimulatedUser
 
 Complexity = Literal["simple", "medium", "complex", "very_complex"]
 COMPLEXITIES: tuple[str, ...] = get_args(Complexity)
@@ -20,6 +21,7 @@ COMPLEXITIES: tuple[str, ...] = get_args(Complexity)
 class EvalTask(Expecting):
     """One question of a benchmark, or a conversation of several `turns`, of which a session of the skill is asked one after the
     other. What a task of turns expects itself, it expects of the whole conversation; its `timeout_ms` holds for each turn.
+    With `user` a model writes what the skill is told, turn by turn.
 
     `weight` counts in `weighted_mean`; `timeout_ms` beats the run's timeout. `folder` is where the files that it names lie; None
     where that is the folder of its benchmark.
@@ -31,12 +33,14 @@ class EvalTask(Expecting):
     turns: list[Turn] | None = Field(
         default=None, min_length=1, max_length=MAX_TURNS, exclude_if=lambda turns: turns is None
     )  # not in the JSON of other tasks: their digests are older than turns
+    user: SimulatedUser | None = Field(default=None, exclude_if=lambda user: user is None)
     tags: list[str] = Field(default_factory=list)
     weight: float = Field(default=1.0, ge=0, le=1e9)
     metadata: dict[str, Any] = Field(default_factory=dict)
     complexity: Complexity | None = None
 
     _folder: Path | None = PrivateAttr(default=None)
+    _goal: str | None = PrivateAttr(default=None)
 
     @property
     def folder(self) -> Path | None:
@@ -54,9 +58,27 @@ class EvalTask(Expecting):
         own = {name: getattr(turn, name) for name in Expecting.model_fields}
         return self.model_copy(update={**own, "input_data": turn.input, "turns": None})
 
+    def of_whole(self) -> EvalTask:
+        """What the task itself expects of its conversation, as a task with the id and the files of the whole."""
+        whole = self.model_copy(update={"input_data": self.asked, "turns": None, "user": None})
+        whole._goal = self.goal
+        return whole
+
+    @property
+    def is_conversation(self) -> bool:
+        """Whether the skill is asked several things, one after the other."""
+        return self.turns is not None or self.user is not None
+
+    @property
+    def goal(self) -> str | None:
+        """What its simulated user wants to reach; None without one."""
+        return self._goal if self.user is None else self.user.goal
+
     @property
     def asked(self) -> Any:
-        """What the skill is asked: the input, or the inputs of the turns."""
+        """What the skill is asked: the input, or the inputs of the turns, or what the simulated user wants of it."""
+        if self.user is not None:
+            return {"user": self.user.model_dump(mode="json", include={"goal", "persona", "opening"}, exclude_none=True)}
         return self.input_data if self.turns is None else {"turns": [turn.input for turn in self.turns]}
 
     @property
@@ -67,6 +89,8 @@ class EvalTask(Expecting):
     @property
     def lacks_expectation(self) -> bool:
         """Whether nothing at all is expected, which only an unreviewed task may say: it is a draft that cannot be run."""
+        if self.user is not None:  # the conversation is judged by the user's goal
+            return False
         return self.expects_nothing and all(turn.expects_nothing for turn in self.turns or ())
 
     @model_validator(mode="after")
@@ -78,9 +102,15 @@ class EvalTask(Expecting):
 
     @model_validator(mode="after")
     def _is_asked_one_thing(self) -> EvalTask:
+        if self.user is not None and (other := "turns" if self.turns is not None else self._written_input):
+            raise ValueError(f"user and {other} exclude each other: the simulated user writes what the skill is told; keep one")
         if self.turns is not None and "input_data" in self.model_fields_set:
             raise ValueError("a task with turns has no inputData of its own; give each turn its input")
         return self
+
+    @property
+    def _written_input(self) -> str | None:
+        return "inputData" if "input_data" in self.model_fields_set else None
 
 
 ScoringMethod = Literal["mean", "weighted_mean", "pass_at_k"]

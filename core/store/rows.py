@@ -42,7 +42,7 @@ _PLAIN = tuple(
     if name in ItemResult.model_fields
     and name not in {"started_at", "reasons", "attempts", "output", "messages", "content", "tool_calls", "dimensions", "turns"}
 )
-_COUNTS = ("prompt_tokens", "completion_tokens", "judge_tokens", "judge_requests")
+_COUNTS = ("prompt_tokens", "completion_tokens", "judge_tokens", "judge_requests", "user_requests", "user_tokens")
 _INT64_MAX = 2**63 - 1
 _COUNT_COLUMNS = {"passed": "passed_items", "fail": "failed_items", "error": "error_items", "timeout": "timeout_items"}
 _BOUNDS = ("lower", "upper", "method")

@@ -15,7 +15,7 @@ from eval_skills.core.models.report import DIMENSIONS
 if TYPE_CHECKING:
     from eval_skills.core.store.layout import TableName
 
-SCHEMA_VERSION = "7"
+SCHEMA_VERSION = "8"
 VERSION_KEY = b"eval_skills.schema_version"
 ESTIMATES = ("accuracy", "kappa", "weighted_kappa", "spearman", "sensitivity", "specificity")
 """The figures of a calibration that have an interval."""
@@ -100,6 +100,9 @@ ITEM_SCHEMA = _schema(
     (_TEXT, "content finish_reason"),
     (_COUNT, "judge_requests"),
     (pa.list_(TURN), "turns"),
+    (_COUNT, "user_requests user_tokens"),
+    (_FLOAT, "user_cost_usd"),
+    (_TEXT, "user_stopped"),
 )
 """One row per item. Rates in [0, 1], times in ms, moments in UTC; `output`, `messages` and `content` are JSON text,
 null where absent.
@@ -107,6 +110,8 @@ null where absent.
 The dimensions that have a column of their own stand in `dimensions` too; null is not configured, or not scored.
 `judge_agreement`, in [0, 1], is the share of a panel's members that decided as the panel did; null where no panel judged.
 `turns` are those of a conversation, null for any other item; `output_truncated` says of these, too, that an output was cut.
+`user_requests`, `user_tokens` and `user_cost_usd` are what a model that played the user was paid, apart from the skill and from
+judging; `user_stopped` is ``done`` or ``max_turns``. All four are null where no model played a user.
 """
 
 TURN_SCHEMA = _schema(
@@ -144,14 +149,16 @@ REPORT_SCHEMA = _schema(
     (_COUNT, "rank last_rank ranked_skills rank_lower rank_upper"),
     (_FLOAT, "adjusted_p probability_best shrunk_completion_rate"),
     (pa.bool_(), "pareto_optimal"),
-    (_COUNT, "forbidden_unknown_items judge_requests"),
+    (_COUNT, "forbidden_unknown_items judge_requests user_requests user_tokens"),
+    (_FLOAT, "user_cost_usd"),
 )
 """One row per skill of a run. The interval is that of the completion rate; `throughput` is items per second.
 
 The dimensions that have a column of their own are means over the items that were scored on them; `dimensions` holds these and all
 others, with the number of those items. `forbidden_items` called a tool they must not call. `judge_tokens` and `judge_cost_usd`
-are apart from the skill's own; null is unknown, or no model was asked. `unjudged_items` were errors of the judge; null where no
-model was asked. The columns from `rank` on are those of `core.models.Ranking`; null where the run had no other skill to rank.
+are apart from the skill's own, and so are the columns from `user_requests` on; null is unknown, or no model was asked.
+`unjudged_items` were errors of the judge; null where no model was asked. The columns from `rank` to `pareto_optimal` are those of
+`core.models.Ranking`; null where the run had no other skill to rank.
 """
 
 RUN_SCHEMA = _schema(

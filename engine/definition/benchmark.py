@@ -178,8 +178,24 @@ def check_judges(scorings: dict[str, TaskScoring]) -> dict[str, TaskScoring]:
             try:
                 scoring.settings.judges.member(model).check_name()
             except ConfigError as error:
-                raise UsageError(f"task {task_id!r} is judged by a model: {error}") from None
+                own = " (the goal of its user is; or give the task an evaluator of its own)" if scoring.judges_goal else ""
+                raise UsageError(f"task {task_id!r} is judged by a model{own}: {error}") from None
     return scorings
+
+
+def check_simulators(scorings: Mapping[str, TaskScoring]) -> None:
+    """Refuse a task whose simulated user no model can play, as far as that is known without asking.
+
+    Raises:
+        UsageError: no model is named for it, its name has no provider, or its key is not set.
+    """
+    for task_id, scoring in scorings.items():
+        for model in scoring.simulators:
+            try:
+                scoring.settings.judges.judge(model).check_name()
+            except ConfigError as error:
+                own = "" if model else "; user.model names one for this user alone"
+                raise UsageError(f"task {task_id!r} has a simulated user: {error}{own}") from None
 
 
 def benchmark_warnings(benchmark: Benchmark, request: EvaluateRequest) -> list[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from eval_skills.adapters import Adapter
-from eval_skills.core.errors import ItemError
+from eval_skills.core.errors import ItemError, SimulatorError
 from eval_skills.core.models import EvalTask, SkillResponse, TurnResponse
 
 
@@ -41,18 +41,28 @@ async def converse(adapter: Adapter, next_line: NextLine, planned: int | None = 
     where it is known.
 
     Raises:
-        ItemError: a turn ended without an answer. The message names it; `known` has the turns so far, the last one as far as is
-            known; `latency_ms` is that of all of them.
+        ItemError: a turn ended without an answer, or nobody knows what to say next. The message names the turn; `known` has the
+            turns so far, one that ended without an answer as far as is known; `latency_ms` is that of all of them.
     """
     answers: list[TurnResponse] = []
     async with adapter.conversation() as session:
-        while (line := await next_line(answers)) is not None:
+        while (line := await _next(next_line, answers)) is not None:
             try:
                 response = await session.call(line.input, line.timeout_s)
             except ItemError as error:
                 raise _ended(error, answers, line, planned) from error.__cause__
             answers.append(_turn(line.input, response))
     return SkillResponse.of_turns(answers)
+
+
+async def _next(next_line: NextLine, answers: Sequence[TurnResponse]) -> Line | None:
+    try:
+        return await next_line(answers)
+    except SimulatorError as error:
+        error.args = (f"turn {len(answers) + 1}: {error}", *error.args[1:])
+        error.known = SkillResponse.of_turns(answers, ended=False)
+        error.latency_ms = error.known.latency_ms
+        raise
 
 
 def _turn(said: Any, response: SkillResponse) -> TurnResponse:

@@ -20,7 +20,7 @@ from typing import Any, Protocol, Self
 
 from eval_skills.adapters import Adapter, Confinement, open_adapter
 from eval_skills.benchmarks.locations import locate
-from eval_skills.core.errors import ContractError, InfraError, InputError, ItemError
+from eval_skills.core.errors import ContractError, InfraError, InputError, ItemError, SimulatorError
 from eval_skills.core.models import Attempt, EvalTask, ItemResult, Reason, SkillResponse, Status, ToolCall, TurnResult, Verdict
 from eval_skills.core.models.result import FORBIDDEN_TOOL_CALLED, TOOL_CALLS_UNKNOWN, ErrorKind
 from eval_skills.core.redaction import Redaction
@@ -30,6 +30,7 @@ from eval_skills.engine.evaluation.conversation import converse, scripted
 from eval_skills.engine.evaluation.duplicate_keys import about_duplicate_keys
 from eval_skills.engine.evaluation.plan import Item, RunPlan
 from eval_skills.engine.evaluation.recordings import Recordings
+from eval_skills.engine.evaluation.simulated_user import UserModel, paid_for_users, remark_on_end, talk
 from eval_skills.engine.judging.outcome import judges_of
 from eval_skills.scorers.task_scoring.conversation import with_inputs
 from eval_skills.scorers.task_scoring.scoring import TaskScoring
@@ -71,17 +72,23 @@ async def execute(item: Item, run: AdapterSource, earlier: Sequence[Attempt] = (
     started_at, began = datetime.now(UTC), perf_counter()
     try:
         adapter = await run.adapter(item.skill)
-        response = await _answer_to(task, adapter, run.plan)
+        response = await _answer_to(item, adapter, run.plan)
     except ItemError as error:
         latency_ms = error.latency_ms if error.latency_ms is not None else (perf_counter() - began) * 1000
         return no_answer(item, run.plan, error, started_at, latency_ms, earlier, known=error.known)
     verdict = await run.plan.scorings[item.task].verdict(response)
-    attempts = [*earlier, Attempt(started_at=started_at, latency_ms=response.latency_ms)]
+    last = Attempt(started_at=started_at, latency_ms=response.latency_ms, simulation=response.simulation)
+    attempts = [*earlier, last]
     result = _result(item, run.plan, task, attempts, **_answered(response, verdict))
     return Outcome(with_earlier_calls(result, run.plan.scorings[item.task]))
 
 
-async def _answer_to(task: EvalTask, adapter: Adapter, plan: RunPlan) -> SkillResponse:
+async def _answer_to(item: Item, adapter: Adapter, plan: RunPlan) -> SkillResponse:
+    task = plan.scorings[item.task].task
+    if task.user is not None:
+        judges = plan.scorings[item.task].settings.judges
+        user = UserModel(task, task.user, item.run, judges, plan.timeout_s(task))
+        return await talk(adapter, user)
     if task.turns is None:
         return await adapter.call(task.input_data, plan.timeout_s(task))
     return await converse(adapter, scripted(task, partial(plan.timeout_s, task)), planned=len(task.turns))
@@ -128,7 +135,8 @@ def no_answer(
     ended["reasons"] = [*ended["reasons"], *about_duplicate_keys(error.duplicate_keys)]
     calls = known_calls(known or SkillResponse())
     called = None if calls is None else [call.name for call in calls]
-    last = Attempt(started_at=started_at, latency_ms=latency_ms, error_kind=error.kind, called=called)
+    simulation = None if known is None else known.simulation
+    last = Attempt(started_at=started_at, latency_ms=latency_ms, error_kind=error.kind, called=called, simulation=simulation)
     delivered = {} if known is None else _delivered(known) | {"turns": _turns_without_verdict(known, error)}
     result = _result(item, plan, scoring.task, [*earlier, last], latency_ms=latency_ms, **ended, **delivered)
     result = with_earlier_calls(result, scoring)
@@ -167,7 +175,8 @@ def verdict_fields(verdict: Verdict) -> dict[str, Any]:
 def _answered(response: SkillResponse, verdict: Verdict) -> dict[str, Any]:
     latencies = {"latency_ms": response.latency_ms, "time_to_first_token_ms": response.time_to_first_token_ms}
     fields = verdict_fields(verdict)
-    fields["reasons"] = [*fields["reasons"], *about_duplicate_keys(response.duplicate_keys)]
+    remarks = [*remark_on_end(response.simulation, len(response.turns or ())), *about_duplicate_keys(response.duplicate_keys)]
+    fields["reasons"] = [*fields["reasons"], *remarks]
     return fields | latencies | _delivered(response) | {"turns": judged_turns(response, verdict)}
 
 
@@ -181,10 +190,12 @@ def judged_turns(response: SkillResponse, verdict: Verdict) -> list[TurnResult] 
 
 
 def _turns_without_verdict(known: SkillResponse, error: ItemError) -> list[TurnResult] | None:
-    """The turns of a conversation, of which the last one ended in `error`."""
+    """The turns of a conversation, of which the last one ended in `error`, unless that came between two turns."""
     if not known.turns:
         return None
     *before, last = (TurnResult.of(number, answer, None) for number, answer in enumerate(known.turns, start=1))
+    if isinstance(error, SimulatorError):
+        return [*before, last]
     status: Status = "timeout" if error.kind == "timeout" else "error"
     return [*before, last.model_copy(update={"status": status, "error_kind": error.kind, "error_message": str(error)})]
 
@@ -224,6 +235,7 @@ def _result(item: Item, plan: RunPlan, task: EvalTask, attempts: list[Attempt], 
         attempts=attempts,
         earlier_calls=_called_before(attempts),
         origin=plan.request.origin,
+        **paid_for_users(attempts),
         **outcome,
     )
 
@@ -281,7 +293,7 @@ class LocalExecutor:
         self._confinement = confinement_of(plan)
         self._opening: dict[str, asyncio.Task[Adapter]] = {}
         self._owners: list[ResourceOwner] = []
-        self._judges = judges_of(plan.scorings)
+        self._judges = judges_of(plan.scorings, simulators=plan.calls_skills)
         if self._judges is not None:
             self._judges.redaction = Redaction(plan.secrets())
 

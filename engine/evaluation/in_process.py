@@ -40,7 +40,7 @@ async def evaluate_here(plan: RunPlan) -> RunSummary:
 
 
 def _begin(plan: RunPlan) -> list[str]:
-    remarks = check_judges_ready(plan.scorings) if plan.items else []
+    remarks = check_judges_ready(plan.scorings, simulators=plan.calls_skills) if plan.items else []
     if plan.request.resume:
         return remarks
     write_manifest(plan.store.run_folder(plan.run_id), manifest_of(plan), secrets=plan.secrets())

@@ -26,6 +26,7 @@ from eval_skills.engine.definition.benchmark import (
     benchmark_digests,
     benchmark_warnings,
     check_judges,
+    check_simulators,
     resolve_scored,
     scoring_settings,
 )
@@ -89,6 +90,11 @@ class RunPlan:
     decisions: list[Decision] = field(default_factory=list)
 
     @property
+    def calls_skills(self) -> bool:
+        """Whether skills are called, and do not only have their records judged."""
+        return self.recordings is None
+
+    @property
     def planned(self) -> int:
         """All items of the run, done or not."""
         return len(self.items) + self.finished
@@ -132,6 +138,7 @@ def make_plan(request: EvaluateRequest, *, run_id: str | None = None) -> RunPlan
     asked = _asked_skills(request, found, held.benchmark if held else None, confinement)
     skills, unusable, benchmark = asked.skills, asked.unusable, asked.scored.benchmark
     plan = _plan(request, asked.scored, run_id, skills, all_items(skills, benchmark, request.most_runs))
+    check_simulators(plan.scorings)
     if request.until is not None:
         plan = _compared(plan)
     check_key_is_ours(request.llm, skills, plan.scorings)

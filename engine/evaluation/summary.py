@@ -13,7 +13,7 @@ from eval_skills.core.selection import RankedSkill
 from eval_skills.core.store import land_reports, mirror_sqlite
 from eval_skills.engine.definition.benchmark import benchmark_notes
 from eval_skills.engine.evaluation.plan import RunPlan
-from eval_skills.engine.judging.outcome import judges_of, judging_lines, reported_line, unjudged, unjudged_line
+from eval_skills.engine.judging.outcome import judges_of, judging_lines, reported_line, unjudged, unjudged_line, unsimulated_lines
 from eval_skills.engine.judging.reports import add_judge_figures
 from eval_skills.engine.stored_runs.reports import MAX_DETAILED_ITEMS, figure_columns, frame_of, skill_reports_of
 from eval_skills.reporting import ReportContext, count_run, summary_line
@@ -85,11 +85,14 @@ class RunSummary:
 
 def summary_of(plan: RunPlan, reports: Sequence[SkillCompletionReport], finished: int, seconds: float) -> RunSummary:
     """The summary of a run with `finished` items, after `seconds`."""
-    judges = judges_of(plan.scorings)
+    judges = judges_of(plan.scorings, simulators=plan.calls_skills)
     results = [result for report in reports for result in report.task_results]
     failed = unjudged_line(results)
     reported = None if judges is None else reported_line(judges, reports)
-    lines = judging_lines(judges, plan.run_id, plan.request.store)
+    lines = [
+        *judging_lines(judges, plan.run_id, plan.request.store),
+        *unsimulated_lines(results, plan.run_id, plan.request.store),
+    ]
     return RunSummary(
         run_id=plan.run_id,
         line=summary_line(count_run(reports, seconds)),

@@ -52,9 +52,10 @@ def going_on(*, no_judge_cache: bool) -> str:
     return "what was judged is in the cache: make the same call again to go on"
 
 
-def judges_of(scorings: Scorings) -> Judges | None:
-    """What all tasks of a run ask; None where no task asks a model."""
-    return next((scoring.settings.judges for scoring in scorings.values() if scoring.models), None)
+def judges_of(scorings: Scorings, *, simulators: bool = False) -> Judges | None:
+    """What all tasks of a run ask; None where no task asks a model. With `simulators` those that play users count, too."""
+    asking = (each for each in scorings.values() if each.models or (simulators and each.simulators))
+    return next((scoring.settings.judges for scoring in asking), None)
 
 
 def judging_lines(judges: Judges | None, run_id: str, store: str = DEFAULT_STORE) -> list[str]:
@@ -78,6 +79,19 @@ def unjudged_line(results: Sequence[TaskResult]) -> str | None:
     return failed_judging([each.error_message or "" for each in missing], len(results))
 
 
+def unsimulated_lines(results: Sequence[TaskResult], run_id: str, store: str = DEFAULT_STORE) -> list[str]:
+    """How many conversations have no end because the model that plays the user failed, and how to have them again."""
+    failed = [each.error_message or "" for each in results if each.error_kind == "simulator"]
+    if not failed:
+        return []
+    place = "" if store == DEFAULT_STORE else f" --store {quote(store)}"
+    again = f"have them again with: eval-skills eval --resume {run_id} --retry-errors{place}"
+    return [
+        f"simulated users: {len(failed):,} of {plural(len(results), 'item')} could not be brought to an end: "
+        f"{one_line(failed[0], _SHOWN)}; {again}"
+    ]
+
+
 def failed_judging(errors: Sequence[str], total: int, noun: str = "item") -> str:
     """``judge: 12 of 12 items could not be judged: …; 11 of them were not asked, because of that``, of their `errors`."""
     unasked = [was_not_asked(error) for error in errors]
@@ -97,6 +111,8 @@ def spending_lines(judges: Judges) -> Iterator[str]:
     if total.happened:
         before = f"; the check before: {plural(checks.asked, 'request')}, {_amounts(checks)}" if checks.happened else ""
         yield f"judging: {plural(total.asked, 'request')}, {total.cached:,} from the cache, {_amounts(total)}{before}"
+    if (users := judges.users).happened:
+        yield f"simulated users: {plural(users.asked, 'request')}, {users.cached:,} from the cache, {_amounts(users)}"
     if cache is not None and cache.broken:
         yield f"{plural(cache.broken, 'entry')} of the judge's cache could not be read and was asked for again: {cache.folder}"
     if cache is not None and cache.unwritable:
@@ -122,7 +138,7 @@ def reported_line(judges: Judges, reports: Iterable[SkillCompletionReport]) -> s
 
 def _lines(judges: Judges, run_id: str, store: str) -> Iterator[str]:
     yield from spending_lines(judges)
-    if judges.budget.exhausted:
+    if judges.budget.refused_judging:
         again = "" if judges.cache is not None else ", and with it all that --no-judge-cache did not keep"
         yield (
             f"{judges.budget.shortage}, and not everything was judged; judge the rest{again}, without calling a skill again, "

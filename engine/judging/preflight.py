@@ -36,8 +36,9 @@ def check_one_budget(options: JudgeOptions, task_runner: str) -> None:
         raise UsageError(f"--max-judge-cost counts in one process, and --task-runner {task_runner} has several; use one of them")
 
 
-def check_judges_ready(scorings: Mapping[str, TaskScoring]) -> list[str]:
-    """Ask every judging model of these tasks for one token, before anything else costs money; returns remarks.
+def check_judges_ready(scorings: Mapping[str, TaskScoring], *, simulators: bool = False) -> list[str]:
+    """Ask every judging model of these tasks for one token, before anything else costs money; returns remarks. With `simulators`
+    also those that play users.
 
     With `no_judge_check` they are not asked; a cost limit needs known prices all the same. May be called inside an event loop.
 
@@ -45,10 +46,11 @@ def check_judges_ready(scorings: Mapping[str, TaskScoring]) -> list[str]:
         UsageError: a model refuses the key, or does not exist, or its price is not known and a cost limit needs it.
         RunError: a model cannot be reached now, and too few of its panel are left without it.
     """
-    judges = judges_of(scorings)
+    judges = judges_of(scorings, simulators=simulators)
     if judges is None:
         return []
     panels = [panel for scoring in scorings.values() for panel in scoring.panels]
+    panels += [(model,) for scoring in scorings.values() for model in scoring.simulators] if simulators else []
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(asyncio.run, _ready(judges, panels)).result()
 
@@ -125,7 +127,7 @@ def _key_variables(llm: LlmSettings, scorings: Mapping[str, TaskScoring]) -> dic
         return {llm.api_key_env: f"which llm.apiKeyEnv names as the judge's key, {never}"}
     if llm.api_base is not None:
         return {}
-    models = {model or llm.model for scoring in scorings.values() for model in scoring.models}
+    models = {model or llm.model for scoring in scorings.values() for model in (*scoring.models, *scoring.simulators)}
     return {
         name: f"from which the judge {model} takes its key, {never}, and name it with llm.apiKeyEnv"
         for model in sorted(filter(None, models))

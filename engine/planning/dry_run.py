@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
+from pydantic import Field
+
 from eval_skills.core.errors import UserError
 from eval_skills.core.models.base import Model, Rate
 from eval_skills.core.text import plural
@@ -15,7 +17,7 @@ from eval_skills.reporting.numbers import usd
 class Foreseen(Model):
     """The smallest loss of completion that a comparison of this run with another of its size finds in 80 %, None where it finds
     none; how many answers models will judge, about how many `questions` each of them gets by its name, and what that costs (None:
-    not known)."""
+    not known); and in how many conversations models play users, with the most `user_questions` that each of them can get."""
 
     smallest_effect: float | None
     base_rate: Rate
@@ -25,6 +27,8 @@ class Foreseen(Model):
     judged_answers: int
     questions: dict[str, int]
     judging_usd: float | None
+    simulated: int = 0
+    user_questions: dict[str, int] = Field(default_factory=dict)
 
     @property
     def lines(self) -> list[str]:
@@ -35,6 +39,10 @@ class Foreseen(Model):
         said = [f"shows      {shows}, in 80 % of comparisons", f"           by {' and '.join(origin)}"]
         if self.judged_answers:
             said += self._judging
+        if self.simulated:
+            asked = ", ".join(f"{name} ({count:,})" for name, count in self.user_questions.items())
+            most = plural(sum(self.user_questions.values()), "question")
+            said.append(f"users      {plural(self.simulated, 'conversation')} with simulated ones, at most {most} to {asked}")
         return said
 
     @property
@@ -59,6 +67,10 @@ def foreseen(plan: RunPlan) -> Foreseen:
     questions = Counter[str]()
     for asked in judged:
         questions.update({name or str(plan.request.llm.model): count for name, count in asked.items()})
+    simulated = [plan.scorings[item.task].user_questions for item in plan.items if plan.calls_skills]
+    users = Counter[str]()
+    for most in simulated:
+        users.update({name or str(plan.request.llm.model): count for name, count in most.items()})
     each = sample.question_usd if sample and _asked_as_now(plan, sample.run_id) else None
     return Foreseen(
         smallest_effect=shown_effect(chances, _tasks_of_a_skill(plan), plan.request.most_runs, max(1, len(plan.skills))),
@@ -69,6 +81,8 @@ def foreseen(plan: RunPlan) -> Foreseen:
         judged_answers=len(judged),
         questions=questions,
         judging_usd=None if each is None else each * questions.total(),
+        simulated=sum(bool(most) for most in simulated),
+        user_questions=users,
     )
 
 

@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from eval_skills.core.diff.tasks import MISSING_KINDS
 from eval_skills.core.errors import UsageError
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.models.base import Model, Rate
@@ -21,7 +22,6 @@ from eval_skills.engine.stored_runs.reports import resolve_run_id
 TASKS, RUNS = (10, 20, 50, 100, 200), (1, 3, 5, 10)
 BASE_RATE, FLAKINESS = 0.8, 0.1
 CHECKED_EFFECTS = (0.05, 0.10, 0.20)
-MISSING_KINDS = ("infra", "scorer", "judge")
 _COLUMNS = (
     "skill_id", "skill_version", "task_id", "passed", "error_kind", "latency_ms", "cost_usd", "judge_cost_usd", "judge_requests",
 )  # fmt: skip

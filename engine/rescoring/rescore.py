@@ -28,6 +28,7 @@ from eval_skills.core.store import (
 from eval_skills.core.store.files import RunLock
 from eval_skills.engine.evaluation.duplicate_keys import remarks_on_duplicate_keys
 from eval_skills.engine.evaluation.execution import judged_turns, result_without_answer, verdict_fields, with_earlier_calls
+from eval_skills.engine.evaluation.simulated_user import STOPPED
 from eval_skills.engine.judging.outcome import failed_judging, item_with_cost_before, judges_of, refuse_half_judged, unjudged
 from eval_skills.engine.judging.preflight import check_judges_ready
 from eval_skills.engine.judging.reports import add_judge_figures
@@ -121,7 +122,8 @@ async def _judge(result: ItemResult, plan: Rescoring) -> ItemResult:
     else:
         kind = result.error_kind or ("timeout" if result.status == "timeout" else "skill")
         changes |= result_without_answer(kind, result.error_message or result.status, scoring, _response(result))
-    changes["reasons"] = [*changes["reasons"], *remarks_on_duplicate_keys(result)]
+    remarks = [reason for reason in result.reasons if reason.code == STOPPED]  # who played the user is not asked again
+    changes["reasons"] = [*changes["reasons"], *remarks, *remarks_on_duplicate_keys(result)]
     judged = with_earlier_calls(result.model_copy(update=changes), scoring)
     return item_with_cost_before(judged, plan.failed.get(result.key))
 

@@ -41,7 +41,7 @@ FIGURE_COLUMNS = (
     "skill_id", "skill_version", "task_id", "run_index", "status", "score", "latency_ms", "weight", "tags", "complexity",
     "prompt_tokens", "completion_tokens", "cost_usd", "judge_tokens", "judge_cost_usd", "started_at", "origin",
     "time_to_first_token_ms", "error_kind",
-    *DIMENSIONS, "forbidden_tools_called", "forbidden_unknown", "judge_requests",
+    *DIMENSIONS, "forbidden_tools_called", "forbidden_unknown", "judge_requests", "user_requests", "user_tokens", "user_cost_usd",
 )  # fmt: skip
 
 JUDGED_COLUMNS = ("benchmark_id", "dimensions", "reasons", "judge_agreement")

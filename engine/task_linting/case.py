@@ -77,6 +77,8 @@ def case_of(task_id: str, label: str, task: EvalTask, settings: ScoringSettings)
     Raises:
         Unchecked: that is nothing, or a model, a tool or foreign code would be needed.
     """
+    if task.user is not None:
+        raise Unchecked(ASKS_A_MODEL)
     bare = _of_the_answer(task)
     if bare.lacks_expectation:
         raise Unchecked(OF_NO_ANSWER)

@@ -14,7 +14,7 @@ from eval_skills.core.models import Benchmark, EvalTask, Skill
 from eval_skills.engine.task_linting.similarity import near_pairs, same
 from eval_skills.scaffolding.draft import Draft, write_drafts
 
-_FIRST = ("id", "description", "inputData", "turns")
+_FIRST = ("id", "description", "inputData", "turns", "user")
 """The keys that a reader of the file wants to see first."""
 
 ENVELOPES = ("result", "output", "answer")
@@ -36,7 +36,9 @@ class TaskDraft:
     @property
     def asked(self) -> Any:
         """What the skill is asked."""
-        return self.data["inputData"] if "turns" not in self.data else [turn.get("input") for turn in self.data["turns"]]
+        if "turns" in self.data:
+            return [turn.get("input") for turn in self.data["turns"]]
+        return self.data["user"] if "user" in self.data else self.data["inputData"]
 
 
 @dataclass(slots=True)

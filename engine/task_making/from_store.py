@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eval_skills.benchmarks.generated import mark
+from eval_skills.core.diff.tasks import MISSING_KINDS
 from eval_skills.core.errors import UserError
 from eval_skills.core.fingerprint import canonical_json
 from eval_skills.core.models import Benchmark, EvalTask, Skill
@@ -18,7 +19,6 @@ from eval_skills.core.store import Store
 from eval_skills.core.text import excerpt
 from eval_skills.engine.definition.benchmark import resolve_benchmark, task_digest
 from eval_skills.engine.monitor.samples import PREVIEW_CHARS
-from eval_skills.engine.planning.plan import MISSING_KINDS
 from eval_skills.engine.stored_runs.reports import recorded_request
 from eval_skills.engine.task_linting.case import CUSTOM
 from eval_skills.engine.task_linting.similarity import same
@@ -84,7 +84,7 @@ class _Past:
         facts = mark("store", run=run_id, task=f"{benchmark.id}/{task_id}", failed=failed, items=items)
         data["metadata"] = {**data.get("metadata", {}), **facts}
         data["tags"] = list(dict.fromkeys(["generated", *data.get("tags", ())]))
-        return TaskDraft("store", {"inputData": {}, **data} if "turns" not in data else data)
+        return TaskDraft("store", data if data.keys() & {"turns", "user"} else {"inputData": {}, **data})
 
     def _benchmark_of(self, run_id: str) -> tuple[Benchmark, Path | None] | None:
         """What the run asked, as it reads today; None where that is gone."""

@@ -56,7 +56,7 @@ async def with_reference_answers(
 
 def _is_asked(draft: TaskDraft) -> bool:
     is_known = draft.name == "store" and not draft.lacks
-    return draft.may_be_asked and "turns" not in draft.data and not is_known
+    return draft.may_be_asked and "inputData" in draft.data and not is_known
 
 
 async def _answer(adapter: Adapter, draft: TaskDraft, timeout_s: float) -> Any:

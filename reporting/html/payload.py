@@ -84,6 +84,9 @@ def _rules(task: EvalTask) -> Json | None:
     if task.turns is not None:
         turns = [turn.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude={"input"}) for turn in task.turns]
         return (_rules(task.model_copy(update={"turns": None})) or {}) | {"turns": turns}
+    if task.user is not None:
+        user = task.user.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        return (_rules(task.model_copy(update={"user": None})) or {}) | {"user": user}
     given = {name: getattr(task, name) for name in names}
     if task.expected_output is None:
         del given["expected"]  # it stands where the expected answer would

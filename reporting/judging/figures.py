@@ -122,13 +122,24 @@ def correlation(rho: float | None) -> str:
 
 
 def judging_figures(report: SkillCompletionReport) -> list[tuple[str, str]]:
-    """What judging cost, for the figures of a skill; nothing where no model was asked."""
+    """What judging and playing users cost, for the figures of a skill; nothing where no model was asked."""
     judging = judging_of(report)
     if judging is None:
-        return []
+        return _simulation_figures(report)
     tokens, cost = paid_tokens(judging.tokens, paid=judging.paid), paid_usd(judging.cost_usd, paid=judging.paid)
     requests = [] if judging.requests is None else [("Requests for judging", numbers.count(judging.requests))]
-    return [*requests, ("Tokens of judging", tokens), ("Cost of judging", cost)]
+    return [*requests, ("Tokens of judging", tokens), ("Cost of judging", cost), *_simulation_figures(report)]
+
+
+def _simulation_figures(report: SkillCompletionReport) -> list[tuple[str, str]]:
+    cost = report.token_cost
+    if cost.user_requests is None:
+        return []
+    return [
+        ("Requests for simulated users", numbers.count(cost.user_requests)),
+        ("Tokens of simulated users", paid_tokens(cost.user_tokens, paid=True)),
+        ("Cost of simulated users", paid_usd(cost.user_cost_usd, paid=True)),
+    ]
 
 
 def judging_line(report: SkillCompletionReport) -> str | None:

@@ -32,13 +32,15 @@ class Reservation:
 
 
 class Budget:
-    """`limit_usd` None: no limit. Once a request does not fit into what is left, `exhausted` stays true and no other is made.
+    """`limit_usd` None: no limit. Once a request does not fit into what is left, `exhausted` stays true and no other is made;
+    `refused_judging` is true where one of those was to judge, and not to play a user.
 
     It may be used from several event loops and threads.
     """
 
     def __init__(self, limit_usd: float | None = None) -> None:
         self.limit_usd, self.spent_usd, self.exhausted = limit_usd, 0.0, False
+        self.refused_judging = False
         self._reserved: list[Reservation] = []
         self._lock = Lock()
 
@@ -80,8 +82,9 @@ class Budget:
             if self._reserved and not self.exhausted:
                 return False
             self.exhausted = True
+            self.refused_judging |= not _playing.get()
         message = (
-            f"not judged: {_OPTION} {limit:g} does not allow another request "
+            f"not {'asked' if _playing.get() else 'judged'}: {_OPTION} {limit:g} does not allow another request "
             f"({self.spent_usd:.4g} USD spent, this one may cost up to {held.usd:.4g})"
         )
         raise JudgeError(message, code="JUDGE_BUDGET")
@@ -114,6 +117,7 @@ class Spending:
 
 
 _spending: ContextVar[Spending | None] = ContextVar("eval_skills_judge_spending", default=None)
+_playing: ContextVar[bool] = ContextVar("eval_skills_simulated_user", default=False)
 _checking: ContextVar[bool] = ContextVar("eval_skills_judge_checking", default=False)
 
 
@@ -138,6 +142,17 @@ def checking() -> Iterator[None]:
         _checking.reset(token)
 
 
+@contextmanager
+def playing(spending: Spending) -> Iterator[None]:
+    """What is asked inside plays a user: it is added to `spending`, and counts apart from judging."""
+    tokens = _spending.set(spending), _playing.set(True)
+    try:
+        yield
+    finally:
+        _spending.reset(tokens[0])
+        _playing.reset(tokens[1])
+
+
 BeforeRequest = Callable[[str], Awaitable[None]]
 
 
@@ -149,8 +164,8 @@ class RunLimits:
     """What the judging models of one run share.
 
     `redaction` removes the run's secrets from everything that a model is shown, `before_request` is awaited before each request
-    (a rate limit's place), `total` counts what all questions cost, `checks` what asking before the run did. It may be used on
-    several event loops, one after the other or side by side.
+    (a rate limit's place), `total` counts what all judging cost, `users` what playing users did, `checks` what asking before the
+    run did. It may be used on several event loops, one after the other or side by side.
     """
 
     def __init__(self, options: JudgeOptions) -> None:
@@ -159,7 +174,7 @@ class RunLimits:
         self.cache = None if options.no_judge_cache else VerdictCache(options.llm.cache_dir or default_folder())
         self.redaction = Redaction()
         self.before_request: BeforeRequest = no_rate_limit
-        self.total, self.checks = Spending(), Spending()
+        self.total, self.users, self.checks = Spending(), Spending(), Spending()
         self._here: WeakKeyDictionary[asyncio.AbstractEventLoop, LoopLimits] = WeakKeyDictionary()
 
     def here(self) -> LoopLimits:
@@ -174,8 +189,9 @@ class RunLimits:
         return Redaction(judge_secrets(self.options.llm, os.environ)).text(self.redaction.text(text))
 
     def spent(self) -> tuple[Spending, Spending]:
-        """The two counts that every request adds to: the current call's, and the run's or that of its checks."""
-        return _spending.get() or Spending(), self.checks if _checking.get() else self.total
+        """The two counts that every request adds to: the current call's, and the run's, that of its users or of its checks."""
+        of_run = self.users if _playing.get() else self.total
+        return _spending.get() or Spending(), self.checks if _checking.get() else of_run
 
 
 class LoopLimits:

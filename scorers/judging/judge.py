@@ -126,7 +126,7 @@ class Judge(Member):
                 return Ruling(read, self.model.name, readings=reading, truncated=question.truncated), reply.text or ""
             except Unreadable as unreadable:
                 said, defect = reply.text or "", str(unreadable)
-        message = f"{self.model.name} gave no readable verdict in {READINGS} replies; {defect}: {excerpt(said)}"
+        message = f"{self.model.name} gave no readable {question.wanted} in {READINGS} replies; {defect}: {excerpt(said)}"
         raise JudgeError(self.limits.clean(message), code="JUDGE_UNREADABLE")
 
     def _call(
@@ -166,5 +166,5 @@ def _text(reply: ModelReply, model: str) -> str | None:
 
 
 def _reminder(defect: str) -> Message:
-    words = f"Your last reply could not be used: {defect}. Judge again, and reply with one JSON object of the schema alone."
+    words = f"Your last reply could not be used: {defect}. Reply again, with one JSON object of the schema alone."
     return {"role": "user", "content": words}

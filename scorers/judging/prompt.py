@@ -8,7 +8,7 @@ import json
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask
@@ -75,6 +75,9 @@ class Question(Generic[R]):
     reply: type[R]
     max_tokens: int = 1_500
     limit: int = MATERIAL_CHARS
+
+    wanted: ClassVar[str] = "verdict"
+    """What the reply holds, in the message about one that cannot be read."""
 
     def redacted(self, redact: Callable[[str], str]) -> Question[R]:
         """The same question with its materials as `redact` leaves them."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from eval_skills.core.documents.loading import validate
 from eval_skills.core.errors import InputError
-from eval_skills.core.models import EvalTask, ExpectedOutput, Reason, SkillResponse, TurnResponse, Verdict
+from eval_skills.core.models import EvalTask, Evaluator, ExpectedOutput, Reason, SkillResponse, TurnResponse, Verdict
 from eval_skills.core.text import plural
 from eval_skills.scorers.claims.evidence import seen_in
 from eval_skills.scorers.options import EXPECTATIONS
@@ -32,16 +32,21 @@ class ConversationScoring(TaskScoring):
     """The scoring of a task with turns. Each turn is scored by what is expected of it, as an answer to a task would be; what the
     task expects itself is asked of the whole: the last output, with the messages, calls, tokens, cost and latency of all turns.
 
+    With a simulated user there are as many turns as come, and only the whole is scored: by `goal_achieved`, unless the task has
+    an evaluator or expects something that gives a score. The dimension `turns_left` is the share, in [0, 1], of the user's
+    `maxTurns` that was not used.
+
     It passes where every scored part passes. A turn of which nothing is expected is not scored. See `joined_verdict`.
 
     Raises:
         InputError: as `TaskScoring`; the path names the turn.
     """
 
-    __slots__ = ("_min_score", "_turns", "_whole")
+    __slots__ = ("_goal_alone", "_min_score", "_turns", "_whole")
 
     def __init__(self, task: EvalTask, settings: ScoringSettings | Mapping[str, Any] | None = None) -> None:
         self.task, self.settings = task, ScoringSettings.of(settings)
+        self._goal_alone = False
         self._turns = [self._of_turn(place) for place in range(len(task.turns or ()))]
         self._whole, self._min_score = self._of_whole()
         scored = any(not part.only_gates or part.forbids_tools for part in self.parts)
@@ -60,7 +65,9 @@ class ConversationScoring(TaskScoring):
 
     def _of_whole(self) -> tuple[TaskScoring | None, float | None]:
         """The scoring of the whole; and the least score of all parts together, where the whole has no score for the limit."""
-        task = self.task.model_copy(update={"turns": None, "input_data": self.task.asked})
+        task = self.task.of_whole()
+        if self.task.user is not None:
+            return TaskScoring(self._with_judged_goal(task), self.settings), None
         least = task.thresholds.min_score if task.thresholds else None
         if task.thresholds is not None and least is not None:
             unlimited = task.model_copy(update={"thresholds": task.thresholds.model_copy(update={"min_score": None})})
@@ -68,6 +75,18 @@ class ConversationScoring(TaskScoring):
             if scoring is None or scoring.only_gates:
                 return scoring, least
         return (None if task.expects_nothing else TaskScoring(task, self.settings)), None
+
+    def _with_judged_goal(self, task: EvalTask) -> EvalTask:
+        limits = task.thresholds.model_copy(update={"min_score": None}) if task.thresholds else None
+        unlimited = task.model_copy(update={"thresholds": limits})
+        if not unlimited.expects_nothing and TaskScoring(unlimited, self.settings).has_dimensions:
+            return task
+        self._goal_alone = True
+        return task.model_copy(update={"evaluator": Evaluator(type="goal_achieved")})
+
+    @property
+    def judges_goal(self) -> bool:
+        return self._goal_alone
 
     @property
     def parts(self) -> tuple[TaskScoring, ...]:
@@ -103,22 +122,33 @@ class ConversationScoring(TaskScoring):
         The forbidden gates of all parts come first and, when one fails, alone.
         """
         turns = with_inputs(self.task, response).turns or []
-        if len(turns) != len(self._turns):
+        if not turns or (self.task.user is None and len(turns) != len(self._turns)):
             return self._incomplete(len(turns))
         if (forbidden := self.violation(response)) is not None:
             return forbidden
         scored: list[ScoredPart | None] = []
-        for place, scoring in enumerate(self._turns):
+        for place, scoring in enumerate(self._of_each(turns)):
             scored.append(None if scoring is None else await _scored(scoring, turns[: place + 1], turns[place]))
         whole = None if self._whole is None else await _scored(self._whole, turns, response)
-        return joined_verdict(scored, whole, self.scorer, self._min_score)
+        verdict = joined_verdict(scored, whole, self.scorer, self._min_score)
+        return self._with_turns_left(verdict, len(turns))
+
+    def _with_turns_left(self, verdict: Verdict, used: int) -> Verdict:
+        if self.task.user is None:
+            return verdict
+        share = max(0.0, 1 - used / self.task.user.max_turns)
+        return verdict.model_copy(update={"dimensions": {**verdict.dimensions, "turns_left": share}})
+
+    def _of_each(self, turns: Sequence[TurnResponse]) -> list[TaskScoring | None]:
+        """How each of these turns is scored; of what a simulated user says nothing is known before."""
+        return self._turns if self.task.user is None else [None] * len(turns)
 
     def violation(self, response: SkillResponse) -> Verdict | None:
         """As that of `TaskScoring`, with the turn of each call. What a turn forbids is not held against others."""
         if response.turns is None:
             return self._whole.violation(response) if self._whole else None
         reasons: list[Reason] = []
-        for place, (turn, own) in enumerate(zip(response.turns, self._turns, strict=False)):
+        for place, (turn, own) in enumerate(zip(response.turns, self._of_each(response.turns), strict=False)):
             found = (gate.violation(turn) for gate in (own, self._whole) if gate is not None)
             called = {reason.message: reason for verdict in found if verdict is not None for reason in verdict.reasons}
             reasons += [in_turn(place, reason) for reason in called.values()]
@@ -130,13 +160,13 @@ class ConversationScoring(TaskScoring):
             return next((question for part in self.parts if (question := part.open_question(known)) is not None), None)
         if self._whole is not None and (question := self._whole.open_question(known)) is not None:
             return question
-        pairs = zip(known.turns, self._turns, strict=False)
+        pairs = zip(known.turns, self._of_each(known.turns), strict=False)
         asked = (scoring.open_question(turn) for turn, scoring in pairs if scoring is not None)
         return next((question for question in asked if question is not None), None)
 
     def _incomplete(self, found: int) -> Verdict:
-        wanted = plural(len(self._turns), "turn")
-        message = f"expected the answers of a conversation of {wanted}, got {found or 'none'}"
+        wanted = f" of {plural(len(self._turns), 'turn')}" if self.task.user is None else ""
+        message = f"expected the answers of a conversation{wanted}, got {found or 'none'}"
         reasons = [Reason(code="CONTRACT_ERROR", message=message, where="turns")]
         return Verdict(status="error", score=None, passed=False, scorer=self.scorer, reasons=reasons, error_kind="contract")
 

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import Reason, SkillResponse, Thresholds, Weights
+from eval_skills.core.text import plural
 
 TOLERANCE = 1e-9
 """Points of score, and share of a cost, that float arithmetic may lose: 0.1 + 0.2 is at most 0.3."""
@@ -24,11 +25,12 @@ def below_min(score: float, min_score: float) -> Reason:
 
 
 def limit_reasons(thresholds: Thresholds, response: SkillResponse) -> list[Reason]:
-    """The reasons of a cost or latency beyond its limit. An unknown one fails: it may be beyond."""
+    """The reasons of a cost, latency or number of turns beyond its limit. An unknown one fails: it may be beyond."""
     cost, latency = response.cost_usd, response.latency_ms
     reasons = [
         _limit("COST", "USD", thresholds.max_cost, cost, "the skill did not report costUsd", tolerance=TOLERANCE),
         _limit("LATENCY", "ms", thresholds.max_latency, latency, "it was not measured"),
+        _too_many_turns(thresholds.max_turns_used, len(response.turns) if response.turns is not None else 1),
     ]
     return [reason for reason in reasons if reason is not None]
 
@@ -42,6 +44,13 @@ def _limit(what: str, unit: str, limit: float | None, value: float | None, unkno
     )
     message = f"expected a {name} of at most {limit:g} {unit}, got {got}"
     return Reason(code=code, message=message, where=f"thresholds.max{name.title()}")
+
+
+def _too_many_turns(limit: int | None, used: int) -> Reason | None:
+    if limit is None or used <= limit:
+        return None
+    message = f"expected a conversation of at most {plural(limit, 'turn')}, got {used:,}"
+    return Reason(code="TURNS_ABOVE_MAX", message=message, where="thresholds.maxTurnsUsed")
 
 
 def distinct(value: float, limit: float) -> str:

@@ -49,7 +49,7 @@ class TaskScoring:
     `scorer` is the canonical name of the evaluator, ``set`` for several, or None for a task that has none. `settings` may be a
     mapping, in camelCase or snake_case.
 
-    That of a task with turns is a `ConversationScoring`, which judges the turns of an answer, too.
+    That of a conversation is a `ConversationScoring`, which judges the turns of an answer, too.
 
     Raises:
         InputError: something that the task asks for cannot be done: an unknown scorer, option or category, a missing or empty
@@ -63,7 +63,7 @@ class TaskScoring:
 
     def __new__(cls, task: EvalTask, settings: ScoringSettings | Mapping[str, Any] | None = None) -> Self:
         """The scoring of its kind."""
-        if task.turns is None:
+        if not task.is_conversation:
             return super().__new__(cls)
         from eval_skills.scorers.task_scoring.conversation import ConversationScoring  # which is made of these
 
@@ -107,6 +107,11 @@ class TaskScoring:
         return (self,)
 
     @property
+    def has_dimensions(self) -> bool:
+        """Whether an evaluator, or something expected of tools or texts, gives a score."""
+        return bool(self._weights)
+
+    @property
     def only_gates(self) -> bool:
         """Whether nothing has a score of its own: an answer passes, or does not."""
         return not self._weights and self._hallucination is None
@@ -145,6 +150,22 @@ class TaskScoring:
         if self._hallucination is not None:
             found.update(dict.fromkeys(self._hallucination.models, QUESTIONS_ABOUT_CLAIMS))
         return found
+
+    @property
+    def simulators(self) -> tuple[str | None, ...]:
+        """The models that play the user of the task, None being the run's; empty where none does."""
+        return () if self.task.user is None else (self.task.user.model,)
+
+    @property
+    def user_questions(self) -> Counter[str | None]:
+        """The most questions that each of these models gets in one conversation; those that are asked again not counted."""
+        user = self.task.user
+        return Counter() if user is None else Counter({user.model: user.max_turns - (user.opening is not None)})
+
+    @property
+    def judges_goal(self) -> bool:
+        """Whether a model judges if the goal of the simulated user was reached, because the task names no other evaluator."""
+        return False
 
     @property
     def forbids_tools(self) -> bool:

@@ -111,7 +111,10 @@ def test_evals_of_a_skill_become_criteria_with_their_files(tmp_path: Path) -> No
     ("row", "message"),
     [
         ({**GOLDEN, "input": 5.5, "expected_tools": [5]}, r"expected_tools: expected a tool with a name, got 5"),
-        ({"scenario": "s", "expected_outcome": "o"}, "1 because it is a conversation of several turns"),
+        (
+            {"scenario": "s", "expected_outcome": "o", "turns": [{"role": "user", "content": "hi"}]},
+            "1 because its conversation has begun already",
+        ),
         ({**RAGAS, "user_input": [{"content": "a"}]}, "1 because it is a conversation"),
         ({**RAGAS, "reference": ""}, "1 because it has no reference answer"),
         ({**LANGSMITH, "inputs": "q"}, "inputs: expected an object"),
@@ -125,6 +128,27 @@ def test_evals_of_a_skill_become_criteria_with_their_files(tmp_path: Path) -> No
 def test_what_cannot_be_scored_is_skipped_and_what_is_malformed_refused(tmp_path: Path, row: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         only(tmp_path, row)
+
+
+def test_a_conversational_golden_has_a_simulated_user(tmp_path: Path) -> None:
+    golden = {
+        "scenario": "Ann wants a ticket",
+        "expected_outcome": "She has one",
+        "user_description": "in a hurry",
+        "turns": None,
+    }
+    (tmp_path / "goldens.json").write_text(
+        json.dumps([golden, {"scenario": "Bob asks for a refund", "user_description": "calm"}])
+    )
+    found = import_tasks(tmp_path / "goldens.json")
+    first, second = found.benchmark.tasks
+    assert found.kind.name == "deepeval"
+    assert first.user is not None
+    assert (first.user.goal, first.user.persona) == ("Ann wants a ticket", "in a hurry")
+    assert "She has one" in (first.user.stop_when or "")
+    assert first.evaluator is not None
+    assert (first.evaluator.type, first.evaluator.options) == ("goal_achieved", {"goal": "She has one"})
+    assert (second.goal, second.evaluator) == ("Bob asks for a refund", None)
 
 
 def test_the_help_names_every_kind() -> None:

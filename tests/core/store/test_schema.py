@@ -15,6 +15,7 @@ error_message output output_truncated messages tool_calls prompt_tokens completi
 origin timeout_ms tool_accuracy sequence_correctness output_quality hallucination forbidden_tools_called
 time_to_first_token_ms judge_agreement forbidden_unknown earlier_calls content finish_reason
 judge_requests turns
+user_requests user_tokens user_cost_usd user_stopped
 """
 REPORT_COLUMNS = """
 run_id timestamp skill_id skill_version benchmark_id benchmark_version completion_rate partial_score error_rate consistency_score
@@ -23,7 +24,7 @@ completion_tokens estimated_usd items tasks runs origin total_tokens passed_item
 throughput tool_accuracy sequence_correctness output_quality hallucination dimensions forbidden_items
 judge_tokens judge_cost_usd unjudged_items missing_items judged_completion_rate completion_upper_bound
 rank last_rank ranked_skills rank_lower rank_upper adjusted_p probability_best shrunk_completion_rate pareto_optimal
-forbidden_unknown_items judge_requests
+forbidden_unknown_items judge_requests user_requests user_tokens user_cost_usd
 """
 
 

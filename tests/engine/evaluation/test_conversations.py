@@ -26,6 +26,8 @@ from eval_skills.engine.evaluation.session import manifest_of
 from eval_skills.engine.rescoring.plan import plan_rescoring
 from eval_skills.engine.rescoring.request import RescoreRequest
 from eval_skills.engine.rescoring.rescore import rescore
+from tests.engine.backfill.backfills import backfill
+from tests.scripted_model import ScriptedModel
 
 if TYPE_CHECKING:
     from tests.engine.evaluations import MakeRequest
@@ -194,6 +196,28 @@ def test_tasks_of_python_may_have_turns() -> None:
         es.evaluate(numbering, [{"turns": [{"input": "a", "expcted": "1: a"}]}])
     with pytest.raises(UserError, match="input"):
         es.evaluate(numbering, [{"input": 1, "turns": [{"input": "a", "expected": "1: a"}]}])
+
+
+def test_a_backfill_judges_stored_conversations_with_their_turns(planned: Callable[..., Any], tmp_path: Path) -> None:
+    plan = planned(*GOOD)
+    evaluate_in_process(plan)
+    turns = [{"input": "a", "expected": "1: a"}, {"input": "b", "expected": "?"}, {"input": "c"}]
+    (tmp_path / "tasks.json").write_text(json.dumps([{"id": "talk", "turns": turns}]))
+    [row] = backfill(plan.store, "rescore").rows
+    assert row["completion_rate"] == 0.0
+    assert [status for status, *_ in turns_of(plan.store, row["run_id"]).values()] == ["fail"] * 3
+    assert turns_of(plan.store, row["run_id"])["talk", 2][2:] == ("fail", 0.0, ["OUTPUT_MISMATCH"])
+
+
+async def test_a_judging_model_sees_the_conversation_up_to_its_turn(planned: Callable[..., Any], model: ScriptedModel) -> None:
+    criteria = {"type": "llm_judge", "criteria": "It counts."}
+    llm = {"llm": {"model": "openai/scripted", "apiBase": model.url}}
+    turns = [{"input": "a"}, {"input": "b", "evaluator": criteria}, {"input": "c"}]
+    result = (await outcome_of(planned(*turns, request=llm))).result
+    [asked] = model.asked
+    assert (result.status, (result.turns or [])[1].score, result.judge_requests) == ("pass", 1.0, 1)
+    assert all(each in asked.prompt for each in ('"output": "1: a"', '"input": "b"', "2: b"))
+    assert "3: c" not in asked.prompt
 
 
 class TestRecordedRuns:

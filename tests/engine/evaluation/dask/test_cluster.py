@@ -29,6 +29,7 @@ from eval_skills.engine.evaluation.execution import Outcome
 from eval_skills.engine.evaluation.observer import NullObserver
 from eval_skills.engine.evaluation.plan import Item, RunPlan
 from eval_skills.engine.evaluation.session import RunSession
+from tests.scripted_model import Says, ScriptedModel
 
 if TYPE_CHECKING:
     from tests.engine.evaluations import MakePlan
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 PATIENCE_S = 120.0
+OKAY = {"keywords": ["ok"]}
 SECRET = "a-secret-of-the-worker"
 
 SKILL = """
@@ -151,6 +153,23 @@ async def test_adapters_are_opened_once_per_worker_and_closed_with_the_run(make_
     async with Client(cluster.scheduler_address, asynchronous=True) as client:  # type: ignore[no-untyped-call]
         known = await client.run(lambda dask_worker: [name for name in dask_worker.plugins if name.startswith("eval-skills")])
     assert list(known.values()) == [[], []]
+
+
+async def test_conversations_are_held_on_workers(make_scene: MakeScene, model: ScriptedModel, tmp_path: Path) -> None:
+    turns = [{"input": {"what": "a"}}, {"input": {"what": "b"}, "expected": "ok"}]
+    user = {"goal": "ok", "opening": '{"what": "u"}', "model": "openai/scripted"}
+    tasks = [{"id": "written", "turns": turns}, {"id": "played", "user": user, "evaluator": "contains", "expectedOutput": OKAY}]
+    (tmp_path / "talks.json").write_text(json.dumps(tasks))
+    model.otherwise = Says({"reason": "all is said", "done": True, "message": ""})
+    scene = make_scene(tasks=str(tmp_path / "talks.json"), llm={"apiBase": model.url})
+    program = tmp_path / "skills" / "moody" / "skill.py"
+    asked = 'request["params"] if isinstance(request["params"], dict) else json.loads(request["params"])'
+    program.write_text(SKILL.replace('request["params"]', f"({asked})", 1))
+    async with scene.session() as session:
+        outcomes = await attempt_all(session, scene.plan.items)
+    found = {outcome.result.task_id: outcome.result for outcome in outcomes}
+    assert [turn.output for turn in found["written"].turns or []] == ["ok", "ok"]
+    assert (found["played"].status, found["played"].user_requests, found["played"].user_stopped) == ("pass", 1, "done")
 
 
 async def test_a_result_is_in_the_journal_while_items_that_began_before_it_still_work(make_scene: MakeScene) -> None:
