@@ -38,6 +38,14 @@ from eval_skills.benchmarks.importers.references import (
 from eval_skills.benchmarks.importers.rows import Row, Task
 from eval_skills.benchmarks.importers.source import Source
 from eval_skills.benchmarks.importers.table import is_ours, table_task
+from eval_skills.benchmarks.importers.tau_bench import is_tau_bench, tau_bench_task
+from eval_skills.benchmarks.importers.toolbench import (
+    is_mcp_bench,
+    is_toolbench,
+    mcp_bench_entries,
+    mcp_bench_task,
+    toolbench_task,
+)
 from eval_skills.core.errors import UsageError
 from eval_skills.core.text import nearest
 
@@ -99,6 +107,28 @@ KINDS: tuple[Kind, ...] = (
         task=mbpp_task,
         detects=is_mbpp,
         missing=MISSING,
+    ),
+    Kind(
+        name="toolbench",
+        title="ToolBench",
+        about="queries of ToolBench or StableToolBench with their api_list, such as ``G1_instruction.json``",
+        task=toolbench_task,
+        detects=is_toolbench,
+    ),
+    Kind(
+        name="mcp-bench",
+        title="MCP-Bench",
+        about="tasks of MCP-Bench, listed under ``server_tasks``",
+        task=mcp_bench_task,
+        detects=is_mcp_bench,
+        entries=mcp_bench_entries,
+    ),
+    Kind(
+        name="tau-bench",
+        title="tau-bench",
+        about="``tasks_test.py`` of tau-bench, or ``tasks.json`` of tau2-bench",
+        task=tau_bench_task,
+        detects=is_tau_bench,
     ),
     Kind(
         name="squad",

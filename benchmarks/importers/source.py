@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from eval_skills.benchmarks.importers.archive import LOG_SUFFIX, read_log
+from eval_skills.benchmarks.importers.python_literals import listed_literals
 from eval_skills.benchmarks.importers.rows import Row, row_of
 from eval_skills.benchmarks.importers.tables import ARROW_SUFFIXES, TABLE_SUFFIXES, Cells, read_cells, read_table
 from eval_skills.core.documents.loading import LINES_SUFFIXES, numbered_json_lines, read_document
@@ -18,7 +19,8 @@ from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.text import nearest, plural
 
 DOCUMENT_SUFFIXES = (".json", ".yaml", ".yml")
-READ_SUFFIXES = (*LINES_SUFFIXES, *TABLE_SUFFIXES, *DOCUMENT_SUFFIXES, LOG_SUFFIX)
+PYTHON_SUFFIX = ".py"
+READ_SUFFIXES = (*LINES_SUFFIXES, *TABLE_SUFFIXES, *DOCUMENT_SUFFIXES, LOG_SUFFIX, PYTHON_SUFFIX)
 
 _NAMED = (
     "promptfooconfig.yaml", "promptfooconfig.yml", "promptfooconfig.json", "evals/evals.json", "evals.json",
@@ -213,6 +215,8 @@ def _opened(path: Path, files: tuple[Path, ...], name: str) -> Source:
             raise InputError("expected a list of entries, or an object", source=file)
     elif suffix == LOG_SUFFIX:
         document = read_log(file)
+    elif suffix == PYTHON_SUFFIX:
+        rows = [row_of(value, f"{file}:{number}") for number, value in listed_literals(file)]
     elif not file.exists():
         raise InputError("no such file or folder", source=file)
     else:
