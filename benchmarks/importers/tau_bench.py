@@ -1,8 +1,8 @@
 """tau-bench and tau2-bench: conversations with a simulated user, and the calls and facts that the right ones lead to.
 
-Formats: sierra-research/tau-bench (``tasks_test.py`` and the like) and sierra-research/tau2-bench (``tasks.json`` of a domain). Both
-compare the state of a database afterwards, which only their environments have. What can be told without: the calls that change
-something, the texts that have to be told, and the assertions that a model judges.
+Formats: sierra-research/tau-bench (``tasks_test.py`` and the like), sierra-research/tau2-bench (``tasks.json`` of a domain).
+Both compare the state of a database afterwards, which only their environments have. What can be told without: the calls that
+change something, the texts that have to be told, and the assertions that a model judges.
 """
 
 from __future__ import annotations

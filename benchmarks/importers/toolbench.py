@@ -24,8 +24,8 @@ _METRIC = (
 )
 
 _NO_TOOLS_NAMED = (
-    "a model judges the answers of MCP-Bench by its precise task description (llm_judge); name it with --judge-model. Its files do "
-    "not say which tools have to be called"
+    "a model judges the answers of MCP-Bench by its precise task description (llm_judge); name it with --judge-model. Its files "
+    "do not say which tools have to be called"
 )
 
 

@@ -11,17 +11,17 @@ import pytest
 from eval_skills.benchmarks.importers.importing import Imported, import_tasks
 from eval_skills.benchmarks.importers.toolbench import function_name
 from eval_skills.core.errors import InputError
-from eval_skills.core.models import SkillResponse, TurnResponse
+from eval_skills.core.models import SkillResponse, ToolCall, TurnResponse
 from eval_skills.scorers import score_response
 
 WEATHER = {
     "category_name": "Weather", "tool_name": "Open Weather!", "api_name": "Daily (7 days)", "api_description": " ",
     "required_parameters": [{"name": "city", "type": "STRING", "description": "where", "default": ""}],
-    "optional_parameters": [{"name": "days", "type": "NUMBER", "description": "", "default": 7}, {"name": "raw", "type": "Boolean"}],
+    "optional_parameters": [{"name": "days", "type": "NUMBER", "default": 7}, {"name": "raw", "type": "Boolean"}],
     "method": "GET",
 }  # fmt: skip
 LIST = {**WEATHER, "api_name": "List", "required_parameters": [], "optional_parameters": []}
-QUERY = {
+QUERY: dict[str, Any] = {
     "query": "Will it rain in Bern?",
     "query_id": 7,
     "api_list": [WEATHER, LIST],
@@ -78,7 +78,7 @@ async def test_toolbench_expects_its_relevant_endpoints(tmp_path: Path) -> None:
     daily = task.input_data["tools_available"][0]
     assert daily["parameters"]["properties"]["days"] == {"type": "integer"}
     assert (daily["name"], daily["parameters"]["required"]) == ("daily_7_days_for_open_weather", ["city"])
-    called = [{"name": "list_for_open_weather", "args": {}}]
+    called = [ToolCall(name="list_for_open_weather", args={})]
     assert (await score_response(task, SkillResponse(output="", tool_calls=called))).passed
     assert not (await score_response(task, SkillResponse(output="", tool_calls=[]))).passed
 
@@ -138,12 +138,12 @@ class TestTauBench:
         self, tmp_path: Path, calls: list[tuple[str, str]], said: str, passes: bool
     ) -> None:
         [task] = imported(tmp_path, SCENARIO, name="tasks.json").benchmark.tasks
-        made = [{"name": name, "args": {"reservation_id": argument}} for name, argument in calls]
+        made = [ToolCall(name=name, args={"reservation_id": argument}) for name, argument in calls]
         turn = TurnResponse(input="cancel", output=said, tool_calls=made)
         assert (await score_response(task, SkillResponse.of_turns([turn]))).passed is passes
 
     def test_assertions_count_where_the_published_verdict_has_them_or_nothing_else_is_told(self, tmp_path: Path) -> None:
-        bare = {"actions": [], "communicate_info": []}
+        bare: dict[str, Any] = {"actions": [], "communicate_info": []}
         rows = [
             SCENARIO | {"id": "a"},
             scenario(reward_basis=["DB", "NL_ASSERTION"]) | {"id": "b"},

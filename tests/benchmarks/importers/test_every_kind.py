@@ -17,7 +17,7 @@ KEYS = (
     "answerKey", "choices", "options", "label", "ctx", "endings", "input", "target", "ideal", "inputs", "outputs", "metadata",
     "user_input", "reference", "expected_output", "expected_tools", "turns", "category", "prompt", "entry_point", "test", "text",
     "test_list", "test_imports", "vars", "assert", "threshold", "__expected", "evals", "skill_name", "files", "assertions",
-    "tests",
+    "tests", "query", "api_list", "server_tasks", "instruction", "actions", "user_id", "user_scenario", "evaluation_criteria",
     "prompts", "defaultTest", "data", "eval", "samples", "scores", "epoch", "messages", "output", "error",
 )  # fmt: skip
 VALUES: tuple[Any, ...] = (None, "", "x", 0, -1, 1.5, True, [], [None], ["x"], [{}], {}, {"x": [1]}, {"text": 5, "label": ["a"]})
