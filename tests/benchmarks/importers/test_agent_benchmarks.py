@@ -78,7 +78,7 @@ async def test_toolbench_expects_its_relevant_endpoints(tmp_path: Path) -> None:
     daily = task.input_data["tools_available"][0]
     assert daily["parameters"]["properties"]["days"] == {"type": "integer"}
     assert (daily["name"], daily["parameters"]["required"]) == ("daily_7_days_for_open_weather", ["city"])
-    called = [ToolCall(name="list_for_open_weather", args={})]
+    called = [ToolCall(name="list_for_open_weather", arguments={})]
     assert (await score_response(task, SkillResponse(output="", tool_calls=called))).passed
     assert not (await score_response(task, SkillResponse(output="", tool_calls=[]))).passed
 
@@ -138,7 +138,7 @@ class TestTauBench:
         self, tmp_path: Path, calls: list[tuple[str, str]], said: str, passes: bool
     ) -> None:
         [task] = imported(tmp_path, SCENARIO, name="tasks.json").benchmark.tasks
-        made = [ToolCall(name=name, args={"reservation_id": argument}) for name, argument in calls]
+        made = [ToolCall(name=name, arguments={"reservation_id": argument}) for name, argument in calls]
         turn = TurnResponse(input="cancel", output=said, tool_calls=made)
         assert (await score_response(task, SkillResponse.of_turns([turn]))).passed is passes
 
