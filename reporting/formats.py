@@ -63,6 +63,12 @@ FORMATS: dict[str, Format] = {
     "csv": Format("csv", "table:render_csv"),
     "junit": Format("xml", "junit_report:render"),
     "parquet": Format("parquet", "table:render_parquet"),
+    "gaia": Format("gaia.jsonl", "exports.gaia:render"),
+    "promptfoo": Format("promptfoo.json", "exports.promptfoo:render"),
+    "inspect": Format("inspect.json", "exports.inspect_log:render"),
+    "langsmith": Format("langsmith.csv", "exports.langsmith:render"),
+    "openai-evals": Format("openai-evals.jsonl", "exports.openai_evals:render"),
+    "evalview": Format("evalview.json", "exports.evalview:render"),
 }
 
 

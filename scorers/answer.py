@@ -8,21 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from eval_skills.core.errors import InputError
-
-ENVELOPE_KEYS = ("result", "output", "answer")
-"""Where an object holds its answer; the first that is present counts."""
+from eval_skills.core.models.response import ENVELOPE_KEYS as ENVELOPE_KEYS
+from eval_skills.core.models.response import unwrapped as unwrapped
 
 LONG_CHARS = 4_096
 """A longer text is judged in a thread."""
-
-
-def unwrapped(output: Any) -> Any:
-    """The answer of an object under `result`, else `output`, else `answer`; unwrapped once. Anything else is its own answer."""
-    if isinstance(output, dict):
-        for key in ENVELOPE_KEYS:
-            if key in output:
-                return output[key]
-    return output
 
 
 def scalar_text(value: Any) -> str:

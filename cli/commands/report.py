@@ -12,6 +12,7 @@ from eval_skills.cli.configuration import Mark, Own
 from eval_skills.cli.context import current, print_json
 from eval_skills.cli.options import COMPARED, RESULTS, PastResults
 from eval_skills.core.errors import UsageError
+from eval_skills.core.text import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +42,10 @@ def convert(
         list[str],
         Own("is what the call is about"),
         Parameter(
-            group=RESULTS, consume_multiple=1, help="Formats to write, several at once: json markdown html csv junit parquet"
+            group=RESULTS,
+            consume_multiple=1,
+            help="Formats to write, several at once: json markdown html csv junit parquet; "
+            "of other tools: gaia promptfoo inspect langsmith openai-evals evalview",
         ),
     ],
     output: Annotated[
@@ -49,6 +53,10 @@ def convert(
         Mark.PATH,
         Parameter(group=RESULTS, help="File for one format; or a folder: one that is there, ends in /, or for several formats"),
     ],
+    skill: Annotated[
+        list[str] | None,
+        Parameter(group=RESULTS, consume_multiple=1, help="Only these skills, each an id or id@version [default: all]"),
+    ] = None,
     store: PastResults = None,
 ) -> int:
     """Write a report in other formats.
@@ -65,8 +73,57 @@ def convert(
     source = read_source(input_, current().config({"store": store}).store)
     extensions = {name: each.extension for name, each in formats.items()}
     files = target_files(output, extensions, source.stem, inputs=[source.file] if source.file else [])
-    contents = {file: formats[name].content(source.reports, source.context) for name, file in files.items()}
+    reports = _of_skills(source.reports, skill or [])
+    contents = {file: formats[name].content(reports, source.context) for name, file in files.items()}
     return _tell_files(write_targets(contents), remarks=source.remarks)
+
+
+@report_app.command
+def mlflow(
+    *,
+    input_: Annotated[
+        str, Mark.ID_OR_PATH, Parameter(group=RESULTS, name="--input", help="A JSON report, a run id of the store, or latest")
+    ],
+    tracking_uri: Annotated[
+        str | None,
+        Parameter(group=RESULTS, help="A folder, sqlite:///FILE or the address of a server [default: MLFLOW_TRACKING_URI]"),
+    ] = None,
+    experiment: Annotated[
+        str | None, Parameter(group=RESULTS, help="Its experiment, made where it is missing [default: the benchmark's id]")
+    ] = None,
+    skill: Annotated[
+        list[str] | None,
+        Parameter(group=RESULTS, consume_multiple=1, help="Only these skills, each an id or id@version [default: all]"),
+    ] = None,
+    store: PastResults = None,
+) -> int:
+    """Write a report to MLflow: a run for each skill, with figures, and the report as an artefact.
+
+    Needs the extra `mlflow`.
+
+    Example: eval-skills report mlflow --input latest --experiment nights
+    """
+    from eval_skills.engine.stored_runs.reports import read_source
+    from eval_skills.reporting.exports.mlflow import log_reports
+
+    source = read_source(input_, current().config({"store": store}).store)
+    reports = _of_skills(source.reports, skill or [])
+    name = experiment or reports[0].benchmark_id
+    logged = log_reports(reports, source.context, experiment=name, tracking_uri=tracking_uri)
+    call = current()
+    if call.json:
+        print_json({"experiment": name, "runs": [{"skill": each.skill, "mlflowRunId": each.mlflow_run_id} for each in logged]})
+    for each in logged if not call.json else ():
+        call.say(f"mlflow  {each.skill}   experiment {name}   run {each.mlflow_run_id}")
+    return 0
+
+
+def _of_skills(reports: Sequence[SkillCompletionReport], named: Sequence[str]) -> Sequence[SkillCompletionReport]:
+    known = {name for report in reports for name in (report.skill_id, report.skill_key)}
+    if (wrong := next((name for name in named if name not in known), None)) is not None:
+        there = ", ".join(report.skill_key for report in reports)
+        raise UsageError(f"--skill {wrong!r}: no such skill in this report{nearest(wrong, known)}; it has {there}")
+    return [report for report in reports if not named or {report.skill_id, report.skill_key} & set(named)]
 
 
 @report_app.command

@@ -211,7 +211,8 @@ class _Execution(WorkOptions):
     retries: int = Field(default=0, ge=0, le=20, description="Further attempts after a transient error")
     runs: int = Field(default=1, ge=1, le=1000, description="How often each task is run")
     format: list[Text] = Field(
-        default=["json", "markdown"], description="Report formats: json, markdown, html, csv, junit, parquet"
+        default=["json", "markdown"],
+        description="Report formats: json, markdown, html, csv, junit, parquet, or those of other tools",
     )
     output_dir: PathText = Field(default="./reports", description="Folder of report files")
     min_completion: Rate = Field(default=0.7, description="Lowest completion rate to select, and for exitOnFail")

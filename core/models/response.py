@@ -14,6 +14,19 @@ MAX_TOKENS, MAX_COST_USD = 10**12, 1e9
 """More than this for one answer cannot be right, and would spoil every sum over a run."""
 
 
+ENVELOPE_KEYS = ("result", "output", "answer")
+"""Where an object holds its answer; the first that is present counts."""
+
+
+def unwrapped(output: Any) -> Any:
+    """The answer of an object under `result`, else `output`, else `answer`; unwrapped once. Anything else is its own answer."""
+    if isinstance(output, dict):
+        for key in ENVELOPE_KEYS:
+            if key in output:
+                return output[key]
+    return output
+
+
 class ToolCall(Model):
     """One tool call of an agent run. `arguments` (or ``args``) is whatever the agent passed: an object, or unreadable text.
 

@@ -131,7 +131,11 @@ OPTIONS: dict[tuple[str, ...], dict[str, str]] = {
     ("config", "get"): {},
     ("config", "set"): {"--project": ""},
     ("completion",): {},
-    ("report", "convert"): {"--input": "", "--format": "junit", "--output": "", "--store": "./eval-store"},
+    ("report", "convert"): {"--input": "", "--format": "junit", "--output": "", "--skill": "all", "--store": "./eval-store"},
+    ("report", "mlflow"): {
+        "--input": "", "--tracking-uri": "MLFLOW_TRACKING_URI", "--experiment": "the benchmark's id", "--skill": "all",
+        "--store": "./eval-store",
+    },
     ("report", "diff"): {
         "--label-a": "as it was given", "--label-b": "as it was given", "--map": "", "--min-effect": "0", "--missing": "bounds",
         "--margin": "0.03", "--fail-on": "worse",

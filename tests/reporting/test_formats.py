@@ -12,21 +12,24 @@ from eval_skills.reporting import ReportContext, formats, render
 
 
 def test_the_formats() -> None:
-    assert formats() == ("json", "markdown", "html", "csv", "junit", "parquet")
+    assert formats() == (
+        "json", "markdown", "html", "csv", "junit", "parquet",
+        "gaia", "promptfoo", "inspect", "langsmith", "openai-evals", "evalview",
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        pytest.param("markdwon", " (did you mean 'markdown'?); valid are json, markdown, html, csv, junit, parquet", id="near"),
-        pytest.param("pdf", "; valid are json, markdown, html, csv, junit, parquet", id="far"),
-        pytest.param("JSON", "; valid are json, markdown, html, csv, junit, parquet", id="case-counts"),
+        pytest.param("markdwon", " (did you mean 'markdown'?); valid are ", id="near"),
+        pytest.param("pdf", "; valid are ", id="far"),
+        pytest.param("JSON", "; valid are ", id="case-counts"),
     ],
 )
 def test_p65_an_unknown_format_is_refused_with_the_valid_ones(context: ReportContext, name: str, hint: str) -> None:
     with pytest.raises(UsageError) as caught:
         render(name, [], context)
-    assert str(caught.value) == f"unknown report format {name!r}{hint}"
+    assert str(caught.value) == f"unknown report format {name!r}{hint}{', '.join(formats())}"
 
 
 def test_what_only_prints_imports_nothing_heavy() -> None:

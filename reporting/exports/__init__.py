@@ -1,0 +1,1 @@
+"""Results in the formats of other tools, for people who go on there."""

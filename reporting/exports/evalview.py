@@ -1,0 +1,93 @@
+"""Results as EvalView keeps them in ``.evalview/results``: a JSON list, a result for each item."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+from eval_skills.core.models import SkillCompletionReport, TaskResult
+from eval_skills.core.models.response import ToolCall
+from eval_skills.core.models.result import FORBIDDEN_TOOL_CALLED
+from eval_skills.reporting.context import ReportContext, ranked
+from eval_skills.reporting.escape import encodable
+from eval_skills.reporting.exports.items import ERRORS, sample_name, text, why, with_items
+
+
+def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> str:
+    """A result for each item, the skill as its adapter.
+
+    EvalView's results have no place for what is unknown: there, a dimension that was not scored counts as full, cost, latency and
+    the limits on them as 0, and an item that ended in an error as failed with a score of 0; its rationale names the error.
+
+    Raises:
+        UsageError: there are no items.
+    """
+    with_items(reports, "a file of EvalView's results")
+    found = [_result(report, item, context) for report in ranked(reports) for item in report.task_results]
+    return encodable(json.dumps(found, ensure_ascii=False, indent=2)) + "\n"
+
+
+def _result(report: SkillCompletionReport, item: TaskResult, context: ReportContext) -> dict[str, Any]:
+    calls, said = item.tool_calls or [], why(item)
+    cost, latency, score = item.cost_usd or 0.0, item.latency_ms or 0.0, item.score or 0.0
+    quality = item.dimensions.get("output_quality", score)
+    failed = item.status in ERRORS
+    started = context.created_utc
+    forbidden = [reason.message for reason in item.reasons if reason.code == FORBIDDEN_TOOL_CALLED]
+    evaluations: dict[str, Any] = {
+        "tool_accuracy": {"accuracy": item.dimensions.get("tool_accuracy", 1.0)},
+        "sequence_correctness": {
+            "correct": item.dimensions.get("sequence_correctness", 1.0) == 1.0,
+            "expected_sequence": [],
+            "actual_sequence": [call.name for call in calls],
+            "progress_score": item.dimensions.get("sequence_correctness", 1.0),
+        },
+        "output_quality": {
+            "score": 100 * quality,
+            "rationale": said,
+            "contains_checks": {"passed": [], "failed": []},
+            "not_contains_checks": {"passed": [], "failed": []},
+        },
+        "cost": {"total_cost": cost, "threshold": 0.0, "passed": True},
+        "latency": {"total_latency": latency, "threshold": 0.0, "passed": True},
+    }
+    if forbidden:
+        evaluations["forbidden_tools"] = {"violations": forbidden, "passed": False}
+    return {
+        "test_case": sample_name(item),
+        "passed": item.passed,
+        "score": 100 * score,
+        "evaluations": evaluations,
+        "trace": {
+            "session_id": item.task_run_id or f"{context.run_id}/{report.skill_key}/{sample_name(item)}",
+            "start_time": started.isoformat(),
+            "end_time": (started + timedelta(milliseconds=latency)).isoformat(),
+            "steps": [_step(place, call) for place, call in enumerate(calls, 1)],
+            "final_output": said if failed else text(item.output),
+            "metrics": {"total_cost": cost, "total_latency": latency, "total_tokens": _tokens(item)},
+        },
+        "timestamp": started.isoformat(),
+        "adapter_name": report.skill_key,
+        "input_query": text(item.input),
+        "actual_output": None if failed else text(item.output),
+    }
+
+
+def _step(place: int, call: ToolCall) -> dict[str, Any]:
+    return {
+        "step_id": call.id or str(place),
+        "step_name": call.name,
+        "tool_name": call.name,
+        "parameters": call.arguments if isinstance(call.arguments, dict) else {"arguments": call.arguments},
+        "output": call.result,
+        "success": True,
+        "metrics": {},
+    }
+
+
+def _tokens(item: TaskResult) -> dict[str, int] | None:
+    known = {"input_tokens": item.prompt_tokens, "output_tokens": item.completion_tokens}
+    told = {name: tokens for name, tokens in known.items() if tokens is not None}
+    return told or None

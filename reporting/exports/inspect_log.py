@@ -1,0 +1,132 @@
+"""A log of Inspect (version 2, as JSON), which ``inspect view`` shows and ``read_eval_log`` reads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from eval_skills.core.models import SkillCompletionReport, TaskResult
+from eval_skills.reporting.context import ReportContext
+from eval_skills.reporting.escape import encodable
+from eval_skills.reporting.exports.items import ERRORS, text, the_one, wanted, why
+
+SCORER = "eval_skills"
+_VERDICT = {"pass": "C", "fail": "I"}
+
+
+def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> str:
+    """One log, of one skill: tasks are samples, runs are epochs (from 1), the skill is the model.
+
+    An item that ended in an error is a sample with an `error` and without a score: Inspect's figures leave it out. The accuracy
+    is that of the scored samples, and its standard error takes them as independent, as Inspect does.
+
+    Raises:
+        UsageError: there are several skills, or no items.
+    """
+    report = the_one(reports, "a log of Inspect")
+    items = report.task_results
+    created = context.created_utc.isoformat(timespec="seconds")
+    tasks = list(dict.fromkeys(item.task_id for item in items))
+    scored = [item for item in items if item.status not in ERRORS]
+    log = {
+        "version": 2,
+        "status": "success",
+        "eval": {
+            "eval_id": f"{context.run_id}-{report.skill_id}",
+            "run_id": context.run_id,
+            "created": created,
+            "task": report.benchmark_id,
+            "task_id": f"{report.benchmark_id}-{context.run_id}",
+            "dataset": {"name": report.benchmark_id, "samples": len(tasks), "sample_ids": tasks, "shuffled": False},
+            "model": report.skill_key,
+            "config": {"epochs": max((item.run_index + 1 for item in items), default=1)},
+            "packages": {},
+            "metadata": {"source": "eval-skills"},
+        },
+        "plan": {"name": "plan", "steps": []},
+        "results": {
+            "total_samples": len(items),
+            "completed_samples": len(scored),
+            "scores": [
+                {
+                    "name": SCORER,
+                    "scorer": SCORER,
+                    "scored_samples": len(scored),
+                    "unscored_samples": len(items) - len(scored),
+                    "params": {},
+                    "metrics": _metrics(scored),
+                }
+            ],
+        },
+        "stats": {"started_at": created, "completed_at": created, "model_usage": _used(report)},
+        "samples": [_sample(report, item) for item in items],
+    }
+    return encodable(json.dumps(log, ensure_ascii=False, indent=1)) + "\n"
+
+
+def _metrics(scored: Sequence[TaskResult]) -> dict[str, Any]:
+    if not scored:
+        return {}
+    accuracy = sum(item.passed for item in scored) / len(scored)
+    found = {"accuracy": accuracy}
+    if len(scored) > 1:
+        found["stderr"] = (accuracy * (1 - accuracy) / (len(scored) - 1)) ** 0.5
+    return {name: {"name": name, "value": value} for name, value in found.items()}
+
+
+def _used(report: SkillCompletionReport) -> dict[str, Any]:
+    cost = report.token_cost
+    if cost.total_tokens is None:
+        return {}
+    return {report.skill_key: _usage(cost.prompt_tokens, cost.completion_tokens)}
+
+
+def _usage(prompt: int | None, completion: int | None) -> dict[str, int]:
+    known = {"input_tokens": prompt, "output_tokens": completion}
+    told = {name: tokens for name, tokens in known.items() if tokens is not None}
+    return told | {"total_tokens": sum(told.values())}
+
+
+def _sample(report: SkillCompletionReport, item: TaskResult) -> dict[str, Any]:
+    asked, answer = text(item.input), text(item.output)
+    output: dict[str, Any] = {"model": report.skill_key, "choices": [], "completion": answer}
+    if item.status not in ERRORS:
+        output["choices"] = [{"message": {"role": "assistant", "content": answer, "source": "generate"}, "stop_reason": "stop"}]
+    if item.prompt_tokens is not None or item.completion_tokens is not None:
+        output["usage"] = _usage(item.prompt_tokens, item.completion_tokens)
+    sample = {
+        "id": item.task_id,
+        "epoch": item.run_index + 1,
+        "input": asked,
+        "target": text(wanted(item)),
+        "messages": [{"role": "user", "content": asked}, *_said(item, answer)],
+        "output": output,
+        "scores": _scores(item, answer),
+        "metadata": {"status": item.status, "tags": item.tags},
+    }
+    if item.latency_ms is not None:
+        sample["total_time"] = item.latency_ms / 1000
+    if item.status in ERRORS:
+        sample["error"] = {"message": why(item), "traceback": "", "traceback_ansi": ""}
+    return sample
+
+
+def _said(item: TaskResult, answer: str) -> list[dict[str, Any]]:
+    """What the skill did as messages: its calls with their results, then the answer."""
+    said: list[dict[str, Any]] = []
+    for place, call in enumerate(item.tool_calls or [], 1):
+        name = call.id or f"call-{place}"
+        arguments = call.arguments if isinstance(call.arguments, dict) else {"arguments": call.arguments}
+        called = {"id": name, "function": call.name, "arguments": arguments}
+        said.append({"role": "assistant", "content": "", "tool_calls": [called]})
+        if call.result is not None:
+            said.append({"role": "tool", "content": text(call.result), "tool_call_id": name, "function": call.name})
+    return said if item.status in ERRORS else [*said, {"role": "assistant", "content": answer}]
+
+
+def _scores(item: TaskResult, answer: str) -> dict[str, Any]:
+    if item.status in ERRORS:
+        return {}
+    details = {"score": item.score, "dimensions": item.dimensions, "scorer": item.scorer}
+    return {SCORER: {"value": _VERDICT[item.status], "answer": answer, "explanation": why(item) or None, "metadata": details}}

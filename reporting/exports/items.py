@@ -1,0 +1,63 @@
+"""What the formats of other tools have in common: items of one skill, their texts, and errors that are not wrong answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from eval_skills.core.errors import UsageError
+from eval_skills.core.models import SkillCompletionReport, TaskResult
+from eval_skills.core.models.result import Reason
+from eval_skills.reporting.escape import json_text
+
+ERRORS = ("error", "timeout")
+"""Statuses of items that no answer could be scored of."""
+
+
+def the_one(reports: Sequence[SkillCompletionReport], tool: str) -> SkillCompletionReport:
+    """The report, where the format of `tool` holds one system only.
+
+    Raises:
+        UsageError: there are several, or one that holds figures only.
+    """
+    if len(reports) != 1:
+        named = ", ".join(report.skill_key for report in reports[:5])
+        raise UsageError(f"{tool} holds the answers of one skill, and there are {len(reports)}: {named}; choose one with --skill")
+    with_items(reports, tool)
+    return reports[0]
+
+
+def with_items(reports: Sequence[SkillCompletionReport], tool: str) -> None:
+    """Refuse reports without a single item, of which the format of `tool` could only say that nothing was asked.
+
+    Raises:
+        UsageError: none of them holds an item.
+    """
+    if not any(report.task_results for report in reports):
+        raise UsageError(f"{tool} is about single answers, and this report holds figures only; name a run of the store")
+
+
+def text(value: Any) -> str:
+    """An input or an answer as text: text as it is, nothing as empty text, else JSON."""
+    return "" if value is None else value if isinstance(value, str) else json_text(value)
+
+
+def wanted(item: TaskResult) -> Any:
+    """What was expected: the value that the answer is compared with, where it is one."""
+    expected = item.expected
+    return expected["value"] if isinstance(expected, dict) and "value" in expected else expected
+
+
+def why(item: TaskResult) -> str:
+    """Why the item was judged so: its reasons, and the error that ended it."""
+    said = [reason.text for reason in item.reasons if _counts(reason, item)]
+    return "; ".join([*said, *([f"{item.error_kind or item.status}: {item.error_message}"] if item.error_message else [])])
+
+
+def _counts(reason: Reason, item: TaskResult) -> bool:
+    return not reason.informational and reason.message != item.error_message
+
+
+def sample_name(item: TaskResult) -> str:
+    """``task#run``, runs from 1, as in the names of task runs."""
+    return f"{item.task_id}#{item.run_index + 1}"

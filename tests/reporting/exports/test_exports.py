@@ -1,0 +1,173 @@
+"""Results in other tools' formats: what they read, errors that are no wrong answers, and nothing made up."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval_skills.benchmarks.importers.importing import import_tasks
+from eval_skills.core.errors import UsageError
+from eval_skills.core.models import SkillCompletionReport
+from eval_skills.reporting import ReportContext, render
+from eval_skills.reporting.exports.mlflow import log_reports, metrics
+from eval_skills.reporting.formats import FORMATS
+
+MakeReport = Callable[..., SkillCompletionReport]
+MakeItem = Callable[..., dict[str, Any]]
+
+OF_OTHERS = [name for name, each in FORMATS.items() if each.renderer.startswith("exports.")]
+OF_ONE = ["gaia", "inspect", "openai-evals"]
+HOSTILE = "=cmd()\n</script>\ud800 ünï"
+
+
+@pytest.fixture
+def report(make_report: MakeReport, make_item: MakeItem) -> SkillCompletionReport:
+    """A pass with calls and tokens, a failure, an error without an answer, and a second run of the first task."""
+    calls = [{"name": "search", "args": {"q": "Bern"}, "id": "c1", "result": {"hits": 1}}, {"name": "stop", "args": "x"}]
+    expected = {"type": "exact", "value": "Bern"}
+    items = [
+        make_item(
+            status="pass", score=1.0, input={"q": "capital?"}, expected=expected, output={"result": "Bern"}, toolCalls=calls,
+            promptTokens=3, costUsd=0.5, dimensions={"tool_accuracy": 0.5},
+            messages=[{"role": "user", "content": "capital?"}, {"role": "assistant", "content": None}],
+        ),
+        make_item("t2", output=HOSTILE, expected="x", reasons=[{"code": "OUTPUT_MISMATCH", "message": "not x"}], latencyMs=None),
+        make_item("t3", status="error", score=None, errorKind="infra", errorMessage="gone", latencyMs=None),
+        make_item(runIndex=1, output="Basel"),
+    ]  # fmt: skip
+    return make_report("cities", taskResults=items)
+
+
+def lines(text: str | bytes) -> list[dict[str, Any]]:
+    assert isinstance(text, str)
+    return [json.loads(line) for line in text.splitlines()]
+
+
+@pytest.mark.parametrize("name", OF_OTHERS)
+def test_a_report_of_figures_only_is_refused(name: str, make_report: MakeReport, context: ReportContext) -> None:
+    with pytest.raises(UsageError, match="this report holds figures only"):
+        render(name, [make_report()], context)
+
+
+@pytest.mark.parametrize("name", OF_ONE)
+def test_several_skills_are_refused_where_the_format_holds_one(
+    name: str, report: SkillCompletionReport, context: ReportContext
+) -> None:
+    with pytest.raises(UsageError, match=r"there are 2: cities@1\.0\.0, cities@1\.0\.0; choose one with --skill"):
+        render(name, [report, report], context)
+
+
+@pytest.mark.parametrize("name", OF_OTHERS)
+def test_every_format_is_utf_8_whatever_a_skill_answers(name: str, report: SkillCompletionReport, context: ReportContext) -> None:
+    text = render(name, [report], context)
+    assert isinstance(text, str)
+    assert "ünï" in text.encode().decode()
+
+
+def test_a_submission_has_the_first_answer_of_each_task(report: SkillCompletionReport, context: ReportContext) -> None:
+    found = lines(render("gaia", [report], context))
+    assert [(line["task_id"], line["model_answer"][:4]) for line in found] == [("t1", "Bern"), ("t2", "=cmd"), ("t3", "")]
+    assert [line.get("reasoning_trace") for line in found] == ["user: capital?\nassistant: ", None, None]
+
+
+def test_a_log_of_inspect_is_read_back_with_the_same_verdicts(
+    report: SkillCompletionReport, context: ReportContext, tmp_path: Path
+) -> None:
+    (tmp_path / "log.json").write_text(str(render("inspect", [report], context)))
+    log = json.loads((tmp_path / "log.json").read_text())
+    assert [(s["id"], s["epoch"], [v["value"] for v in s["scores"].values()]) for s in log["samples"]] == [
+        ("t1", 1, ["C"]), ("t2", 1, ["I"]), ("t3", 1, []), ("t1", 2, ["I"]),
+    ]  # fmt: skip
+    assert log["samples"][2]["error"]["message"] == "infra: gone"
+    assert log["results"]["scores"][0]["metrics"]["accuracy"]["value"] == pytest.approx(1 / 3)
+    assert [call["function"] for m in log["samples"][0]["messages"] for call in m.get("tool_calls", ())] == ["search", "stop"]
+    runs = import_tasks(tmp_path / "log.json").runs
+    assert [(run["taskId"], run["runIndex"], run["output"]["result"]) for run in runs if "error" not in run] == [
+        ("t1", 0, True), ("t2", 0, False), ("t1", 1, False),
+    ]  # fmt: skip
+
+
+def test_promptfoo_tells_errors_from_failed_assertions(report: SkillCompletionReport, context: ReportContext) -> None:
+    found = json.loads(str(render("promptfoo", [report], context)))["results"]
+    assert {name: found["stats"][name] for name in ("successes", "failures", "errors")} == {
+        "successes": 1, "failures": 2, "errors": 1,
+    }  # fmt: skip
+    assert [(each["testIdx"], each["success"], each["failureReason"]) for each in found["results"]] == [
+        (0, True, 0), (1, False, 1), (2, False, 2), (3, False, 1),
+    ]  # fmt: skip
+    assert [each.get("cost") for each in found["results"]] == [0.5, None, None, None]
+    assert found["results"][0]["vars"] == {"q": "capital?"}
+    assert found["results"][2]["error"] == "infra: gone"
+
+
+def test_feedback_has_a_row_for_each_score_and_none_for_what_was_not_judged(
+    report: SkillCompletionReport, context: ReportContext
+) -> None:
+    rows = list(csv.DictReader(io.StringIO(str(render("langsmith", [report], context)))))
+    assert [(row["example_id"], row["key"], row["score"], row["value"]) for row in rows] == [
+        ("t1", "passed", "1.0", "pass"), ("t1", "score", "1.0", "pass"), ("t1", "tool_accuracy", "0.5", "pass"),
+        ("t2", "passed", "0.0", "fail"), ("t2", "score", "0.0", "fail"),
+        ("t3", "passed", "", "error"),
+        ("t1", "passed", "0.0", "fail"), ("t1", "score", "0.0", "fail"),
+    ]  # fmt: skip
+    assert (rows[0]["reference"], rows[3]["outputs"][:2], rows[3]["comment"]) == ("Bern", "'=", "not x")
+
+
+def test_a_record_of_openai_evals_has_no_match_for_an_error(report: SkillCompletionReport, context: ReportContext) -> None:
+    spec, *events, last = lines(render("openai-evals", [report], context))
+    assert spec["spec"]["completion_fns"] == ["cities@1.0.0"]
+    assert [(event["event_id"], event["sample_id"], event["type"]) for event in events] == [
+        (0, "t1#1", "sampling"), (1, "t1#1", "match"), (2, "t2#1", "sampling"), (3, "t2#1", "match"), (4, "t3#1", "error"),
+        (5, "t1#2", "sampling"), (6, "t1#2", "match"),
+    ]  # fmt: skip
+    assert last == {"final_report": {"accuracy": 0.85, "partial_score": 0.8125, "errors": 1}}
+
+
+def test_evalview_has_every_item_and_says_which_ended_in_an_error(report: SkillCompletionReport, context: ReportContext) -> None:
+    found = json.loads(str(render("evalview", [report], context)))
+    assert [(each["test_case"], each["passed"], each["score"]) for each in found] == [
+        ("t1#1", True, 100.0), ("t2#1", False, 0.0), ("t3#1", False, 0.0), ("t1#2", False, 0.0),
+    ]  # fmt: skip
+    assert found[2]["evaluations"]["output_quality"]["rationale"] == "infra: gone"
+    assert found[0]["evaluations"]["tool_accuracy"]["accuracy"] == 0.5
+    assert [step["tool_name"] for step in found[0]["trace"]["steps"]] == ["search", "stop"]
+
+
+def test_figures_that_are_not_known_are_no_metrics(report: SkillCompletionReport) -> None:
+    found = metrics(report)
+    assert found["completion_rate"] == 0.85
+    assert found.keys().isdisjoint({"cost_usd", "pass_hat_k", "flake_rate"})
+
+
+def test_mlflow_keeps_a_run_for_each_skill(
+    report: SkillCompletionReport,
+    make_report: MakeReport,
+    context: ReportContext,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    mlflow = pytest.importorskip("mlflow", reason="needs MLflow: pip install 'eval-skills[mlflow]'")
+    uri = f"sqlite:///{tmp_path}/mlflow.db"
+    monkeypatch.chdir(tmp_path)  # artefacts lie below the working directory
+    logged = log_reports([report, make_report("other")], context, experiment="cities", tracking_uri=uri)
+    client = mlflow.MlflowClient(tracking_uri=uri)
+    run = client.get_run(logged[0].mlflow_run_id)
+    assert (run.data.tags["mlflow.runName"], run.data.metrics["completion_rate"]) == (logged[0].skill, 0.85)
+    assert [each.path for each in client.list_artifacts(run.info.run_id)] == ["report.json"]
+    with pytest.raises(UsageError, match=r"^MLflow at nonsense://x: "):
+        log_reports([report], context, experiment="cities", tracking_uri="nonsense://x")
+
+
+def test_without_mlflow_one_line_says_how_to_get_it(
+    report: SkillCompletionReport, context: ReportContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "mlflow", None)
+    with pytest.raises(UsageError, match=r"pip install 'eval-skills\[mlflow\]'"):
+        log_reports([report], context, experiment="x")
