@@ -68,6 +68,13 @@ class Source:
         return self.files[0].parent
 
     @property
+    def names(self) -> list[str]:
+        """The names of the files, of one in a folder below the first with that."""
+        return [
+            file.relative_to(self.folder).as_posix() if file.is_relative_to(self.folder) else file.name for file in self.files
+        ]
+
+    @property
     def keys(self) -> frozenset[str]:
         """The keys of the first entry, or of the document; by them a format is known."""
         if self.rows:
@@ -204,7 +211,7 @@ def _opened(path: Path, files: tuple[Path, ...], name: str) -> Source:
     suffix = file.suffix.lower()
     if suffix in TABLE_SUFFIXES:
         return Source(path, files, lambda: [row for each in files for row in read_table(each)], None, name)
-    if holds_lines(file):
+    if holds_lines(file) or len(files) > 1:  # of several files one may have a single line
         rows = [row_of(value, f"{each}:{number}") for each in files for number, value in numbered_json_lines(each)]
         if not rows:
             raise InputError("the file is empty", source=file)
