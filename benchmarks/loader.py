@@ -15,7 +15,7 @@ from eval_skills.benchmarks.importers import is_case, is_foreign, read_suite
 from eval_skills.benchmarks.importers.archive import LOG_SUFFIX
 from eval_skills.benchmarks.importers.tables import TABLE_SUFFIXES, WORKBOOKS
 from eval_skills.benchmarks.locations import folder_of, locate
-from eval_skills.core.documents.loading import LINES_SUFFIXES, read_document, read_json_lines, validate
+from eval_skills.core.documents.loading import holds_lines, read_document, read_json_lines, validate
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import Benchmark, EvalTask
 from eval_skills.core.text import plural
@@ -77,7 +77,7 @@ def load_tasks(
     if columns or file.is_dir() or file.suffix.lower() in (*TABLE_SUFFIXES, *WORKBOOKS, LOG_SUFFIX):
         return _taken(file, columns, settings, scorings)
     if (benchmark := _listed(file)) is None:
-        read = _imported if is_case(read_document(file)) else partial(_taken, columns=columns)
+        read = _imported if not holds_lines(file) and is_case(read_document(file)) else partial(_taken, columns=columns)
         return read(file, settings=settings, scorings=scorings)
     _check_tasks(benchmark, file, settings, scorings)
     return benchmark
@@ -143,7 +143,7 @@ def _written(file: Path) -> Benchmark | None:
 
 def _listed(file: Path) -> Benchmark | None:
     """The tasks in a file; None where that is written in somebody else's format."""
-    data = read_json_lines(file) if file.suffix.lower() in LINES_SUFFIXES else read_document(file)
+    data = read_json_lines(file) if holds_lines(file) else read_document(file)
     if is_case(data) or is_foreign(data):
         return None
     if not isinstance(data, list):

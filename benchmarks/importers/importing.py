@@ -182,7 +182,7 @@ def _benchmark(
     metadata = {
         "source": kind.title,
         "importedAs": kind.name,
-        "files": [file.name for file in source.files],
+        "files": source.names,
         "digest": digest,
         "licence": licence,
         "read": read,

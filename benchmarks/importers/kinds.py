@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from eval_skills.benchmarks.importers.bfcl import bfcl_entries, bfcl_task, is_bfcl
 from eval_skills.benchmarks.importers.code import MISSING, humaneval_task, is_humaneval, is_mbpp, mbpp_task
 from eval_skills.benchmarks.importers.inspect_log import is_log, log_entries, log_task
 from eval_skills.benchmarks.importers.promptfoo.config import is_promptfoo, promptfoo_entries, promptfoo_task
@@ -91,6 +92,14 @@ KINDS: tuple[Kind, ...] = (
         about="``metadata.jsonl`` or ``metadata.parquet`` of GAIA, with the attachments beside it",
         task=gaia_task,
         detects=is_gaia,
+    ),
+    Kind(
+        name="bfcl",
+        title="Berkeley Function-Calling Leaderboard",
+        about="a data file of BFCL, or its folder, with ``possible_answer/`` beside the data",
+        task=bfcl_task,
+        detects=is_bfcl,
+        entries=bfcl_entries,
     ),
     Kind(
         name="humaneval",

@@ -14,7 +14,7 @@ from eval_skills.benchmarks.importers.archive import LOG_SUFFIX, read_log
 from eval_skills.benchmarks.importers.python_literals import listed_literals
 from eval_skills.benchmarks.importers.rows import Row, row_of
 from eval_skills.benchmarks.importers.tables import ARROW_SUFFIXES, TABLE_SUFFIXES, Cells, read_cells, read_table
-from eval_skills.core.documents.loading import LINES_SUFFIXES, numbered_json_lines, read_document
+from eval_skills.core.documents.loading import LINES_SUFFIXES, holds_lines, numbered_json_lines, read_document
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.text import nearest, plural
 
@@ -27,6 +27,9 @@ _NAMED = (
     "metadata.jsonl", "metadata.parquet",
 )  # fmt: skip
 """What stands for a folder that holds it: files by which programs know theirs."""
+
+BFCL_FILE = re.compile(r"BFCL_v\d+_(?!format_sensitivity)\w+\.jsonl?")
+"""The data files of BFCL, one for each category; a folder of them is read whole. One is an index of prompts in other forms."""
 
 _SPLIT = re.compile(r"(?P<split>[A-Za-z][\w.]*?)(?:[-_]\d{5}-of-\d{5})?(?:-[0-9a-f]{8,})?\.(?:parquet|arrow)")
 _LICENCE_CHARS = 120
@@ -65,6 +68,13 @@ class Source:
     def folder(self) -> Path:
         """Where the files that entries name lie."""
         return self.files[0].parent
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the files, of one in a folder below the first with that."""
+        return [
+            file.relative_to(self.folder).as_posix() if file.is_relative_to(self.folder) else file.name for file in self.files
+        ]
 
     @property
     def keys(self) -> frozenset[str]:
@@ -157,6 +167,8 @@ def open_source(path: Path, *, split: str | None = None) -> Source:
 def _open_folder(folder: Path, split: str | None) -> Source:
     if (named := next((folder / name for name in _NAMED if (folder / name).is_file()), None)) is not None:
         return _opened(folder, (named,), folder.resolve().name)
+    if files := sorted(file for file in folder.iterdir() if BFCL_FILE.fullmatch(file.name)):
+        return _opened(folder, tuple(files), folder.resolve().name)
     found = _splits(folder)
     if not found:
         lines = sorted(file for file in folder.iterdir() if file.suffix.lower() in (*LINES_SUFFIXES, ".csv"))
@@ -201,8 +213,8 @@ def _opened(path: Path, files: tuple[Path, ...], name: str) -> Source:
     suffix = file.suffix.lower()
     if suffix in TABLE_SUFFIXES:
         return Source(path, files, lambda: [row for each in files for row in read_table(each)], None, name)
-    if suffix in LINES_SUFFIXES:
-        rows = [row_of(value, f"{file}:{number}") for number, value in numbered_json_lines(file)]
+    if holds_lines(file) or len(files) > 1:  # of several files one may have a single line
+        rows = [row_of(value, f"{each}:{number}") for each in files for number, value in numbered_json_lines(each)]
         if not rows:
             raise InputError("the file is empty", source=file)
     elif suffix in DOCUMENT_SUFFIXES:

@@ -125,8 +125,8 @@ def import_benchmark(
     Local files only: nothing is fetched. Says how many entries were read, imported and skipped, and why; refuses to import
     none. The benchmark records its source, licence and digest. --tasks reads the same formats without an import.
 
-    Kinds: auto, agent-skills, deepeval, gaia, humaneval, inspect, inspect-log, langsmith, mbpp, mt-bench, multiple-choice,
-    openai-evals, promptfoo, ragas, squad, table.
+    Kinds: auto, agent-skills, bfcl, deepeval, gaia, humaneval, inspect, inspect-log, langsmith, mbpp, mt-bench,
+    multiple-choice, openai-evals, promptfoo, ragas, squad, table.
 
     Example: eval-skills benchmarks import auto promptfooconfig.yaml -o greetings
 

@@ -45,6 +45,20 @@ def read_document(path: Path) -> Any:
 LINES_SUFFIXES = (".jsonl", ".ndjson")
 
 
+def holds_lines(path: Path) -> bool:
+    """Whether a file is JSON Lines, by its ending; a ``.json`` file is where its first line is an object and others follow."""
+    if path.suffix.lower() in LINES_SUFFIXES:
+        return True
+    if path.suffix.lower() != ".json":
+        return False
+    try:
+        with path.open("rb") as content:
+            first, more = content.readline(MAX_DOCUMENT_BYTES), content.read(1024)
+        return first.lstrip(b"\xef\xbb\xbf \t").startswith(b"{") and bool(more.strip()) and isinstance(json.loads(first), dict)
+    except (OSError, ValueError, RecursionError):
+        return False
+
+
 def read_json_lines(path: Path) -> list[Any]:
     """The values in a file of JSON Lines, one a line; blank lines say nothing.
 

@@ -16,7 +16,7 @@ from eval_skills.scorers.tools.notations import NO_ARGUMENTS, every_call, name_a
 _IDENTITIES = ("call_id", "toolUseId", "toolCallId", "id")
 """OpenAI's items have two: that of the call stands in its output too, that of the item in nothing else."""
 
-COMPARES_CALLS = ("trajectory_match", "tool_accuracy", "sequence", "forbidden_tools")
+COMPARES_CALLS = ("bfcl", "trajectory_match", "tool_accuracy", "sequence", "forbidden_tools")
 """The evaluators that look at what was called."""
 
 _UNREPORTED = Reason(

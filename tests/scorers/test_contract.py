@@ -16,8 +16,14 @@ from eval_skills.scorers import TaskScoring, scorer_names
 from eval_skills.scorers.registry import ScorerEntry, find_scorer
 from tests.tables import each_row
 
+BFCL_FUNCTION = {"name": "git.log", "parameters": {"properties": {"n": {"type": "integer"}}, "required": []}}
 # the options of each scorer, an answer that passes and one that does not
 EXAMPLES: dict[str, tuple[dict[str, Any], Any, Any]] = {
+    "bfcl": (
+        {"category": "simple", "functions": [BFCL_FUNCTION], "groundTruth": [{"git.log": {"n": [1, ""]}}], "matching": "optimal"},
+        ["git_log"],
+        ["ls"],
+    ),
     "bleu": ({"value": "An owl", "threshold": 0.9, "caseSensitive": False, "tokenize": "char"}, "an owl", ["fox"]),
     "contains": ({"keywords": ["owl"]}, {"answer": ["An owl"]}, ["fox"]),
     "cost": ({"limitUsd": 1.5, "zeroUsd": 4.0}, 1.5, 2.5),
@@ -47,7 +53,7 @@ EXAMPLES: dict[str, tuple[dict[str, Any], Any, Any]] = {
 EXPECTED: dict[str, dict[str, Any]] = {
     "trajectory_match": {"trajectory": [{"role": "assistant", "tool_calls": [{"name": "git"}]}]},
 }
-JUDGES_CALLS = {"forbidden_tools", "sequence", "tool_accuracy", "trajectory_match"}
+JUDGES_CALLS = {"bfcl", "forbidden_tools", "sequence", "tool_accuracy", "trajectory_match"}
 MEASURED = {"latency": "latency_ms", "cost": "cost_usd"}
 """Scorers that look at a figure of the answer, and nothing else of it."""
 OWN = [name for name in scorer_names() if find_scorer(name).target.__module__.startswith("eval_skills.scorers.")]

@@ -17,6 +17,7 @@ from tests.tables import each_row
         pytest.param({"type": "tool_accuracy", "tools": ["a"]}, id="tool-accuracy"),
         pytest.param({"type": "sequence", "expected": ["a"]}, id="sequence"),
         pytest.param({"type": "forbidden_tools", "tools": ["a"]}, id="forbidden-tools"),
+        pytest.param({"type": "bfcl", "category": "irrelevance"}, id="bfcl"),
     ],
 )
 @each_row(
