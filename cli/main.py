@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from contextvars import copy_context
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -48,7 +49,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def call(arguments: Sequence[str]) -> int:
-    """The exit code of one call; what went wrong is on stderr in one line (and, with ``-v``, a traceback)."""
+    """The exit code of one call; what went wrong is on stderr in one line (and, with ``-v``, a traceback).
+
+    The call's options end with it: whoever makes several calls in one process begins each without those of the one before.
+    """
+    return copy_context().run(_call, arguments)
+
+
+def _call(arguments: Sequence[str]) -> int:
     from cyclopts import CycloptsError
     from cyclopts.exceptions import UnusedCliTokensError
 

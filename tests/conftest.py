@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from eval_skills.cli.context import Invocation, begin
+
 pytest_plugins = [
     "pytester",
     "tests.prefect_server",
@@ -30,6 +32,12 @@ for _name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "C
 # Tests that a shell starts in the background ignore Ctrl-C, and every process they start and interrupt would inherit that.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_was_typed_before() -> None:
+    """What a test prints does not depend on the options with which another of the same process called a command."""
+    begin(Invocation())
 
 
 @pytest.fixture(scope="session")

@@ -1,34 +1,44 @@
-"""The nouns of the field, as strict pydantic models."""
+"""The nouns of the field, as strict pydantic models.
 
-from eval_skills.core.models.base import Model
-from eval_skills.core.models.conversation import Turn
-from eval_skills.core.models.evaluators import AtLeast, Evaluator, EvaluatorEntry
-from eval_skills.core.models.expectation import (
-    Checks,
-    Expected,
-    ExpectedOutput,
-    ExpectedText,
-    HallucinationCheck,
-    Thresholds,
-    Weights,
-)
-from eval_skills.core.models.report import (
-    ConfidenceInterval,
-    DimensionSummary,
-    Latency,
-    Ranking,
-    SkillCompletionReport,
-    StatusCounts,
-    Summary,
-    TagSummary,
-    TaskResult,
-    TokenCost,
-)
-from eval_skills.core.models.response import Simulation, SkillResponse, ToolCall, TurnResponse, Usage
-from eval_skills.core.models.result import Attempt, ItemResult, Reason, Status, TurnResult, Verdict
-from eval_skills.core.models.simulated_user import SimulatedUser
-from eval_skills.core.models.skill import ADAPTER_TYPES, AdapterType, Skill
-from eval_skills.core.models.task import Benchmark, EvalTask
+Each is loaded on first use: the help of a command needs the options alone, and making the models of results and reports takes as
+long as half of that.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from eval_skills.core.models.base import Model
+    from eval_skills.core.models.conversation import Turn
+    from eval_skills.core.models.evaluators import AtLeast, Evaluator, EvaluatorEntry
+    from eval_skills.core.models.expectation import (
+        Checks,
+        Expected,
+        ExpectedOutput,
+        ExpectedText,
+        HallucinationCheck,
+        Thresholds,
+        Weights,
+    )
+    from eval_skills.core.models.report import (
+        ConfidenceInterval,
+        DimensionSummary,
+        Latency,
+        Ranking,
+        SkillCompletionReport,
+        StatusCounts,
+        Summary,
+        TagSummary,
+        TaskResult,
+        TokenCost,
+    )
+    from eval_skills.core.models.response import Simulation, SkillResponse, ToolCall, TurnResponse, Usage
+    from eval_skills.core.models.result import Attempt, ItemResult, Reason, Status, TurnResult, Verdict
+    from eval_skills.core.models.simulated_user import SimulatedUser
+    from eval_skills.core.models.skill import ADAPTER_TYPES, AdapterType, Skill
+    from eval_skills.core.models.task import Benchmark, EvalTask
 
 __all__ = [
     "ADAPTER_TYPES",
@@ -71,3 +81,27 @@ __all__ = [
     "Verdict",
     "Weights",
 ]
+
+_MODULES = {
+    "base": "Model",
+    "conversation": "Turn",
+    "evaluators": "AtLeast Evaluator EvaluatorEntry",
+    "expectation": "Checks Expected ExpectedOutput ExpectedText HallucinationCheck Thresholds Weights",
+    "report": "ConfidenceInterval DimensionSummary Latency Ranking SkillCompletionReport "
+    "StatusCounts Summary TagSummary TaskResult TokenCost",
+    "response": "Simulation SkillResponse ToolCall TurnResponse Usage",
+    "result": "Attempt ItemResult Reason Status TurnResult Verdict",
+    "simulated_user": "SimulatedUser",
+    "skill": "ADAPTER_TYPES AdapterType Skill",
+    "task": "Benchmark EvalTask",
+}
+_HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}
+
+
+if not TYPE_CHECKING:  # a type checker must not take every name for one of ours
+
+    def __getattr__(name: str) -> Any:
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = found = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+        return found

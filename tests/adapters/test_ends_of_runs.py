@@ -6,7 +6,7 @@ import asyncio
 import json
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -228,21 +228,27 @@ ENDS = {
 }
 
 
-async def ended(skill: Skill, end: str) -> SkillResponse | ItemError:
-    """What became of the call."""
-    value: Any = end if skill.adapter_type in {"langchain", "runnable"} else {"end": end}
+async def all_ended(skill: Skill, ends: list[str]) -> AsyncIterator[tuple[str, SkillResponse | ItemError]]:
+    """What became of each call of one adapter: as in a run, the next call finds what the end of the one before has left."""
     async with open_adapter(skill) as adapter:
-        try:
-            return await adapter.call(value, 3.0 if end == "timeout" else PATIENCE_S)
-        except ItemError as error:
-            return error
+        for end in ends:
+            value: Any = end if skill.adapter_type in {"langchain", "runnable"} else {"end": end}
+            try:
+                yield end, await adapter.call(value, 3.0 if end == "timeout" else PATIENCE_S)
+            except ItemError as error:
+                yield end, error
+
+
+async def ended(skill: Skill, end: str) -> SkillResponse | ItemError:
+    """What became of the only call."""
+    [(_, found)] = [each async for each in all_ended(skill, [end])]
+    return found
 
 
 @pytest.mark.parametrize("adapter", ENDS)
 async def test_what_was_called_is_known_however_the_run_ends(adapter: str, tmp_path: Path, payer: str) -> None:
     skill = skill_of(adapter, tmp_path, payer)
-    for end in ENDS[adapter]:
-        found = await ended(skill, end)
+    async for end, found in all_ended(skill, ENDS[adapter]):
         assert isinstance(found, SkillResponse) is (end == "answer"), (end, found)
         assert isinstance(found, SkillTimeout) is (end == "timeout"), (end, found)
         known = found if isinstance(found, SkillResponse) else found.known

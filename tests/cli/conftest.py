@@ -72,7 +72,7 @@ def environment(home: Path) -> dict[str, str]:
 
 @pytest.fixture(autouse=True)
 def _nothing_was_typed_before() -> None:
-    """The global options of a call inside this process stay; the next test begins without them."""
+    """A command's parts, called by themselves, find the commands as a call does."""
     begin(new_invocation())
 
 
@@ -108,7 +108,6 @@ class Here(Place):
             for name, value in (environ or {}).items():
                 patch.setenv(name, value)
             patch.chdir(cwd or self.folder)
-            begin(new_invocation())  # the global options of a call inside this process stay
             code = call(arguments)
         return Result(code, *self.capture.readouterr())
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from eval_skills.cli.app import app
+from eval_skills.cli.app import app, call_app
 from eval_skills.cli.configuration import Option
 from eval_skills.cli.context import current
 from eval_skills.cli.main import call
@@ -34,7 +34,7 @@ def test_the_global_options_come_from_there_too(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     def seen(*arguments: str) -> bool:
-        assert call(["config", "get", "runs", *arguments]) == 0
+        assert call_app(["config", "get", "runs", *arguments]) == 0
         return bool(getattr(current(), key))
 
     on = not off[key]
@@ -56,5 +56,12 @@ def test_every_global_option_is_in_the_table_above() -> None:
 def test_no_color_keeps_working(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / FILE).write_text("color: true\n")
     monkeypatch.setenv("NO_COLOR", "1")
-    assert call(["config", "get", "runs"]) == 0
+    assert call_app(["config", "get", "runs"]) == 0
     assert current().plain
+
+
+def test_a_call_leaves_no_option_to_the_next_in_its_process(capsys: pytest.CaptureFixture[str]) -> None:
+    before = current()
+    assert call(["--json", "--no-color", "config", "get", "runs"]) == 0
+    assert json.loads(capsys.readouterr().out)["value"] == 1
+    assert current() is before

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eval_skills.adapters.answer.envelope import MAX_DEPTH, parse_json, write_json
@@ -16,6 +16,7 @@ JSON = st.recursive(
 )
 
 
+@settings(max_examples=30)
 @given(JSON)
 def test_what_is_written_reads_back_the_same_and_is_one_ascii_line(value: Any) -> None:
     text = write_json(value)

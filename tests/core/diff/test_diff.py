@@ -331,6 +331,7 @@ def test_a_diff_survives_json() -> None:
     assert ReportDiff.model_validate(found.to_json()) == found
 
 
+@pytest.mark.slow
 def test_p42_halves_of_the_same_repeats_are_hardly_ever_called_different() -> None:
     stored = random.Random(20261121)
     chances = [stored.random() for _ in range(12)]

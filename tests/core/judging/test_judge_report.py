@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
 import pandas as pd
@@ -31,6 +32,7 @@ def rows(*statuses: str, lengths: list[int] | None = None, scores: list[float] |
     )
 
 
+@cache
 def calibration(version: str = "1.0.0", *, passes: tuple[int, int] = (45, 5), fails: tuple[int, int] = (40, 10)) -> Calibration:
     groups = [(passes[0], 1, 1), (passes[1], 1, 0), (fails[0], 0, 0), (fails[1], 0, 1)]
     pairs = [(float(human), float(judge)) for count, human, judge in groups for _ in range(count)]
@@ -45,12 +47,9 @@ def known(frame: pd.DataFrame, *calibrations: Calibration, **more: Any) -> Judge
     )
 
 
-CALIBRATED = calibration()
-
-
 def test_the_corrected_rate_stands_beside_the_raw_one() -> None:
     frame = rows(*["pass"] * 70, *["fail"] * 30)
-    found = judge_figures(frame, known(frame, CALIBRATED), "1.0.0")
+    found = judge_figures(frame, known(frame, calibration()), "1.0.0")
     assert found is not None
     assert found.corrected_completion is not None
     assert found.corrected_completion.value == pytest.approx(0.5 / 0.7)
@@ -63,18 +62,18 @@ def test_the_corrected_rate_stands_beside_the_raw_one() -> None:
     ("calibrations", "reason"),
     [
         pytest.param([], "openai/one is not calibrated on this benchmark; see eval-skills judge calibrate", id="never"),
-        pytest.param([calibration("0.9.0")], "was calibrated on version 0.9.0 of this benchmark", id="another-version"),
-        pytest.param([calibration(passes=(5, 5), fails=(5, 5))], "no better than chance", id="a-coin"),
+        pytest.param([{"version": "0.9.0"}], "was calibrated on version 0.9.0 of this benchmark", id="another-version"),
+        pytest.param([{"passes": (5, 5), "fails": (5, 5)}], "no better than chance", id="a-coin"),
         pytest.param(
-            [calibration(passes=(9, 0), fails=(2, 0))], "too few labels: 9 that say pass and 2 that say fail", id="too-few-fail"
+            [{"passes": (9, 0), "fails": (2, 0)}], "too few labels: 9 that say pass and 2 that say fail", id="too-few-fail"
         ),
-        pytest.param([calibration(passes=(4, 0), fails=(5, 0))], "at least 10 with 3 of each kind are needed", id="too-few"),
-        pytest.param([calibration(fails=(0, 0))], "no label says fail", id="no-failure-labelled"),
+        pytest.param([{"passes": (4, 0), "fails": (5, 0)}], "at least 10 with 3 of each kind are needed", id="too-few"),
+        pytest.param([{"fails": (0, 0)}], "no label says fail", id="no-failure-labelled"),
     ],
 )
-def test_what_cannot_be_corrected_is_none_with_a_reason(calibrations: list[Calibration], reason: str) -> None:
+def test_what_cannot_be_corrected_is_none_with_a_reason(calibrations: list[dict[str, Any]], reason: str) -> None:
     frame = rows("pass", "fail", "pass")
-    found = judge_figures(frame, known(frame, *calibrations), "1.0.0")
+    found = judge_figures(frame, known(frame, *(calibration(**each) for each in calibrations)), "1.0.0")
     assert found is not None
     assert found.corrected_completion is None
     assert reason in (found.corrected_reason or "")
@@ -92,7 +91,7 @@ def test_what_cannot_be_corrected_is_none_with_a_reason(calibrations: list[Calib
 def test_items_without_a_models_verdict_are_not_corrected(status: str, code: str) -> None:
     said = [[{"code": each}] for each in ("JUDGE_VERDICT", "JUDGE_VERDICT", "JUDGE_VERDICT", code)]
     frame = rows("pass", "pass", "pass", status, reasons=said)
-    found = judge_figures(frame, known(frame, CALIBRATED), "1.0.0")
+    found = judge_figures(frame, known(frame, calibration()), "1.0.0")
     assert found is not None
     assert (found.items, found.judges[0].items) == (3, 3)
     assert found.corrected_completion is not None
@@ -174,7 +173,7 @@ def test_each_judge_is_told_with_its_own_items() -> None:
 
 def test_p13_a_judge_that_failed_at_everything_is_told_of() -> None:
     frame = rows("error", "error", error_kind=["judge", "judge"])
-    found = judge_figures(frame, known(frame, CALIBRATED), "1.0.0")
+    found = judge_figures(frame, known(frame, calibration()), "1.0.0")
     assert found is not None
     assert (found.items, found.unjudged, found.judges[0].items) == (0, 2, 0)
     assert (found.corrected_completion, found.corrected_reason) == (None, "no item was judged")

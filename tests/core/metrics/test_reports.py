@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eval_skills.core.errors import InputError
@@ -248,6 +248,7 @@ def test_figures_alone_without_task_results() -> None:
     assert figures == full.model_copy(update={"task_results": []})
 
 
+@settings(max_examples=25)
 @given(st.randoms(use_true_random=False), st.integers(1, 4))
 def test_order_and_index_of_the_rows_never_change_a_report(random: Any, skills: int) -> None:
     scores = {"latency_ms": np.arange(24) * 1.1, "cost_usd": np.arange(24) / 7, "started_at": "2026-05-04T08:15:00Z"}
