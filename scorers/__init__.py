@@ -4,6 +4,7 @@ from eval_skills.scorers import builtin  # noqa: F401 - importing a scorer's mod
 from eval_skills.scorers.api import check_task, score_response, score_response_sync
 from eval_skills.scorers.bfcl import scorer as _bfcl  # noqa: F401
 from eval_skills.scorers.claims import scorer as _claims  # noqa: F401
+from eval_skills.scorers.code import scorer as _code  # noqa: F401
 from eval_skills.scorers.custom import expression as _expression  # noqa: F401
 from eval_skills.scorers.custom import scorer as _custom  # noqa: F401
 from eval_skills.scorers.rag import answers, retrieval  # noqa: F401

@@ -1,4 +1,4 @@
-"""Programming problems whose tests are code: HumanEval and MBPP. They are imported and marked: nothing here runs them yet."""
+"""Programming problems whose tests are code: HumanEval and MBPP."""
 
 from __future__ import annotations
 
@@ -6,12 +6,7 @@ from eval_skills.benchmarks.importers.rows import Row, Task
 from eval_skills.benchmarks.importers.source import Source
 
 CODE_TESTS = "code_tests"
-"""The scorer that these tasks need: it must run code in the sandbox only, and refuse without ``--sandbox bwrap``."""
-
-MISSING = (
-    f"the tasks name the scorer {CODE_TESTS!r}, which would run their tests in the sandbox; no such scorer is installed, so eval "
-    "refuses the benchmark instead of scoring code as text"
-)
+"""The scorer that runs the tests, in a sandbox only."""
 
 
 def is_humaneval(source: Source) -> bool:

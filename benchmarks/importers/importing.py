@@ -68,13 +68,11 @@ def import_tasks(
     benchmark_id: str | None = None,
     settings: ScoringSettings | Mapping[str, Any] | None = None,
     scorings: dict[str, TaskScoring] | None = None,
-    unscored: bool = False,
 ) -> Imported:
     """The benchmark in a file or folder of the named kind; without a name, of the kind that its content shows.
 
     `columns` are ``TARGET=COLUMN`` pairs (see `with_targets`), `split` one of several in a folder, `licence` what the folder does
-    not state itself. `scorings` takes what was built to check the tasks, by task id. `unscored` accepts tasks that nothing here
-    can score yet, with a remark. Nothing is fetched or written.
+    not state itself. `scorings` takes what was built to check the tasks, by task id. Nothing is fetched or written.
 
     Raises:
         InputError: it cannot be read, is of no known kind, is malformed, or holds no entry that can be a task; two entries have
@@ -86,10 +84,6 @@ def import_tasks(
     found = _kind(kind, source, mapped)
     if mapped:
         source.rows = with_targets(source.entries(), mapped, alone=found.name == "table")
-    if found.missing is not None:
-        if not unscored:
-            raise InputError(found.missing, source=source.path)
-        source.say(found.missing)
     rows = list(found.entries(source))
     tasks, skipped = _tasks(found, source, rows)
     if not tasks:
@@ -107,8 +101,7 @@ def import_tasks(
         remarks=tuple(source.remarks),
         runs=tuple(source.runs),
     )
-    if found.missing is None:
-        _check(imported, source, settings, scorings)
+    _check(imported, source, settings, scorings)
     return imported
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from eval_skills.benchmarks.importers.bfcl import bfcl_entries, bfcl_task, is_bfcl
-from eval_skills.benchmarks.importers.code import MISSING, humaneval_task, is_humaneval, is_mbpp, mbpp_task
+from eval_skills.benchmarks.importers.code import humaneval_task, is_humaneval, is_mbpp, mbpp_task
 from eval_skills.benchmarks.importers.inspect_log import is_log, log_entries, log_task
 from eval_skills.benchmarks.importers.promptfoo.config import is_promptfoo, promptfoo_entries, promptfoo_task
 from eval_skills.benchmarks.importers.questions import (
@@ -57,7 +57,6 @@ class Kind:
 
     `title` is what a benchmark names as its source, `about` what its files look like. `detects` says whether a source that names
     no kind is of this one; `entries` are what it holds, and `task` makes a task of one, or raises `Skip`.
-    `missing` says what is not there yet to score its tasks, where something is.
     """
 
     name: str
@@ -66,7 +65,6 @@ class Kind:
     task: Callable[[Row, Source], Task]
     detects: Callable[[Source], bool]
     entries: Callable[[Source], Iterable[Row]] = Source.entries
-    missing: str | None = None
 
 
 KINDS: tuple[Kind, ...] = (
@@ -107,7 +105,6 @@ KINDS: tuple[Kind, ...] = (
         about="JSON Lines or Parquet with prompt, test and entry_point",
         task=humaneval_task,
         detects=is_humaneval,
-        missing=MISSING,
     ),
     Kind(
         name="mbpp",
@@ -115,7 +112,6 @@ KINDS: tuple[Kind, ...] = (
         about="JSON Lines or Parquet with text (or prompt) and test_list",
         task=mbpp_task,
         detects=is_mbpp,
-        missing=MISSING,
     ),
     Kind(
         name="toolbench",

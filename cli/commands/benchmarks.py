@@ -125,8 +125,8 @@ def import_benchmark(
     Local files only: nothing is fetched. Says how many entries were read, imported and skipped, and why; refuses to import
     none. The benchmark records its source, licence and digest. --tasks reads the same formats without an import.
 
-    Kinds: auto, agent-skills, bfcl, deepeval, gaia, humaneval, inspect, inspect-log, langsmith, mbpp, mt-bench,
-    multiple-choice, openai-evals, promptfoo, ragas, squad, table.
+    Kinds: auto, agent-skills, bfcl, deepeval, gaia, humaneval, inspect, inspect-log, langsmith, mbpp, mcp-bench,
+    mt-bench, multiple-choice, openai-evals, promptfoo, ragas, squad, table, tau-bench, toolbench.
 
     Example: eval-skills benchmarks import auto promptfooconfig.yaml -o greetings
 
@@ -140,7 +140,7 @@ def import_benchmark(
 
     if output is None and not check:
         raise UsageError("--output is required: name the folder of the new benchmark, or give --check to write nothing")
-    imported = import_tasks(path, kind, columns=map_ or (), split=split, licence=licence, benchmark_id=id_, unscored=True)
+    imported = import_tasks(path, kind, columns=map_ or (), split=split, licence=licence, benchmark_id=id_)
     written = write_benchmark(imported, output, force=force) if output is not None and not check else []
     show_import(imported, written)
     return 0

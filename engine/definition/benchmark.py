@@ -22,6 +22,8 @@ from eval_skills.core.text import nearest
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.scorers import ScoringSettings, TaskScoring
 from eval_skills.scorers.answer import file_of_benchmark
+from eval_skills.scorers.code.jail import why_no_jail
+from eval_skills.scorers.code.scorer import NAME as CODE_TESTS
 from eval_skills.scorers.registry import find_scorer
 from eval_skills.scorers.task_scoring.evaluator_set import EvaluatorSet
 
@@ -181,6 +183,18 @@ def check_judges(scorings: dict[str, TaskScoring]) -> dict[str, TaskScoring]:
                 own = " (the goal of its user is; or give the task an evaluator of its own)" if scoring.judges_goal else ""
                 raise UsageError(f"task {task_id!r} is judged by a model{own}: {error}") from None
     return scorings
+
+
+def check_code_sandbox(scorings: Mapping[str, TaskScoring]) -> None:
+    """Refuse tasks whose answers are programs to be run where no sandbox works.
+
+    Raises:
+        UsageError: there is such a task; the message says what is missing.
+    """
+    running = (task_id for task_id, scoring in scorings.items() if any(CODE_TESTS in part.scorers for part in scoring.parts))
+    task_id = next(running, None)
+    if task_id is not None and (problem := why_no_jail()):
+        raise UsageError(f"task {task_id!r} runs the code of answers, which is done in a sandbox only: {problem}")
 
 
 def check_simulators(scorings: Mapping[str, TaskScoring]) -> None:

@@ -25,6 +25,7 @@ from eval_skills.engine.definition.benchmark import (
     ScoredBenchmark,
     benchmark_digests,
     benchmark_warnings,
+    check_code_sandbox,
     check_judges,
     check_simulators,
     resolve_scored,
@@ -216,6 +217,7 @@ def _plan_recorded(request: EvaluateRequest, scored: ScoredBenchmark, run_id: st
 def _plan(
     request: EvaluateRequest, scored: ScoredBenchmark, run_id: str | None, skills: list[Skill], items: list[Item]
 ) -> RunPlan:
+    check_code_sandbox(scored.scorings)
     return RunPlan(
         run_id=run_id or new_run_id(request.at),
         request=request,

@@ -44,7 +44,7 @@ def test_nothing_but_a_refusal_is_raised(tmp_path: Path, kind: str) -> None:
 def _outcome(path: Path, kind: str) -> str | None:
     """What the import is refused with; None where it is not."""
     try:
-        import_tasks(path, kind, unscored=True)
+        import_tasks(path, kind)
     except UserError as refused:
         return str(refused)
     return None

@@ -1,0 +1,107 @@
+"""The program that holds a solution: it runs the code, and calls what it defines when it is asked to. Standard library only.
+
+It reads and writes values of `marshal`, each after its length: no value can bring code along, whatever the solution sends. First
+comes the code; the answer is the names of all that can be called, or what loading it raised. Then come calls: a name, arguments
+and keyword arguments; the answer is what was returned, as plain data, or the error that was raised.
+"""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import io
+import marshal
+import os
+import resource
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO
+
+MAX_BYTES = 16_000_000
+MAX_PARTS = 1_000_000
+MAX_PROCESSES = 64
+"""At a time, threads counted; the kernel exempts root from it."""
+
+_SCALARS: tuple[type[Any], ...] = (bool, int, float, complex, str, bytes)
+_GROUPS: tuple[type[Any], ...] = (tuple, list, set, frozenset)
+
+
+def main() -> None:
+    """Answer until there is nothing more to read."""
+    asked, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    resource.setrlimit(resource.RLIMIT_NPROC, (MAX_PROCESSES, MAX_PROCESSES))
+    code = receive(asked)
+    names: dict[str, Any] = {"__name__": "solution"}
+    send(answers, _tried(lambda: _loaded(code, names)))
+    while (call := receive(asked)) is not None:
+        name, arguments, named = call
+        send(answers, _tried(lambda: plain(names[name](*arguments, **named))))  # noqa: B023 - called at once
+
+
+def send(out: BinaryIO, value: Any) -> None:
+    """Write a value after its length."""
+    data = marshal.dumps(value)
+    out.write(len(data).to_bytes(8, "big") + data)
+    out.flush()
+
+
+def receive(source: BinaryIO) -> Any:
+    """The next value; None at the end.
+
+    Raises:
+        ValueError: it is cut off, too long, or not one.
+    """
+    head = source.read(8)
+    if not head:
+        return None
+    length = int.from_bytes(head, "big")
+    if len(head) < 8 or length > MAX_BYTES:
+        raise ValueError("not a value")
+    data = source.read(length)
+    if len(data) < length:
+        raise ValueError("cut off")
+    try:
+        return marshal.loads(data)  # noqa: S302 - gives data only, in the process that has nothing else to lose
+    except (EOFError, TypeError) as error:
+        raise ValueError(str(error)) from None
+
+
+def plain(value: Any, parts: Iterator[int] | None = None) -> Any:
+    """The value as plain data: subclasses as what they are of, iterators as lists.
+
+    Raises:
+        TypeError: it holds something else, such as a function or an object of a class of its own.
+        ValueError: it has more than `MAX_PARTS` parts.
+    """
+    parts = iter(range(MAX_PARTS)) if parts is None else parts
+    if next(parts, None) is None:
+        raise ValueError(f"it has more than {MAX_PARTS:,} parts")
+    if value is None or type(value) in _SCALARS:
+        return value
+    if (scalar := next((kind for kind in _SCALARS if isinstance(value, kind)), None)) is not None:
+        return scalar(value)
+    if isinstance(value, dict):
+        return {plain(key, parts): plain(each, parts) for key, each in value.items()}
+    if (group := next((kind for kind in _GROUPS if isinstance(value, kind)), None)) is not None:
+        return group(plain(each, parts) for each in value)
+    if isinstance(value, range | map | filter | zip | collections.deque | Iterator) or type(value).__name__.startswith("dict_"):
+        return [plain(each, parts) for each in value]
+    raise TypeError(f"it returned a value of the type {type(value).__name__}, and only plain data can be compared")
+
+
+def _loaded(code: str, names: dict[str, Any]) -> list[str]:
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(compile(code, "solution.py", "exec"), names)  # noqa: S102 - what this process is for
+    return [name for name, value in names.items() if callable(value)]
+
+
+def _tried(work: Callable[[], Any]) -> dict[str, Any]:
+    try:
+        return {"value": work()}
+    except BaseException as error:  # noqa: BLE001 - whatever the solution raises, even SystemExit, is its answer
+        return {"error": f"{type(error).__name__}: {error}"[:2000], "kinds": [each.__name__ for each in type(error).__mro__]}
+
+
+if __name__ == "__main__":
+    main()
