@@ -157,6 +157,10 @@ async def _end(process: Process) -> None:
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(5):
             await process.wait()
+            if process.stdout is not None:  # its transport is closed at the end of the pipe
+                while await process.stdout.read(MAX_ANSWER_BYTES):
+                    pass
+            await asyncio.sleep(0)
 
 
 def _failed(why: str) -> Score:
