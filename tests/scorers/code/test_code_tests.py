@@ -26,7 +26,9 @@ needs_sandbox = pytest.mark.skipif(bool(why_no_jail()), reason=f"no code is run 
 
 
 def task(**options: Any) -> EvalTask:
-    return EvalTask.model_validate({"id": "t", "inputData": {}, "evaluator": {"type": "code_tests", **options}})
+    return EvalTask.model_validate(
+        {"id": "t", "inputData": {}, "evaluator": {"type": "code_tests", "timeoutMs": 120_000, **options}}
+    )
 
 
 async def continued(answer: str, **options: Any) -> Verdict:
