@@ -7,10 +7,14 @@ import resource
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from eval_skills.scorers.code.seccomp import no_processes
 
 BWRAP = "bwrap"
 HERE = Path(__file__).parent
@@ -45,17 +49,32 @@ class Bounds:
             resource.setrlimit(which, (most, most))
 
 
-def jailed(program: str, *arguments: str, files_mb: int = 64) -> tuple[str, ...]:
+def jailed(program: str, *arguments: str, files_mb: int = 64, seccomp: int | None = None) -> tuple[str, ...]:
     """What to start so that a program of this folder runs in the sandbox, with the standard library alone.
 
     It sees the system's libraries and Python's installation, read-only, and an empty folder of `files_mb` MiB for temporary
-    files. Everything in it ends with it, or with the process that started it.
+    files. Everything in it ends with it, or with the process that started it. `seccomp` is a file descriptor to read a filter of
+    system calls from.
     """
     words = ["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv", *_system()]
     words += ["--proc", "/proc", "--dev", "/dev", "--size", str(files_mb * _MIB), "--tmpfs", "/tmp"]  # noqa: S108 - its own
     words += ["--ro-bind", str(HERE), INSIDE, *(word for place in _READ_ONLY for word in ("--remount-ro", place))]
     words += ["--chdir", "/tmp", "--setenv", "PYTHONHASHSEED", "0"]  # noqa: S108
+    words += [] if seccomp is None else ["--seccomp", str(seccomp)]
     return (shutil.which(BWRAP) or BWRAP, *words, "--", _python(), "-I", "-S", f"{INSIDE}/{program}", *arguments)
+
+
+@contextmanager
+def filter_of_calls() -> Iterator[tuple[int, ...]]:
+    """A file descriptor to read the filter from that lets no processes be started; none where this machine has none."""
+    written = no_processes()
+    if written is None:
+        yield ()
+        return
+    with tempfile.TemporaryFile() as file:
+        file.write(written)
+        file.seek(0)
+        yield (file.fileno(),)
 
 
 def why_no_jail() -> str:

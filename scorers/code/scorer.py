@@ -18,7 +18,7 @@ from eval_skills.core.errors import InputError, ScorerError
 from eval_skills.core.models import EvalTask, Reason, SkillResponse
 from eval_skills.core.text import one_line
 from eval_skills.scorers.answer import text_of, unwrapped
-from eval_skills.scorers.code.jail import Bounds, jailed, why_no_jail
+from eval_skills.scorers.code.jail import Bounds, filter_of_calls, jailed, why_no_jail
 from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.score import Score
 
@@ -113,10 +113,11 @@ async def _run(request: dict[str, str], bounds: Bounds) -> dict[str, Any]:
     returned, answers = os.pipe()
     started: list[Process] = []
     try:
-        solution = await asyncio.create_subprocess_exec(
-            *jailed("solution.py", files_mb=bounds.files_mb), stdin=asked, stdout=answers, stderr=DEVNULL, env={},
-            start_new_session=True, preexec_fn=bounds.apply,
-        )  # fmt: skip
+        with filter_of_calls() as filters:
+            solution = await asyncio.create_subprocess_exec(
+                *jailed("solution.py", files_mb=bounds.files_mb, seccomp=next(iter(filters), None)), stdin=asked, stdout=answers,
+                stderr=DEVNULL, env={}, start_new_session=True, preexec_fn=bounds.apply, pass_fds=filters,
+            )  # fmt: skip
         started.append(solution)
         tests = await asyncio.create_subprocess_exec(
             *jailed("tests_host.py", str(calls), str(returned), files_mb=bounds.files_mb), stdin=PIPE, stdout=PIPE,
