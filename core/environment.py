@@ -54,7 +54,11 @@ def document(checks: list[Check]) -> dict[str, Any]:
 
 PACKAGE = "eval-skills"
 AREA = "environment"
-_EXTRAS = {"dask": "--task-runner dask", "langsmith": "evaluators in LangSmith", "plot": "trend --output FILE.png"}
+_EXTRAS = {
+    "dask": "--task-runner dask",
+    "langsmith": "evaluators in LangSmith, and data sets from there",
+    "plot": "trend --output FILE.png",
+}
 """What each optional extra is for."""
 
 _CLOCK_S = 2.0

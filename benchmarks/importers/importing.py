@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from eval_skills.benchmarks.importers.columns import parse_columns, with_targets
 from eval_skills.benchmarks.importers.kinds import Kind, find_kind, kind_of
+from eval_skills.benchmarks.importers.langsmith_api import fetched_dataset, names_dataset
 from eval_skills.benchmarks.importers.rows import Row, Skip, Task
 from eval_skills.benchmarks.importers.source import Source, open_source
 from eval_skills.core.documents.loading import validate
-from eval_skills.core.errors import InputError
+from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.fingerprint import digest_of_json
 from eval_skills.core.models import Benchmark, EvalTask
 from eval_skills.core.text import one_line, plural
@@ -72,7 +74,8 @@ def import_tasks(
     """The benchmark in a file or folder of the named kind; without a name, of the kind that its content shows.
 
     `columns` are ``TARGET=COLUMN`` pairs (see `with_targets`), `split` one of several in a folder, `licence` what the folder does
-    not state itself. `scorings` takes what was built to check the tasks, by task id. Nothing is fetched or written.
+    not state itself. `scorings` takes what was built to check the tasks, by task id. Nothing is written, and nothing fetched but
+    for the kind ``langsmith`` with ``dataset:NAME``.
 
     Raises:
         InputError: it cannot be read, is of no known kind, is malformed, or holds no entry that can be a task; two entries have
@@ -80,7 +83,7 @@ def import_tasks(
         UsageError: the kind, the split or a mapping does not exist.
     """
     mapped = parse_columns(columns)
-    source = open_source(Path(path), split=split)
+    source = _opened(path, kind, split)
     found = _kind(kind, source, mapped)
     if mapped:
         source.rows = with_targets(source.entries(), mapped, alone=found.name == "table")
@@ -103,6 +106,15 @@ def import_tasks(
     )
     _check(imported, source, settings, scorings)
     return imported
+
+
+def _opened(path: str | Path, kind: str | None, split: str | None) -> Source:
+    if not names_dataset(path):
+        return open_source(Path(path), split=split)
+    if kind != "langsmith":
+        command = f"eval-skills benchmarks import langsmith {shlex.quote(str(path))} --output DIR"
+        raise UsageError(f"{path}: no such file; data sets of LangSmith are fetched by {command}")
+    return fetched_dataset(path, split=split)
 
 
 def _kind(name: str | None, source: Source, mapped: Mapping[str, str]) -> Kind:

@@ -40,7 +40,8 @@ class Source:
     """What was opened: the `rows` of a table, of lines or of a list, or else the one `document` of a file.
 
     `folder` is where other files that it names lie. `attachments` are those that its tasks need, by their names there; `remarks`
-    are about the whole, `runs` are recorded ones that it holds. All are filled while tasks are made.
+    are about the whole, `runs` are recorded ones that it holds. All are filled while tasks are made. `fetched` is the digest of
+    what came from elsewhere; then there are no files.
     """
 
     path: Path
@@ -51,6 +52,7 @@ class Source:
     attachments: dict[str, Path] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
     runs: list[dict[str, Any]] = field(default_factory=list)
+    fetched: str | None = None
     _rows: list[Row] | None = None
 
     @property
@@ -67,11 +69,13 @@ class Source:
     @property
     def folder(self) -> Path:
         """Where the files that entries name lie."""
-        return self.files[0].parent
+        return self.files[0].parent if self.files else Path()
 
     @property
     def names(self) -> list[str]:
-        """The names of the files, of one in a folder below the first with that."""
+        """The names of the files, of one in a folder below the first with that; or what was fetched."""
+        if self.fetched is not None:
+            return [str(self.path)]
         return [
             file.relative_to(self.folder).as_posix() if file.is_relative_to(self.folder) else file.name for file in self.files
         ]
@@ -133,6 +137,8 @@ class Source:
 
     def digest(self) -> str:
         """The SHA-256 of the one file that was read, as ``sha256sum`` prints it; of several, of its lines for them all."""
+        if self.fetched is not None:
+            return self.fetched
         sums = {file.relative_to(self._root).as_posix(): _sum(file) for file in self.files}
         if len(sums) == 1:
             return f"sha256:{next(iter(sums.values()))}"
@@ -141,6 +147,8 @@ class Source:
 
     def licence(self) -> str | None:
         """The licence that the folder states: in ``dataset_info.json``, at the top of ``README.md``, or in a file LICENSE."""
+        if self.fetched is not None:
+            return None
         return next((found for place in dict.fromkeys((self._root, self.folder)) if (found := _licence_in(place))), None)
 
     @property

@@ -99,14 +99,17 @@ def show(
 @benchmarks_app.command(name="import")
 def import_benchmark(
     kind: Annotated[str, Parameter(help="Format of the file, or auto to go by its content")],
-    path: Annotated[Path, Parameter(help="File or folder to import")],
+    path: Annotated[Path, Parameter(help="File or folder to import, or dataset:NAME of langsmith")],
     /,
     *,
     map_: Annotated[
         list[str] | None,
         Parameter(group=READ, name="--map", consume_multiple=1, help="Which column is what, as TARGET=COLUMN: input.q=question"),
     ] = None,
-    split: Annotated[str | None, Parameter(group=READ, help="Split of a folder that holds several [default: test]")] = None,
+    split: Annotated[
+        str | None,
+        Parameter(group=READ, help="Split of a folder or data set with several [default: test; of a data set all]"),
+    ] = None,
     licence: Annotated[str | None, Parameter(group=RESULTS, help="Licence of the data [default: what the folder states]")] = None,
     id_: Annotated[
         str | None, Parameter(group=RESULTS, name="--id", help="Id of the benchmark [default: from the file's name]")
@@ -122,17 +125,22 @@ def import_benchmark(
 ) -> int:
     """Import the tasks of another program or data set as a benchmark.
 
-    Local files only: nothing is fetched. Says how many entries were read, imported and skipped, and why; refuses to import
-    none. The benchmark records its source, licence and digest. --tasks reads the same formats without an import.
+    Says how many entries were read, imported and skipped, and why; refuses to import none. The benchmark records its source,
+    licence and digest. --tasks reads the same formats without an import.
 
-    Kinds: auto, agent-skills, bfcl, deepeval, gaia, humaneval, inspect, inspect-log, langsmith, mbpp, mcp-bench,
-    mt-bench, multiple-choice, openai-evals, promptfoo, ragas, squad, table, tau-bench, toolbench.
+    Only local files are read, with one exception: langsmith dataset:NAME fetches the data set with the key in LANGSMITH_API_KEY,
+    from LANGSMITH_ENDPOINT where that is set; --split names one of its splits.
+
+    Kinds: auto, agent-skills, bfcl, deepeval, gaia, humaneval, inspect, inspect-log, langsmith, mbpp, mcp-bench, mt-bench,
+    multiple-choice, openai-evals, promptfoo, ragas, squad, table, tau-bench, toolbench.
 
     Example: eval-skills benchmarks import auto promptfooconfig.yaml -o greetings
 
     Example: eval-skills benchmarks import gaia ./2023/validation --check
 
     Example: eval-skills benchmarks import table faq.csv --map input.q=question
+
+    Example: eval-skills benchmarks import langsmith dataset:faq -o faq
     """
     from eval_skills.benchmarks.importers.importing import import_tasks
     from eval_skills.benchmarks.importers.writing import write_benchmark

@@ -14,7 +14,7 @@ from eval_skills.scorers.answer import scalar_text
 
 OF_THE_ANSWER = frozenset(
     {"exact_match", "contains", "starts_with", "is_json", "json_schema", "regex", "metrics", "gaia", "levenshtein", "rouge_l",
-     "bleu", "pii", "refusal", "uncertainty", "safety"}
+     "rouge_n", "bleu", "pii", "refusal", "uncertainty", "safety"}
 )  # fmt: skip
 """Our scorers whose verdict is on the answer alone; other scorers need tool calls or figures of a call, or are other people's."""
 

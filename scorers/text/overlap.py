@@ -1,16 +1,20 @@
-"""How much of an answer's letters, words or phrases a reference has: Levenshtein, ROUGE-L and BLEU."""
+"""How much of an answer's letters, words or phrases a reference has: Levenshtein, ROUGE-L, ROUGE-N and BLEU."""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 import regex
+from pydantic import Field
 
 from eval_skills.core.errors import InputError
+from eval_skills.core.models import Reason
 from eval_skills.core.models.base import Rate
-from eval_skills.core.text import comparable, plural
+from eval_skills.core.text import comparable, excerpt, plural
 from eval_skills.scorers.registry import scorer
+from eval_skills.scorers.score import Score
 from eval_skills.scorers.text.references import Closeness, References
 
 _UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
@@ -21,7 +25,8 @@ _WORD = regex.compile(rf"[{_UNSPACED}]|[\w--[_{_UNSPACED}]]++", regex.V1)
 @scorer("levenshtein")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Levenshtein(References):
-    """1 − edits / length of the longer text, in [0, 1]; passes from `threshold` on (equality passes).
+    """1 − edits / length of the longer text, in [0, 1]; passes from `threshold` on (equality passes). With ``maxEdits`` it is 1,
+    and passes, where there are at most so many edits, else 0, and `threshold` does not count.
 
     An edit inserts, deletes or replaces one character. Texts compare without outer white space, with accents composed (NFC),
     and with case unless ``caseSensitive`` is false. `value` is one reference or several, of which the closest counts. An answer
@@ -35,17 +40,32 @@ class Levenshtein(References):
 
     threshold: Rate = 0.8
     case_sensitive: bool = True
+    max_edits: Annotated[int, Field(ge=0)] | None = None
 
     def closest(self, text: str) -> Closeness:
-        """The reference with the least share of edits."""
-        return max((self._beside(self._letters(text), each) for each in self.references), key=lambda found: found.value)
+        """The reference with the least share of edits, or the fewest edits where these are limited."""
+        answer = self._letters(text)
+        found = [(self._edits(answer, each), max(len(answer), len(self._letters(each))), each) for each in self.references]
+        if self.max_edits is None:
+            edits, longer, reference = min(found, key=lambda each: each[0] / each[1])
+            value = 1 - edits / longer
+        else:
+            edits, longer, reference = min(found, key=lambda each: each[0])
+            value = float(edits <= self.max_edits)
+        return Closeness(value, reference, f"{plural(edits, 'edit')} in {plural(longer, 'character')}")
 
-    def _beside(self, answer: str, reference: str) -> Closeness:
+    def judged(self, found: Closeness) -> Score:
+        """The score of that closeness, or of the number of edits."""
+        if self.max_edits is None:
+            return References.judged(self, found)  # super() knows no class with slots
+        message = f"expected at most {plural(self.max_edits, 'edit')}, got {found.how}, beside {excerpt(found.reference)}"
+        reason = Reason(code="TEXT_CLOSENESS", message=message, where="output")
+        return Score(found.value, passed=bool(found.value), reasons=(reason,))
+
+    def _edits(self, answer: str, reference: str) -> int:
         from rapidfuzz.distance import Levenshtein as Distance
 
-        wanted = self._letters(reference)
-        edits, longer = Distance.distance(answer, wanted), max(len(answer), len(wanted))
-        return Closeness(1 - edits / longer, reference, f"{plural(edits, 'edit')} in {plural(longer, 'character')}")
+        return Distance.distance(answer, self._letters(reference))
 
     def _letters(self, text: str) -> str:
         return comparable(text, case_sensitive=self.case_sensitive).strip()
@@ -74,9 +94,7 @@ class RougeL(References):
 
     def __post_init__(self) -> None:
         References.__post_init__(self)  # super() knows no class with slots
-        for each in self.references:
-            if not self._words(each):
-                raise InputError(f"{each!r} has no words, so there is nothing to compare with; give a reference", path="value")
+        _refuse_wordless(self.references)
 
     def closest(self, text: str) -> Closeness:
         """The reference with the highest F-measure."""
@@ -91,8 +109,63 @@ class RougeL(References):
         return Closeness(2 * common / (len(answer) + len(wanted)), reference, how)
 
     def _words(self, text: str) -> list[str]:
-        words: list[str] = _WORD.findall(comparable(text, case_sensitive=self.case_sensitive))
-        return words
+        return _words(text, case_sensitive=self.case_sensitive)
+
+
+@scorer("rouge_n")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RougeN(References):
+    """ROUGE-N: the phrases of `n` words (1 unless set) that the answer has in common with the reference, as an F-measure in
+    [0, 1]; passes from `threshold` on (equality passes).
+
+    A phrase counts as often as both have it. With M phrases in common, precision is M / phrases of the answer, recall
+    M / phrases of the reference, and the value their harmonic mean; 0 where one has fewer words than a phrase. Words are those of
+    `rouge_l`, and their order counts within a phrase only. Case does not count unless ``caseSensitive``. `value` is one
+    reference or several, of which the closest counts. An answer without words gets 0. An object answer is unwrapped, and its
+    decoded values are compared.
+
+    Source: Lin 2004, "ROUGE: A Package for Automatic Evaluation of Summaries", section 2, as the F-measure that the package
+    ``rouge-score`` computes without a stemmer.
+
+    Raises:
+        InputError: there is no reference, or one has no words.
+    """
+
+    threshold: Rate = 0.7
+    n: Annotated[int, Field(ge=1, le=9)] = 1
+    case_sensitive: bool = False
+
+    def __post_init__(self) -> None:
+        References.__post_init__(self)  # super() knows no class with slots
+        _refuse_wordless(self.references)
+
+    def closest(self, text: str) -> Closeness:
+        """The reference with the highest F-measure."""
+        answer = self._phrases(text)
+        return max((self._beside(answer, each) for each in self.references), key=lambda found: found.value)
+
+    def _beside(self, answer: Counter[tuple[str, ...]], reference: str) -> Closeness:
+        wanted = self._phrases(reference)
+        common, of_answer, of_reference = (answer & wanted).total(), answer.total(), wanted.total()
+        value = 2 * common / (of_answer + of_reference) if common else 0.0
+        phrases = f"{common} phrases of {plural(self.n, 'word')} in common"
+        how = f"{phrases}, of {of_answer} in the answer and {of_reference} in the reference"
+        return Closeness(value, reference, how)
+
+    def _phrases(self, text: str) -> Counter[tuple[str, ...]]:
+        words = _words(text, case_sensitive=self.case_sensitive)
+        return Counter(zip(*(words[start:] for start in range(self.n)), strict=False))
+
+
+def _words(text: str, *, case_sensitive: bool) -> list[str]:
+    words: list[str] = _WORD.findall(comparable(text, case_sensitive=case_sensitive))
+    return words
+
+
+def _refuse_wordless(references: tuple[str, ...]) -> None:
+    for each in references:
+        if not _words(each, case_sensitive=True):
+            raise InputError(f"{each!r} has no words, so there is nothing to compare with; give a reference", path="value")
 
 
 @scorer("bleu")

@@ -122,9 +122,6 @@ def _refuse_contradictions(case: Case) -> None:
 def _refuse_contradicting(expected: CaseExpected, place: str) -> None:
     if expected.categories and expected.tool_categories:
         raise InputError("given as tool_categories too; keep that one", path=f"{place}.categories")
-    if expected.output.regex_patterns and expected.output.json_schema is not None:
-        message = "given beside json_schema, and a task has one evaluator; keep one"
-        raise InputError(message, path=f"{place}.output.regex_patterns")
 
 
 def _expected(expected: CaseExpected, sequence_mode: SequenceMode) -> dict[str, Any] | None:

@@ -1,68 +1,127 @@
-"""Assertions of promptfoo as scorers of ours.
+"""Assertions of promptfoo as evaluators that give its verdict.
 
-Those about the text of the answer become patterns of one scorer ``regex``, which passes when all are found and whose score is
-the share, as promptfoo's is where weights are equal. Cost and latency are thresholds. What asks a model, or checks JSON, can
-stand alone beside these; whatever else is skipped with its reason.
+A test passes where all of its assertions do. Where it has a threshold, the weighted mean of their scores must reach it instead,
+whatever the verdict of each is; the same holds for an ``assert-set`` and its own threshold. An assertion of weight 0 cannot fail.
+
+Source: promptfoo 0.123, ``src/assertions``.
 """
 
 from __future__ import annotations
 
+import csv
+import math
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from eval_skills.benchmarks.importers.rows import Row, Skip, Task
+import yaml
+
+from eval_skills.benchmarks.importers.rows import Row, Skip, Spoken, Task
 from eval_skills.core.documents.patterns import compiled_pattern
 from eval_skills.core.errors import InputError
+from eval_skills.core.models.evaluators import RESERVED_NAMES
 from eval_skills.core.text import excerpt
 
-_JSON = {"type": ["object", "array", "number", "boolean", "null"]}
+SET = "assert-set"
+
 _CODE = ("javascript", "python", "ruby", "webhook")
-_OF_LISTS = ("contains-all", "contains-any", "icontains-all", "icontains-any")
-_OF_TEXT = ("equals", "contains", "icontains", "starts-with", "regex")
+_DRAFT = "http://json-schema.org/draft-07/schema#"
+"""What a schema is there, unless it says otherwise: the draft that Ajv reads."""
+
+_ASKS_MODELS = ("llm_judge", "similarity")
+_NAME_CHARS = 50
+_JUDGED = (
+    "llm-rubric is judged by a model (llm_judge), which --judge-model names; without a threshold it passes from 0.7 on here, and "
+    "there where the model itself says so"
+)
+_EMBEDDED = "similar is judged by an embedding model (similarity), which llm.embeddingModel names; cosines differ between models"
+_TOKENS = "rouge-n is scored by rouge_n, which counts words; promptfoo counts punctuation marks, too"
+_OWN_MODELS = "provider and rubricPrompt of assertions are left out: the models are those of the run, and have their own prompts"
+_IDLE = "assertions of weight 0 that ask a model are left out: they decide nothing"
+
+
+def scored_by(asserts: list[Any], threshold: float | None, row: Row, say: Spoken) -> Task:
+    """The part of the task that says how it is scored; `threshold` is the score that the test must reach.
+
+    Raises:
+        Skip: there is nothing to score, or something that cannot be done here.
+        InputError: an assertion is malformed.
+    """
+    if not asserts:
+        raise Skip("it has no assertions, so nothing is expected of the answer")
+    found = _Reading(say).set_of(asserts, threshold, row)
+    entries = found["evaluators"]
+    alone = threshold is None and len(entries) == 1 and not entries[0].keys() & {"evaluators", "not", "weight", "name"}
+    return {"evaluator": entries[0]} if alone else found
 
 
 @dataclass(slots=True)
-class Checks:
-    """What the assertions of one test come to: patterns, at most one other evaluator, and thresholds."""
+class _Reading:
+    """The assertions of one test as they are read; `names` are the metrics that were named so far."""
 
-    patterns: list[str] = field(default_factory=list)
-    evaluator: dict[str, Any] | None = None
-    thresholds: dict[str, float] = field(default_factory=dict)
+    say: Spoken
+    names: set[str] = field(default_factory=set)
 
-    def task(self, threshold: float | None) -> Task:
-        """The part of the task that says how it is scored; `threshold` is the score that the test must reach.
+    def set_of(self, asserts: list[Any], threshold: float | None, row: Row) -> Task:
+        """A set of evaluators: those of the test, or of one assert-set."""
+        if threshold == 0:
+            raise Skip("its threshold is 0, which any answer reaches")
+        places = [Row(f"{row.place}.assert[{index}]", _assertion(row, each, index)) for index, each in enumerate(asserts)]
+        entries = [entry for place in places if (entry := self._entry(place, by_mean=threshold is not None)) is not None]
+        if not any(entry.get("weight", 1) for entry in entries):
+            raise Skip("all of its assertions weigh 0, so any answer passes")
+        return {"evaluators": entries} | ({"combine": "weighted", "threshold": threshold} if threshold is not None else {})
 
-        Raises:
-            Skip: there is nothing that can be scored, or more than one task can hold.
-        """
-        if self.patterns and self.evaluator is not None:
-            raise Skip("it has assertions of several sorts, and a task has one evaluator")
-        evaluator = self.evaluator or ({"type": "regex", "patterns": self.patterns} if self.patterns else None)
-        limits = dict(self.thresholds)
-        if threshold is not None and evaluator is not None and (len(self.patterns) > 1 or self.evaluator):
-            if limits:
-                raise Skip("it has a threshold over assertions of cost or latency, which are gates here")
-            limits["minScore"] = threshold * 100
-        if evaluator is None and not limits:
-            raise Skip("it has no assertions, so nothing is expected of the answer")
-        return ({"evaluator": evaluator} if evaluator else {}) | ({"thresholds": limits} if limits else {})
+    def _entry(self, row: Row, *, by_mean: bool) -> dict[str, Any] | None:
+        """One assertion, or a set; None where it could decide nothing. `by_mean`: its score decides, not its verdict."""
+        given = row.data
+        kind = given["type"]
+        weight = 0.0 if given.get("metricOnly") is True else _number(row, "weight", 1.0)
+        entry = self._inner_set(row) if kind == SET else self._evaluator(row)
+        if not weight and (by_mean if kind == SET else entry["type"] in _ASKS_MODELS):
+            self.say(_IDLE)
+            return None
+        more: dict[str, Any] = {"not": True} if kind.startswith("not-") else {}
+        if weight != 1:
+            more["weight"] = int(weight) if weight.is_integer() else weight
+        if kind == SET and not weight:
+            more["required"] = True  # the score of such a set does not count there, and its verdict does
+        if isinstance(metric := given.get("metric"), str) and (name := self._name(metric)):
+            more["name"] = name
+        return entry | more
 
+    def _inner_set(self, row: Row) -> dict[str, Any]:
+        inner = row.listed("assert")
+        if any(isinstance(each, dict) and each.get("type") == SET for each in inner):
+            raise Skip("it has an assert-set in an assert-set, which promptfoo does not have")
+        return self.set_of(inner, share(row, "threshold") if row.data.get("threshold") is not None else None, row)
 
-def checks_of(asserts: list[Any], row: Row) -> Checks:
-    """The checks of a test's assertions.
+    def _evaluator(self, row: Row) -> dict[str, Any]:
+        kind = row.data["type"].removeprefix("not-")
+        if "transform" in row.data:
+            raise Skip("an assertion transforms the answer with code first")
+        if kind in _CODE:
+            raise Skip(f"its assertion {kind} is code")
+        if kind not in _EVALUATORS:
+            raise Skip(f"its assertion {row.data['type']} has no equivalent here")
+        _refuse_files(kind, row.data.get("value"))
+        if row.data.keys() & {"provider", "rubricPrompt"}:
+            self.say(_OWN_MODELS)
+        if (remark := _REMARKS.get(kind)) is not None:
+            self.say(remark)
+        return _EVALUATORS[kind](kind, row)
 
-    Raises:
-        Skip: one of them cannot be done here, or they weigh differently.
-        InputError: one of them is malformed.
-    """
-    checks = Checks()
-    given = [_assertion(row, each, index) for index, each in enumerate(asserts)]
-    if len({each.get("weight", 1) for each in given}) > 1:
-        raise Skip("its assertions have different weights, and a task has one evaluator")
-    for index, each in enumerate(given):
-        _add(checks, each, Row(f"{row.place}.assert[{index}]", each))
-    return checks
+    def _name(self, metric: str) -> str:
+        """The metric as the name of a dimension, told apart from those before it; "" where nothing is left of it."""
+        name = re.sub(r"[^A-Za-z0-9_]+", "-", metric)[:_NAME_CHARS].strip("-")
+        name = f"metric-{name}" if name in RESERVED_NAMES else name
+        found, number = name, 1
+        while found in self.names:
+            number += 1
+            found = f"{name}-{number}"
+        self.names.add(found)
+        return found
 
 
 def _assertion(row: Row, value: Any, index: int) -> dict[str, Any]:
@@ -71,88 +130,154 @@ def _assertion(row: Row, value: Any, index: int) -> dict[str, Any]:
     return value
 
 
-def _add(checks: Checks, given: dict[str, Any], row: Row) -> None:
-    name = given["type"].removeprefix("not-")
-    refused = given["type"].startswith("not-")
-    if "transform" in given:
-        raise Skip("an assertion transforms the answer with code first")
-    if name == "equals" and not refused and isinstance(given.get("value"), dict | list):
-        _evaluate(checks, {"type": "exact", "value": given["value"]})
-    elif name in _OF_LISTS or name in _OF_TEXT:
-        checks.patterns += _patterns(name, refused, given.get("value"), row)
-    elif name in ("cost", "latency") and not refused:
-        key = {"cost": "maxCost", "latency": "maxLatency"}[name]
-        checks.thresholds[key] = min(_number(row, "threshold"), checks.thresholds.get(key, float("inf")))
-    elif name in ("is-json", "llm-rubric") and not refused:
-        _evaluate(checks, _json(given, row) if name == "is-json" else _rubric(given, row))
-    elif name in _CODE:
-        raise Skip(f"its assertion {name} is code")
-    else:
-        raise Skip(f"its assertion {given['type']} has no equivalent here")
+def _refuse_files(kind: str, value: Any) -> None:
+    values = value if isinstance(value, list) else [value]
+    if any(isinstance(each, str) and each.startswith("file://") for each in values):
+        raise Skip(f"the value of its assertion {kind} is a file")
 
 
-def _evaluate(checks: Checks, evaluator: dict[str, Any]) -> None:
-    if checks.evaluator is not None:
-        raise Skip("it has assertions of several sorts, and a task has one evaluator")
-    checks.evaluator = evaluator
+def _equals(_: str, row: Row) -> dict[str, Any]:
+    if isinstance(value := row.data.get("value"), dict | list):
+        return {"type": "json_schema", "schema": {"const": value}}
+    return _regex(rf"\A\s*{re.escape(_text(row).strip())}\s*\Z")
 
 
-def _json(given: dict[str, Any], row: Row) -> dict[str, Any]:
-    schema = given.get("value")
+def _contains(kind: str, row: Row) -> dict[str, Any]:
+    return _regex(_literal(kind, _text(row)))
+
+
+def _contains_several(kind: str, row: Row) -> dict[str, Any]:
+    found = [_literal(kind, each) for each in _texts(row)]
+    if len(found) == 1:
+        return _regex(found[0])
+    if kind.endswith("-any"):
+        return _regex("|".join(found))
+    return _regex(rf"(?s)\A{''.join(f'(?=.*{each})' for each in found)}")  # one pattern, since the score is 1 or 0
+
+
+def _starts_with(_: str, row: Row) -> dict[str, Any]:
+    return _regex(rf"\A{re.escape(_text(row))}")
+
+
+def _matches(_: str, row: Row) -> dict[str, Any]:
+    pattern = row.text("value")
+    try:
+        compiled_pattern(pattern, "value")
+    except InputError:
+        raise Skip("its regular expression is one of JavaScript's that Python does not read") from None
+    return _regex(pattern)
+
+
+def _is_json(_: str, row: Row) -> dict[str, Any]:
+    schema = row.data.get("value")
     if isinstance(schema, str):
-        raise Skip("the schema of its assertion is-json is a text or a file")
-    if schema is not None and not isinstance(schema, dict):
+        try:
+            schema = yaml.safe_load(schema)
+        except yaml.YAMLError:
+            raise row.refusal(f"expected a JSON Schema as JSON or YAML, got {excerpt(schema, 80)}", "value") from None
+    if schema is None:
+        return {"type": "is_json"}
+    if not isinstance(schema, dict | bool):
         raise row.refusal(f"expected a JSON Schema, got {excerpt(schema, 80)}", "value")
-    return {"type": "json_schema", "schema": schema or _JSON}
+    return {"type": "is_json", "schema": {"$schema": _DRAFT, **schema} if isinstance(schema, dict) else schema}
 
 
-def _rubric(given: dict[str, Any], row: Row) -> dict[str, Any]:
-    criteria = row.text("value")
-    if criteria.startswith("file://"):
-        raise Skip("the rubric of its assertion llm-rubric is a file")
-    floor = {"threshold": _number(row, "threshold")} if "threshold" in given else {}
-    return {"type": "llm_judge", "criteria": criteria, **floor}
+def _rubric(_: str, row: Row) -> dict[str, Any]:
+    if isinstance(row.data.get("value"), dict | list):
+        raise Skip("the rubric of its assertion llm-rubric is an object")
+    floor = {"threshold": share(row, "threshold")} if row.data.get("threshold") is not None else {}
+    return {"type": "llm_judge", "criteria": row.text("value"), **floor}
 
 
-def _patterns(name: str, refused: bool, value: Any, row: Row) -> list[str]:
-    if name in _OF_LISTS:
-        texts = [text for text in re.split(r"\s*,\s*", value.strip()) if text] if isinstance(value, str) else row.texts("value")
+def _similar(_: str, row: Row) -> dict[str, Any]:
+    several = isinstance(row.data.get("value"), list)
+    value = _texts(row) if several else _text(row)
+    return {"type": "similarity", "value": value, "threshold": share(row, "threshold", 0.75)}
+
+
+def _rouge(_: str, row: Row) -> dict[str, Any]:
+    return {"type": "rouge_n", "value": _text(row), "threshold": share(row, "threshold", 0.75)}
+
+
+def _levenshtein(_: str, row: Row) -> dict[str, Any]:
+    return {"type": "levenshtein", "value": _text(row), "maxEdits": math.floor(_number(row, "threshold", 5.0))}
+
+
+def _latency(_: str, row: Row) -> dict[str, Any]:
+    return {"type": "latency", "limitMs": _number(row, "threshold")}
+
+
+def _cost(_: str, row: Row) -> dict[str, Any]:
+    return {"type": "cost", "limitUsd": _number(row, "threshold")}
+
+
+_EVALUATORS: Mapping[str, Callable[[str, Row], dict[str, Any]]] = {
+    "equals": _equals,
+    "contains": _contains,
+    "icontains": _contains,
+    "contains-all": _contains_several,
+    "contains-any": _contains_several,
+    "icontains-all": _contains_several,
+    "icontains-any": _contains_several,
+    "starts-with": _starts_with,
+    "regex": _matches,
+    "is-json": _is_json,
+    "llm-rubric": _rubric,
+    "similar": _similar,
+    "similar:cosine": _similar,
+    "rouge-n": _rouge,
+    "levenshtein": _levenshtein,
+    "latency": _latency,
+    "cost": _cost,
+}
+_REMARKS = {"llm-rubric": _JUDGED, "similar": _EMBEDDED, "similar:cosine": _EMBEDDED, "rouge-n": _TOKENS}
+
+
+def _regex(pattern: str) -> dict[str, Any]:
+    return {"type": "regex", "patterns": [pattern]}
+
+
+def _literal(kind: str, text: str) -> str:
+    literal = re.escape(text)
+    return f"(?i:{literal})" if kind.startswith("icontains") else literal
+
+
+def _text(row: Row) -> str:
+    value = row.data.get("value")
+    return str(value).lower() if isinstance(value, bool) else row.text("value")
+
+
+def _texts(row: Row) -> list[str]:
+    """The texts of a list, or of a text with commas, in which quotes keep a text with commas together."""
+    value = row.data.get("value")
+    if isinstance(value, str):
+        found = next(csv.reader([" ".join(value.splitlines())], skipinitialspace=True), [])
+        texts = [each.strip() for each in found if each.strip()]
     else:
-        texts = [str(value) if isinstance(value, int | float) and not isinstance(value, bool) else row.text("value")]
+        texts = [_text(Row(row.place, {"value": each})) for each in row.listed("value")]
     if not texts:
         raise row.refusal("the list is empty", "value")
-    if any(text.startswith("file://") for text in texts):
-        raise Skip(f"the value of its assertion {name} is a file")
-    found = [_pattern(name, text, row) for text in texts]
-    if name.endswith("-any") or (refused and len(found) > 1):
-        joined = "|".join(found)
-        if refused and name.endswith("-all"):  # not all of them: at least one is missing
-            return [rf"(?s)\A(?!{''.join(f'(?=.*(?:{each}))' for each in found)})"]
-        return [rf"(?s)\A(?!.*(?:{joined}))" if refused else f"(?:{joined})"]
-    return [_without(name, each) for each in found] if refused else found
+    return texts
 
 
-def _without(name: str, pattern: str) -> str:
-    return rf"(?s)\A(?!{pattern})" if name in ("equals", "starts-with") else rf"(?s)\A(?!.*(?:{pattern}))"
+def share(row: Row, key: str, default: float | None = None) -> float:
+    """The number from 0 to 1 under `key`, or `default`.
 
-
-def _pattern(name: str, text: str, row: Row) -> str:
-    if name == "regex":
-        try:
-            compiled_pattern(text, "value")
-        except InputError:
-            raise Skip("its regular expression is one of JavaScript's that Python does not read") from None
-        return text
-    literal = re.escape(text)
-    if name == "equals":
-        return rf"\A\s*{re.escape(text.strip())}\s*\Z"
-    if name == "starts-with":
-        return rf"\A{literal}"
-    return rf"(?i:{literal})" if name.startswith("icontains") else literal
-
-
-def _number(row: Row, key: str) -> float:
+    Raises:
+        InputError: it is no such number.
+    """
     value = row.data.get(key)
-    if not isinstance(value, int | float) or isinstance(value, bool) or value < 0:
+    if value is None and default is not None:
+        return default
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise row.refusal(f"expected a number from 0 to 1, got {excerpt(value, 80)}", key)
+    return float(value)
+
+
+def _number(row: Row, key: str, default: float | None = None) -> float:
+    value = row.data.get(key)
+    if value is None and default is not None:
+        return default
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
         raise row.refusal(f"expected a number from 0, got {excerpt(value, 80)}", key)
     return float(value)

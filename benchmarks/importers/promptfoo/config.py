@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from eval_skills.benchmarks.importers.promptfoo.asserts import checks_of
+from eval_skills.benchmarks.importers.promptfoo.asserts import scored_by, share
 from eval_skills.benchmarks.importers.rows import Row, Skip, Task
 from eval_skills.benchmarks.importers.source import Source
 from eval_skills.benchmarks.importers.tables import TEXT_SUFFIXES, read_table
@@ -21,6 +21,8 @@ _MOST_TESTS = 10_000
 _EXPECTED = re.compile(r"__expected\d*")
 _ASSERTION = re.compile(r"(?P<type>(?:not-)?[a-z][a-z0-9-]*)(?:\((?P<threshold>[\d.]+)\))?(?::(?P<value>.*))?", re.DOTALL)
 _WITHOUT_VALUE = ("is-json", "cost", "latency")
+_THRESHOLDS = {"similar": 0.8, **dict.fromkeys(("cost", "latency", "levenshtein", "rouge-n"), 0.75)}
+"""What a cell means that gives none; in a configuration the defaults are others."""
 _LISTS = ("contains-all", "contains-any", "icontains-all", "icontains-any")
 _ALIASES = {"grade": "llm-rubric", "fn": "javascript", "eval": "javascript"}
 
@@ -58,11 +60,7 @@ def promptfoo_task(row: Row, source: Source) -> Task:
         raise Skip("its score is computed by code")
     variables = _variables(row)
     asserts = [_rendered(each, variables) for each in row.data.get("assert") or []]
-    threshold = row.data.get("threshold")
-    if threshold is not None and (
-        isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 <= threshold <= 1
-    ):
-        raise row.refusal(f"expected a number from 0 to 1, got {excerpt(threshold, 80)}", "threshold")
+    threshold = share(row, "threshold") if row.data.get("threshold") is not None else None
     asked = dict(variables)
     prompts = row.data["prompts"]
     if isinstance(prompts, list) and len(prompts) == 1 and isinstance(prompts[0], str) and "prompt" not in asked:
@@ -70,7 +68,7 @@ def promptfoo_task(row: Row, source: Source) -> Task:
     more: Task = {"description": row.text("description")} if row.has("description") else {}
     if isinstance(metadata := row.data.get("metadata"), dict):
         more["metadata"] = metadata
-    return {"id": row.text("id"), "inputData": asked, **checks_of(asserts, row).task(threshold), **more}
+    return {"id": row.text("id"), "inputData": asked, **scored_by(asserts, threshold, row, source.say), **more}
 
 
 def _prompt(prompt: str, variables: Mapping[str, Any], source: Source) -> dict[str, str]:
@@ -188,10 +186,10 @@ def _assertion(text: str, row: Row, key: str) -> dict[str, Any]:
     assertion: dict[str, Any] = {"type": name} | ({"value": value} if value else {})
     if found["threshold"]:
         try:
-            assertion["threshold"] = float(found["threshold"])
+            return assertion | {"threshold": float(found["threshold"])}
         except ValueError:
             raise row.refusal(f"give a number; got {excerpt(found['threshold'], 80)}", key) from None
-    return assertion
+    return assertion | ({"threshold": _THRESHOLDS[bare]} if bare in _THRESHOLDS else {})
 
 
 _KNOWN = frozenset(

@@ -147,6 +147,18 @@ async def test_patterns_are_searched_without_case_across_lines(tmp_path: Path) -
     assert not (await score_response(task, SkillResponse(output="A c"))).passed
 
 
+async def test_patterns_and_a_schema_must_both_hold_in_a_case_and_in_a_turn(tmp_path: Path) -> None:
+    output = {"regex_patterns": ['"a": \\d'], "json_schema": {"type": "object", "required": ["b"]}}
+    task = case(tmp_path, expected={"output": output})
+    answers = {'{"a": 1, "b": 2}': True, '{"a": 1}': False, '{"a": "x", "b": 2}': False, '"a": 1': False}
+    assert {each: (await score_response(task, SkillResponse(output=each))).passed for each in answers} == answers
+    (tmp_path / "turns.yaml").write_text(
+        json.dumps({"name": "t", "turns": [{"query": "q", "expected": {"output": output}}, {"query": "r"}]})
+    )
+    [first, _] = load_benchmark(tmp_path / "turns.yaml").tasks[0].turns or []
+    assert [each.type for each in first.evaluators or []] == ["regex", "json_schema"]
+
+
 async def test_a_schema_is_checked(tmp_path: Path) -> None:
     task = case(tmp_path, expected={"output": {"json_schema": {"type": "object", "required": ["a"]}}})
     assert (await score_response(task, SkillResponse(output='{"a": 1}'))).passed

@@ -66,7 +66,6 @@ def test_p60_refusals_name_file_line_and_nearest_key(
         ({"turns": [{"query": "a", "expcted": {}}, {"query": "b"}]}, "turns[0]: unknown key 'expcted'"),
         ({"input": None}, "input: this key is missing, and an EvalView test case needs it"),
         ({"expected": {"categories": ["web"], "tool_categories": ["web"]}}, "expected.categories: given as tool_categories too"),
-        ({"expected": {"output": {"regex_patterns": ["a"], "json_schema": {}}}}, "regex_patterns: given beside json_schema"),
         ({"expected": {"output": {"regex_patterns": ["("]}}}, "is not a valid regular expression"),
         ({"expected": {}}, "expected: nothing is expected of the answer; give expected.tools"),
         ({"name": " . "}, "name: "),

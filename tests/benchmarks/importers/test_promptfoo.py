@@ -26,11 +26,18 @@ def asserting(*asserts: Any, **more: Any) -> dict[str, Any]:
     return {"vars": {"name": "Ann"}, "assert": list(asserts), **more}
 
 
+HALF = {
+    "type": "assert-set", "threshold": 0.5, "assert": [{"type": "contains", "value": "a"}, {"type": "contains", "value": "b"}],
+}  # fmt: skip
+
+
 @each_row(
     ("asserts", "right", "wrong"),
     [
         ([{"type": "equals", "value": "Hi (Ann)"}], ["Hi (Ann)"], ["Hi (Ann)!", "hi (ann)"]),
-        ([{"type": "equals", "value": {"a": 1}}], [{"a": 1}], [{"a": 2}]),
+        ([{"type": "equals", "value": {"a": 1}}], [{"a": 1}, '{"a": 1}'], [{"a": 2}, "a"]),
+        ([{"type": "not-equals", "value": {"a": 1}}], [{"a": 2}, "a"], [{"a": 1}, '{"a": 1}']),
+        ([{"type": "equals", "value": True}], ["true"], ["false"]),
         ([{"type": "not-equals", "value": "Hi"}], ["Hi!", "ho"], ["Hi"]),
         ([{"type": "contains", "value": "a.b"}], ["xa.by"], ["xaby", "A.B"]),
         ([{"type": "icontains", "value": "Hi"}], ["oh hI"], ["ho"]),
@@ -38,7 +45,8 @@ def asserting(*asserts: Any, **more: Any) -> dict[str, Any]:
         ([{"type": "not-icontains", "value": "x"}], ["y"], ["y\nX"]),
         ([{"type": "contains-all", "value": ["a", "b"]}], ["b a"], ["a", "b"]),
         ([{"type": "not-contains-all", "value": ["a", "b"]}], ["a", "b", ""], ["b\na"]),
-        ([{"type": "icontains-any", "value": "a, b"}], ["A", "B"], ["c"]),
+        ([{"type": "icontains-any", "value": 'a, "b, c"'}], ["A", "B, C"], ["c", "b"]),
+        ([{"type": "contains-any", "value": [4, "a|b"]}], ["40", "a|b"], ["a", "b"]),
         ([{"type": "not-contains-any", "value": ["a", "b"]}], ["c"], ["c\nb"]),
         ([{"type": "starts-with", "value": "Hi"}], ["Hi Ann"], ["Oh, Hi"]),
         ([{"type": "not-starts-with", "value": "Hi"}], ["Oh, Hi"], ["Hi Ann"]),
@@ -46,7 +54,22 @@ def asserting(*asserts: Any, **more: Any) -> dict[str, Any]:
         ([{"type": "not-regex", "value": r"\d{2}"}], ["4 2"], ["a\n42"]),
         ([{"type": "is-json"}], ['{"a": 1}', "[]"], ["{a}", "hello"]),
         ([{"type": "is-json", "value": {"required": ["a"], "type": "object"}}], ['{"a": 1}'], ['{"b": 1}', "x"]),
+        ([{"type": "is-json", "value": "{type: object, required: [a]}"}], ['{"a": 1}'], ['{"b": 1}', "x"]),
+        ([{"type": "is-json", "value": {"items": [{"type": "string"}]}}], ['["a", 1]'], ["[1]"]),
+        ([{"type": "not-is-json"}], ["a", ""], ["{}"]),
+        ([{"type": "not-is-json", "value": {"required": ["a"]}}], ["a", "{}"], ['{"a": 1}']),
+        ([{"type": "levenshtein", "value": "Switzerland"}], ["Switserland", "Schweizerland"], ["Austria"]),
+        ([{"type": "levenshtein", "value": "Bern", "threshold": 1.5}], ["Born", "Berne"], ["Berlin"]),
+        ([{"type": "not-levenshtein", "value": "Bern", "threshold": 1}], ["Berlin"], ["Berne"]),
+        ([{"type": "rouge-n", "value": "the cat sat on the mat"}], ["on the mat the cat sat"], ["a dog sat"]),
+        ([{"type": "not-rouge-n", "value": "the cat sat", "threshold": 0.5}], ["a dog"], ["The cat"]),
         ([{"type": "contains", "value": "a"}, {"type": "not-icontains", "value": "b"}], ["a"], ["aB", "c"]),
+        ([{"type": "contains", "value": "a"}, {"type": "is-json"}], ['["a"]'], ["a", "[]"]),
+        ([{"type": "contains", "value": "a", "weight": 0}, {"type": "contains", "value": "b"}], ["b"], ["a"]),
+        ([{"type": "contains", "value": "a", "weight": 3}, {"type": "contains", "value": "b"}], ["ab"], ["a", "b"]),
+        ([{"type": "assert-set", "assert": [{"type": "contains", "value": "a"}, {"type": "is-json"}]}], ['["a"]'], ["a", "[]"]),
+        ([{"type": "contains", "value": "c"}, HALF], ["ca", "cb"], ["c", "ab"]),
+        ([{"type": "contains", "value": "c"}, {**HALF, "weight": 0}], ["ca", "cb"], ["c", "ab"]),
         ([{"type": "contains", "value": "{{name}}"}], ["Hi Ann"], ["Hi {{name}}"]),
     ],
 )
@@ -62,14 +85,68 @@ async def test_assertions_pass_and_fail_what_they_do_there(
     assert [each for each in wrong if await passes(each)] == []
 
 
-async def test_cost_and_latency_are_thresholds_and_a_threshold_is_a_score(tmp_path: Path) -> None:
+A, B = {"type": "contains", "value": "a"}, {"type": "contains", "value": "b"}
+
+
+@each_row(
+    ("asserts", "threshold", "right", "wrong"),
+    [
+        pytest.param([A, B], 0.5, ["a", "b"], ["c"], id="the-mean-reaches-it"),
+        pytest.param([{**A, "weight": 3}, B], 0.75, ["a"], ["b"], id="weighted"),
+        pytest.param([A, {"type": "not-contains", "value": "b"}], 1, ["a"], ["ab", "c"], id="inverted"),
+        pytest.param([{"type": "rouge-n", "value": "a b c d", "threshold": 1}], 0.5, ["a b", "a b c"], ["a"], id="a-share"),
+        pytest.param([A, {**HALF, "weight": 2}], 0.6, ["ab", "a"], ["b"], id="a-set-counts-with-its-mean"),
+        pytest.param([A, {**HALF, "weight": 0}], 1, ["a"], ["b"], id="a-set-without-weight-decides-nothing"),
+    ],
+)
+async def test_a_threshold_is_what_the_weighted_mean_of_the_scores_must_reach(
+    tmp_path: Path, asserts: Any, threshold: float, right: list[str], wrong: list[str]
+) -> None:
+    [task] = suite(tmp_path, asserting(*asserts, threshold=threshold)).benchmark.tasks
+    assert [each for each in right if not (await score_response(task, SkillResponse(output=each))).passed] == []
+    assert [each for each in wrong if (await score_response(task, SkillResponse(output=each))).passed] == []
+
+
+async def test_cost_and_latency_are_assertions_like_others(tmp_path: Path) -> None:
     limits = [{"type": "cost", "threshold": 0.01}, {"type": "latency", "threshold": 500}]
-    texts = [{"type": "contains", "value": "a"}, {"type": "contains", "value": "b"}]
-    limited, scored = suite(tmp_path, asserting(texts[0], *limits), asserting(*texts, threshold=0.5)).benchmark.tasks
+    limited, mean, slow = suite(
+        tmp_path,
+        asserting(A, *limits),
+        asserting(A, *limits, threshold=0.6),
+        asserting({"type": "not-latency", "threshold": 500}),
+    ).benchmark.tasks
     good: dict[str, Any] = {"output": "a", "cost_usd": 0.01, "latency_ms": 500.0}
-    assert (await score_response(limited, SkillResponse(**good))).passed
-    assert not (await score_response(limited, SkillResponse(**{**good, "latency_ms": 501.0}))).passed
-    assert [(await score_response(scored, SkillResponse(output=each))).passed for each in ("a", "c")] == [True, False]
+    late = {**good, "latency_ms": 501.0}
+    verdicts = [
+        [(await score_response(task, SkillResponse(**given))).passed for given in (good, late)] for task in (limited, mean, slow)
+    ]
+    assert verdicts == [[True, False], [True, True], [False, True]]
+
+
+async def test_the_score_is_that_of_promptfoo(tmp_path: Path) -> None:
+    several = {"type": "contains-all", "value": ["a", "b", "x"]}
+    [task] = suite(tmp_path, asserting({**A, "weight": 3}, B, several, {**HALF, "weight": 2})).benchmark.tasks
+    assert (await score_response(task, SkillResponse(output="a"))).score == pytest.approx((3 + 0 + 0 + 2 * 0.5) / 7)
+
+
+def test_metrics_name_dimensions_and_are_told_apart(tmp_path: Path) -> None:
+    metrics = ["Tone of voice", "Tone of voice", "{{name}}", "hallucination"]
+    [task] = suite(tmp_path, asserting(*({**A, "metric": each} for each in metrics))).benchmark.tasks
+    assert [each.name for each in task.evaluators or []] == ["Tone-of-voice", "Tone-of-voice-2", "Ann", "metric-hallucination"]
+
+
+def test_models_are_asked_by_llm_rubric_and_similar(tmp_path: Path) -> None:
+    similar = {"type": "not-similar", "value": ["Bern", "Berne"], "provider": "openai:embedding:x"}
+    idle = {"type": "llm-rubric", "value": "is short", "weight": 0}
+    found = suite(tmp_path, asserting(A, {"type": "llm-rubric", "value": "is kind"}, similar, idle))
+    [task] = found.benchmark.tasks
+    assert [each.model_dump(by_alias=True) for each in task.evaluators or []] == [
+        {"type": "regex", "patterns": ["a"]},
+        {"type": "llm_judge", "criteria": "is kind"},
+        {"type": "similarity", "value": ["Bern", "Berne"], "threshold": 0.75, "not": True},
+    ]
+    said = " ".join(found.remarks)
+    assert all(each in said for each in ("--judge-model", "llm.embeddingModel", "provider and rubricPrompt", "weight 0"))
 
 
 def test_variables_and_the_rendered_prompt_are_asked_with_those_of_the_default_test(tmp_path: Path) -> None:
@@ -80,8 +157,7 @@ def test_variables_and_the_rendered_prompt_are_asked_with_those_of_the_default_t
         {"tone": "kind", "name": name, "prompt": f"Greet {name}"} for name in ("Ann", "Bo")
     ]
     assert [(task.id, task.description) for task in tasks] == [("test-0-1", "greets"), ("test-0-2", "greets")]
-    assert tasks[0].evaluator is not None
-    assert len(tasks[0].evaluator.options["patterns"]) == 2
+    assert [(each.type, each.negated) for each in tasks[0].evaluators or []] == [("regex", True), ("regex", False)]
 
 
 def test_a_rubric_is_judged_by_a_model(tmp_path: Path) -> None:
@@ -96,14 +172,19 @@ async def test_tests_in_a_csv_file(tmp_path: Path) -> None:
         "Ann,contains: Ann,latency(500),greets\n"
         'Bo,"contains-any: Bo, bo",,\n'
         "Cy,Hello: Cy,,\n"
+        "Di,similar: Di,levenshtein(2): Di,\n"
     )
     found = suite(tmp_path, "file://tests.csv")
-    ann, bo, cy = found.benchmark.tasks
-    assert ann.thresholds is not None
-    assert (ann.id, ann.input_data["name"], ann.thresholds.max_latency, ann.description) == ("line-2", "Ann", 500, "greets")
+    ann, bo, cy, di = found.benchmark.tasks
+    assert (ann.id, ann.input_data["name"], ann.description) == ("line-2", "Ann", "greets")
+    assert [each.type for each in ann.evaluators or []] == ["regex", "latency"]
+    assert [each.model_dump(by_alias=True) for each in di.evaluators or []] == [
+        {"type": "similarity", "value": "Di", "threshold": 0.8},
+        {"type": "levenshtein", "value": "Di", "maxEdits": 2},
+    ]
     assert [(await score_response(bo, SkillResponse(output=each))).passed for each in ("bo", "x")] == [True, False]
     assert (await score_response(cy, SkillResponse(output="Hello: Cy"))).passed
-    assert [task.id for task in load_tasks(tmp_path / "tests.csv").tasks] == ["line-2", "line-3", "line-4"]
+    assert [task.id for task in load_tasks(tmp_path / "tests.csv").tasks] == ["line-2", "line-3", "line-4", "line-5"]
     assert load_tasks(tmp_path / "promptfooconfig.yaml").tasks[0].input_data["prompt"] == "Greet Ann"
 
 
@@ -112,9 +193,13 @@ async def test_tests_in_a_csv_file(tmp_path: Path) -> None:
     [
         (asserting({"type": "javascript", "value": "output.length"}), "its assertion javascript is code"),
         (asserting({"type": "python", "value": "True"}), "its assertion python is code"),
-        (asserting({"type": "similar", "value": "x", "threshold": 0.8}), "its assertion similar has no equivalent here"),
-        (asserting({"type": "contains", "value": "a"}, {"type": "is-json"}), "it has assertions of several sorts"),
-        (asserting({"type": "contains", "value": "a", "weight": 2}, {"type": "contains", "value": "b"}), "different weights"),
+        (asserting({"type": "bleu", "value": "x"}), "its assertion bleu has no equivalent here"),
+        (asserting({"type": "not-similar:dot", "value": "x"}), "its assertion not-similar:dot has no equivalent here"),
+        (asserting({"type": "llm-rubric", "value": {"kind": True}}), "the rubric of its assertion llm-rubric is an object"),
+        (asserting({"type": "contains", "value": "a"}, threshold=0), "its threshold is 0, which any answer reaches"),
+        (asserting({"type": "contains", "value": "a", "weight": 0}), "all of its assertions weigh 0, so any answer passes"),
+        (asserting({**HALF, "assert": [HALF]}), "an assert-set in an assert-set"),
+        (asserting({**HALF, "assert": [{"type": "python", "value": "True"}]}), "its assertion python is code"),
         (asserting({"type": "contains", "value": "{{ name | upper }}"}), "more than plain variables"),
         (asserting({"type": "contains", "value": "file://x.txt"}), "its assertion contains is a file"),
         (asserting({"type": "regex", "value": "("}), "one of JavaScript's"),
@@ -139,6 +224,9 @@ def test_what_has_no_equivalent_is_skipped_with_its_reason(tmp_path: Path, test:
         ([{"assert": [5]}], r"tests\[0\]: assert\[0\]: expected an object with a type"),
         ([asserting({"type": "contains"})], r"tests\[0\]\.assert\[0\]: value: this key is missing"),
         ([asserting({"type": "cost", "threshold": "x"})], r"threshold: expected a number from 0"),
+        ([asserting({"type": "contains", "value": "a", "weight": -1})], r"weight: expected a number from 0, got -1"),
+        ([asserting({**HALF, "assert": [{"type": "contains"}]})], r"tests\[0\]\.assert\[0\]\.assert\[0\]: value: this key is"),
+        ([asserting({"type": "is-json", "value": "{a"})], r"value: expected a JSON Schema as JSON or YAML"),
         ([asserting({"type": "contains", "value": "a"}, threshold=2)], "threshold: expected a number from 0 to 1"),
         (["file://../tests.csv"], r"'\.\./tests\.csv' is no file in .*nothing is fetched"),
         (["https://example.com/t.csv"], "nothing is fetched"),

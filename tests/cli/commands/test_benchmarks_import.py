@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -52,6 +53,15 @@ def test_a_check_says_the_same_and_writes_nothing(place: Any, run_here: Run) -> 
         (("table", "faq.csv", *MAP, "--check", "--id", "No Id"), "--id: id"),
         (("table", "faq.csv", *MAP, "--output", "faq.csv"), "faq.csv is a file; a folder of this name is needed"),
         (("table", "faq.csv", *MAP, "--output", ""), "--output is blank"),
+        (
+            ("langsmith", "dataset:faq", "--check"),
+            "LANGSMITH_API_KEY is not set; set it to a key of LangSmith, or export the data",
+        ),
+        (("langsmith", "dataset:", "--check"), "name the data set: dataset:NAME"),
+        (
+            ("auto", "dataset:my faq", "--check"),
+            "fetched by eval-skills benchmarks import langsmith 'dataset:my faq' --output DIR",
+        ),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_one_line_and_nothing_is_written(
@@ -62,6 +72,16 @@ def test_what_makes_no_sense_is_refused_in_one_line_and_nothing_is_written(
     assert (result.code, result.out, result.err.count("\n")) == (2, "", 1)
     assert message in result.err
     assert place.files() == before
+
+
+def test_without_its_package_a_data_set_of_langsmith_is_refused_in_one_line(
+    run_here: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LANGSMITH_API_KEY", "k")
+    monkeypatch.setitem(sys.modules, "langsmith", None)
+    result = run_here("benchmarks", "import", "langsmith", "dataset:faq", "--check")
+    assert (result.code, result.out, result.err.count("\n")) == (2, "", 1)
+    assert "pip install 'eval-skills[langsmith]'" in result.err
 
 
 def test_tasks_reads_a_table_with_a_mapping(run_here: Run) -> None:

@@ -1,4 +1,4 @@
-"""Levenshtein, ROUGE-L and BLEU, beside what the published implementations give."""
+"""Levenshtein, ROUGE-L, ROUGE-N and BLEU, beside what the published implementations give."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from sacrebleu.metrics.bleu import BLEU
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask, SkillResponse
 from eval_skills.scorers import Score, TaskScoring
-from eval_skills.scorers.text.overlap import Bleu, Levenshtein, RougeL
+from eval_skills.scorers.text.overlap import Bleu, Levenshtein, RougeL, RougeN
 from tests.tables import each_row
 
-METRICS = {"levenshtein": Levenshtein, "rouge_l": RougeL, "bleu": Bleu}
+METRICS = {"levenshtein": Levenshtein, "rouge_l": RougeL, "rouge_n": RougeN, "bleu": Bleu}
 
 
 async def scored(name: str, output: Any, value: str | tuple[str, ...], **options: Any) -> Score:
@@ -39,6 +39,22 @@ async def scored(name: str, output: Any, value: str | tuple[str, ...], **options
 )
 async def test_levenshtein(output: Any, value: str, expected: float) -> None:
     assert (await scored("levenshtein", output, value)).value == pytest.approx(expected)
+
+
+@each_row(
+    ("output", "limit", "passes", "reason"),
+    [
+        pytest.param("Switserland", 1, True, "expected at most 1 edit, got 1 edit in 11 characters", id="at-the-limit"),
+        pytest.param("Swizerlant", 1, False, "expected at most 1 edit, got 2 edits in 11 characters", id="above"),
+        pytest.param("Austria", 0, True, "expected at most 0 edits, got 0 edits in 7 characters", id="one-of-several"),
+        pytest.param("Aus", 4, True, "got 4 edits in 7 characters", id="fewest-edits-not-the-least-share"),
+        pytest.param("", 20, False, "expected an answer, got none", id="empty"),
+    ],
+)
+async def test_a_limit_of_edits_takes_the_place_of_the_share(output: str, limit: int, passes: bool, reason: str) -> None:
+    score = await scored("levenshtein", output, ("Switzerland", "Austria"), max_edits=limit)
+    assert (score.value, score.passed) == (float(passes), passes)
+    assert reason in score.reasons[0].message
 
 
 async def test_case_is_an_option() -> None:
@@ -65,6 +81,23 @@ async def test_case_is_an_option() -> None:
 )
 async def test_rouge_l_is_that_of_the_published_package(output: str, value: str, expected: float) -> None:
     assert (await scored("rouge_l", output, value)).value == pytest.approx(expected, abs=1e-12)
+
+
+@each_row(
+    ("output", "value", "n", "expected"),
+    [  # as rouge-score 0.1.2 gives them, without its stemmer
+        ("the cat sat on the mat", "the cat is on the mat", 1, 0.8333333333333334),
+        ("the cat sat on the mat", "the cat is on the mat", 2, 0.6),
+        ("the gunman police killed", "police killed the gunman", 1, 1.0),
+        ("the gunman police killed", "police killed the gunman", 2, 0.6666666666666666),
+        ("the the the the", "the cat", 1, 0.3333333333333333),
+        ("Total: 42.5 USD", "the total is 42.5 usd", 1, 0.8),
+        ("Bern", "Bern is the capital", 2, 0.0),
+        ("one", "two", 1, 0.0),
+    ],
+)
+async def test_rouge_n_is_that_of_the_published_package(output: str, value: str, n: int, expected: float) -> None:
+    assert (await scored("rouge_n", output, value, n=n)).value == pytest.approx(expected, abs=1e-12)
 
 
 async def test_rouge_l_reads_scripts_without_blanks_character_by_character() -> None:
