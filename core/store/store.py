@@ -178,7 +178,7 @@ class Store:
         return pa.Table.from_batches(run_batches(self, run_id), schema=ITEM_SCHEMA)
 
     def run_table(self) -> pa.Table:
-        """All runs, oldest first, with `RUN_SCHEMA`. What only a manifest knows is null where it is missing or damaged."""
+        """All runs, oldest first, with `RUN_SCHEMA`. What a manifest or items alone know is null where these are damaged."""
         import pyarrow as pa
 
         from eval_skills.core.store.schema import RUN_SCHEMA

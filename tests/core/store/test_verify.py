@@ -13,7 +13,7 @@ import pytest
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.store import Store, land_items, land_reports
 from eval_skills.core.store.files import RunLock
-from eval_skills.core.store.history import past_runs
+from eval_skills.core.store.history import past_runs, task_outcomes
 from eval_skills.core.store.sql import query
 from eval_skills.core.store.verify import verify
 
@@ -84,6 +84,92 @@ def test_items_that_are_damaged_are_left_out_of_a_query_too(landed: Store) -> No
         warnings.simplefilter("always")
         assert query(landed, "SELECT * FROM items_all").num_rows == 40
     assert RUNS[0] in str(told[0].message)
+
+
+READS: dict[str, Callable[[Store], Any]] = {
+    "items": lambda store: len(store.items()),
+    "query": lambda store: query(store, "SELECT count(*) AS n FROM items_all").to_pylist()[0]["n"],
+    "rows": lambda store: len(store.tables.rows("items", ["run_id"])),
+    "outcomes": lambda store: sum(each.tally.passed for each in task_outcomes(store, RUNS)),
+}
+
+
+@pytest.mark.parametrize("read", READS.values(), ids=READS)
+def test_no_flipped_bit_of_a_page_header_or_footer_changes_what_is_read(landed: Store, read: Callable[[Store], Any]) -> None:
+    """Wherever it is: each way of reading leaves the file out and names it, and refuses it where it is all that there is."""
+    draw, file = random.Random(7), file_of(landed, "items", RUNS[0])
+    whole = file.read_bytes()
+    for place in (4, *(draw.randrange(len(whole)) for _ in range(10))):
+        content = bytearray(whole)
+        content[place] ^= 1 << draw.randrange(8)
+        file.write_bytes(content)
+        fresh, told = Store(landed.path), list[str]()
+        fresh.tables.tell = told.append
+        assert (read(fresh), len(told)) == (40, 1), place
+        assert f"{RUNS[0]}.parquet: " in told[0]
+        with pytest.raises(InputError, match=RUNS[0]):
+            fresh.item_table(RUNS[0])
+    file.write_bytes(whole)
+    assert read(Store(landed.path)) == 60
+
+
+def test_a_file_that_lands_again_while_others_read_is_well(landed: Store, make_result: Callable[..., Any]) -> None:
+    assert len(landed.items()) == 60
+    land_items(Store(landed.path), RUNS[0], [make_result("once", run_id=RUNS[0])])
+    assert len(landed.items()) == 41
+
+
+@pytest.mark.parametrize("place", [12, 40, -20, -1], ids=["name", "digest", "checksum", "line-end"])
+def test_a_damaged_list_of_digests_condemns_no_file(landed: Store, place: int) -> None:
+    """A repair would put aside what is well."""
+    listed = landed.layout.root / "digests.jsonl"
+    lines = listed.read_bytes().splitlines(keepends=True)
+    line = bytearray(lines[0])
+    line[place] ^= 1
+    listed.write_bytes(b"".join([bytes(line), *lines[1:]]))
+    found = verify(landed)
+    assert (found.findings, len(found.undigested) < 3) == ([], True)
+    assert len(landed.items()) == 60
+
+
+def test_a_list_of_digests_that_cannot_be_read_is_named_and_stops_no_reader(landed: Store) -> None:
+    told: list[str] = []
+    landed.tables.tell = told.append
+    (landed.layout.root / "digests.jsonl").unlink()
+    (landed.layout.root / "digests.jsonl").mkdir()
+    assert len(landed.items()) == 60
+    assert len(told) == 1
+    assert "Is a directory" in told[0]
+
+
+@pytest.mark.parametrize("kept", [0, 2], ids=["only-file", "one-of-three"])
+def test_a_damaged_file_hides_no_run_of_the_history(landed: Store, kept: int) -> None:
+    """Its figures are unknown, not 0; the other runs keep theirs."""
+    told: list[str] = []
+    landed.tables.tell = told.append
+    for run_id in RUNS[: 3 - kept]:
+        file_of(landed, "reports", run_id).write_bytes(b"x")
+        file_of(landed, "items", run_id).write_bytes(b"x")
+    runs = past_runs(landed)
+    assert [run.items for run in runs] == [20] * kept + [None] * (3 - kept)
+    assert [run.best_completion is None for run in runs] == [False] * kept + [True] * (3 - kept)
+    assert len(told) == 2 * (3 - kept)
+    rows = query(landed, "SELECT landed_items FROM runs ORDER BY run_id DESC").column(0).to_pylist()
+    assert rows == [20] * kept + [None] * (3 - kept)
+
+
+def test_a_footer_that_contradicts_itself_gives_no_number(landed: Store) -> None:
+    """The number of rows is in it twice; neither copy has a checksum."""
+    file = file_of(landed, "items", RUNS[0])
+    whole = file.read_bytes()
+    footer = len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")
+    for place in range(footer, len(whole) - 8):
+        content = bytearray(whole)
+        content[place] ^= 2
+        file.write_bytes(content)
+        fresh = Store(landed.path)
+        fresh.tables.tell = lambda _: None
+        assert fresh.tables.landed_rows(RUNS[:1])[RUNS[0]] in (20, None), place
 
 
 def test_what_is_asked_for_by_name_is_refused_where_it_is_damaged(landed: Store) -> None:
