@@ -222,7 +222,8 @@ class Tables:
         if path not in self._named:
             self._named.add(path)
             problem = error.message.partition(" (")[0].partition("; ")[0]
-            self.tell(f"left out: {self.location(path)}: {problem}; see eval-skills store verify")
+            place = self.location(path) if path.startswith(f"{self._root}/") else path
+            self.tell(f"left out: {place}: {problem}; see eval-skills store verify")
 
     def digest(self, name: TableName, run_id: str) -> str | None:
         """The digest of the bytes of one landed file, as ``sha256:<16 hex digits>``; None where there is none."""

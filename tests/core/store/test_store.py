@@ -112,6 +112,8 @@ def test_a_damaged_manifest_hides_no_other_run(store: Store, land_run: LandRun, 
     write_manifest(store.run_folder(NEWER), make_manifest(run_id=NEWER))
     (store.run_folder(OLDER) / "manifest.json").write_text("{")
     (Path(store.path) / "runs" / "notes").mkdir()
+    told: list[str] = []
+    store.tables.tell = told.append
     assert list(store.runs().run_id) == [OLDER, NEWER]
     with pytest.raises(InputError, match="not valid JSON"):
         store.manifest(OLDER)

@@ -10,12 +10,14 @@ from typing import Any
 
 import pytest
 
-from eval_skills.core.errors import InputError, UsageError
-from eval_skills.core.store import Store, land_items, land_reports
+from eval_skills.core.errors import InputError, RunError, UsageError
+from eval_skills.core.store import Journal, Manifest, Store, land_items, land_reports, read_journal, read_manifest, write_manifest
 from eval_skills.core.store.files import RunLock
 from eval_skills.core.store.history import past_runs, task_outcomes
+from eval_skills.core.store.retention import note_pruned, pruned_words
 from eval_skills.core.store.sql import query
 from eval_skills.core.store.verify import verify
+from eval_skills.engine.repair import repair
 
 RUNS = ("20261121T233824Z-0001", "20261122T233824Z-0002", "20261123T233824Z-0003")
 
@@ -170,6 +172,55 @@ def test_a_footer_that_contradicts_itself_gives_no_number(landed: Store) -> None
         fresh = Store(landed.path)
         fresh.tables.tell = lambda _: None
         assert fresh.tables.landed_rows(RUNS[:1])[RUNS[0]] in (20, None), place
+
+
+def test_landed_files_that_are_gone_are_missed_unless_they_were_pruned(landed: Store) -> None:
+    for run_id in RUNS:
+        landed.run_folder(run_id).mkdir(parents=True, exist_ok=True)
+        file_of(landed, "items", run_id).unlink()
+    note_pruned(landed, RUNS[0])
+    file_of(landed, "reports", RUNS[2]).unlink()
+    found = [(each.kind, each.table, each.run_id) for each in verify(landed).findings]
+    assert found == [("missing", "items", RUNS[1]), ("missing", "items", RUNS[2]), ("missing", "reports", RUNS[2])]
+    assert {each.repaired for each in repair(landed).findings} == {"not repaired: nothing else in the store holds it"}
+    assert str(pruned_words(landed, RUNS[1])).endswith("its items are gone, though not by --keep-days; its report remains")
+
+
+def test_no_flipped_bit_of_a_journal_or_manifest_is_read_as_something_else(
+    store: Store, run_id: str, make_result: Callable[..., Any], make_manifest: Callable[..., Manifest]
+) -> None:
+    """They are JSON, in which a digit reads as well as any other."""
+    folder, draw = store.run_folder(run_id), random.Random(5)
+    write_manifest(folder, make_manifest())
+    with Journal(store.journal_path(run_id)) as journal:
+        for number in range(3):
+            journal.append(make_result(f"t{number}", latency_ms=1234.5 + number))
+    reads: dict[Path, Callable[[], list[dict[str, Any]]]] = {
+        folder / "manifest.json": lambda: [read_manifest(folder).model_dump(exclude=set(read_manifest(folder).unknown_keys))],
+        journal.path: lambda: [each.model_dump() for each in read_journal(journal.path)],
+    }
+    for file, read in reads.items():
+        whole, known = file.read_bytes(), read()
+        for place in (*range(len(whole) - 30, len(whole)), *(draw.randrange(len(whole)) for _ in range(200))):
+            content = bytearray(whole)
+            content[place] ^= 1 << draw.randrange(8)
+            file.write_bytes(content)
+            try:
+                found = read()
+            except (InputError, RunError):
+                continue
+            assert found in (known, known[:2]), place  # a bit of the checksum's own name, or of the last line's end
+        file.write_bytes(whole)
+
+
+def test_a_damaged_manifest_is_named_by_the_history(landed: Store, make_manifest: Callable[..., Manifest]) -> None:
+    folder, told = landed.run_folder(RUNS[0]), list[str]()
+    path = write_manifest(folder, make_manifest(run_id=RUNS[0]))
+    path.write_bytes(path.read_bytes().replace(b"sums", b"sumz", 1))
+    landed.tables.tell = told.append
+    assert past_runs(landed)[-1].planned_items is None
+    assert len(told) == 1
+    assert "manifest.json: its checksum does not hold" in told[0]
 
 
 def test_what_is_asked_for_by_name_is_refused_where_it_is_damaged(landed: Store) -> None:
