@@ -40,6 +40,8 @@ def _repaired(store: Store, finding: Finding) -> str:
             return "removed"
         if finding.kind == "without-reports":
             return _report(store, finding.run_id)
+        if finding.kind == "missing":
+            return "not repaired: nothing else in the store holds it"
         if finding.kind == "journal":
             return _journal(store, finding)
         return f"now {Path(put_aside(store, finding)).name}"

@@ -130,7 +130,7 @@ def run_items(plan: RunPlan) -> Ran:
                 EventLoopTaskRunner.current().wait_while_paused()
             task_runs += submitted
             missing = len(rounds.begun) - session.counts.total()
-            if missing and not session.stopped:
+            if missing and (session.is_unwritable or not session.stopped):
                 raise RunError(
                     f"{missing} of {rest.planned} items have no result ({cause}); continue with --resume {rest.run_id}"
                 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import zlib
 from typing import TYPE_CHECKING
 
 from eval_skills.core.errors import RunError
@@ -36,7 +37,7 @@ def record_digest(layout: Layout, relative: str, digest: str) -> None:
     make_folder(layout.root, layout.mode)
     fd = os.open(layout.root / DIGESTS_FILE, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, layout.mode & 0o666)
     try:
-        os.write(fd, json.dumps({"file": relative, "sha256": digest}).encode() + b"\n")
+        os.write(fd, json.dumps({"file": relative, "sha256": digest, "crc32": _checksum(relative, digest)}).encode() + b"\n")
         os.fsync(fd)
     finally:
         os.close(fd)
@@ -46,7 +47,8 @@ def record_digest(layout: Layout, relative: str, digest: str) -> None:
 def recorded_digests(layout: Layout) -> dict[str, set[str]]:
     """The digests of every file, by its path relative to the tables; several where it has landed more than once.
 
-    A line that cannot be read is passed over: its file counts as one without a digest.
+    A line that cannot be read, or whose own checksum does not hold, is passed over: its file counts as one without a digest, for
+    damage to the list must not condemn a file that is well. Lines of older versions have no checksum.
 
     Raises:
         RunError: the file of digests cannot be read, or is a folder.
@@ -61,7 +63,13 @@ def recorded_digests(layout: Layout) -> dict[str, set[str]]:
     for line in lines:
         try:
             known = json.loads(line)
-            found.setdefault(str(known["file"]), set()).add(str(known["sha256"]))
-        except (ValueError, KeyError, TypeError):
+            file, digest = str(known["file"]), str(known["sha256"])
+            if known.get("crc32", "") in ("", _checksum(file, digest)):
+                found.setdefault(file, set()).add(digest)
+        except (ValueError, KeyError, TypeError, AttributeError):
             continue
     return found
+
+
+def _checksum(file: str, digest: str) -> str:
+    return f"{zlib.crc32(f'{file} {digest}'.encode()):08x}"

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from eval_skills.core.diff.tasks import MISSING_KINDS
-from eval_skills.core.errors import RunError, UsageError
+from eval_skills.core.errors import InputError, RunError, UsageError
 from eval_skills.core.metrics.tasks import Tally
 from eval_skills.core.store.store import is_primary
 
@@ -40,7 +40,7 @@ class PastJudging:
 class PastRun:
     """One run. `state` is ``finished`` or ``unfinished``; `origin` is ``run``, or that of later work on another run.
 
-    `items` is how many have a result: landed ones, and of an unfinished run those in its journal; None: its journal is damaged.
+    `items` is how many have a result: landed ones, and of an unfinished run those in its journal; None: that is damaged.
     `benchmark` and `planned_items` are None where neither manifest nor reports know them. `best_completion`, in [0, 1], is that
     of its best skill; None where the run has no report. `judging` is that of its skills about which a model was asked.
     """
@@ -69,7 +69,8 @@ def past_runs(
 
     `skill` and `benchmark` keep the runs that had it, by ``id`` (every version of it) or ``id@version``; None keeps all. Runs
     that are later work on others (scored again, confirming, monitoring) are left out unless `every_origin`. What is not shown is
-    not read, except for the manifests that must be read to find that many runs.
+    not read, except for the manifests that must be read to find that many runs. Runs with damaged files are listed, too, without
+    what these held; the files are named (`Tables.tell`).
 
     Raises:
         UsageError: `limit` is below 1.
@@ -104,7 +105,13 @@ def _is_wanted(row: _Row, skill: str | None, benchmark: str | None, *, every_ori
 
 def _reports_by_run(store: Store, run_ids: Collection[str] | None = None) -> dict[str, list[_Row]]:
     found: dict[str, list[_Row]] = {}
-    for row in store.tables.rows("reports", _REPORT_COLUMNS, run_ids):
+    try:
+        rows = store.tables.rows("reports", _REPORT_COLUMNS, run_ids)
+    except InputError as error:  # all are damaged, and the runs are still known
+        for path in store.tables.files("reports", run_ids).values():
+            store.tables.name_damaged(path, error)
+        rows = []
+    for row in rows:
         if row["origin"] != "recompute":  # figures of this run that were made later, from the same items
             found.setdefault(row["run_id"], []).append(row)
     return found
@@ -119,7 +126,7 @@ def _identify(row: _Row, reports: list[_Row]) -> None:
         row["origin"] = reports[0]["origin"]
 
 
-def _past_run(store: Store, row: _Row, reports: list[_Row], landed: Mapping[str, int]) -> PastRun:
+def _past_run(store: Store, row: _Row, reports: list[_Row], landed: Mapping[str, int | None]) -> PastRun:
     names = ("run_id", "started_at", "state", "benchmark", "skills", "planned_items")
     return PastRun(
         **{name: row[name] for name in names},
@@ -135,11 +142,12 @@ def _judging(report: _Row) -> PastJudging:
     return PastJudging(skill=skill, **{name: report[name] for name in _JUDGING})
 
 
-def _items(store: Store, row: _Row, reports: list[_Row], landed: Mapping[str, int]) -> int | None:
+def _items(store: Store, row: _Row, reports: list[_Row], landed: Mapping[str, int | None]) -> int | None:
     if row["state"] == "unfinished":
         return _known_items(store, row["run_id"])
-    # items may have been cleared away, and then the reports still say how many there were
-    return landed.get(row["run_id"], sum(report["items"] or 0 for report in reports))
+    # items may have been cleared away or damaged, and then the reports still say how many there were
+    reported = sum(report["items"] or 0 for report in reports) if reports else None
+    return reported if (known := landed.get(row["run_id"])) is None else known
 
 
 def _known_items(store: Store, run_id: str) -> int | None:
@@ -147,7 +155,7 @@ def _known_items(store: Store, run_id: str) -> int | None:
 
     try:
         return sum(int(batch.num_rows) for batch in run_batches(store, run_id))
-    except RunError:  # one damaged journal does not hide the other runs; resuming it says what is wrong
+    except (RunError, InputError):  # one damaged file does not hide the other runs; resuming it says what is wrong
         return None
 
 
@@ -173,7 +181,7 @@ class TaskOutcome:
 def task_outcomes(store: Store, run_ids: Iterable[str]) -> list[TaskOutcome]:
     """The outcomes of these runs, in the order of the runs; a run without items (any more) has none."""
     found: list[TaskOutcome] = []
-    for run_id, path in store.tables.files("items", set(run_ids)).items():
+    for run_id, path in store.tables.sound_files("items", set(run_ids)).items():
         try:
             with pq.ParquetFile(path, filesystem=store.tables.filesystem, page_checksum_verification=True) as file:
                 table = file.read(columns=_COLUMNS)

@@ -14,6 +14,7 @@ from eval_skills.core.documents.loading import validate_known
 from eval_skills.core.errors import InputError, RunError
 from eval_skills.core.models import ItemResult, Model
 from eval_skills.core.redaction import Redaction
+from eval_skills.core.store.checksums import with_checksum, without_checksum
 from eval_skills.core.store.files import RunLock, openness, sync_folder
 from eval_skills.core.store.seal import Seal
 
@@ -41,22 +42,22 @@ def line_of(result: ItemResult, redaction: Redaction) -> bytes:
 
     A skill may answer what JSON or Unicode cannot carry: lone surrogates become U+FFFD, NaN and infinities null, levels below
     the hundredth and endless integers a note. Secrets are replaced in the texts that come from outside (answer, messages,
-    tool calls, reasons, error), never in what identifies the item.
+    tool calls, reasons, error), never in what identifies the item. The line has a checksum of its own.
     """
     text = _readable_json(result)
     if redaction.touches(text):
         fields = from_json(text)
         for part in (fields, *(fields["turns"] or ())):
             part |= {name: redaction.data(part[name]) for name in _FOREIGN_FIELDS if name in part}
-        return to_json(fields) + b"\n"
-    return text.encode() + b"\n"
+        return with_checksum(to_json(fields)) + b"\n"
+    return with_checksum(text.encode()) + b"\n"
 
 
 def result_of(line: bytes, *, source: Path, number: int) -> ItemResult:
     """The result in one line, of this version or any other: what it holds under keys that are not known is left out.
 
     Raises:
-        RunError: the line is not a result; the message names the file and the line.
+        RunError: the line is not a result, or its checksum does not hold; the message names the file and the line.
     """
     return read_line(line, source=source, number=number)[0]
 
@@ -67,6 +68,10 @@ def read_line(line: bytes, *, source: Path, number: int) -> tuple[ItemResult, li
     Raises:
         RunError: as `result_of`.
     """
+    try:
+        line = without_checksum(line)
+    except ValueError as error:
+        raise _corrupt(source, number, str(error)) from None
     try:
         return ItemResult.model_validate_json(line), []
     except ValidationError as error:

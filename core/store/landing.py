@@ -158,6 +158,8 @@ def run_batches(store: Store, run_id: str, unknown: set[str] | None = None) -> I
 
 def _landed(store: Store, run_id: str) -> str:
     landed = store.tables.files("items", [check_run_id(run_id)])
+    if (journal := store.journal_path(run_id)).with_suffix(".lock").exists():
+        RunLock(journal).release()  # a process that was killed may have left it
     if not landed:
         raise RunError(f"run {run_id} has neither a journal nor landed items in {store.path}; is this the right store?")
     return store.tables.location(landed[run_id])

@@ -12,6 +12,8 @@ from eval_skills.core.documents.loading import read_document, validate
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import Model
 from eval_skills.core.redaction import Redaction
+from eval_skills.core.store.checksums import KEY as CHECKSUM
+from eval_skills.core.store.checksums import with_checksum, without_checksum
 from eval_skills.core.store.files import explained, openness, write_whole
 from eval_skills.core.store.layout import check_run_id
 
@@ -103,7 +105,7 @@ def write_manifest(folder: Path, manifest: Manifest, *, secrets: Mapping[str, st
     free = {"request", "skills", "benchmark", "versions", "platform", "provenance"}
     data |= {name: Redaction(secrets).data(data[name]) for name in free}
     with explained(path):
-        write_whole(path, to_json(data, indent=2) + b"\n", mode=openness(folder.parents[1]))
+        write_whole(path, with_checksum(to_json(data, indent=2), indent="  ") + b"\n", mode=openness(folder.parents[1]))
     return path
 
 
@@ -111,10 +113,17 @@ def read_manifest(folder: Path) -> Manifest:
     """The manifest in a run's folder, of this version or any other: keys that are not known are kept (`Manifest.unknown_keys`).
 
     Raises:
-        InputError: it is missing, unreadable or not a manifest, or it is another run's (a copied folder).
+        InputError: it is missing, unreadable or not a manifest, its checksum does not hold, or it is another run's (a copied
+            folder).
     """
     path = folder / FILE_NAME
-    manifest = validate(Manifest, read_document(path), source=path)
+    document = read_document(path)
+    if isinstance(document, dict) and document.pop(CHECKSUM, None) is not None:
+        try:
+            without_checksum(path.read_bytes())
+        except ValueError as error:
+            raise InputError(str(error), source=path) from None
+    manifest = validate(Manifest, document, source=path)
     if manifest.run_id != folder.name:
         raise InputError(f"it belongs to run {manifest.run_id}, and the folder is named {folder.name}", source=path)
     return manifest

@@ -72,6 +72,8 @@ def pruned_words(store: Store, run_id: str) -> str | None:
     if not gone or store.journal_path(run_id).exists():
         return None
     note = store.run_folder(run_id) / PRUNED
+    if not note.exists() and note.parent.is_dir():
+        return f"run {run_id} finished, and its items are gone, though not by --keep-days; its report remains"
     day = f" on {note.read_text(encoding='utf-8').strip()}" if note.exists() else ""
     return f"run {run_id} finished, and its items were deleted{day} (--keep-days); its report remains"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from contextvars import copy_context
 from typing import TYPE_CHECKING, Any
@@ -69,8 +70,17 @@ def query(store: Store, statement: str) -> pa.Table:
 
 
 def _leave_out_damaged(store: Store, said: str) -> bool:
-    left_out = [store.tables.leave_out_damaged(name) for name in SCHEMAS if name in said]
+    left_out = [store.tables.leave_out_damaged(name) for name in SCHEMAS if name in _tables_in(_words(said))]
     return any(left_out)
+
+
+def _words(said: str) -> set[str]:
+    return set(re.findall(r"\w+", said))
+
+
+def _tables_in(words: set[str]) -> set[str]:
+    """The words, and the table of which the views among them are made."""
+    return words | {"items"} if words & {"items_all", "turns"} else words
 
 
 def _answer(store: Store, statement: str) -> pa.Table:
@@ -131,9 +141,10 @@ def _check(connection: duckdb.DuckDBPyConnection, statement: str) -> None:
 
 def _views(store: Store, statement: str) -> dict[str, Any]:
     """What a statement is not about stays empty: listing a year of files takes time, and `runs` opens every manifest."""
-    said = statement.lower().replace("turns", "items")  # of which that view is made
+    words = _words(statement.lower())
+    said = _tables_in(words)
     tables: dict[str, Any] = {name: store.tables.dataset(name) if name in said else empty_table(name) for name in SCHEMAS}
     scorings = tables["items"]
-    if said.count("items") > said.count("items_all"):
+    if words & {"items", "turns"}:
         tables["items"] = current_items(store, scorings)
-    return {**tables, "items_all": scorings, "runs": store.run_table() if "runs" in said else RUN_SCHEMA.empty_table()}
+    return {**tables, "items_all": scorings, "runs": store.run_table() if "runs" in words else RUN_SCHEMA.empty_table()}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.store.layout import DEFAULT_ROOT, Layout, is_run_id, started_at
-from eval_skills.core.store.manifest import Manifest, read_manifest
+from eval_skills.core.store.manifest import FILE_NAME, Manifest, read_manifest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Set
@@ -162,10 +163,12 @@ class Store:
         return read_manifest(folder)
 
     def find_manifest(self, run_id: str) -> Manifest | None:
-        """The manifest of one run, or None where it is missing or damaged: one bad file does not hide the other runs."""
+        """The manifest of one run, or None where it is missing, or damaged: that is named, and hides no other run."""
         try:
-            return read_manifest(self.run_folder(run_id))
-        except InputError:
+            return read_manifest(folder := self.run_folder(run_id))
+        except InputError as error:
+            if os.path.lexists(path := folder / FILE_NAME):
+                self.tables.name_damaged(str(path), error)
             return None
 
     def item_table(self, run_id: str) -> pa.Table:
@@ -178,7 +181,7 @@ class Store:
         return pa.Table.from_batches(run_batches(self, run_id), schema=ITEM_SCHEMA)
 
     def run_table(self) -> pa.Table:
-        """All runs, oldest first, with `RUN_SCHEMA`. What only a manifest knows is null where it is missing or damaged."""
+        """All runs, oldest first, with `RUN_SCHEMA`. What a manifest or items alone know is null where these are damaged."""
         import pyarrow as pa
 
         from eval_skills.core.store.schema import RUN_SCHEMA

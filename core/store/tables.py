@@ -6,6 +6,7 @@ pyarrow's dataset, whose import loads pandas and which is built for few large fi
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,8 +20,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import fs
 
-from eval_skills.core.errors import InputError, UsageError
-from eval_skills.core.store.digests import digest_of_file, record_digest
+from eval_skills.core.errors import InputError, RunError, UsageError
+from eval_skills.core.store.digests import digest_of_file, record_digest, recorded_digests
 from eval_skills.core.store.files import create, make_folder, replace_durably, sync_folder
 from eval_skills.core.store.layout import is_run_id
 from eval_skills.core.store.schema import DATE_FIELD, SCHEMAS
@@ -47,6 +48,9 @@ class Tables:
         self.tell: Callable[[str], object] = warnings.warn
         """Called once with a sentence about every damaged file that was left out of what was read."""
         self._left_out: set[str] = set()
+        self._named: set[str] = set()
+        self._digests: dict[str, set[str]] | None = None
+        self._well: dict[str, tuple[int, int]] = {}
 
     def files(self, name: TableName, run_ids: Collection[str] | None = None) -> dict[str, str]:
         """The landed files as run id → path on `filesystem`, in the order of the run ids; of all runs, or of those named."""
@@ -54,15 +58,72 @@ class Tables:
         found = {run_id: info.path for info in self.filesystem.get_file_info(selector) if (run_id := _run_id_in(info))}
         return {run_id: found[run_id] for run_id in sorted(found) if run_ids is None or run_id in run_ids}
 
+    def sound_files(self, name: TableName, run_ids: Collection[str] | None = None) -> dict[str, str]:
+        """Those of `files` whose bytes are as they were written, by the digests of their landing; each is read for that once.
+
+        The checksums of Parquet cover neither its footer nor the headers of its pages. Of several files, those that differ are
+        left out, and named (`tell`). Behind a URL nothing is compared: it would load whole files, of which a few columns are
+        wanted.
+
+        Raises:
+            InputError: all of them are damaged.
+        """
+        files = self.files(name, run_ids)
+        left = {run_id: path for run_id, path in files.items() if path not in self._left_out} or files
+        if all(self._each(self._is_as_written, left.values())):
+            return left
+        if not self.leave_out_damaged(name, run_ids):
+            problems = (self._problem(path) for path in left.values())
+            if (problem := next(filter(None, problems), None)) is not None:
+                raise problem
+        return {run_id: path for run_id, path in left.items() if path not in self._left_out}
+
+    def _each(self, function: Callable[[str], bool], paths: Collection[str]) -> list[bool]:
+        if len(paths) < READERS:
+            return [function(path) for path in paths]
+        with ThreadPoolExecutor(READERS) as readers:
+            return list(readers.map(function, paths))
+
+    def _is_as_written(self, path: str) -> bool:
+        """Whether its digest is one of those with which it has landed; so does a file without any, and one that is just gone."""
+        if not self.is_local:
+            return True
+        try:
+            found = os.stat(path)
+            if self._well.get(path) == (state := (found.st_size, found.st_mtime_ns)):
+                return True
+            known = self._known_digests().get(self.relative(path))
+            if known and (digest := digest_of_file(self.filesystem, path)) not in known:
+                self._digests = None  # it may just have landed again
+                if digest not in self._known_digests().get(self.relative(path), ()):
+                    return False
+        except FileNotFoundError:
+            return True
+        except OSError:  # a bad block, or no right to read it
+            return False
+        self._well[path] = state
+        return True
+
+    def _known_digests(self) -> dict[str, set[str]]:
+        if self._digests is None:
+            try:
+                self._digests = recorded_digests(self._layout)
+            except RunError as error:
+                self.tell(f"{error}; until then, landed files are checked by their checksums only")
+                self._digests = {}
+        return self._digests
+
     def dataset(self, name: TableName, run_ids: Collection[str] | None = None) -> ds.Dataset:
         """The landed rows with the table's schema and a last column `date`; without a file, a dataset without rows.
 
-        Damaged files that were left out before are so here, unless nothing but these is asked for: to read them fails.
+        They are those of `sound_files`, and files that were left out before are so here, unless nothing but these is asked for.
+
+        Raises:
+            InputError: all of the files are damaged.
         """
         import pyarrow.dataset as ds
 
-        asked = list(self.files(name, run_ids).values())
-        files = [path for path in asked if path not in self._left_out] or asked
+        files = list(self.sound_files(name, run_ids).values())
         if not files:
             return ds.dataset(empty_table(name))
         partitioning = ds.partitioning(pa.schema([DATE_FIELD]), flavor="hive")
@@ -93,7 +154,7 @@ class Tables:
         """
         wanted = frozenset(columns)
         schema = pa.schema([column for column in SCHEMAS[name] if column.name in wanted])
-        paths = list(self.files(name, run_ids).values())
+        paths = list(self.sound_files(name, run_ids).values())
         try:
             return rows_of(self.filesystem, paths, schema)
         except InputError:
@@ -106,18 +167,17 @@ class Tables:
         files = self.files(name, run_ids)
         damaged = {path: problem for path in files.values() if (problem := self._problem(path))}
         for path, problem in damaged.items() if len(damaged) < len(files) else ():
-            if path not in self._left_out:
-                self.tell(f"left out: {self.location(path)}: {problem}; see eval-skills store verify")
+            self.name_damaged(path, problem)
             self._left_out.add(path)
         return bool(damaged) and len(damaged) < len(files)
 
-    def _problem(self, path: str) -> str:
+    def _problem(self, path: str) -> InputError | None:
         try:
             with _readable(path):
                 pq.read_table(path, filesystem=self.filesystem, partitioning=None, page_checksum_verification=True)
         except InputError as error:
-            return error.message.partition(" (")[0]
-        return ""
+            return error
+        return None if self._is_as_written(path) else InputError(f"{_ALTERED}; restore it, or move it away", source=path)
 
     def batches(self, name: TableName, run_id: str) -> Iterator[pa.RecordBatch]:
         """The landed rows of one run, batch by batch, without the column `date`.
@@ -143,22 +203,27 @@ class Tables:
                     pq.read_table(path, filesystem=self.filesystem, page_checksum_verification=True)
             raise InputError(f"a file of the table {name} cannot be read ({error})", source=self._root) from None
 
-    def landed_rows(self, run_ids: Collection[str] | None = None) -> dict[str, int]:
+    def landed_rows(self, run_ids: Collection[str] | None = None) -> dict[str, int | None]:
         """How many items have landed, by run id, of all runs or of those named; only the files' footers are read.
 
-        Of several files, damaged ones are left out, and named.
-
-        Raises:
-            InputError: the only file is damaged.
+        A damaged file is named (`tell`), and its number is None: it is unknown, not 0.
         """
-        files = self.files("items", run_ids)
+        return {run_id: self._rows_in(path) for run_id, path in self.files("items", run_ids).items()}
+
+    def _rows_in(self, path: str) -> int | None:
         try:
-            return {run_id: row_count(self.filesystem, path) for run_id, path in files.items()}
-        except InputError:
-            if not self.leave_out_damaged("items", run_ids):
-                raise
-        left = {run_id: path for run_id, path in files.items() if path not in self._left_out}
-        return {run_id: row_count(self.filesystem, path) for run_id, path in left.items()}
+            return row_count(self.filesystem, path)
+        except InputError as error:
+            self.name_damaged(path, error)
+            return None
+
+    def name_damaged(self, path: str, error: InputError) -> None:
+        """Tell, once for each file, that what it holds is missing in what was read."""
+        if path not in self._named:
+            self._named.add(path)
+            problem = error.message.partition(" (")[0].partition("; ")[0]
+            place = self.location(path) if path.startswith(f"{self._root}/") else path
+            self.tell(f"left out: {place}: {problem}; see eval-skills store verify")
 
     def digest(self, name: TableName, run_id: str) -> str | None:
         """The digest of the bytes of one landed file, as ``sha256:<16 hex digits>``; None where there is none."""
@@ -231,6 +296,8 @@ def _remote(url: str) -> tuple[fs.FileSystem, str]:
     return fs.PyFileSystem(fs.FSSpecHandler(filesystem)), root.rstrip("/")
 
 
+_ALTERED = "its bytes are not those that were written"
+
 READERS = 8
 """Files that are read at a time: behind a URL each is a wait of its own."""
 
@@ -259,7 +326,10 @@ def row_count(filesystem: fs.FileSystem, path: str) -> int:
         InputError: it is not readable.
     """
     with _readable(path):
-        rows: int = pq.read_metadata(path, filesystem=filesystem).num_rows
+        footer = pq.read_metadata(path, filesystem=filesystem)
+    rows: int = footer.num_rows
+    if rows != sum(footer.row_group(place).num_rows for place in range(footer.num_row_groups)):  # no checksum covers the footer
+        raise InputError("not a readable Parquet file (its footer contradicts itself); restore it, or move it away", source=path)
     return rows
 
 

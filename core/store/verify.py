@@ -16,16 +16,17 @@ from eval_skills.core.store.journal import complete_lines, result_of
 from eval_skills.core.store.layout import TableName, is_run_id
 from eval_skills.core.store.manifest import read_manifest
 from eval_skills.core.store.newer import newer_remarks
+from eval_skills.core.store.retention import PRUNED
 from eval_skills.core.store.schema import SCHEMAS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from eval_skills.core.store.store import Store
 
-FindingKind = Literal["damaged", "journal", "manifest", "leftover", "without-reports"]
-"""A landed file that is not what was written; a journal or a manifest that cannot be read; what a process that died left behind;
-items without their reports."""
+FindingKind = Literal["damaged", "missing", "journal", "manifest", "leftover", "without-reports"]
+"""A landed file that is not what was written, or that is gone though nothing of ours deleted it; a journal or a manifest that
+cannot be read; what a process that died left behind; items without their reports."""
 
 BROKEN = ".broken"
 """What is appended to the name of a damaged file that was put aside: no reader takes it for a landed one."""
@@ -71,7 +72,7 @@ def verify(store: Store) -> Verified:
                 findings.append(Finding("damaged", store.tables.location(path), problem, run_id, name))
             elif not digests:
                 undigested.append(store.tables.location(path))
-    findings += [*_folders(store), *_leftovers(store), *_without_reports(store, findings)]
+    findings += [*_missing(store, known), *_folders(store), *_leftovers(store), *_without_reports(store, findings)]
     broken = {each.run_id for each in findings if each.kind == "journal"}
     newer = [remark for run_id in store.run_ids() if run_id not in broken for remark in newer_remarks(store, run_id)]
     return Verified(files, undigested, findings, newer)
@@ -103,6 +104,26 @@ def _damage(store: Store, name: TableName, path: str, digests: set[str]) -> str:
     if digests and digest_of_file(filesystem, path) not in digests:
         return "its bytes are not those that were written"
     return ""
+
+
+def _missing(store: Store, known: Collection[str]) -> Iterator[Finding]:
+    """Items, and reports without items, that have landed here and are gone, but for what was put aside or pruned.
+
+    A digest is written down before its file has its name. So a process that was stopped in between left a journal, or items. Of
+    the other tables it left nothing: their files are not missed.
+    """
+    for relative in sorted(known) if store.tables.is_local else ():
+        name, _, rest = relative.partition("/")
+        run_id, path = Path(rest).stem, store.layout.root / relative
+        if name not in ("items", "reports") or not is_run_id(run_id) or store.journal_path(run_id).exists():
+            continue
+        if path.exists() or path.with_name(f"{path.name}{BROKEN}").exists():
+            continue
+        folder = store.run_folder(run_id)  # without one, it was not noted that they were pruned
+        pruned = not folder.is_dir() or (folder / PRUNED).exists()
+        if not pruned if name == "items" else not store.tables.files("items", [run_id]):
+            table: TableName = "items" if name == "items" else "reports"
+            yield Finding("missing", str(path), "it has landed, and is gone; restore it from a copy", run_id, table)
 
 
 def _folders(store: Store) -> Iterator[Finding]:

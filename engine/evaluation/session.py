@@ -55,7 +55,7 @@ class RunSession:
         self.plan = plan
         self.counts: Counter[str] = Counter()
         self._journal, self._observer, self._flow_run_id = journal, observer, flow_run_id
-        self._stopped = False
+        self._stopped = self._is_unwritable = False
         self._secrets = plan.secrets()
         self._redaction = Redaction(self._secrets)
         self._executor = executor or LocalExecutor(plan)
@@ -74,8 +74,13 @@ class RunSession:
 
     @property
     def stopped(self) -> bool:
-        """Whether `failFast` has ended the run: items that have not started are left for a resume."""
-        return self._stopped
+        """Whether `failFast` or `is_unwritable` has ended the run: items that have not started are left for a resume."""
+        return self._stopped or self._is_unwritable
+
+    @property
+    def is_unwritable(self) -> bool:
+        """Whether the journal could not be written, as on a full disk: further answers, maybe paid ones, would be lost."""
+        return self._is_unwritable
 
     async def __aenter__(self) -> Self:
         await self._executor.__aenter__()
@@ -125,7 +130,11 @@ class RunSession:
 
     def _finish(self, item: Item, outcome: Outcome, task_run_id: str | None) -> None:
         result = outcome.result.model_copy(update={"flow_run_id": self._flow_run_id, "task_run_id": task_run_id})
-        self._journal.append(result)
+        try:
+            self._journal.append(result)
+        except RunError:
+            self._is_unwritable = True
+            raise
         self._attempts.pop(item, None)
         self.counts[result.status] += 1
         if remarks_on_duplicate_keys(result):

@@ -226,3 +226,12 @@ def test_a_long_journal_lands_in_batches(
     path = land(store, run_id)
     assert pq.read_metadata(path).num_row_groups >= 10
     assert [result.task_id for result in results_of(store.item_table(run_id))] == [f"t{number}" for number in range(95)]
+
+
+def test_a_lock_that_a_killed_process_left_goes_with_the_resume(store: Store, run_id: str, land_run: Callable[..., str]) -> None:
+    land_run(run_id, "a")
+    lock = store.journal_path(run_id).with_suffix(".lock")
+    lock.write_text("1")
+    land(store, run_id)
+    assert not lock.exists()
+    assert "leftover" not in {each.kind for each in verify(store).findings}

@@ -32,7 +32,7 @@ def run(store: Store) -> Path:
 def add(file: Path, change: dict[str, Any]) -> None:
     """Write keys of a newer version into each line, or the one document, of a file."""
     lines = file.read_text().splitlines() if file.suffix == ".jsonl" else [file.read_text()]
-    file.write_text("".join(json.dumps(json.loads(line) | change) + "\n" for line in lines))
+    file.write_text("".join(json.dumps({**json.loads(line), **change}) + "\n" for line in lines))
 
 
 def test_a_run_of_format_1_is_read(store: Store, run: Path) -> None:

@@ -112,6 +112,8 @@ def test_a_damaged_manifest_hides_no_other_run(store: Store, land_run: LandRun, 
     write_manifest(store.run_folder(NEWER), make_manifest(run_id=NEWER))
     (store.run_folder(OLDER) / "manifest.json").write_text("{")
     (Path(store.path) / "runs" / "notes").mkdir()
+    told: list[str] = []
+    store.tables.tell = told.append
     assert list(store.runs().run_id) == [OLDER, NEWER]
     with pytest.raises(InputError, match="not valid JSON"):
         store.manifest(OLDER)
@@ -144,6 +146,7 @@ def test_files_of_an_older_schema_stay_readable(store: Store, land_run: LandRun)
     path = land_run(OLDER, "a")
     old = pq.read_table(path, partitioning=None).drop_columns(["timeout_ms", "origin"]).append_column("gone", pa.array([1]))
     pq.write_table(old, path)
+    (store.layout.root / "digests.jsonl").unlink()  # an older version wrote none
     land_run(NEWER, "b", timeout_ms=5.0)
     items = store.items()
     assert list(items.columns) == ITEM_SCHEMA.names
@@ -159,6 +162,7 @@ def test_reasons_of_an_older_schema_are_no_remarks(store: Store, land_run: LandR
         [[{name: reason[name] for name in ("code", "message", "where")} for reason in row] for row in old["reasons"].to_pylist()]
     )
     pq.write_table(old.set_column(place, "reasons", reasons), path)
+    (store.layout.root / "digests.jsonl").unlink()  # an older version wrote none
     land_run(NEWER, "b", reasons=[Reason(code="Y", message="said", informational=True)])
     [[before], [now]] = store.items().reasons
     assert (before["message"], before["informational"], now["informational"]) == ("remark: seen", None, True)

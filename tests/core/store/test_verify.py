@@ -10,12 +10,14 @@ from typing import Any
 
 import pytest
 
-from eval_skills.core.errors import InputError, UsageError
-from eval_skills.core.store import Store, land_items, land_reports
+from eval_skills.core.errors import InputError, RunError, UsageError
+from eval_skills.core.store import Journal, Manifest, Store, land_items, land_reports, read_journal, read_manifest, write_manifest
 from eval_skills.core.store.files import RunLock
-from eval_skills.core.store.history import past_runs
+from eval_skills.core.store.history import past_runs, task_outcomes
+from eval_skills.core.store.retention import note_pruned, pruned_words
 from eval_skills.core.store.sql import query
 from eval_skills.core.store.verify import verify
+from eval_skills.engine.repair import repair
 
 RUNS = ("20261121T233824Z-0001", "20261122T233824Z-0002", "20261123T233824Z-0003")
 
@@ -84,6 +86,141 @@ def test_items_that_are_damaged_are_left_out_of_a_query_too(landed: Store) -> No
         warnings.simplefilter("always")
         assert query(landed, "SELECT * FROM items_all").num_rows == 40
     assert RUNS[0] in str(told[0].message)
+
+
+READS: dict[str, Callable[[Store], Any]] = {
+    "items": lambda store: len(store.items()),
+    "query": lambda store: query(store, "SELECT count(*) AS n FROM items_all").to_pylist()[0]["n"],
+    "rows": lambda store: len(store.tables.rows("items", ["run_id"])),
+    "outcomes": lambda store: sum(each.tally.passed for each in task_outcomes(store, RUNS)),
+}
+
+
+@pytest.mark.parametrize("read", READS.values(), ids=READS)
+def test_no_flipped_bit_of_a_page_header_or_footer_changes_what_is_read(landed: Store, read: Callable[[Store], Any]) -> None:
+    """Wherever it is: each way of reading leaves the file out and names it, and refuses it where it is all that there is."""
+    draw, file = random.Random(7), file_of(landed, "items", RUNS[0])
+    whole = file.read_bytes()
+    for place in (4, *(draw.randrange(len(whole)) for _ in range(10))):
+        content = bytearray(whole)
+        content[place] ^= 1 << draw.randrange(8)
+        file.write_bytes(content)
+        fresh, told = Store(landed.path), list[str]()
+        fresh.tables.tell = told.append
+        assert (read(fresh), len(told)) == (40, 1), place
+        assert f"{RUNS[0]}.parquet: " in told[0]
+        with pytest.raises(InputError, match=RUNS[0]):
+            fresh.item_table(RUNS[0])
+    file.write_bytes(whole)
+    assert read(Store(landed.path)) == 60
+
+
+def test_a_file_that_lands_again_while_others_read_is_well(landed: Store, make_result: Callable[..., Any]) -> None:
+    assert len(landed.items()) == 60
+    land_items(Store(landed.path), RUNS[0], [make_result("once", run_id=RUNS[0])])
+    assert len(landed.items()) == 41
+
+
+@pytest.mark.parametrize("place", [12, 40, -20, -1], ids=["name", "digest", "checksum", "line-end"])
+def test_a_damaged_list_of_digests_condemns_no_file(landed: Store, place: int) -> None:
+    """A repair would put aside what is well."""
+    listed = landed.layout.root / "digests.jsonl"
+    lines = listed.read_bytes().splitlines(keepends=True)
+    line = bytearray(lines[0])
+    line[place] ^= 1
+    listed.write_bytes(b"".join([bytes(line), *lines[1:]]))
+    found = verify(landed)
+    assert (found.findings, len(found.undigested) < 3) == ([], True)
+    assert len(landed.items()) == 60
+
+
+def test_a_list_of_digests_that_cannot_be_read_is_named_and_stops_no_reader(landed: Store) -> None:
+    told: list[str] = []
+    landed.tables.tell = told.append
+    (landed.layout.root / "digests.jsonl").unlink()
+    (landed.layout.root / "digests.jsonl").mkdir()
+    assert len(landed.items()) == 60
+    assert len(told) == 1
+    assert "Is a directory" in told[0]
+
+
+@pytest.mark.parametrize("kept", [0, 2], ids=["only-file", "one-of-three"])
+def test_a_damaged_file_hides_no_run_of_the_history(landed: Store, kept: int) -> None:
+    """Its figures are unknown, not 0; the other runs keep theirs."""
+    told: list[str] = []
+    landed.tables.tell = told.append
+    for run_id in RUNS[: 3 - kept]:
+        file_of(landed, "reports", run_id).write_bytes(b"x")
+        file_of(landed, "items", run_id).write_bytes(b"x")
+    runs = past_runs(landed)
+    assert [run.items for run in runs] == [20] * kept + [None] * (3 - kept)
+    assert [run.best_completion is None for run in runs] == [False] * kept + [True] * (3 - kept)
+    assert len(told) == 2 * (3 - kept)
+    rows = query(landed, "SELECT landed_items FROM runs ORDER BY run_id DESC").column(0).to_pylist()
+    assert rows == [20] * kept + [None] * (3 - kept)
+
+
+def test_a_footer_that_contradicts_itself_gives_no_number(landed: Store) -> None:
+    """The number of rows is in it twice; neither copy has a checksum."""
+    file = file_of(landed, "items", RUNS[0])
+    whole = file.read_bytes()
+    footer = len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")
+    for place in range(footer, len(whole) - 8):
+        content = bytearray(whole)
+        content[place] ^= 2
+        file.write_bytes(content)
+        fresh = Store(landed.path)
+        fresh.tables.tell = lambda _: None
+        assert fresh.tables.landed_rows(RUNS[:1])[RUNS[0]] in (20, None), place
+
+
+def test_landed_files_that_are_gone_are_missed_unless_they_were_pruned(landed: Store) -> None:
+    for run_id in RUNS:
+        landed.run_folder(run_id).mkdir(parents=True, exist_ok=True)
+        file_of(landed, "items", run_id).unlink()
+    note_pruned(landed, RUNS[0])
+    file_of(landed, "reports", RUNS[2]).unlink()
+    found = [(each.kind, each.table, each.run_id) for each in verify(landed).findings]
+    assert found == [("missing", "items", RUNS[1]), ("missing", "items", RUNS[2]), ("missing", "reports", RUNS[2])]
+    assert {each.repaired for each in repair(landed).findings} == {"not repaired: nothing else in the store holds it"}
+    assert str(pruned_words(landed, RUNS[1])).endswith("its items are gone, though not by --keep-days; its report remains")
+
+
+def test_no_flipped_bit_of_a_journal_or_manifest_is_read_as_something_else(
+    store: Store, run_id: str, make_result: Callable[..., Any], make_manifest: Callable[..., Manifest]
+) -> None:
+    """They are JSON, in which a digit reads as well as any other."""
+    folder, draw = store.run_folder(run_id), random.Random(5)
+    write_manifest(folder, make_manifest())
+    with Journal(store.journal_path(run_id)) as journal:
+        for number in range(3):
+            journal.append(make_result(f"t{number}", latency_ms=1234.5 + number))
+    reads: dict[Path, Callable[[], list[dict[str, Any]]]] = {
+        folder / "manifest.json": lambda: [read_manifest(folder).model_dump(exclude=set(read_manifest(folder).unknown_keys))],
+        journal.path: lambda: [each.model_dump() for each in read_journal(journal.path)],
+    }
+    for file, read in reads.items():
+        whole, known = file.read_bytes(), read()
+        for place in (*range(len(whole) - 30, len(whole)), *(draw.randrange(len(whole)) for _ in range(200))):
+            content = bytearray(whole)
+            content[place] ^= 1 << draw.randrange(8)
+            file.write_bytes(content)
+            try:
+                found = read()
+            except (InputError, RunError):
+                continue
+            assert found in (known, known[:2]), place  # a bit of the checksum's own name, or of the last line's end
+        file.write_bytes(whole)
+
+
+def test_a_damaged_manifest_is_named_by_the_history(landed: Store, make_manifest: Callable[..., Manifest]) -> None:
+    folder, told = landed.run_folder(RUNS[0]), list[str]()
+    path = write_manifest(folder, make_manifest(run_id=RUNS[0]))
+    path.write_bytes(path.read_bytes().replace(b"sums", b"sumz", 1))
+    landed.tables.tell = told.append
+    assert past_runs(landed)[-1].planned_items is None
+    assert len(told) == 1
+    assert "manifest.json: its checksum does not hold" in told[0]
 
 
 def test_what_is_asked_for_by_name_is_refused_where_it_is_damaged(landed: Store) -> None:

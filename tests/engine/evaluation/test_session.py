@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
+import os
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -134,3 +136,21 @@ class TestAttempts:
             for item in plan.items:
                 await session.attempt(item, last=False)
         assert watcher.waits == waited
+
+
+class TestAFullDisk:
+    async def test_a_journal_that_cannot_be_written_ends_the_run(
+        self, make_plan_of: MakePlan, open_run: OpenRun, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """What further skills answered would be lost, and may have been paid for."""
+        plan = make_plan_of("ok", "later")
+        async with open_run(plan) as session:
+            with monkeypatch.context() as full:
+                full.setattr(os, "write", lambda *_: raise_no_space())
+                with pytest.raises(RunError, match="No space left on device"):
+                    await session.attempt(plan.items[0], last=True)
+            assert (session.stopped, session.is_unwritable) == (True, True)
+
+
+def raise_no_space() -> int:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
