@@ -9,6 +9,7 @@ from eval_skills.core.diff.model import PairedStatistics, ReportDiff, SkillDiff
 
 FailOn = Literal["worse", "not-proven"]
 NON_INFERIORITY_MARGIN = 0.03
+_WITHOUT_IT = "name its successor with --map, or leave it out of the earlier side (report convert --skill)"
 
 
 def gate_failures(diff: ReportDiff, fail_on: FailOn, *, margin: float = NON_INFERIORITY_MARGIN) -> list[str]:
@@ -18,7 +19,7 @@ def gate_failures(diff: ReportDiff, fail_on: FailOn, *, margin: float = NON_INFE
     than `margin`, that is whose equivalence interval does not lie above −margin (a one-sided test at the significance).
 
     Neither passes what could not be judged: a comparison that items without a verdict leave open, one of which every task
-    changed, and one without any skill that has a task on both sides.
+    changed, a skill that has a report on the earlier side alone, and a comparison in which no skill has a task on both sides.
     """
     failures = [failure for skill in diff.skills if (failure := _failure(skill, diff, fail_on, margin))]
     if not failures and not any(skill.statistics for skill in diff.skills):
@@ -28,6 +29,8 @@ def gate_failures(diff: ReportDiff, fail_on: FailOn, *, margin: float = NON_INFE
 
 def _failure(skill: SkillDiff, diff: ReportDiff, fail_on: FailOn, margin: float) -> str | None:
     name, found = f"{skill.skill_id}@{skill.skill_version}", skill.statistics
+    if skill.change == "removed":
+        return f"{name} could not be judged: it has no report on the later side; {_WITHOUT_IT}"
     if skill.change != "compared":
         return None
     if found is None:
