@@ -81,6 +81,7 @@ def here(place: Any) -> Any:
     place.write("a.json", report_text({"s": "p" * 8, "old": "p"}))
     place.write("b.json", report_text({"s": "f" * 8, "new": "p"}))
     place.write("c.json", report_text({"s": "p" * 8}))
+    place.write("bad.json", report_text({"s": "f" * 8}))
     place.write("other.json", report_text({"else": "p"}))
     place.write("none.json", [])
     place.write("object.json", {})
@@ -212,8 +213,10 @@ def test_a_gate_says_how_often_it_is_wrong_on_such_tasks(here: Any, run_here: Ru
     ("sides", "options", "code", "says"),
     [
         pytest.param(("a.json", "b.json"), [], 1, "gate failed: s@1.0.0 is worse: mean difference -1.0000", id="worse"),
-        pytest.param(("b.json", "a.json"), [], 0, "gate passed: no skill is worse", id="better"),
-        pytest.param(("a.json", "c.json"), [], 0, "gate passed: no skill is worse", id="unchanged"),
+        pytest.param(("bad.json", "a.json"), [], 0, "gate passed: no skill is worse", id="better"),
+        pytest.param(("c.json", "a.json"), [], 0, "gate passed: no skill is worse", id="unchanged-and-one-is-new"),
+        pytest.param(("a.json", "c.json"), [], 1, "old@1.0.0 could not be judged: it has no report", id="p40-one-is-gone"),
+        pytest.param(("a.json", "c.json"), ["--map", "old=s"], 1, "s@1.0.0 could not be judged", id="p40-mapped-away"),
         pytest.param(("a.json", "other.json"), [], 1, "gate failed: nothing could be compared", id="p40-nothing-compared"),
         pytest.param(("b.json", "b.json"), ["--min-effect", "1"], 0, "gate passed", id="min-effect"),
         pytest.param(("latest", "other.json"), ["--map", "s=else"], 0, "gate passed", id="run-and-map"),

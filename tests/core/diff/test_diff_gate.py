@@ -50,6 +50,12 @@ NOTHING = "nothing could be compared: no skill has a task that was recorded on b
         pytest.param([], [NOTHING], id="p40-no-skill"),
         pytest.param([ADDED], [NOTHING], id="p40-only-added"),
         pytest.param([skill("a", "better"), GONE], [IS_GONE], id="p40-one-is-gone"),
+        pytest.param([GONE], [IS_GONE, NOTHING], id="p40-all-are-gone"),
+        pytest.param(
+            [skill("a", "better") | {"beforeSkillId": "a"}, skill("a", None, change="removed", compared=False)],
+            [],
+            id="another-version-is-there",
+        ),
         pytest.param([UNSHARED], ["x@1.0.0 could not be judged: because"], id="p40-no-shared-task"),
         pytest.param([UNSHARED, skill("a", "equivalent")], ["x@1.0.0 could not be judged: because"], id="one-was-compared"),
     ],
