@@ -231,6 +231,24 @@ def test_p49_fail_on_worse_is_an_exit_code(
     assert "gate" not in run_here("report", "diff", *sides, *options).out
 
 
+def test_p40_a_gate_does_not_pass_a_run_that_was_not_finished(here: Any, run_here: Run) -> None:
+    manifest = here.folder / "eval-store" / "runs" / RUN_ID / "manifest.json"
+    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"plannedItems": 20}))
+    for sides in (("c.json", "latest"), ("latest", "c.json")):
+        result = run_here("report", "diff", *sides, "--fail-on", "worse")
+        assert result.code == 1
+        assert f"gate failed: run {RUN_ID} is unfinished: 1 of 20 items; continue it with --resume {RUN_ID}" in result.out
+        assert run_here("report", "diff", *sides).code == 0
+
+
+def test_a_gate_that_passes_says_what_was_not_compared(here: Any, run_here: Run) -> None:
+    here.write("few.json", report_text({"s": "p" * 6}))
+    result = run_here("report", "diff", "c.json", "few.json", "--fail-on", "worse")
+    said = "no skill is worse on the tasks of both sides; 2 tasks of the earlier one changed or left, and were not compared"
+    assert (result.code, f"gate passed: {said}\n" in result.out) == (0, True)
+    assert "gate passed: no skill is worse\n" in run_here("report", "diff", "few.json", "c.json", "--fail-on", "worse").out
+
+
 def test_p49_a_worsening_below_the_least_effect_passes(here: Any, run_here: Run) -> None:
     here.write("full.json", report_text({"s": "p" * 20}))
     here.write("less.json", report_text({"s": "f" * 6 + "p" * 14}))
