@@ -9,7 +9,7 @@ from typing import Any
 from eval_skills.core.models import SkillCompletionReport, TaskResult
 from eval_skills.reporting.context import ReportContext
 from eval_skills.reporting.escape import encodable
-from eval_skills.reporting.exports.items import ERRORS, text, the_one, wanted, why
+from eval_skills.reporting.exports.items import ERRORS, text, the_one, wanted, was_answered, why
 
 SCORER = "eval_skills"
 _VERDICT = {"pass": "C", "fail": "I"}
@@ -91,7 +91,7 @@ def _usage(prompt: int | None, completion: int | None) -> dict[str, int]:
 def _sample(report: SkillCompletionReport, item: TaskResult) -> dict[str, Any]:
     asked, answer = text(item.input), text(item.output)
     output: dict[str, Any] = {"model": report.skill_key, "choices": [], "completion": answer}
-    if item.status not in ERRORS:
+    if was_answered(item):
         output["choices"] = [{"message": {"role": "assistant", "content": answer, "source": "generate"}, "stop_reason": "stop"}]
     if item.prompt_tokens is not None or item.completion_tokens is not None:
         output["usage"] = _usage(item.prompt_tokens, item.completion_tokens)
@@ -122,7 +122,7 @@ def _said(item: TaskResult, answer: str) -> list[dict[str, Any]]:
         said.append({"role": "assistant", "content": "", "tool_calls": [called]})
         if call.result is not None:
             said.append({"role": "tool", "content": text(call.result), "tool_call_id": name, "function": call.name})
-    return said if item.status in ERRORS else [*said, {"role": "assistant", "content": answer}]
+    return said if not was_answered(item) else [*said, {"role": "assistant", "content": answer}]
 
 
 def _scores(item: TaskResult, answer: str) -> dict[str, Any]:
