@@ -226,7 +226,7 @@ def _compared(
 ) -> DiffDocument:
     """The comparison of two sides, each a source and what it is called."""
     from eval_skills.core.diff.diff import diff_reports
-    from eval_skills.core.diff.gate import NON_INFERIORITY_MARGIN, gate_failures
+    from eval_skills.core.diff.gate import NON_INFERIORITY_MARGIN, forbidden_failures, gate_failures
     from eval_skills.core.diff.until import at_last_looks
     from eval_skills.engine.stored_runs.reports import read_source
     from eval_skills.reporting.diff.report import DiffDocument
@@ -241,12 +241,12 @@ def _compared(
     rates = _gate_rates(old.reports) if fail_on == "worse" and not rules["min_effect"] else None
     proven = f"every skill is proven to have lost less than {tolerated:.1%}"
     words = proven if fail_on == "not-proven" else "no skill is worse"
-    unfinished = [side.unfinished for side in (old, new) if side.unfinished]
+    known = [side.unfinished for side in (old, new) if side.unfinished] + forbidden_failures(new.reports)
     return DiffDocument(
         diff=found,
         before=before[1] or old.name,
         after=after[1] or new.name,
-        failures=None if fail_on is None else [*unfinished, *gate_failures(found, fail_on, margin=tolerated)],
+        failures=None if fail_on is None else [*known, *gate_failures(found, fail_on, margin=tolerated)],
         gate_words=f"{words}{_not_compared(found)}",
         gate_rates=rates,
         remarks=list(dict.fromkeys([*old.remarks, *new.remarks, *_by_one_yardstick(found, old), *_grown(new, len(looks))])),

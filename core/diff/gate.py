@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 from eval_skills.core.diff.diff import at_lower, interval_text
 from eval_skills.core.diff.model import PairedStatistics, ReportDiff, SkillDiff
+from eval_skills.core.models import SkillCompletionReport
+from eval_skills.core.text import plural
 
 FailOn = Literal["worse", "not-proven"]
 NON_INFERIORITY_MARGIN = 0.03
@@ -28,6 +31,19 @@ def gate_failures(diff: ReportDiff, fail_on: FailOn, *, margin: float = NON_INFE
     ]
     if not any(skill.change == "compared" for skill in diff.skills):
         failures.append("nothing could be compared: no skill has a task that was recorded on both sides")
+    return failures
+
+
+def forbidden_failures(reports: Iterable[SkillCompletionReport]) -> list[str]:
+    """Why the later side of a comparison fails whatever its completion: a sentence for each skill that called forbidden tools, or
+    of which that is not known."""
+    failures = []
+    for report in reports:
+        called, unknown = report.summary.forbidden_items or 0, report.summary.forbidden_unknown_items or 0
+        if called:
+            failures.append(f"{report.skill_key} called forbidden tools in {plural(called, 'item')}")
+        elif unknown:
+            failures.append(f"whether {report.skill_key} called a forbidden tool is unknown in {plural(unknown, 'item')}")
     return failures
 
 

@@ -210,6 +210,23 @@ def test_a_gate_says_how_often_it_is_wrong_on_such_tasks(here: Any, run_here: Ru
 
 
 @pytest.mark.parametrize(
+    ("figure", "said"),
+    [
+        pytest.param("forbiddenItems", "c@1.0.0 called forbidden tools in 1 item", id="called"),
+        pytest.param("forbiddenUnknownItems", "whether c@1.0.0 called a forbidden tool is unknown in 1 item", id="unknown"),
+    ],
+)
+def test_a_gate_fails_where_the_later_side_called_a_forbidden_tool_or_may_have(
+    place: Any, run_here: Run, figure: str, said: str
+) -> None:
+    [report] = json.loads(report_text({"c": "pppp"}))
+    place.write("before.json", [report])
+    place.write("after.json", [{**report, "summary": {**report["summary"], figure: 1}}])
+    result = run_here("report", "diff", "before.json", "after.json", "--fail-on", "worse")
+    assert (result.code, f"gate failed: {said}" in result.out) == (1, True)
+
+
+@pytest.mark.parametrize(
     ("sides", "options", "code", "says"),
     [
         pytest.param(("a.json", "b.json"), [], 1, "gate failed: s@1.0.0 is worse: mean difference -1.0000", id="worse"),
@@ -233,7 +250,9 @@ def test_p49_fail_on_worse_is_an_exit_code(
 
 def test_p40_a_gate_does_not_pass_a_run_that_was_not_finished(here: Any, run_here: Run) -> None:
     manifest = here.folder / "eval-store" / "runs" / RUN_ID / "manifest.json"
-    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"plannedItems": 20}))
+    asked = json.loads(manifest.read_text()) | {"plannedItems": 20}
+    del asked["crc32"]  # as the store says to who edits one
+    manifest.write_text(json.dumps(asked))
     for sides in (("c.json", "latest"), ("latest", "c.json")):
         result = run_here("report", "diff", *sides, "--fail-on", "worse")
         assert result.code == 1
