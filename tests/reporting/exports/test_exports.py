@@ -86,7 +86,10 @@ def test_a_log_of_inspect_is_read_back_with_the_same_verdicts(
         ("t1", 1, ["C"]), ("t2", 1, ["I"]), ("t3", 1, []), ("t1", 2, ["I"]),
     ]  # fmt: skip
     assert log["samples"][2]["error"]["message"] == "infra: gone"
-    assert log["results"]["scores"][0]["metrics"]["accuracy"]["value"] == pytest.approx(1 / 3)
+    [figures] = log["results"]["scores"]
+    # What Inspect 0.3.285 gives for these verdicts: the epochs of t1 are one sample, and t3 is none.
+    assert {name: each["value"] for name, each in figures["metrics"].items()} == pytest.approx({"accuracy": 0.25, "stderr": 0.25})
+    assert (figures["scored_samples"], figures["unscored_samples"]) == (2, 0)
     assert [call["function"] for m in log["samples"][0]["messages"] for call in m.get("tool_calls", ())] == ["search", "stop"]
     runs = import_tasks(tmp_path / "log.json").runs
     assert [(run["taskId"], run["runIndex"], run["output"]["result"]) for run in runs if "error" not in run] == [
