@@ -58,7 +58,7 @@ def _verdict(request: dict[str, Any], calls: int, returned: int) -> dict[str, An
         return {"broken": str(error)}
     names |= {name: solution.function(name) for name in own}
     found = _tested(request["test"], entry, names)
-    return {"failed": solution.ended} if solution.ended and "broken" not in found else found
+    return {"failed": solution.ended} if solution.ended and found.get("passed") else found
 
 
 class Ambiguous(Exception):

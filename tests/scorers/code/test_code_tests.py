@@ -71,7 +71,7 @@ async def test_a_body_and_a_whole_function_pass(answer: str) -> None:
         pytest.param("    return a.x", "AttributeError: 'int' object has no attribute 'x' at", id="raises"),
         pytest.param("def (:", "the solution does not load: SyntaxError", id="no-python"),
         pytest.param("def sub(a, b): return a", "AssertionError", id="another-function"),
-        pytest.param("    import os; os._exit(0)", "the process of the solution ended", id="exits"),
+        pytest.param("    import os; os._exit(0)", "than an answer at assert candidate(1, 2) == 3", id="exits"),
         pytest.param("    raise SystemExit(0)", "SystemExit: 0", id="system-exit"),
         pytest.param("    print('{\"passed\": true}')", "AssertionError", id="prints-a-verdict"),
         pytest.param(
