@@ -6,8 +6,7 @@ import asyncio
 import contextlib
 import json
 import os
-import re
-import textwrap
+import warnings
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -17,15 +16,13 @@ from pydantic import Field
 from eval_skills.core.errors import InputError, ScorerError
 from eval_skills.core.models import EvalTask, Reason, SkillResponse
 from eval_skills.core.text import one_line
-from eval_skills.scorers.answer import text_of, unwrapped
 from eval_skills.scorers.code.jail import Bounds, filter_of_calls, jailed, why_no_jail
+from eval_skills.scorers.code.programs import programs_of, stub
 from eval_skills.scorers.registry import scorer
 from eval_skills.scorers.score import Score
 
 NAME = "code_tests"
 MAX_CODE_BYTES, MAX_ANSWER_BYTES = 1_000_000, 100_000
-
-_FENCE = re.compile(r"^[ \t]*```[^\n`]*\n(.*?)^[ \t]*```[ \t]*$", re.DOTALL | re.MULTILINE)
 
 
 @scorer(NAME)
@@ -33,13 +30,15 @@ _FENCE = re.compile(r"^[ \t]*```[^\n`]*\n(.*?)^[ \t]*```[ \t]*$", re.DOTALL | re
 class CodeTests:
     """1 where the code of the answer passes the task's Python tests, else 0, with the test that failed.
 
-    The answer is Python, with or without text around a fenced block; of several blocks all are taken, in their order. With
-    `prompt` and `entry_point` (HumanEval) it may be the body that continues the prompt, or the whole function; the tests define
-    ``check(candidate)``. Without (MBPP) the tests are assertions on the functions that the answer defines, after `setup`.
+    The answer is Python, with or without text around fenced blocks (`programs_of`), or an object's ``code``. With `prompt` and
+    `entry_point` (HumanEval) it may be the body that continues the prompt, or the whole function; the tests define
+    ``check(candidate)``. Without (MBPP) the tests are assertions on the functions that the answer defines, after `setup`; then
+    `entry_point` is needed only where the function is called like one of Python's own and the tests call others of those, too.
 
     The code runs in a sandbox with nothing but Python's standard library, the tests in another one: the code is called through a
     pipe, so it can neither end the tests nor change what they compare; it returns plain data, and does not share objects with
-    them. `timeout_ms` bounds both, `memory_mb` each. Code that runs into a limit fails.
+    them. `timeout_ms` bounds both, `memory_mb` each. Code that runs into a limit fails, and so does code that ends its process
+    where the tests expect an exception, or raises StopIteration, which would end their loops.
 
     Raises:
         InputError: there are no tests, they are not Python, or only one of `prompt` and `entry_point` is given.
@@ -60,7 +59,8 @@ class CodeTests:
             raise InputError("a prompt is continued to a function; name it in entryPoint", path="prompt")
         for name, code in (("test", self.test), ("setup", self.setup)):
             try:
-                compile(code, name, "exec")
+                with warnings.catch_warnings(action="ignore"):  # such as of "\\d", which is a matter of its author
+                    compile(code, name, "exec")
             except (SyntaxError, ValueError) as error:
                 raise InputError(f"is not Python: {error}", path=name) from None
 
@@ -70,19 +70,19 @@ class CodeTests:
         Raises:
             ScorerError: no sandbox works here, or the tests themselves cannot be run.
         """
-        code = code_of(text_of(unwrapped(response.output)), self.prompt, self.entry_point)
-        if len(code.encode(errors="replace")) > MAX_CODE_BYTES:
+        programs = programs_of(response.output, self.prompt, self.entry_point, self.setup)
+        if len(programs[0][1].encode(errors="replace")) > MAX_CODE_BYTES:
             return _failed(f"the code has more than {MAX_CODE_BYTES:,} bytes")
         request = {
-            "entryPoint": self.entry_point, "prompt": self.prompt, "setup": self.setup, "test": self.test,
-            "code": f"{self.setup}\n{code}" if self.setup else code,
+            "entryPoint": self.entry_point, "prompt": stub(self.prompt) if self.prompt else "", "setup": self.setup,
+            "test": self.test, "programs": programs,
         }  # fmt: skip
         verdict = await self._verdict(request)
         if "broken" in verdict:
             raise ScorerError(f"the tests of the task cannot be run: {one_line(str(verdict['broken']), 500)}")
         return Score(1.0) if verdict.get("passed") is True else _failed(one_line(str(verdict.get("failed")), 500))
 
-    async def _verdict(self, request: dict[str, str]) -> dict[str, Any]:
+    async def _verdict(self, request: dict[str, Any]) -> dict[str, Any]:
         if problem := await asyncio.to_thread(why_no_jail):
             raise ScorerError(f"code runs in a sandbox only: {problem}")
         bounds = Bounds(cpu_s=max(1, -(-self.timeout_ms // 1000)), memory_mb=self.memory_mb)
@@ -93,21 +93,7 @@ class CodeTests:
             return {"failed": f"the tests did not end within {self.timeout_ms} ms"}
 
 
-def code_of(answer: str, prompt: str, entry_point: str) -> str:
-    """The program in an answer: its fenced blocks, else all of it; a body without its function is put below the prompt."""
-    blocks = _FENCE.findall(answer)
-    code = "\n".join(textwrap.dedent(block) if len(blocks) == 1 else block for block in blocks) if blocks else answer
-    if not prompt or re.search(rf"^(?:async\s+)?def\s+{re.escape(entry_point)}\b", code, re.MULTILINE):
-        return f"{_helpers(prompt)}\n{code}" if prompt else code
-    return f"{prompt}{code}" if code[:1].isspace() else f"{prompt}{textwrap.indent(code, '    ')}"
-
-
-def _helpers(prompt: str) -> str:
-    """The prompt as code that stands alone: what it imports and defines before its function is there for the whole one, too."""
-    return f"{prompt}\n    pass\n"
-
-
-async def _run(request: dict[str, str], bounds: Bounds) -> dict[str, Any]:
+async def _run(request: dict[str, Any], bounds: Bounds) -> dict[str, Any]:
     """The verdict of the tests; both processes are gone afterwards."""
     asked, calls = os.pipe()
     returned, answers = os.pipe()
@@ -137,7 +123,7 @@ async def _run(request: dict[str, str], bounds: Bounds) -> dict[str, Any]:
             await _end(process)
 
 
-async def _answer(tests: Process, request: dict[str, str]) -> dict[str, Any]:
+async def _answer(tests: Process, request: dict[str, Any]) -> dict[str, Any]:
     assert tests.stdin is not None
     assert tests.stdout is not None
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # it ended early; the missing answer is told below

@@ -1,8 +1,9 @@
 """The program that holds a solution: it runs the code, and calls what it defines when it is asked to. Standard library only.
 
-It reads and writes values of `marshal`, each after its length: no value can bring code along, whatever the solution sends. First
-comes the code; the answer is the names of all that can be called, or what loading it raised. Then come calls: a name, arguments
-and keyword arguments; the answer is what was returned, as plain data, or the error that was raised.
+It reads and writes values as JSON, each after its length: whatever the solution sends, reading it gives plain data or an error.
+First come the programs that the answer may mean, each with what is executed before it; the first that compiles is loaded, and the
+answer is the names of all that can be called, or what loading raised. Then come calls: a name, arguments and keyword arguments;
+the answer is what was returned, as plain data, or the error that was raised.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ from __future__ import annotations
 import collections
 import contextlib
 import io
-import marshal
+import json
 import os
 import resource
+import types
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
@@ -23,6 +25,13 @@ MAX_PROCESSES = 64
 
 _SCALARS: tuple[type[Any], ...] = (bool, int, float, complex, str, bytes)
 _GROUPS: tuple[type[Any], ...] = (tuple, list, set, frozenset)
+_LONG_INT = 2**53
+"""From here on in hexadecimal digits: Python bounds the length of decimal ones."""
+
+_READERS: dict[str, Callable[[Any], Any]] = {
+    "int": lambda text: int(text, 16), "bytes": bytes.fromhex, "complex": lambda parts: complex(*parts),
+}  # fmt: skip
+_GROUP_READERS: dict[str, Callable[[Any], Any]] = {"tuple": tuple, "set": set, "frozenset": frozenset}
 
 
 def main() -> None:
@@ -31,9 +40,9 @@ def main() -> None:
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     resource.setrlimit(resource.RLIMIT_NPROC, (MAX_PROCESSES, MAX_PROCESSES))
-    code = receive(asked)
+    programs = receive(asked)
     names: dict[str, Any] = {"__name__": "solution"}
-    send(answers, _tried(lambda: _loaded(code, names)))
+    send(answers, _tried(lambda: _loaded(programs, names)))
     while (call := receive(asked)) is not None:
         name, arguments, named = call
         send(answers, _tried(lambda: plain(names[name](*arguments, **named))))  # noqa: B023 - called at once
@@ -41,7 +50,7 @@ def main() -> None:
 
 def send(out: BinaryIO, value: Any) -> None:
     """Write a value after its length."""
-    data = marshal.dumps(value)
+    data = json.dumps(_written(value), separators=(",", ":")).encode()
     out.write(len(data).to_bytes(8, "big") + data)
     out.flush()
 
@@ -62,9 +71,36 @@ def receive(source: BinaryIO) -> Any:
     if len(data) < length:
         raise ValueError("cut off")
     try:
-        return marshal.loads(data)  # noqa: S302 - gives data only, in the process that has nothing else to lose
-    except (EOFError, TypeError) as error:
-        raise ValueError(str(error)) from None
+        return _read(json.loads(data))
+    except (TypeError, AttributeError, LookupError, RecursionError) as error:
+        raise ValueError(f"not a value: {error}") from None
+
+
+def _written(value: Any) -> Any:
+    """Plain data as JSON: what that has no notation for is an object of one key, which names its type."""
+    if value is None or type(value) in (bool, str, float):
+        return value
+    if type(value) is int:
+        return value if abs(value) < _LONG_INT else {"int": hex(value)}
+    if type(value) is complex:
+        return {"complex": [value.real, value.imag]}
+    if type(value) is bytes:
+        return {"bytes": value.hex()}
+    if type(value) is dict:
+        return {"dict": [[_written(key), _written(each)] for key, each in value.items()]}
+    parts = [_written(each) for each in value]
+    return parts if type(value) is list else {type(value).__name__: parts}
+
+
+def _read(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_read(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    [(kind, held)] = value.items()
+    if kind == "dict":
+        return {_read(key): _read(each) for key, each in held}
+    return _READERS[kind](held) if kind in _READERS else _GROUP_READERS[kind](map(_read, held))
 
 
 def plain(value: Any, parts: Iterator[int] | None = None) -> Any:
@@ -90,17 +126,33 @@ def plain(value: Any, parts: Iterator[int] | None = None) -> Any:
     raise TypeError(f"it returned a value of the type {type(value).__name__}, and only plain data can be compared")
 
 
-def _loaded(code: str, names: dict[str, Any]) -> list[str]:
+def _loaded(programs: list[tuple[str, str]], names: dict[str, Any]) -> list[str]:
+    before, code = _first_that_compiles(programs)
     with contextlib.redirect_stdout(io.StringIO()):
-        exec(compile(code, "solution.py", "exec"), names)  # noqa: S102 - what this process is for
+        exec(compile(before, "before.py", "exec"), names)  # noqa: S102 - what this process is for
+        exec(code, names)  # noqa: S102
     return [name for name, value in names.items() if callable(value)]
+
+
+def _first_that_compiles(programs: list[tuple[str, str]]) -> tuple[str, types.CodeType]:
+    """What is executed before it, and its code; where none compiles, the error of the first is raised."""
+    errors: list[Exception] = []
+    for before, program in programs:
+        try:
+            return before, compile(program, "solution.py", "exec")
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            errors.append(error)
+    raise errors[0]
 
 
 def _tried(work: Callable[[], Any]) -> dict[str, Any]:
     try:
         return {"value": work()}
     except BaseException as error:  # noqa: BLE001 - whatever the solution raises, even SystemExit, is its answer
-        return {"error": f"{type(error).__name__}: {error}"[:2000], "kinds": [each.__name__ for each in type(error).__mro__]}
+        return {
+            "error": f"{type(error).__name__}: {error}"[:2000].rstrip(": "),
+            "kinds": [each.__name__ for each in type(error).__mro__],
+        }
 
 
 if __name__ == "__main__":

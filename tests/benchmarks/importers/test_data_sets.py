@@ -147,6 +147,17 @@ def test_code_is_tested_and_its_solution_does_not_leak(tmp_path: Path, row: Any)
     assert "canonical" not in json.dumps(task.to_json())
 
 
+def test_what_cannot_be_tested_over_a_pipe_is_skipped_and_a_function_named_like_pythons_own_is_named(tmp_path: Path) -> None:
+    own = {**MBPP, "code": "def sum(a, b):\n    return a", "test_list": ["assert set([sum(1, 2)]) == set([1])"]}
+    pairs = {**MBPP, "task_id": 4, "code": "class Pair:\n    pass\ndef f(p): pass", "test_list": ["assert f(Pair()) == 1"]}
+    unread = {**MBPP, "task_id": 5, "code": "def f(:", "test_list": ["assert f('\\d')"]}
+    found = imported(tmp_path, own, pairs, unread)
+    assert [task.evaluator.options.get("entryPoint") for task in found.benchmark.tasks if task.evaluator] == ["sum", None]
+    assert [skip["reason"] for skip in found.skips()] == [
+        "its tests make objects of a class of the solution, which runs in a process of its own"
+    ]
+
+
 @each_row(
     ("row", "message"),
     [

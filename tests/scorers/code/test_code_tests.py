@@ -12,7 +12,6 @@ from eval_skills.core.models import EvalTask, SkillResponse, Verdict
 from eval_skills.engine.definition.benchmark import check_code_sandbox
 from eval_skills.scorers import TaskScoring, score_response
 from eval_skills.scorers.code.jail import why_no_jail
-from eval_skills.scorers.code.scorer import code_of
 
 PROMPT = 'import math\n\ndef helper(x):\n    return x\n\ndef add(a, b):\n    """The sum."""\n'
 CHECK = """
@@ -49,6 +48,13 @@ async def asserted(answer: Any, *tests: str, **options: Any) -> Verdict:
         pytest.param("```python\ndef add(a, b):\n    return a + b\n```", id="whole-in-a-fence"),
         pytest.param("Sure:\n```\n    return a + b\n```\nThat is it.", id="body-in-a-fence"),
         pytest.param("def add(a, b):\n    return helper(a) + b", id="whole-with-the-prompts-helper"),
+        pytest.param("from __future__ import annotations\ndef add(a: X, b):\n    return a + b", id="whole-from-the-future"),
+        pytest.param("add = lambda a, b: a + b", id="assigned"),
+        pytest.param("c = a\n    return c + b", id="body-whose-first-line-lost-its-indent"),
+        pytest.param(" return a + b", id="body-with-one-blank"),
+        pytest.param("```python\r\ndef add(a, b):\r\n    return a + b\r\n```\r\n", id="windows-lines"),
+        pytest.param("Here:\n```python\ndef add(a, b):\n    return a + b", id="fence-without-end"),
+        pytest.param("1. So:\n   ```py\n   def add(a, b):\n       return a + b\n   ```\n", id="whole-in-an-item-of-a-list"),
     ],
 )
 async def test_a_body_and_a_whole_function_pass(answer: str) -> None:
@@ -65,7 +71,7 @@ async def test_a_body_and_a_whole_function_pass(answer: str) -> None:
         pytest.param("    return a.x", "AttributeError: 'int' object has no attribute 'x' at", id="raises"),
         pytest.param("def (:", "the solution does not load: SyntaxError", id="no-python"),
         pytest.param("def sub(a, b): return a", "AssertionError", id="another-function"),
-        pytest.param("    import os; os._exit(0)", "the process of the solution ended", id="exits"),
+        pytest.param("    import os; os._exit(0)", "than an answer at assert candidate(1, 2) == 3", id="exits"),
         pytest.param("    raise SystemExit(0)", "SystemExit: 0", id="system-exit"),
         pytest.param("    print('{\"passed\": true}')", "AssertionError", id="prints-a-verdict"),
         pytest.param(
@@ -78,6 +84,11 @@ async def test_a_body_and_a_whole_function_pass(answer: str) -> None:
             id="writes-into-every-pipe",
         ),
         pytest.param("    import builtins; builtins.AssertionError = ValueError; return 0", "AssertionError", id="patches"),
+        pytest.param("    return undefined", "NameError: name 'undefined' is not defined at", id="undefined-name"),
+        pytest.param(
+            "    import numpy\n    return a + b", "ModuleNotFoundError: No module named 'numpy' at", id="no-such-library"
+        ),
+        pytest.param("    raise SyntaxError('x')", "SyntaxError: x at", id="raises-a-syntax-error"),
         pytest.param("    return 'x' * 10**10", "MemoryError", id="memory"),
         pytest.param("    return open('/etc/passwd').read()", "FileNotFoundError", id="files"),
         pytest.param("    open('/code/solution.py', 'w')", "Read-only file system", id="our-programs"),
@@ -90,6 +101,81 @@ async def test_what_is_wrong_or_cheats_fails_with_the_reason(answer: str, why: s
     verdict = await continued(answer)
     assert (verdict.status, verdict.score, verdict.reasons[0].code) == ("fail", 0.0, "CODE_TESTS_FAILED")
     assert why in verdict.reasons[0].message
+
+
+EXITS = "import os\ndef f(x): os._exit(0)"
+EXPECTS_AN_ERROR = "try:\n    f(1)\nexcept {}:\n    pass\nelse:\n    raise SystemError('none')"
+
+
+@needs_sandbox
+@pytest.mark.parametrize(
+    ("answer", "test", "why"),
+    [
+        pytest.param(
+            "def set(x): return 0\ndef f(x): return [5]", "assert set(f(1)) == set([1, 2])", "AssertionError", id="own-set"
+        ),
+        pytest.param(
+            "def all(x): return True\ndef f(x): return 0", "assert all(f(x) for x in (1, 2))", "AssertionError", id="own-all"
+        ),
+        pytest.param("def all(x): return True", "assert all(f(x) for x in (1, 2))", "NameError", id="own-all-alone"),
+        pytest.param(
+            "def f(x): raise StopIteration", "for x in map(f, (1, 2)):\n    assert x", "StopIteration", id="ends-the-loop"
+        ),
+        pytest.param(
+            "class End(StopIteration): pass\ndef f(x): raise End",
+            "assert all(map(f, (1, 2)))",
+            "End",
+            id="ends-the-loop-by-a-class",
+        ),
+        pytest.param(EXITS, EXPECTS_AN_ERROR.format("Exception"), "the process", id="exit-for-error"),
+        pytest.param(EXITS, EXPECTS_AN_ERROR.format("BaseException"), "the process", id="exit-for-any"),
+        pytest.param(
+            "def f(x): raise SystemExit(0)", EXPECTS_AN_ERROR.format("BaseException"), "SystemExit: 0", id="system-exit"
+        ),
+        pytest.param(
+            "import os, sys\ndef f(x):\n    text = b'{\"tuple\": 1}'\n    data = len(text).to_bytes(8, 'big') + text\n"
+            "    for fd in range(3, 30):\n        try: os.write(fd, data)\n        except OSError: pass\n    return 1",
+            EXPECTS_AN_ERROR.format("Exception"),
+            "something else than an answer",
+            id="a-value-that-is-none",
+        ),
+    ],
+)
+async def test_no_solution_stands_in_for_what_compares_it(answer: str, test: str, why: str) -> None:
+    verdict = await asserted(answer, test)
+    assert (verdict.status, verdict.score) == ("fail", 0.0)
+    assert why in verdict.reasons[0].message
+
+
+@needs_sandbox
+async def test_a_function_that_is_called_like_one_of_pythons_own_is_tested_where_it_is_known_to_be_meant() -> None:
+    own, several = "def sum(a, b): return a + b", ["assert sum(1, 2) == 3", "assert set([sum(1, 2)]) == set([3])"]
+    assert (await asserted(own, several[0])).passed
+    assert (await asserted(own, *several, entryPoint="sum")).passed
+    unknown = await asserted(own, *several)
+    assert unknown.error_kind == "scorer"
+    assert (
+        "they call set and sum, and which of them is to be tested is not said; name it in entryPoint"
+        in unknown.reasons[0].message
+    )
+
+
+@needs_sandbox
+@pytest.mark.parametrize(
+    "value",
+    [
+        "2**70, -2**70, 1",
+        "1.5, float('inf'), 1e-300",
+        "1j, b'\\xff'",
+        "'\\ud800é'",
+        "{1: {'a': (1,)}, (2, 3): None}",
+        "{1}, frozenset({2})",
+    ],
+)
+async def test_values_come_back_as_they_were(value: str) -> None:
+    assert (
+        await asserted("def f(x): return x", f"given = [{value}]\nassert f(given) == given, f(given)", "assert f(0.0) is not 0")
+    ).passed
 
 
 @needs_sandbox
@@ -143,7 +229,3 @@ def test_without_a_sandbox_a_run_is_refused_before_it_begins(monkeypatch: pytest
     monkeypatch.setattr("shutil.which", lambda name: None)
     with pytest.raises(UsageError, match=r"task 't' runs the code of answers, .* there is no bwrap on PATH; install bubblewrap"):
         check_code_sandbox({"t": TaskScoring(task(test="assert f()"))})
-
-
-def test_of_several_blocks_all_are_taken() -> None:
-    assert code_of("```\na = 1\n```\nand\n```py\nb = 2\n```", "", "") == "a = 1\n\nb = 2\n"
