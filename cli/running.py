@@ -179,7 +179,7 @@ def checked_plan(request: EvaluateRequest | PipelineRequest) -> tuple[EvaluateRe
         UserError: the request cannot be run.
     """
     from eval_skills.engine.definition.request import PipelineRequest
-    from eval_skills.engine.evaluation.pipeline import found_skills, strategy_of
+    from eval_skills.engine.evaluation.pipeline import evaluation_of, found_skills, strategy_of
     from eval_skills.engine.evaluation.plan import make_plan
     from eval_skills.engine.evaluation.resume import resumed_plan
     from eval_skills.reporting import check_formats
@@ -189,7 +189,7 @@ def checked_plan(request: EvaluateRequest | PipelineRequest) -> tuple[EvaluateRe
         return request, resumed_plan(request) if request.resume else make_plan(request), []
     strategy_of(request)
     found = found_skills(request)
-    asked = request.evaluation([str(skill.folder) for skill in found.skills])
+    asked = evaluation_of(request, found)
     plan = resumed_plan(asked) if asked.resume else make_plan(asked)
     return asked, plan, [bad.remark for bad in found.invalid]
 

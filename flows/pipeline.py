@@ -9,7 +9,7 @@ from prefect.runtime import flow_run
 
 from eval_skills.engine.definition.request import PipelineRequest
 from eval_skills.engine.discovery import FoundSkills
-from eval_skills.engine.evaluation.pipeline import strategy_of, with_selection
+from eval_skills.engine.evaluation.pipeline import evaluation_of, strategy_of, with_selection
 from eval_skills.engine.evaluation.summary import RunSummary
 from eval_skills.flows.evaluate import evaluate, name_flow_run, write_reports
 from eval_skills.tasks.pauses import run_ended_parts_again
@@ -35,7 +35,7 @@ def pipeline(request: PipelineRequest) -> RunSummary:
     found = FoundSkills([], []) if request.resume or request.traces else find_skills(request)
     if not request.resume and not request.own_tests:
         load_benchmark(request.benchmark, request.benchmarks_dir, request.tasks, request.map, request.skip_unreadable)
-    evaluated = evaluate(request.evaluation([str(skill.folder) for skill in found.skills]))
+    evaluated = evaluate(evaluation_of(request, found))
     selected = select_skills(unwalked(evaluated.skills), unwalked(evaluated.reports), strategy)
     name_flow_run(f"{evaluated.benchmark.id} · {len(evaluated.skills)} skills · {evaluated.run_id}")
     summary = replace(

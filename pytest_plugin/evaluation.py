@@ -116,9 +116,10 @@ def problems_against(config: pytest.Config, baseline: str, margin: float | None,
     source = read_source(place, str(_placed(config.rootpath, kept or "eval-store")))
     before = [each for each in source.reports if (each.skill_id, each.benchmark_id) == (report.skill_id, report.benchmark_id)]
     found = diff_reports(before, [report])
+    unfinished = [source.unfinished] if source.unfinished else []
     if margin is None:
-        return gate_failures(found, "worse")
-    return gate_failures(found, "not-proven", margin=margin)
+        return [*unfinished, *gate_failures(found, "worse")]
+    return [*unfinished, *gate_failures(found, "not-proven", margin=margin)]
 
 
 def as_skill_report(report: SkillCompletionReport) -> SkillReport:

@@ -11,6 +11,9 @@ from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
 from eval_skills.reporting.lines import explained, explanation, headline
 
+OF_THE_GATE = "expected.forbiddenTools"
+"""Where reasons lie that are about the gate of forbidden tools."""
+
 
 @dataclass(frozen=True, slots=True)
 class TaskOutcome:
@@ -22,15 +25,16 @@ class TaskOutcome:
 
     @property
     def passed(self) -> bool:
-        """Whether the task passed in every run."""
-        return all(result.passed for result in self.results)
+        """Whether the task passed in every run, and none of them, in an earlier attempt, may have called a forbidden tool."""
+        return all(result.passed for result in self.results) and not self.may_have_called_one
 
     @property
     def explanation(self) -> str:
         """How many runs passed, and the reasons why the others did not."""
-        failed = [result for result in self.results if not result.passed]
-        counts = f"{len(self.results) - len(failed)} of {plural(len(self.results), 'run')} passed"
-        return "\n".join([f"{self.report.skill_key}, task {self.task_id}: {counts}", *explained(failed)])
+        passed = sum(result.passed for result in self.results)
+        counts = f"{passed} of {plural(len(self.results), 'run')} passed"
+        telling = [result for result in self.results if not result.passed or _is_unknown(result)]
+        return "\n".join([f"{self.report.skill_key}, task {self.task_id}: {counts}", *explained(telling)])
 
     @property
     def called_a_forbidden_tool(self) -> bool:
@@ -40,7 +44,7 @@ class TaskOutcome:
     @property
     def may_have_called_one(self) -> bool:
         """Whether it is not known of every run that it called no tool it must not call."""
-        unknown = self.report.summary.forbidden_unknown_items and TOOL_CALLS_UNKNOWN in _failures_of(self.results)
+        unknown = self.report.summary.forbidden_unknown_items and any(map(_is_unknown, self.results))
         return self.called_a_forbidden_tool or bool(unknown)
 
 
@@ -80,13 +84,24 @@ class CompletionOutcome(_OfAllTasks):
 
     @property
     def passed(self) -> bool:
-        """Whether the completion rate is what is asked for, or more."""
-        return self.completion_rate >= self.min_completion
+        """Whether the completion rate is what is asked for, or more, and no run is known or may be feared to have called a
+        forbidden tool: the cases of the tasks, which say so too, may have been left out.
+        """
+        return self.completion_rate >= self.min_completion and not self.may_have_called_one
 
     @property
     def explanation(self) -> str:
         """What is asked for, the completion, and the reasons of the first failures."""
-        return f"{numbers.rate(self.min_completion)} completion is asked for\n{self.report.explanation}"
+        asked = f"{numbers.rate(self.min_completion)} completion is asked for"
+        feared = [result for result in self.results if result.passed and _is_unknown(result)]
+        return "\n".join([asked, *self._about_calls(), self.report.explanation, *explained(feared)])
+
+    def _about_calls(self) -> list[str]:
+        summary = self.report.summary
+        called, unknown = summary.forbidden_items or 0, summary.forbidden_unknown_items or 0
+        known = f"forbidden tools were called in {plural(called, 'item')}"
+        feared = f"whether a forbidden tool was called is unknown in {plural(unknown, 'item')}"
+        return [line for line, count in ((known, called), (feared, unknown)) if count]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +120,12 @@ class BaselineOutcome(_OfAllTasks):
     def explanation(self) -> str:
         """What the comparison found, and how the skill did."""
         return "\n".join([f"compared with {self.baseline}", *self.problems, self.report.headline])
+
+
+def _is_unknown(result: TaskResult) -> bool:
+    """Whether what the run called decides and is unknown: of its answer, or of an attempt before that, which is a remark."""
+    reasons = (reason for reason in result.reasons if reason.code == TOOL_CALLS_UNKNOWN)
+    return any(not reason.informational or reason.where.endswith(OF_THE_GATE) for reason in reasons)
 
 
 def _failures_of(results: Iterable[TaskResult]) -> set[str]:

@@ -48,7 +48,9 @@ def log_entries(source: Source) -> list[Row]:
         except Skip:
             unscored += 1
         first.setdefault(row.text("id"), row)
-    scorers = next((list(row.data["scores"]) for row in first.values() if row.has("scores")), [])
+    if (status := source.document.get("status")) not in ("success", None):
+        source.say(f"Inspect's own run ended as {excerpt(status, 40)}: samples may be missing, and its results are not given")
+    scorers = next((list(_scores(row)) for row in first.values() if row.has("scores")), [])
     if len(scorers) > 1:
         source.say(f"several scorers judged ({', '.join(scorers)}); a run passes where {scorers[0]} gave 1")
     if unscored:
@@ -104,18 +106,29 @@ def scored(row: Row) -> tuple[str, float]:
     """The first scorer and its score as a number.
 
     Raises:
-        InputError: there is none, or it is no number and none of Inspect's words.
+        Skip: it gave no score, or one that Inspect does not count.
+        InputError: it is no number and none of Inspect's words.
     """
-    scores = row.mapping("scores")
+    scores = _scores(row)
     if not scores:
         raise Skip("Inspect did not score it")
-    name, score = next(iter(scores.items()))
-    value = score.get("value") if isinstance(score, dict) else score
+    name, value = next(iter(scores.items()))
+    if value is None:
+        raise Skip("Inspect did not score it")
     if isinstance(value, bool | int | float):
         return name, float(value)
     if isinstance(value, str) and value.lower() in _WORDS:
         return name, _WORDS[value.lower()]
     raise row.refusal(f"expected a number or one of C, P, I, N; got {excerpt(value, 80)}", f"scores.{name}.value")
+
+
+def _scores(row: Row) -> dict[str, Any]:
+    """What each scorer gave; a scorer that gave several values by name stands for as many: ``scorer.name``."""
+    found: dict[str, Any] = {}
+    for name, score in row.mapping("scores").items():
+        value = score.get("value") if isinstance(score, dict) else score
+        found |= {f"{name}.{each}": one for each, one in value.items()} if isinstance(value, dict) else {name: value}
+    return found
 
 
 def _measured(row: Row) -> dict[str, Any]:

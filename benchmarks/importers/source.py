@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from eval_skills.benchmarks.importers.archive import LOG_SUFFIX, read_log
+from eval_skills.benchmarks.importers.archive import LOG_SUFFIX, read_json_log, read_log
 from eval_skills.benchmarks.importers.python_literals import listed_literals
 from eval_skills.benchmarks.importers.rows import Row, row_of
 from eval_skills.benchmarks.importers.tables import ARROW_SUFFIXES, TABLE_SUFFIXES, Cells, read_cells, read_table
-from eval_skills.core.documents.loading import LINES_SUFFIXES, holds_lines, numbered_json_lines, read_document
+from eval_skills.core.documents.loading import LINES_SUFFIXES, holds_lines, numbered_json_lines, read_document, read_text
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.text import nearest, plural
 
@@ -226,7 +226,7 @@ def _opened(path: Path, files: tuple[Path, ...], name: str) -> Source:
         if not rows:
             raise InputError("the file is empty", source=file)
     elif suffix in DOCUMENT_SUFFIXES:
-        document = read_document(file)
+        document = _read_document(file)
         if isinstance(document, list):
             rows, document = [row_of(value, f"{file}: [{index}]") for index, value in enumerate(document)], None
             if not rows:
@@ -242,6 +242,18 @@ def _opened(path: Path, files: tuple[Path, ...], name: str) -> Source:
     else:
         raise InputError(f"files of this kind are not read; known are {', '.join(READ_SUFFIXES)}, and folders", source=file)
     return Source(path, files, lambda: rows, document, name)
+
+
+def _read_document(file: Path) -> Any:
+    """As `read_document`; a log of Inspect may hold NaN, which no other document may."""
+    if file.suffix.lower() == ".json":
+        try:
+            log = read_json_log(read_text(file))
+        except (ValueError, RecursionError):
+            log = None  # `read_document` says what is wrong, and where
+        if log is not None:
+            return log
+    return read_document(file)
 
 
 def _name_of(file: Path) -> str:

@@ -12,7 +12,7 @@ from eval_skills.cli.configuration import Mark, Own
 from eval_skills.cli.context import current, print_json
 from eval_skills.cli.options import COMPARED, RESULTS, PastResults
 from eval_skills.core.errors import UsageError
-from eval_skills.core.text import nearest
+from eval_skills.core.text import nearest, plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -226,7 +226,7 @@ def _compared(
 ) -> DiffDocument:
     """The comparison of two sides, each a source and what it is called."""
     from eval_skills.core.diff.diff import diff_reports
-    from eval_skills.core.diff.gate import NON_INFERIORITY_MARGIN, gate_failures
+    from eval_skills.core.diff.gate import NON_INFERIORITY_MARGIN, forbidden_failures, gate_failures
     from eval_skills.core.diff.until import at_last_looks
     from eval_skills.engine.stored_runs.reports import read_source
     from eval_skills.reporting.diff.report import DiffDocument
@@ -240,17 +240,28 @@ def _compared(
     tolerated = NON_INFERIORITY_MARGIN if margin is None else margin
     rates = _gate_rates(old.reports) if fail_on == "worse" and not rules["min_effect"] else None
     proven = f"every skill is proven to have lost less than {tolerated:.1%}"
+    words = proven if fail_on == "not-proven" else "no skill is worse"
+    known = [side.unfinished for side in (old, new) if side.unfinished] + forbidden_failures(new.reports)
     return DiffDocument(
         diff=found,
         before=before[1] or old.name,
         after=after[1] or new.name,
-        failures=None if fail_on is None else gate_failures(found, fail_on, margin=tolerated),
-        gate_words=proven if fail_on == "not-proven" else "no skill is worse",
+        failures=None if fail_on is None else [*known, *gate_failures(found, fail_on, margin=tolerated)],
+        gate_words=f"{words}{_not_compared(found)}",
         gate_rates=rates,
         remarks=list(dict.fromkeys([*old.remarks, *new.remarks, *_by_one_yardstick(found, old), *_grown(new, len(looks))])),
         before_made_by=old.made_by,
         after_made_by=new.made_by,
     )
+
+
+def _not_compared(found: ReportDiff) -> str:
+    """What a gate that passed did not look at, to be added to its words."""
+    lost = {(skill.benchmark_id, task) for skill in found.skills for task in (*skill.tasks_changed, *skill.tasks_only_before)}
+    if not lost:
+        return ""
+    was = "was" if len(lost) == 1 else "were"
+    return f" on the tasks of both sides; {plural(len(lost), 'task')} of the earlier one changed or left, and {was} not compared"
 
 
 def _by_one_yardstick(found: ReportDiff, old: ReportSource) -> list[str]:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 from eval_skills.core.diff.diff import at_lower, interval_text
 from eval_skills.core.diff.model import PairedStatistics, ReportDiff, SkillDiff
+from eval_skills.core.models import SkillCompletionReport
+from eval_skills.core.text import plural
 
 FailOn = Literal["worse", "not-proven"]
 NON_INFERIORITY_MARGIN = 0.03
+_WITHOUT_IT = "name its successor with --map, or leave it out of the earlier side (report convert --skill)"
 
 
 def gate_failures(diff: ReportDiff, fail_on: FailOn, *, margin: float = NON_INFERIORITY_MARGIN) -> list[str]:
@@ -18,16 +22,43 @@ def gate_failures(diff: ReportDiff, fail_on: FailOn, *, margin: float = NON_INFE
     than `margin`, that is whose equivalence interval does not lie above −margin (a one-sided test at the significance).
 
     Neither passes what could not be judged: a comparison that items without a verdict leave open, one of which every task
-    changed, and one without any skill that has a task on both sides.
+    changed, a skill that has a report on the earlier side alone, in whatever version, and a comparison in which no skill has a
+    task on both sides.
     """
     failures = [failure for skill in diff.skills if (failure := _failure(skill, diff, fail_on, margin))]
-    if not failures and not any(skill.statistics for skill in diff.skills):
+    failures += [
+        f"{_name(skill)} could not be judged: it has no report on the later side; {_WITHOUT_IT}" for skill in _gone(diff)
+    ]
+    if not any(skill.change == "compared" for skill in diff.skills):
         failures.append("nothing could be compared: no skill has a task that was recorded on both sides")
     return failures
 
 
+def forbidden_failures(reports: Iterable[SkillCompletionReport]) -> list[str]:
+    """Why the later side of a comparison fails whatever its completion: a sentence for each skill that called forbidden tools, or
+    of which that is not known."""
+    failures = []
+    for report in reports:
+        called, unknown = report.summary.forbidden_items or 0, report.summary.forbidden_unknown_items or 0
+        if called:
+            failures.append(f"{report.skill_key} called forbidden tools in {plural(called, 'item')}")
+        elif unknown:
+            failures.append(f"whether {report.skill_key} called a forbidden tool is unknown in {plural(unknown, 'item')}")
+    return failures
+
+
+def _gone(diff: ReportDiff) -> list[SkillDiff]:
+    """The skills of the earlier side that nothing on the later one was compared with, neither they nor another version."""
+    followed = {(skill.before_skill_id, skill.benchmark_id) for skill in diff.skills if skill.change == "compared"}
+    return [skill for skill in diff.skills if skill.change == "removed" and (skill.skill_id, skill.benchmark_id) not in followed]
+
+
+def _name(skill: SkillDiff) -> str:
+    return f"{skill.skill_id}@{skill.skill_version}"
+
+
 def _failure(skill: SkillDiff, diff: ReportDiff, fail_on: FailOn, margin: float) -> str | None:
-    name, found = f"{skill.skill_id}@{skill.skill_version}", skill.statistics
+    name, found = _name(skill), skill.statistics
     if skill.change != "compared":
         return None
     if found is None:

@@ -58,7 +58,8 @@ class Manifest(_Lasting):
     """What a run was asked to do; written before its first item, and enough to resume it.
 
     `request` is free: the options of the call. So is `provenance`: of a run that was made from another one, or is dated in the
-    past, it says from what, how and when. `versions` names what took part (`eval-skills`, `python`, `prefect` …), `scorers` the
+    past, it says from what, how and when. `skipped` says why skills that were asked for could not be used; the rest of the run
+    knows nothing of them either. `versions` names what took part (`eval-skills`, `python`, `prefect` …), `scorers` the
     scorers with a digest of the code of each; None in an older manifest.
     Whether the run is finished is not written here: it is read off the files. `format` is that of the version that wrote it.
     """
@@ -76,6 +77,7 @@ class Manifest(_Lasting):
     planned_items: int = Field(ge=0)
     flow_run_id: str | None = None
     provenance: dict[str, Any] = Field(default_factory=dict)
+    skipped: list[str] = Field(default_factory=list)
 
     @property
     def origin(self) -> str:
@@ -102,7 +104,7 @@ def write_manifest(folder: Path, manifest: Manifest, *, secrets: Mapping[str, st
     """
     path = folder / FILE_NAME
     data = manifest.to_json()
-    free = {"request", "skills", "benchmark", "versions", "platform", "provenance"}
+    free = {"request", "skills", "benchmark", "versions", "platform", "provenance", "skipped"}
     data |= {name: Redaction(secrets).data(data[name]) for name in free}
     with explained(path):
         write_whole(path, with_checksum(to_json(data, indent=2), indent="  ") + b"\n", mode=openness(folder.parents[1]))

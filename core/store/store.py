@@ -162,12 +162,15 @@ class Store:
             raise UsageError(f"no run {run_id} in {self.layout.root}; the latest there is {self.latest_run() or 'none at all'}")
         return read_manifest(folder)
 
-    def find_manifest(self, run_id: str) -> Manifest | None:
-        """The manifest of one run, or None where it is missing, or damaged: that is named, and hides no other run."""
+    def find_manifest(self, run_id: str, *, is_named: bool = False) -> Manifest | None:
+        """The manifest of one run, or None where it is missing or damaged: one bad file does not hide the other runs.
+
+        A damaged one `is_named`, if so asked (`Tables.tell`).
+        """
         try:
             return read_manifest(folder := self.run_folder(run_id))
         except InputError as error:
-            if os.path.lexists(path := folder / FILE_NAME):
+            if is_named and os.path.lexists(path := folder / FILE_NAME):
                 self.tables.name_damaged(str(path), error)
             return None
 
@@ -203,7 +206,7 @@ class Store:
         return self.tables.files("items").keys() | self.tables.files("reports").keys()  # old items go, reports stay
 
     def _run_row(self, run_id: str, has_landed: bool) -> dict[str, Any]:
-        manifest = self.find_manifest(run_id)
+        manifest = self.find_manifest(run_id, is_named=True)
         row: dict[str, Any] = dict.fromkeys(("benchmark", "skills", "planned_items", "git_commit", "flow_run_id", "origin"))
         row |= {"run_id": run_id, "started_at": started_at(run_id), "state": self._state(run_id, has_landed)}
         if manifest is not None:

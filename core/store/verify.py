@@ -117,7 +117,7 @@ def _missing(store: Store, known: Collection[str]) -> Iterator[Finding]:
         run_id, path = Path(rest).stem, store.layout.root / relative
         if name not in ("items", "reports") or not is_run_id(run_id) or store.journal_path(run_id).exists():
             continue
-        if path.exists() or path.with_name(f"{path.name}{BROKEN}").exists():
+        if path.is_file() or path.with_name(f"{path.name}{BROKEN}").exists():
             continue
         folder = store.run_folder(run_id)  # without one, it was not noted that they were pruned
         pruned = not folder.is_dir() or (folder / PRUNED).exists()

@@ -222,6 +222,8 @@ def benchmark_warnings(benchmark: Benchmark, request: EvaluateRequest) -> list[s
         warnings.append(f"pass@{benchmark.k} and pass^{benchmark.k} stay unknown with {request.runs} runs of each task; {more}")
     for task in benchmark.tasks:
         score = task.thresholds.min_score if task.thresholds else None
+        if score == 0 and task.named_scorers:
+            warnings.append(f"task {task.id!r} asks for a minScore of 0, which any answer reaches; give more, or leave it out")
         if score is not None and 0 < score <= 1:
             warnings.append(f"task {task.id!r} asks for a minScore of {score:g} of 100; thresholds.minScore is in points of 100")
     return warnings

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, Literal, Self
@@ -14,6 +15,9 @@ from eval_skills.core.errors import UsageError
 from eval_skills.core.models import AdapterType
 from eval_skills.core.models.base import Rate
 from eval_skills.core.store import Store
+
+SKIPPED = "skipped"
+"""Where the provenance of a pipeline's evaluation has the remarks on skills that were found and cannot be used."""
 
 Origin = Literal["run", "rescore", "replay", "monitor", "confirm", "traces"]
 """What wrote a row: a run of its own right, later work, or recorded runs (``traces``) that were not called here.
@@ -60,14 +64,16 @@ class PipelineRequest(CallOptions):
         default=None, description="The completion rate that a selected skill must reach"
     )
 
-    def evaluation(self, skills: list[str]) -> EvaluateRequest:
-        """The evaluation of `skills` inside this pipeline, which writes the reports itself.
+    def evaluation(self, skills: list[str], skipped: Sequence[str] = ()) -> EvaluateRequest:
+        """The evaluation of `skills` inside this pipeline, which writes the reports itself; `skipped` says why others that were
+        found cannot be used, for the run's manifest.
 
         What was not said stays unsaid: a resume then goes on as its run began.
         """
         said = (CallOptions.model_fields.keys() & self.model_fields_set) - {"min_completion"}
         shared: dict[str, Any] = {name: getattr(self, name) for name in said}
-        return EvaluateRequest(**{**shared, "format": [], "skills": skills})
+        noted = {"provenance": {SKIPPED: list(skipped)}} if skipped else {}
+        return EvaluateRequest(**{**shared, **noted, "format": [], "skills": skills})
 
 
 def check_writable(request: FlowOptions) -> None:

@@ -20,6 +20,11 @@ def found_skills(request: PipelineRequest) -> FoundSkills:
     return FoundSkills([], []) if request.resume or request.traces else matching_skills(request)
 
 
+def evaluation_of(request: PipelineRequest, found: FoundSkills) -> EvaluateRequest:
+    """The evaluation of the skills that were found; what was found and cannot be used is noted for its manifest."""
+    return request.evaluation([str(skill.folder) for skill in found.skills], [bad.remark for bad in found.invalid])
+
+
 def strategy_of(request: PipelineRequest) -> SelectStrategy:
     """How the skills of a pipeline are selected; those below the usual completion are not, unless it or its file says otherwise.
 
@@ -38,15 +43,19 @@ def strategy_of(request: PipelineRequest) -> SelectStrategy:
 def with_selection(
     evaluated: RunSummary, strategy: SelectStrategy, selected: Sequence[RankedSkill], found: FoundSkills
 ) -> RunSummary:
-    """The summary of a pipeline: of an evaluation, what was selected from it, and what was not found usable before."""
+    """The summary of a pipeline: of an evaluation, what was selected from it, and what was not found usable before.
+
+    The rest of an interrupted run knows the latter from its manifest.
+    """
+    invalid = [bad.remark for bad in found.invalid if bad.remark not in evaluated.remarks]
     return replace(
         evaluated,
         selected=list(selected),
         removed=removals(evaluated.skills, evaluated.reports, strategy),
         tied=[skill.key for skill in left_out_ties(evaluated.skills, evaluated.reports, strategy)],
         min_completion=strategy.filters.min_completion_rate or 0.0,
-        remarks=[*(bad.remark for bad in found.invalid), *found.remarks, *evaluated.remarks],
-        skipped=len(found.invalid) + evaluated.skipped,
+        remarks=[*invalid, *found.remarks, *evaluated.remarks],
+        skipped=len(invalid) + evaluated.skipped,
         line=f"{evaluated.line}; {len(selected)} of {len(evaluated.skills)} skills selected",
     )
 

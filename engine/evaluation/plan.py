@@ -91,6 +91,11 @@ class RunPlan:
     decisions: list[Decision] = field(default_factory=list)
 
     @property
+    def skips(self) -> list[str]:
+        """Why skills that were asked for are `skipped`, a remark each: these stand first."""
+        return self.remarks[: self.skipped]
+
+    @property
     def calls_skills(self) -> bool:
         """Whether skills are called, and do not only have their records judged."""
         return self.recordings is None

@@ -77,7 +77,8 @@ def resumed_plan(request: EvaluateRequest) -> RunPlan:
     """The rest of the run that `request.resume` names.
 
     `latest` is the youngest unfinished run, else the youngest of all. The request is read from the run's manifest; options that
-    change no result may be changed. Changed files of a skill are a remark; a changed benchmark or changed recorded runs are
+    change no result may be changed. Skills that could not be used when it began are still skipped, and nothing is known of them.
+    Changed files of a skill are a remark; a changed benchmark or changed recorded runs are
     refused: old and new answers would not belong together.
 
     Raises:
@@ -94,8 +95,15 @@ def resumed_plan(request: EvaluateRequest) -> RunPlan:
         raise UsageError(f"{pruned}; start a new run without --resume")
     then, unknown = _request(manifest, request)
     plan = make_plan(then, run_id=manifest.run_id)
-    remarks = [*plan.remarks, *_changes(plan, manifest), *newer_remarks(store, manifest.run_id), *unknown]
-    return rest_of(replace(plan, began=manifest.created_at, remarks=remarks))
+    remarks = [
+        *manifest.skipped,
+        *plan.remarks,
+        *_changes(plan, manifest),
+        *newer_remarks(store, manifest.run_id),
+        *unknown,
+    ]
+    skipped = len(manifest.skipped) + plan.skipped
+    return rest_of(replace(plan, began=manifest.created_at, remarks=remarks, skipped=skipped))
 
 
 def rest_of(plan: RunPlan) -> RunPlan:

@@ -18,6 +18,7 @@ from eval_skills.core.models import Attempt, Skill
 from eval_skills.core.redaction import Redaction
 from eval_skills.core.store import Journal, Manifest, ManifestBenchmark, ManifestSkill
 from eval_skills.engine.definition.benchmark import scorer_digests
+from eval_skills.engine.definition.request import SKIPPED
 from eval_skills.engine.evaluation.duplicate_keys import remarks_on_duplicate_keys, run_remarks
 from eval_skills.engine.evaluation.execution import ItemExecutor, LocalExecutor, Outcome
 from eval_skills.engine.evaluation.observer import NullObserver
@@ -179,6 +180,7 @@ def manifest_of(plan: RunPlan) -> Manifest:
         platform=platform.platform(),
         planned_items=plan.planned,
         provenance=plan.request.provenance,
+        skipped=[*plan.request.provenance.get(SKIPPED, ()), *plan.skips],
     )
 
 

@@ -78,6 +78,14 @@ class ReportSource:
     decisions: list[Decision] = field(default_factory=list)
 
     @property
+    def unfinished(self) -> str | None:
+        """In a sentence, that the run has items without a result, of which nothing is known; None where it has none."""
+        if self.context.partial is None:
+            return None
+        done, planned = self.context.partial
+        return f"run {self.name} is unfinished: {done:,} of {plural(planned, 'item')}; continue it with --resume {self.name}"
+
+    @property
     def made_by(self) -> dict[str, str]:
         """What the reports are of: skills, benchmark, judging models and tools, each with its version, as far as it is known."""
         benchmarks = {f"{each.benchmark_id}@{each.evaluator_metadata.get('benchmarkVersion', '?')}" for each in self.reports}

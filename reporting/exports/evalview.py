@@ -14,6 +14,9 @@ from eval_skills.reporting.context import ReportContext, ranked
 from eval_skills.reporting.escape import encodable
 from eval_skills.reporting.exports.items import ERRORS, sample_name, text, why, with_items
 
+_OF_COST, _OF_LATENCY = frozenset({"COST_ABOVE_MAX", "COST_UNKNOWN"}), frozenset({"LATENCY_ABOVE_MAX", "LATENCY_UNKNOWN"})
+"""The reasons of items that failed by a limit."""
+
 
 def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> str:
     """A result for each item, the skill as its adapter.
@@ -36,6 +39,7 @@ def _result(report: SkillCompletionReport, item: TaskResult, context: ReportCont
     failed = item.status in ERRORS
     started = context.created_utc
     forbidden = [reason.message for reason in item.reasons if reason.code == FORBIDDEN_TOOL_CALLED]
+    codes = {reason.code for reason in item.reasons if not reason.informational}
     evaluations: dict[str, Any] = {
         "tool_accuracy": {"accuracy": item.dimensions.get("tool_accuracy", 1.0)},
         "sequence_correctness": {
@@ -50,8 +54,8 @@ def _result(report: SkillCompletionReport, item: TaskResult, context: ReportCont
             "contains_checks": {"passed": [], "failed": []},
             "not_contains_checks": {"passed": [], "failed": []},
         },
-        "cost": {"total_cost": cost, "threshold": 0.0, "passed": True},
-        "latency": {"total_latency": latency, "threshold": 0.0, "passed": True},
+        "cost": {"total_cost": cost, "threshold": 0.0, "passed": not codes & _OF_COST},
+        "latency": {"total_latency": latency, "threshold": 0.0, "passed": not codes & _OF_LATENCY},
     }
     if forbidden:
         evaluations["forbidden_tools"] = {"violations": forbidden, "passed": False}
@@ -81,8 +85,8 @@ def _step(place: int, call: ToolCall) -> dict[str, Any]:
         "step_name": call.name,
         "tool_name": call.name,
         "parameters": call.arguments if isinstance(call.arguments, dict) else {"arguments": call.arguments},
-        "output": call.result,
-        "success": True,
+        "output": call.result if call.error is None else call.error,
+        "success": call.error is None,
         "metrics": {},
     }
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from statistics import fmean, stdev
 from typing import Any
 
 from eval_skills.core.models import SkillCompletionReport, TaskResult
 from eval_skills.reporting.context import ReportContext
 from eval_skills.reporting.escape import encodable
-from eval_skills.reporting.exports.items import ERRORS, text, the_one, wanted, why
+from eval_skills.reporting.exports.items import ERRORS, text, the_one, wanted, was_answered, why
 
 SCORER = "eval_skills"
 _VERDICT = {"pass": "C", "fail": "I"}
@@ -18,8 +19,9 @@ _VERDICT = {"pass": "C", "fail": "I"}
 def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> str:
     """One log, of one skill: tasks are samples, runs are epochs (from 1), the skill is the model.
 
-    An item that ended in an error is a sample with an `error` and without a score: Inspect's figures leave it out. The accuracy
-    is that of the scored samples, and its standard error takes them as independent, as Inspect does.
+    An item that ended in an error is a sample with an `error` and without a score: Inspect's figures leave it out. As there,
+    the epochs of a sample are reduced to their mean first: the accuracy is the mean over the samples, and the standard error
+    takes samples, not their epochs, as independent.
 
     Raises:
         UsageError: there are several skills, or no items.
@@ -29,6 +31,7 @@ def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> 
     created = context.created_utc.isoformat(timespec="seconds")
     tasks = list(dict.fromkeys(item.task_id for item in items))
     scored = [item for item in items if item.status not in ERRORS]
+    reduced = _reduced(scored)
     log = {
         "version": 2,
         "status": "success",
@@ -52,10 +55,10 @@ def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> 
                 {
                     "name": SCORER,
                     "scorer": SCORER,
-                    "scored_samples": len(scored),
-                    "unscored_samples": len(items) - len(scored),
+                    "scored_samples": len(reduced),
+                    "unscored_samples": 0,
                     "params": {},
-                    "metrics": _metrics(scored),
+                    "metrics": _metrics(reduced),
                 }
             ],
         },
@@ -65,13 +68,20 @@ def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> 
     return encodable(json.dumps(log, ensure_ascii=False, indent=1)) + "\n"
 
 
-def _metrics(scored: Sequence[TaskResult]) -> dict[str, Any]:
-    if not scored:
+def _reduced(scored: Sequence[TaskResult]) -> list[float]:
+    """The share of each sample's scored epochs that passed."""
+    verdicts: dict[str, list[bool]] = {}
+    for item in scored:
+        verdicts.setdefault(item.task_id, []).append(item.passed)
+    return [fmean(each) for each in verdicts.values()]
+
+
+def _metrics(reduced: Sequence[float]) -> dict[str, Any]:
+    if not reduced:
         return {}
-    accuracy = sum(item.passed for item in scored) / len(scored)
-    found = {"accuracy": accuracy}
-    if len(scored) > 1:
-        found["stderr"] = (accuracy * (1 - accuracy) / (len(scored) - 1)) ** 0.5
+    found = {"accuracy": fmean(reduced)}
+    if len(reduced) > 1:
+        found["stderr"] = stdev(reduced) / len(reduced) ** 0.5
     return {name: {"name": name, "value": value} for name, value in found.items()}
 
 
@@ -91,7 +101,7 @@ def _usage(prompt: int | None, completion: int | None) -> dict[str, int]:
 def _sample(report: SkillCompletionReport, item: TaskResult) -> dict[str, Any]:
     asked, answer = text(item.input), text(item.output)
     output: dict[str, Any] = {"model": report.skill_key, "choices": [], "completion": answer}
-    if item.status not in ERRORS:
+    if was_answered(item):
         output["choices"] = [{"message": {"role": "assistant", "content": answer, "source": "generate"}, "stop_reason": "stop"}]
     if item.prompt_tokens is not None or item.completion_tokens is not None:
         output["usage"] = _usage(item.prompt_tokens, item.completion_tokens)
@@ -122,7 +132,7 @@ def _said(item: TaskResult, answer: str) -> list[dict[str, Any]]:
         said.append({"role": "assistant", "content": "", "tool_calls": [called]})
         if call.result is not None:
             said.append({"role": "tool", "content": text(call.result), "tool_call_id": name, "function": call.name})
-    return said if item.status in ERRORS else [*said, {"role": "assistant", "content": answer}]
+    return said if not was_answered(item) else [*said, {"role": "assistant", "content": answer}]
 
 
 def _scores(item: TaskResult, answer: str) -> dict[str, Any]:

@@ -14,6 +14,13 @@ ERRORS = ("error", "timeout")
 """Statuses of items that no answer could be scored of."""
 
 
+def was_answered(item: TaskResult) -> bool:
+    """Whether there was an answer that was judged. An item that called a forbidden tool and then ended in an error has failed
+    without one.
+    """
+    return item.status not in ERRORS and item.error_kind is None
+
+
 def the_one(reports: Sequence[SkillCompletionReport], tool: str) -> SkillCompletionReport:
     """The report, where the format of `tool` holds one system only.
 

@@ -44,6 +44,8 @@ def _rows(report: SkillCompletionReport, item: TaskResult, context: ReportContex
 
 def _scores(item: TaskResult) -> Iterator[tuple[str, float | None]]:
     yield "passed", None if item.status in ERRORS else float(item.passed)
+    if item.status in ERRORS:
+        return
     if item.score is not None:
         yield "score", item.score
     yield from item.dimensions.items()

@@ -10,7 +10,7 @@ from typing import Any
 from eval_skills.core.models import SkillCompletionReport, TaskResult
 from eval_skills.reporting.context import ReportContext
 from eval_skills.reporting.escape import encodable
-from eval_skills.reporting.exports.items import ERRORS, sample_name, text, the_one, wanted, why
+from eval_skills.reporting.exports.items import ERRORS, sample_name, text, the_one, wanted, was_answered, why
 
 
 def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> str:
@@ -56,6 +56,7 @@ def _events(item: TaskResult) -> Iterator[tuple[str, dict[str, Any]]]:
     if item.status in ERRORS:
         yield "error", {"type": item.error_kind or item.status, "message": item.error_message}
         return
-    yield "sampling", {"prompt": text(item.input), "sampled": [text(item.output)]}
+    if was_answered(item):
+        yield "sampling", {"prompt": text(item.input), "sampled": [text(item.output)]}
     judged = {"correct": item.passed, "expected": wanted(item), "picked": item.output, "sampled": text(item.output)}
     yield "match", {**judged, "score": item.score, "reason": why(item)}

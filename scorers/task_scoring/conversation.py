@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from eval_skills.core.documents.loading import validate
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask, Evaluator, ExpectedOutput, Reason, SkillResponse, TurnResponse, Verdict
+from eval_skills.core.models.result import TOOL_CALLS_UNKNOWN
 from eval_skills.core.text import plural
 from eval_skills.scorers.claims.evidence import seen_in
 from eval_skills.scorers.options import EXPECTATIONS
@@ -122,10 +123,10 @@ class ConversationScoring(TaskScoring):
         The forbidden gates of all parts come first and, when one fails, alone.
         """
         turns = with_inputs(self.task, response).turns or []
-        if not turns or (self.task.user is None and len(turns) != len(self._turns)):
-            return self._incomplete(len(turns))
         if (forbidden := self.violation(response)) is not None:
             return forbidden
+        if not turns or (self.task.user is None and len(turns) != len(self._turns)):
+            return self._incomplete(response, len(turns))
         scored: list[ScoredPart | None] = []
         for place, scoring in enumerate(self._of_each(turns)):
             scored.append(None if scoring is None else await _scored(scoring, turns[: place + 1], turns[place]))
@@ -148,7 +149,8 @@ class ConversationScoring(TaskScoring):
         if response.turns is None:
             return self._whole.violation(response) if self._whole else None
         reasons: list[Reason] = []
-        for place, (turn, own) in enumerate(zip(response.turns, self._of_each(response.turns), strict=False)):
+        scorings = [*self._of_each(response.turns), *(None for _ in response.turns)]  # of more turns than were planned, too
+        for place, (turn, own) in enumerate(zip(response.turns, scorings, strict=False)):
             found = (gate.violation(turn) for gate in (own, self._whole) if gate is not None)
             called = {reason.message: reason for verdict in found if verdict is not None for reason in verdict.reasons}
             reasons += [in_turn(place, reason) for reason in called.values()]
@@ -164,11 +166,27 @@ class ConversationScoring(TaskScoring):
         asked = (scoring.open_question(turn) for turn, scoring in pairs if scoring is not None)
         return next((question for question in asked if question is not None), None)
 
-    def _incomplete(self, found: int) -> Verdict:
+    def _incomplete(self, response: SkillResponse, found: int) -> Verdict:
+        """The verdict where turns are missing, or there are too many: what was called in those that are missing is unknown."""
         wanted = f" of {plural(len(self._turns), 'turn')}" if self.task.user is None else ""
         message = f"expected the answers of a conversation{wanted}, got {found or 'none'}"
         reasons = [Reason(code="CONTRACT_ERROR", message=message, where="turns")]
-        return Verdict(status="error", score=None, passed=False, scorer=self.scorer, reasons=reasons, error_kind="contract")
+        question = self._question_of_lost_turns() if found < len(self._turns) or not found else self.open_question(response)
+        return Verdict(
+            status="error",
+            score=None,
+            passed=False,
+            scorer=self.scorer,
+            reasons=reasons if question is None else [*reasons, question],
+            error_kind="contract",
+            forbidden_unknown=question is not None,
+        )
+
+    def _question_of_lost_turns(self) -> Reason | None:
+        if not self.forbids_tools:
+            return None
+        message = "tools are forbidden, and which ones were called in the turns that are missing is unknown"
+        return Reason(code=TOOL_CALLS_UNKNOWN, message=message, where="expected.forbiddenTools")
 
 
 def with_inputs(task: EvalTask, response: SkillResponse) -> SkillResponse:

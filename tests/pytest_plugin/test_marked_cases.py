@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow  # of seconds each, for whole evaluations
 
+NO_TASK = "not wrong and not right and not rogue and not fine"
 FORBIDDEN = {"output": "4", "toolCalls": [{"name": "rm", "arguments": {}}]}
 
 
@@ -64,8 +65,9 @@ def test_each_task_is_a_case_and_so_is_the_completion_rate(project: Project) -> 
 @pytest.mark.parametrize(
     ("arguments", "outcomes"),
     [
-        pytest.param([], {"passed": 3, "xfailed": 1, "failed": 1}, id="what-failed-is-expected-to-but-for-forbidden-tools"),
-        pytest.param(["--runxfail"], {"passed": 3, "failed": 2}, id="runxfail"),
+        pytest.param([], {"passed": 2, "xfailed": 1, "failed": 2}, id="what-failed-is-expected-to-but-for-forbidden-tools"),
+        pytest.param(["--runxfail"], {"passed": 2, "failed": 3}, id="runxfail"),
+        pytest.param(["-k", NO_TASK], {"failed": 1}, id="the-rate-alone-does-not-pass-over-a-forbidden-tool"),
         pytest.param(["-k", "wrong or right"], {"passed": 1, "failed": 1}, id="without-the-gate-each-task-must-pass"),
     ],
 )
@@ -73,7 +75,7 @@ def test_while_the_completion_holds_a_task_may_fail(project: Project, arguments:
     pytester = project(right="4", wrong="5", rogue=FORBIDDEN, fine="4")
     pytester.makepyfile(marked("test_sums", *BUSY, "min_completion=0.5"))
     pytester.runpytest_inprocess("--junitxml=j.xml", *arguments).assert_outcomes(
-        **outcomes, deselected=3 if arguments[:1] == ["-k"] else 0
+        **outcomes, deselected=5 - sum(outcomes.values())
     )
     cases = cases_in(pytester)
     if not arguments:
@@ -81,6 +83,25 @@ def test_while_the_completion_holds_a_task_may_fail(project: Project, arguments:
         assert "completion 50.0 % is enough, 50.0 % is asked for" in cases["test_sums[wrong]"][1]
         assert "OUTPUT_MISMATCH" in cases["test_sums[wrong]"][1]
         assert "forbidden tool 'rm' was called 1 time" in cases["test_sums[rogue]"][1]
+    if NO_TASK in arguments:
+        assert "forbidden tools were called in 1 item" in cases["test_sums[completion]"][1]
+
+
+def test_p40_an_attempt_that_died_leaves_the_gate_of_forbidden_tools_shut(project: Project) -> None:
+    pytester = project(right="4", rogue={"output": "4", "toolCalls": []})
+    program = pytester.path / "skill" / "skill.py"
+    dies = """
+    if asked["task"] == "rogue" and not pathlib.Path("died").exists():
+        pathlib.Path("died").touch()
+        sys.exit(1)
+    reply ="""
+    program.write_text(program.read_text().replace("\n    reply =", dies))
+    pytester.makepyfile(marked("test_sums", *BUSY, "retries=1", "min_completion=0.5"))
+    pytester.runpytest_inprocess("--junitxml=j.xml").assert_outcomes(passed=1, failed=2)
+    cases = cases_in(pytester)
+    assert "1 of 1 run passed" in cases["test_sums[rogue]"][1]
+    assert "which ones an earlier attempt called is unknown" in cases["test_sums[rogue]"][1]
+    assert "whether a forbidden tool was called is unknown in 1 item" in cases["test_sums[completion]"][1]
 
 
 def test_what_nobody_asks_for_is_not_evaluated(project: Project) -> None:

@@ -13,6 +13,7 @@ from pydantic import TypeAdapter
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import EvalTask, SkillResponse, ToolCall
 from eval_skills.scorers import TaskScoring, scorer_names
+from eval_skills.scorers.code.jail import why_no_jail
 from eval_skills.scorers.registry import ScorerEntry, find_scorer
 from tests.tables import each_row
 
@@ -54,6 +55,12 @@ EXAMPLES: dict[str, tuple[dict[str, Any], Any, Any]] = {
     "uncertainty": ({"expected": False}, "It is Bern.", "It is probably Bern."),
     "trajectory_match": ({"mode": "unordered", "overrides": {"git": "ignore"}, "deep": True}, ["git"], ["ls"]),
 }
+if not why_no_jail():  # without a sandbox nothing is run: tests/scorers/code say so
+    EXAMPLES["code_tests"] = (
+        {"test": "assert f(2) == 4", "setup": "import math", "timeoutMs": 120_000, "memoryMb": 512},
+        "def f(x): return x * x",
+        "def f(x): return x",
+    )
 # what the task expects of the agent's run, where a scorer reads it there
 EXPECTED: dict[str, dict[str, Any]] = {
     "trajectory_match": {"trajectory": [{"role": "assistant", "tool_calls": [{"name": "git"}]}]},
@@ -92,7 +99,8 @@ def response(name: str, output: Any) -> SkillResponse:
 
 
 def test_every_scorer_has_an_example() -> None:
-    assert set(OWN) <= EXAMPLES.keys() | ASKS_A_MODEL
+    unrun = {"code_tests"} if why_no_jail() else set()
+    assert set(OWN) <= EXAMPLES.keys() | ASKS_A_MODEL | unrun
 
 
 @each_row("name", EXAMPLES)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from eval_skills.adapters.recorded import read_recorded
@@ -47,14 +49,34 @@ def zipped(folder: Path, *samples: Any, header: Any = HEADER) -> Path:
     return path
 
 
+def zstandard(folder: Path, *samples: Any) -> Path:
+    """The archive with its parts compressed as Inspect does, which Python 3.11 cannot write."""
+    path = folder / "log.eval"
+    parts = {"header.json": HEADER} | {f"samples/{each['id']}_epoch_{each['epoch']}.json": each for each in samples}
+    content, index = b"", b""
+    for name, part in parts.items():
+        raw = json.dumps(part).encode()
+        packed = pa.Codec("zstd").compress(raw, asbytes=True)
+        about = b"".join(
+            number.to_bytes(size, "little")
+            for number, size in [(63, 2), (0, 2), (93, 2), (0, 4), (zlib.crc32(raw), 4), (len(packed), 4), (len(raw), 4)]
+        ) + len(name).to_bytes(2, "little")
+        index += b"PK\1\2" + b"\x3f\0" + about + bytes(12) + len(content).to_bytes(4, "little") + name.encode()
+        content += b"PK\3\4" + about + bytes(2) + name.encode() + packed
+    ends = [(0, 2), (0, 2), (len(parts), 2), (len(parts), 2), (len(index), 4), (len(content), 4), (0, 2)]
+    path.write_bytes(content + index + b"PK\5\6" + b"".join(number.to_bytes(size, "little") for number, size in ends))
+    return path
+
+
 SAMPLES = [sample(1, 1, "C"), sample(1, 2, "I"), sample(2, 1, 0.5), sample(2, 2, None, scores=None, error={"message": "broke"})]
 
 
-@pytest.mark.parametrize("kind", ["eval", "json"])
+@pytest.mark.parametrize("kind", ["eval", "zstandard", "json"])
 async def test_every_epoch_is_a_recorded_run_with_inspects_verdict(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "log.json"
     path.write_text(json.dumps({**HEADER, "samples": SAMPLES}))
-    found = import_tasks(zipped(tmp_path, *SAMPLES) if kind == "eval" else path)
+    made = {"eval": zipped, "zstandard": zstandard}
+    found = import_tasks(made[kind](tmp_path, *SAMPLES) if kind in made else path)
     assert (found.kind.name, found.benchmark.id, [task.id for task in found.benchmark.tasks]) == (
         "inspect-log",
         "capitals",
@@ -84,6 +106,41 @@ def test_what_was_not_scored_is_counted_and_left_out(tmp_path: Path) -> None:
     found = import_tasks(zipped(tmp_path, sample(1, 1, "C"), sample(2, 1, "C", scores={}), sample(1, 2, 1, scores=None)))
     assert (found.read, len(found.benchmark.tasks), len(found.runs)) == (2, 1, 1)
     assert any(remark.startswith("2 of the samples' epochs were not scored") for remark in found.remarks)
+
+
+@pytest.mark.parametrize("kind", ["eval", "json"])
+def test_nan_is_no_score_and_never_a_failure(tmp_path: Path, kind: str) -> None:
+    samples = [sample(1, 1, "C"), sample(2, 1, float("nan"))]
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps({**HEADER, "samples": samples}))
+    found = import_tasks(zipped(tmp_path, *samples) if kind == "eval" else path)
+    assert [(run["taskId"], run["output"]["result"]) for run in found.runs] == [("1", True)]
+    assert (found.read, len(found.benchmark.tasks)) == (2, 1)
+
+
+def test_only_logs_may_hold_nan(tmp_path: Path) -> None:
+    (tmp_path / "rows.json").write_text('[{"input": "a", "target": NaN}]')
+    with pytest.raises(InputError, match=r"NaN \(line 1\) is not JSON"):
+        import_tasks(tmp_path / "rows.json", "inspect")
+
+
+def test_several_values_of_one_scorer_are_as_many_scorers(tmp_path: Path) -> None:
+    found = import_tasks(zipped(tmp_path, sample(1, 1, {"a": 1, "b": 0})))
+    assert [(run["output"]["scorer"], run["output"]["result"]) for run in found.runs] == [("match.a", True)]
+    assert "several scorers judged (match.a, match.b); a run passes where match.a gave 1" in found.remarks
+
+
+def test_a_log_that_did_not_end_in_success_is_remarked(tmp_path: Path) -> None:
+    found = import_tasks(zipped(tmp_path, sample(1, 1, "C"), header=HEADER | {"status": "error"}))
+    assert any(remark.startswith('Inspect\'s own run ended as "error"') for remark in found.remarks), found.remarks
+
+
+def test_a_damaged_part_is_not_read(tmp_path: Path) -> None:
+    path = zstandard(tmp_path, sample(1, 1, "C"))
+    whole = path.read_bytes()
+    path.write_bytes(whole.replace(zlib.crc32(json.dumps(sample(1, 1, "C")).encode()).to_bytes(4, "little"), bytes(4)))
+    with pytest.raises(InputError, match=r"not a readable log of Inspect: Bad CRC-32 for file 'samples/1_epoch_1\.json'"):
+        import_tasks(path)
 
 
 @each_row(

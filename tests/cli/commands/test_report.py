@@ -81,6 +81,7 @@ def here(place: Any) -> Any:
     place.write("a.json", report_text({"s": "p" * 8, "old": "p"}))
     place.write("b.json", report_text({"s": "f" * 8, "new": "p"}))
     place.write("c.json", report_text({"s": "p" * 8}))
+    place.write("bad.json", report_text({"s": "f" * 8}))
     place.write("other.json", report_text({"else": "p"}))
     place.write("none.json", [])
     place.write("object.json", {})
@@ -209,11 +210,30 @@ def test_a_gate_says_how_often_it_is_wrong_on_such_tasks(here: Any, run_here: Ru
 
 
 @pytest.mark.parametrize(
+    ("figure", "said"),
+    [
+        pytest.param("forbiddenItems", "c@1.0.0 called forbidden tools in 1 item", id="called"),
+        pytest.param("forbiddenUnknownItems", "whether c@1.0.0 called a forbidden tool is unknown in 1 item", id="unknown"),
+    ],
+)
+def test_a_gate_fails_where_the_later_side_called_a_forbidden_tool_or_may_have(
+    place: Any, run_here: Run, figure: str, said: str
+) -> None:
+    [report] = json.loads(report_text({"c": "pppp"}))
+    place.write("before.json", [report])
+    place.write("after.json", [{**report, "summary": {**report["summary"], figure: 1}}])
+    result = run_here("report", "diff", "before.json", "after.json", "--fail-on", "worse")
+    assert (result.code, f"gate failed: {said}" in result.out) == (1, True)
+
+
+@pytest.mark.parametrize(
     ("sides", "options", "code", "says"),
     [
         pytest.param(("a.json", "b.json"), [], 1, "gate failed: s@1.0.0 is worse: mean difference -1.0000", id="worse"),
-        pytest.param(("b.json", "a.json"), [], 0, "gate passed: no skill is worse", id="better"),
-        pytest.param(("a.json", "c.json"), [], 0, "gate passed: no skill is worse", id="unchanged"),
+        pytest.param(("bad.json", "a.json"), [], 0, "gate passed: no skill is worse", id="better"),
+        pytest.param(("c.json", "a.json"), [], 0, "gate passed: no skill is worse", id="unchanged-and-one-is-new"),
+        pytest.param(("a.json", "c.json"), [], 1, "old@1.0.0 could not be judged: it has no report", id="p40-one-is-gone"),
+        pytest.param(("a.json", "c.json"), ["--map", "old=s"], 1, "s@1.0.0 could not be judged", id="p40-mapped-away"),
         pytest.param(("a.json", "other.json"), [], 1, "gate failed: nothing could be compared", id="p40-nothing-compared"),
         pytest.param(("b.json", "b.json"), ["--min-effect", "1"], 0, "gate passed", id="min-effect"),
         pytest.param(("latest", "other.json"), ["--map", "s=else"], 0, "gate passed", id="run-and-map"),
@@ -226,6 +246,26 @@ def test_p49_fail_on_worse_is_an_exit_code(
     assert result.code == code
     assert says in result.out
     assert "gate" not in run_here("report", "diff", *sides, *options).out
+
+
+def test_p40_a_gate_does_not_pass_a_run_that_was_not_finished(here: Any, run_here: Run) -> None:
+    manifest = here.folder / "eval-store" / "runs" / RUN_ID / "manifest.json"
+    asked = json.loads(manifest.read_text()) | {"plannedItems": 20}
+    del asked["crc32"]  # as the store says to who edits one
+    manifest.write_text(json.dumps(asked))
+    for sides in (("c.json", "latest"), ("latest", "c.json")):
+        result = run_here("report", "diff", *sides, "--fail-on", "worse")
+        assert result.code == 1
+        assert f"gate failed: run {RUN_ID} is unfinished: 1 of 20 items; continue it with --resume {RUN_ID}" in result.out
+        assert run_here("report", "diff", *sides).code == 0
+
+
+def test_a_gate_that_passes_says_what_was_not_compared(here: Any, run_here: Run) -> None:
+    here.write("few.json", report_text({"s": "p" * 6}))
+    result = run_here("report", "diff", "c.json", "few.json", "--fail-on", "worse")
+    said = "no skill is worse on the tasks of both sides; 2 tasks of the earlier one changed or left, and were not compared"
+    assert (result.code, f"gate passed: {said}\n" in result.out) == (0, True)
+    assert "gate passed: no skill is worse\n" in run_here("report", "diff", "few.json", "c.json", "--fail-on", "worse").out
 
 
 def test_p49_a_worsening_below_the_least_effect_passes(here: Any, run_here: Run) -> None:

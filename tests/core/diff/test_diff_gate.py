@@ -33,6 +33,11 @@ def skill(skill_id: str, verdict: str | None, *, change: str = "compared", compa
 
 
 ADDED = skill("new", None, change="added", compared=False)
+GONE = skill("gone", None, change="removed", compared=False)
+IS_GONE = (
+    "gone@1.0.0 could not be judged: it has no report on the later side; "
+    "name its successor with --map, or leave it out of the earlier side (report convert --skill)"
+)
 UNSHARED = skill("x", "inconclusive", compared=False)
 NOTHING = "nothing could be compared: no skill has a task that was recorded on both sides"
 
@@ -44,6 +49,13 @@ NOTHING = "nothing could be compared: no skill has a task that was recorded on b
         pytest.param([skill("a", "worse"), skill("b", "better")], ["a@1.0.0 is worse: because"], id="one-is-worse"),
         pytest.param([], [NOTHING], id="p40-no-skill"),
         pytest.param([ADDED], [NOTHING], id="p40-only-added"),
+        pytest.param([skill("a", "better"), GONE], [IS_GONE], id="p40-one-is-gone"),
+        pytest.param([GONE], [IS_GONE, NOTHING], id="p40-all-are-gone"),
+        pytest.param(
+            [skill("a", "better") | {"beforeSkillId": "a"}, skill("a", None, change="removed", compared=False)],
+            [],
+            id="another-version-is-there",
+        ),
         pytest.param([UNSHARED], ["x@1.0.0 could not be judged: because"], id="p40-no-shared-task"),
         pytest.param([UNSHARED, skill("a", "equivalent")], ["x@1.0.0 could not be judged: because"], id="one-was-compared"),
     ],
@@ -51,3 +63,10 @@ NOTHING = "nothing could be compared: no skill has a task that was recorded on b
 def test_p49_what_a_gate_fails_on(skills: list[dict[str, Any]], failures: list[str]) -> None:
     diff = ReportDiff.model_validate({"skills": skills, "significance": 0.05, "equivalenceMargin": 0.05})
     assert gate_failures(diff, "worse") == failures
+
+
+def test_p40_nothing_is_proven_of_a_skill_that_is_gone() -> None:
+    proven = {**STATISTICS, "equivalenceInterval": {"lower": -0.01, "upper": 0.01, "level": 0.9, "method": "t"}}
+    same = {**skill("a", "equivalent"), "statistics": proven}
+    diff = ReportDiff.model_validate({"skills": [same, GONE], "significance": 0.05, "equivalenceMargin": 0.05})
+    assert gate_failures(diff, "not-proven", margin=0.03) == [IS_GONE]

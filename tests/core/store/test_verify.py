@@ -177,7 +177,8 @@ def test_a_footer_that_contradicts_itself_gives_no_number(landed: Store) -> None
 def test_landed_files_that_are_gone_are_missed_unless_they_were_pruned(landed: Store) -> None:
     for run_id in RUNS:
         landed.run_folder(run_id).mkdir(parents=True, exist_ok=True)
-        file_of(landed, "items", run_id).unlink()
+        (file := file_of(landed, "items", run_id)).unlink()
+    file.mkdir()  # in its place something that is no file
     note_pruned(landed, RUNS[0])
     file_of(landed, "reports", RUNS[2]).unlink()
     found = [(each.kind, each.table, each.run_id) for each in verify(landed).findings]

@@ -30,6 +30,11 @@ def test_a_minimum_score_on_the_wrong_scale_is_doubted(tmp_path: Path) -> None:
     assert "thresholds.minScore is in points of 100" in remark
 
 
+def test_p40_a_minimum_score_that_any_answer_reaches_is_doubted(tmp_path: Path) -> None:
+    [remark] = plan_remarks(tmp_path, {"task": {"thresholds": {"minScore": 0}}})
+    assert remark == "task 't' asks for a minScore of 0, which any answer reaches; give more, or leave it out"
+
+
 def test_a_k_that_the_runs_cannot_reach_is_doubted(tmp_path: Path) -> None:
     [remark] = plan_remarks(tmp_path, {"k": 3})
     assert "stay unknown" in remark

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eval_skills.core.store import write_manifest
-from eval_skills.engine.definition.request import PipelineRequest
-from eval_skills.engine.evaluation.pipeline import finish_without_prefect
+from eval_skills.engine.definition.request import EvaluateRequest, PipelineRequest
+from eval_skills.engine.evaluation.pipeline import evaluation_of, finish_without_prefect, found_skills
+from eval_skills.engine.evaluation.plan import make_plan
+from eval_skills.engine.evaluation.resume import resumed_plan
 from eval_skills.engine.evaluation.session import manifest_of
 
 if TYPE_CHECKING:
@@ -38,3 +40,17 @@ def test_the_rest_without_prefect_selects_like_the_flow_and_knows_what_was_skipp
     assert not summary.gate_passed
     assert summary.line.endswith("; 0 of 1 skills selected")
     assert [path.suffix for path in map(Path, summary.report_files)] == [".json"]
+
+
+def test_p40_a_resumed_pipeline_still_knows_which_skills_could_not_be_used(
+    tmp_path: Path, write_skill: Callable[..., Path], write_tasks: Callable[..., str]
+) -> None:
+    write_skill("fine")
+    (write_skill("broken") / "skill.json").write_text("{")
+    request = PipelineRequest(skills_dir=str(tmp_path / "skills"), tasks=write_tasks("ok"), store=str(tmp_path / "store"))
+    plan = make_plan(evaluation_of(request, found_skills(request)))
+    write_manifest(plan.store.run_folder(plan.run_id), manifest_of(plan))
+    rest = resumed_plan(EvaluateRequest(resume=plan.run_id, store=request.store))
+    assert (rest.skipped, "broken" in rest.remarks[0]) == (1, True)
+    summary = finish_without_prefect(request, plan.run_id)
+    assert (summary.skipped, summary.remarks.count(rest.remarks[0])) == (1, 1), "known twice, and counted once"

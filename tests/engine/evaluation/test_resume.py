@@ -169,6 +169,16 @@ class TestWhatIsAsked:
         [remark] = resume().remarks
         assert remark.startswith("moody@1.0.0 changed since run")
 
+    def test_p40_what_could_not_be_used_when_it_began_still_keeps_the_gate_shut(
+        self, begin: Begin, resume: Begin, write_skill: Callable[..., Path], tmp_path: Path
+    ) -> None:
+        (write_skill("broken") / "skill.json").write_text("{")
+        write_skill("moody")
+        began = begin("a", skills=[str(tmp_path / "skills")])
+        assert (began.skipped, list(began.skills)) == (1, ["moody@1.0.0"])
+        rest = resume()
+        assert (rest.skipped, rest.skips) == (1, began.skips)
+
     def test_p27_any_working_directory_will_do(
         self,
         begin: Begin,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -48,7 +49,7 @@ def test_it_is_never_resumed_into(pruned: RunPlan, again: bool) -> None:
 
 
 def test_without_its_folder_it_is_known_all_the_same(pruned: RunPlan) -> None:
-    (pruned.store.run_folder(pruned.run_id) / "pruned").unlink()
+    shutil.rmtree(pruned.store.run_folder(pruned.run_id))
     assert pruned_words(pruned.store, pruned.run_id) == (
         f"run {pruned.run_id} finished, and its items were deleted (--keep-days); its report remains"
     )

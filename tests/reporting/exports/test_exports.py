@@ -86,7 +86,10 @@ def test_a_log_of_inspect_is_read_back_with_the_same_verdicts(
         ("t1", 1, ["C"]), ("t2", 1, ["I"]), ("t3", 1, []), ("t1", 2, ["I"]),
     ]  # fmt: skip
     assert log["samples"][2]["error"]["message"] == "infra: gone"
-    assert log["results"]["scores"][0]["metrics"]["accuracy"]["value"] == pytest.approx(1 / 3)
+    [figures] = log["results"]["scores"]
+    # What Inspect 0.3.285 gives for these verdicts: the epochs of t1 are one sample, and t3 is none.
+    assert {name: each["value"] for name, each in figures["metrics"].items()} == pytest.approx({"accuracy": 0.25, "stderr": 0.25})
+    assert (figures["scored_samples"], figures["unscored_samples"]) == (2, 0)
     assert [call["function"] for m in log["samples"][0]["messages"] for call in m.get("tool_calls", ())] == ["search", "stop"]
     runs = import_tasks(tmp_path / "log.json").runs
     assert [(run["taskId"], run["runIndex"], run["output"]["result"]) for run in runs if "error" not in run] == [
@@ -118,6 +121,45 @@ def test_feedback_has_a_row_for_each_score_and_none_for_what_was_not_judged(
         ("t1", "passed", "0.0", "fail"), ("t1", "score", "0.0", "fail"),
     ]  # fmt: skip
     assert (rows[0]["reference"], rows[3]["outputs"][:2], rows[3]["comment"]) == ("Bern", "'=", "not x")
+
+
+@pytest.fixture
+def half_known(make_report: MakeReport, make_item: MakeItem) -> SkillCompletionReport:
+    """An item that a judge could not judge, one that called a forbidden tool and died, and one that failed by both limits."""
+    died = {"errorKind": "skill", "errorMessage": "gone", "reasons": [{"code": "FORBIDDEN_TOOL_CALLED", "message": "rm"}]}
+    limits = [{"code": "COST_UNKNOWN", "message": "none"}, {"code": "LATENCY_ABOVE_MAX", "message": "slow"}]
+    items = [
+        make_item("open", status="error", score=None, errorKind="judge", output="Bern", dimensions={"tool_accuracy": 1.0}),
+        make_item("died", toolCalls=[{"name": "rm", "error": "denied"}, {"name": "ls"}], **died),
+        make_item("slow", output="Bern", score=1.0, reasons=limits),
+    ]
+    return make_report("cities", taskResults=items)
+
+
+def test_a_dimension_of_an_item_that_was_not_judged_is_no_score(
+    half_known: SkillCompletionReport, context: ReportContext
+) -> None:
+    rows = list(csv.DictReader(io.StringIO(str(render("langsmith", [half_known], context)))))
+    assert [(row["key"], row["score"], row["value"]) for row in rows if row["example_id"] == "open"] == [("passed", "", "error")]
+
+
+def test_no_answer_is_made_up_for_an_item_that_failed_without_one(
+    half_known: SkillCompletionReport, context: ReportContext
+) -> None:
+    samples = {each["id"]: each for each in json.loads(str(render("inspect", [half_known], context)))["samples"]}
+    assert (samples["died"]["output"]["choices"], samples["died"]["scores"]["eval_skills"]["value"]) == ([], "I")
+    assert [message["role"] for message in samples["died"]["messages"]] == ["user", "assistant", "assistant"], "its two calls"
+    events = lines(render("openai-evals", [half_known], context))[1:-1]
+    assert [event["type"] for event in events if event["sample_id"] == "died#1"] == ["match"]
+
+
+def test_evalview_is_not_told_that_failed_calls_and_limits_went_well(
+    half_known: SkillCompletionReport, context: ReportContext
+) -> None:
+    open_, died, slow = json.loads(str(render("evalview", [half_known], context)))
+    assert [(step["success"], step["output"]) for step in died["trace"]["steps"]] == [(False, "denied"), (True, None)]
+    passed = [[each["evaluations"][name]["passed"] for name in ("cost", "latency")] for each in (open_, died, slow)]
+    assert passed == [[True, True], [True, True], [False, False]]
 
 
 def test_a_record_of_openai_evals_has_no_match_for_an_error(report: SkillCompletionReport, context: ReportContext) -> None:

@@ -166,3 +166,34 @@ def test_a_thousand_turns_are_judged() -> None:
 def test_a_least_score_of_nothing_is_refused(least: int) -> None:
     with pytest.raises(InputError, match=r"thresholds.minScore: minScore is set and nothing is scored"):
         TaskScoring(task(THANKS, thresholds={"minScore": least}))
+
+
+PAYS = {"output": "Paris", "toolCalls": [{"name": "pay"}]}
+
+
+@pytest.mark.parametrize(
+    ("forbidding", "answers", "status", "unknown"),
+    [
+        pytest.param("whole", [PAYS], "fail", False, id="called-in-a-turn-that-is-there"),
+        pytest.param("whole", ["Paris"], "error", True, id="a-turn-is-missing"),
+        pytest.param("whole", ["Paris", "Seine", PAYS], "fail", False, id="called-in-a-turn-too-many"),
+        pytest.param("whole", ["Paris", "Seine", "bye"], "error", False, id="too-many-and-all-known"),
+        pytest.param("second", [PAYS], "error", True, id="the-turn-that-forbids-is-missing"),
+        pytest.param("none", [PAYS], "error", False, id="nothing-is-forbidden"),
+    ],
+)
+def test_p40_a_conversation_of_too_few_or_too_many_turns_leaves_no_forbidden_call_out(
+    forbidding: str, answers: list[Any], status: str, unknown: bool
+) -> None:
+    gate = {"expected": {"forbiddenTools": ["pay"]}}
+    asked = task(CITY, {**MORE, **(gate if forbidding == "second" else {})}, **(gate if forbidding == "whole" else {}))
+    verdict = judged(asked, *answers)
+    assert (verdict.status, verdict.forbidden_unknown) == (status, unknown)
+    assert [reason.code for reason in verdict.reasons][1:] == (["TOOL_CALLS_UNKNOWN"] if unknown else [])
+
+
+def test_p40_an_answer_without_turns_says_nothing_of_what_they_called() -> None:
+    gate = {"expected": {"forbiddenTools": ["pay"]}}
+    verdict = score_response_sync(task({**CITY, **gate}), SkillResponse.model_validate(PAYS))
+    assert (verdict.status, verdict.forbidden_unknown) == ("error", True)
+    assert score_response_sync(task(CITY, **gate), SkillResponse.model_validate(PAYS)).status == "fail"
