@@ -60,6 +60,20 @@ def benchmark_folder(id_or_path: str | Path, *, benchmarks_dir: Path | None = No
     return folder_of(locate(id_or_path, benchmarks_dir=benchmarks_dir))
 
 
+def shadowing(benchmark_id: str, *, benchmarks_dir: Path | None = None) -> Path | None:
+    """What `locate` finds for the id of a built-in benchmark, where that is another benchmark; else None."""
+    if benchmark_id not in builtin_ids():
+        return None
+    found = locate(benchmark_id, benchmarks_dir=benchmarks_dir)
+    return None if BUILTIN_DIR.resolve() in found.resolve().parents else found
+
+
+def shadowing_remarks(given: str, key: str, *, benchmarks_dir: Path | None = None) -> list[str]:
+    """That the benchmark `key` (``id@version``) was read in place of the built-in one that has the id `given`; else nothing."""
+    found = shadowing(given, benchmarks_dir=benchmarks_dir)
+    return [] if found is None else [f"{key} is {found}: it comes before the built-in benchmark of that id"]
+
+
 def folder_of(located: Path) -> Path:
     """The absolute folder of what `locate` found, a file or a folder."""
     absolute = located.resolve()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable
 from copy import deepcopy
 from hashlib import sha256
@@ -13,7 +12,7 @@ from eval_skills.core.documents.loading import read_document, read_text, validat
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import Benchmark, EvalTask
 from eval_skills.core.store.files import explained, write_whole
-from eval_skills.core.text import nearest
+from eval_skills.core.text import nearest, readable_json
 
 Task = dict[str, Any]
 
@@ -144,9 +143,8 @@ class Review:
     def _save(self, data: Any) -> None:
         if _digest(self.path) != self._digest:
             raise UsageError(f"{self.path} was changed by somebody else meanwhile; start the review again: it goes on from there")
-        text = json.dumps(data, ensure_ascii=False, indent=2) + "\n"
         with explained(self.path, "the file is as it was"):
-            write_whole(self.path, text.encode("utf-8", "surrogatepass"))
+            write_whole(self.path, readable_json(data).encode())
         self._data, self._digest = data, _digest(self.path)
 
 
@@ -161,4 +159,4 @@ def _tasks_in(data: Any) -> list[Task]:
 
 
 def _digest(path: Path) -> str:
-    return sha256(read_text(path).encode("utf-8", "surrogatepass")).hexdigest()
+    return sha256(read_text(path).encode()).hexdigest()

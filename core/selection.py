@@ -53,7 +53,7 @@ class SelectFilters(Model):
              f"{self.max_latency_p95_ms or 0:,.0f} ms at most (maxLatencyP95Ms)"),
             (not self.adapter_types or skill.adapter_type in self.adapter_types,
              f"its adapter is {skill.adapter_type}, not {' or '.join(self.adapter_types)} (adapterTypes)"),
-            (not missing, f"it lacks the tag {' and '.join(map(repr, missing))} (requiredTags)"),
+            (not missing, f"it lacks the tag{'s' * (len(missing) > 1)} {' and '.join(map(repr, missing))} (requiredTags)"),
         )  # fmt: skip
         return [why for fulfilled, why in checks if not fulfilled]
 

@@ -32,6 +32,19 @@ def excerpt(value: Any, limit: int = EXCERPT_CHARS) -> str:
     return _cut(text, limit)
 
 
+def readable_json(value: Any) -> str:
+    """Indented JSON for a person, with a newline at its end, that any file can hold.
+
+    Only a document with half a surrogate pair, which no encoding has, is written with escapes.
+
+    Raises:
+        ValueError: it holds NaN or infinity.
+    """
+    text = json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False)
+    encodes = text.encode("utf-8", "replace").decode() == text
+    return (text if encodes else json.dumps(value, indent=2)) + "\n"
+
+
 def one_line(text: str, limit: int = MESSAGE_CHARS) -> str:
     """The text with every run of white space as one blank, cut after `limit` characters."""
     line = " ".join(text[: 4 * limit].split())

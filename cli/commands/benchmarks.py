@@ -56,12 +56,13 @@ def list_benchmarks(
     from eval_skills.cli.output.benchmarks import show_benchmarks
 
     _check_complexity(complexity)
-    folder = _folder(benchmarks_dir)
+    folder = benchmarks_folder(benchmarks_dir)
     found: list[Benchmark] = []
     invalid: list[dict[str, str]] = []
     for name in known_ids(folder):
         try:
             found.append(load_benchmark(name, benchmarks_dir=folder))
+            _remark_on_shadowing(name, found[-1], folder)
         except InputError as error:
             invalid.append({"id": name, "reason": str(error)})
     show_benchmarks(_matching(found, tag or [], complexity or [], fields or []), invalid)
@@ -91,7 +92,9 @@ def show(
     from eval_skills.cli.output.benchmarks import show_benchmark
 
     _check_complexity(complexity)
-    found = load_benchmark(benchmark, benchmarks_dir=_folder(benchmarks_dir))
+    folder = benchmarks_folder(benchmarks_dir)
+    found = load_benchmark(benchmark, benchmarks_dir=folder)
+    _remark_on_shadowing(benchmark, found, folder)
     show_benchmark(filter_tasks(found, tag or [], complexity or [], fields or []))
     return 0
 
@@ -183,8 +186,19 @@ def _matching(benchmarks: list[Benchmark], tags: list[str], complexity: list[str
     return found
 
 
-def _folder(benchmarks_dir: Path | None) -> Path | None:
+def _remark_on_shadowing(given: str, found: Benchmark, folder: Path | None) -> None:
+    from eval_skills.benchmarks.locations import shadowing_remarks
 
+    for remark in shadowing_remarks(given, f"{found.id}@{found.version}", benchmarks_dir=folder):
+        current().remark(remark)
+
+
+def benchmarks_folder(benchmarks_dir: Path | None) -> Path | None:
+    """The folder of one's own benchmarks, as typed or configured, or ``./benchmarks`` where it exists.
+
+    Raises:
+        InputError: it was named and does not exist, or is a file.
+    """
     written = current().config({"benchmarks_dir": benchmarks_dir}).benchmarks_dir
     folder = Path(written) if written else None
     if folder is not None and not folder.is_dir():

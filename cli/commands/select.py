@@ -44,11 +44,12 @@ def select_command(
 ) -> int:
     """Filter and rank skills by their evaluation reports.
 
-    Their figures are those of the reports that are named, else the last ones in the store. Nothing is evaluated.
+    Their figures are those of the reports that are named, else the last ones in the store. Nothing is evaluated. What a filter
+    removes is named on stderr, with the filter.
 
     Example: eval-skills select --from ./skills --min-completion 0.8 --top-k 2
     """
-    from eval_skills.cli.output.ranking import nothing_selected
+    from eval_skills.cli.output.ranking import not_selected
     from eval_skills.core.selection import left_out_ties, removals, select
     from eval_skills.engine.definition.request import check_file
     from eval_skills.engine.stored_runs.candidates import chosen_strategy, load_candidates, load_reports, rank_candidates
@@ -67,8 +68,7 @@ def select_command(
     remarks = [f"skipped  {bad.reason}" for bad in candidates.invalid] + candidates.remarks
     if tied := left_out_ties(candidates.skills, known, chosen):
         remarks.append(ties_line([skill.key for skill in tied]))
-    if not ranked:
-        remarks += nothing_selected(removals(candidates.skills, known, chosen))
+    remarks += not_selected(removals(candidates.skills, known, chosen), selected=len(ranked))
     _deliver([_entry(choice) for choice in ranked], output, remarks=remarks)
     return 0
 

@@ -147,7 +147,9 @@ class LiveDisplay(NullObserver):
             self._bar.update(self._row, advance=1, description=self._line())
             if not self._console.is_terminal and monotonic() - self._shown_at >= PLAIN_PERIOD_S:
                 self._shown_at = monotonic()
-                self._console.print(f"{self._done()}/{self._plan.planned if self._plan else '?'} done: {self._line()}")
+                self._console.print(
+                    f"{self._done()}/{self._plan.planned if self._plan else '?'} done{self._before()} {self._line()}"
+                )
 
     def landing(self, plan: RunPlan) -> None:
         """All items are done."""
@@ -168,7 +170,12 @@ class LiveDisplay(NullObserver):
         before = self._plan.finished if self._plan else 0
         return before + sum(self._counts[status] for status in ("pass", "fail", "error", "timeout"))
 
+    def _before(self) -> str:
+        """Of a resumed run only what came since is counted by status."""
+        before = self._plan.finished if self._plan else 0
+        return f", {before:,} of them before; since then" if before else ":"
+
     def _line(self) -> str:
         counts = self._counts
-        text = f"{counts['pass']} passed, {counts['fail']} failed, {counts['error'] + counts['timeout']} errors"
+        text = f"{counts['pass']} passed, {counts['fail']} failed, {plural(counts['error'] + counts['timeout'], 'error')}"
         return f"{text}, {counts['retries']} retries" if counts["retries"] else text

@@ -108,11 +108,15 @@ def _width(columns: dict[str, list[str]]) -> int:
 LINES, LENGTH = 5, 200
 
 
-def nothing_selected(removals: Sequence[str]) -> list[str]:
-    """That no skill was selected, and which filter removed each; at most `LINES`, and how many more."""
+def not_selected(removals: Sequence[str], *, selected: int) -> list[str]:
+    """Which filters removed which skill, a line each, and that none is left where none was `selected`.
+
+    At most `LINES` skills are named, and how many more there are is said.
+    """
     more = len(removals) - LINES
-    shown = [f"  {line}" for line in removals[:LINES]]
-    return ["no skill was selected", *shown, *([f"  … and {plural(more, 'skill')} more"] if more > 0 else [])]
+    shown = [f"not selected: {line}" for line in removals[:LINES]]
+    none = [] if selected else ["no skill was selected"]
+    return [*none, *shown, *([f"… and {plural(more, 'skill')} more not selected"] if more > 0 else [])]
 
 
 def error_summary(reports: Sequence[SkillCompletionReport]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from eval_skills.cli.context import current, print_json
-from eval_skills.cli.output.ranking import error_summary, ranking
+from eval_skills.cli.output.ranking import error_summary, not_selected, ranking
 from eval_skills.core.text import first_of, plural
 from eval_skills.reporting import numbers
 from eval_skills.reporting.context import ranked
@@ -111,8 +111,9 @@ def show_summary(summary: RunSummary, *, gate: bool) -> None:
         session.say(line)
     for line in summary.judging:
         session.say(line, style="red" if _is_problem(line, summary) else "")
-    if summary.selected is not None and not summary.selected:
-        session.say(f"no skill was selected: none passes the filters (completion ≥ {summary.min_completion:.0%})", style="yellow")
+    if summary.selected is not None:
+        for line in not_selected(summary.removed, selected=len(summary.selected)):
+            session.say(line, style="yellow")
     if summary.tied:
         session.say(ties_line(summary.tied), style="yellow")
     for path in summary.report_files:
@@ -186,6 +187,7 @@ def _document(summary: RunSummary, *, gate: bool) -> dict[str, Any]:
         "planned": summary.planned,
         "finished": summary.finished,
         "selected": selected,
+        "removed": summary.removed,
         "tied": summary.tied,
         "decisions": [decision.to_json() for decision in summary.decisions] or None,
         "gate": {"minCompletion": summary.min_completion, "passed": summary.gate_passed} if gate else None,

@@ -10,7 +10,7 @@ from typing import Any
 
 from eval_skills.benchmarks import benchmark_folder, checked_benchmark, filter_tasks, load_benchmark, load_tasks
 from eval_skills.benchmarks.generated import unreviewed_note
-from eval_skills.benchmarks.locations import BUILTIN_DIR, builtin_ids, folder_of, locate
+from eval_skills.benchmarks.locations import folder_of, shadowing_remarks
 from eval_skills.benchmarks.own_tests import OwnTests, load_own_tests
 from eval_skills.core.config.options import JudgeOptions, ScoringOptions, own_benchmarks
 from eval_skills.core.errors import ConfigError, InputError, UsageError
@@ -216,8 +216,7 @@ def benchmark_warnings(benchmark: Benchmark, request: EvaluateRequest) -> list[s
     """What is allowed but probably not intended."""
     imported = benchmark.metadata if _is_imported(benchmark) else {}
     warnings = [*map(str, imported.get("warnings", ())), *unreviewed_note(benchmark.tasks)]
-    if (own := _instead_of_built_in(benchmark, request)) is not None:
-        warnings.append(f"{benchmark.id}@{benchmark.version} is {own}: it comes before the built-in benchmark of that id")
+    warnings += _instead_of_built_in(benchmark, request)
     if benchmark.k > request.runs:
         more = "record more of them" if request.traces else "raise --runs"
         warnings.append(f"pass@{benchmark.k} and pass^{benchmark.k} stay unknown with {request.runs} runs of each task; {more}")
@@ -230,13 +229,12 @@ def benchmark_warnings(benchmark: Benchmark, request: EvaluateRequest) -> list[s
     return warnings
 
 
-def _instead_of_built_in(benchmark: Benchmark, request: EvaluateRequest) -> Path | None:
-    """The file of a benchmark that was asked for by an id that a built-in one has, too."""
-    named = not request.tasks and not request.own_tests and request.benchmark == benchmark.id
-    if not named or not request.benchmarks_dir or benchmark.id not in builtin_ids():
-        return None
-    found = locate(benchmark.id, benchmarks_dir=Path(request.benchmarks_dir))
-    return None if BUILTIN_DIR.resolve() in found.resolve().parents else found
+def _instead_of_built_in(benchmark: Benchmark, request: EvaluateRequest) -> list[str]:
+    """A remark on a benchmark that was asked for by an id that a built-in one has, too."""
+    if request.tasks or request.own_tests or request.benchmark != benchmark.id:
+        return []
+    directory = Path(request.benchmarks_dir) if request.benchmarks_dir else None
+    return shadowing_remarks(benchmark.id, f"{benchmark.id}@{benchmark.version}", benchmarks_dir=directory)
 
 
 def benchmark_notes(benchmark: Benchmark | None) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from eval_skills.core.selection import RankedSkill, SelectStrategy, left_out_ties, select
+from eval_skills.core.selection import RankedSkill, SelectStrategy, left_out_ties, removals, select
 from eval_skills.engine.definition.request import EvaluateRequest, PipelineRequest
 from eval_skills.engine.discovery import FoundSkills, matching_skills
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
@@ -51,6 +51,7 @@ def with_selection(
     return replace(
         evaluated,
         selected=list(selected),
+        removed=removals(evaluated.skills, evaluated.reports, strategy),
         tied=[skill.key for skill in left_out_ties(evaluated.skills, evaluated.reports, strategy)],
         min_completion=strategy.filters.min_completion_rate or 0.0,
         remarks=[*invalid, *found.remarks, *evaluated.remarks],

@@ -26,12 +26,13 @@ if TYPE_CHECKING:
 class RunSummary:
     """The result of one run.
 
-    `reports` holds one report per skill. `selected` is None where no selection was made; `tied` are the skills that it left out
-    although they are as good as a selected one. `finished` and `planned` count items; they differ only for a run that stopped
-    early. `skipped` counts the requested skills that could not be used. `flow_runs` and `task_runs` are what Prefect should have
-    recorded. `decisions` say why a run that grew until it was decided has as many runs as it has. `judging` holds lines on what
-    judging models did and cost; `out_of_budget`: their cost limit was reached, and items were left unjudged. `unjudged` counts
-    the items without a verdict because of the judge, for any reason.
+    `reports` holds one report per skill. `selected` is None where no selection was made; `removed` holds a line for each skill
+    that filters removed, and which; `tied` are the skills that were left out although they are as good as a selected one.
+    `finished` and `planned` count items; they differ only for a run that stopped early. `skipped` counts the requested skills
+    that could not be used. `flow_runs` and `task_runs` are what Prefect should have recorded. `decisions` say why a run that
+    grew until it was decided has as many runs as it has. `judging` holds lines on what judging models did and cost;
+    `out_of_budget`: their cost limit was reached, and items were left unjudged. `unjudged` counts the items without a verdict
+    because of the judge, for any reason.
     """
 
     run_id: str
@@ -44,6 +45,7 @@ class RunSummary:
     min_completion: float
     store: str
     selected: list[RankedSkill] | None = None
+    removed: list[str] = field(default_factory=list)
     tied: list[str] = field(default_factory=list)
     report_files: list[Path] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)

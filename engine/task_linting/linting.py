@@ -10,7 +10,7 @@ from shlex import quote
 from typing import Any
 
 from eval_skills.benchmarks import benchmark_folder, load_benchmark, load_tasks
-from eval_skills.benchmarks.locations import folder_of
+from eval_skills.benchmarks.locations import folder_of, shadowing_remarks
 from eval_skills.core.models import Benchmark
 from eval_skills.core.store import Store
 from eval_skills.core.text import plural
@@ -48,7 +48,11 @@ def lint(
         checked=found.checked,
         unchecked=dict(found.unchecked.most_common()),
         figures=found.figures,
-        remarks=[*found.remarks, *remarks],
+        remarks=[
+            *shadowing_remarks(given, f"{benchmark.id}@{benchmark.version}", benchmarks_dir=benchmarks_dir),
+            *found.remarks,
+            *remarks,
+        ],
     )
 
 

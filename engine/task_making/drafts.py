@@ -11,6 +11,7 @@ from typing import Any
 from eval_skills.benchmarks.generated import mark
 from eval_skills.core.documents.loading import validate
 from eval_skills.core.models import Benchmark, EvalTask, Skill
+from eval_skills.core.text import readable_json
 from eval_skills.engine.task_linting.similarity import near_pairs, same
 from eval_skills.scaffolding.draft import Draft, write_drafts
 
@@ -124,5 +125,4 @@ def write_benchmark(benchmark: Benchmark, path: Path, *, force: bool) -> None:
     """
     content = benchmark.model_dump(mode="json", by_alias=True, exclude_unset=True)
     content["tasks"] = [{name: task[name] for name in _FIRST if name in task} | task for task in content["tasks"]]
-    text = json.dumps(content, ensure_ascii=False, indent=2) + "\n"
-    write_drafts([Draft(path.parent, {path.name: text})], force=force)
+    write_drafts([Draft(path.parent, {path.name: readable_json(content)})], force=force)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import Skill
+from eval_skills.core.text import plural
 from eval_skills.engine.task_making.drafts import Made, TaskDraft, answer_schema, draft_of
 from eval_skills.engine.task_making.schema_values import SCHEMA, InputSchema, Variant, inputs_of
 
@@ -39,10 +40,10 @@ def made_from_schema(skill: Skill, count: int, seed: int) -> Made:
     """
     variants = inputs_of(input_schema(skill), count, seed)
     drafts = [_draft(skill, each, seed) for each in variants]
-    few = f"the input schema gives no more than {len(drafts):,} inputs" if len(drafts) < count else ""
+    few = f"the input schema gives no more than {plural(len(drafts), 'input')}" if len(drafts) < count else ""
     refused = sum(not each.may_be_asked for each in drafts)
-    why = "no evaluator can say that a skill must end in an error, so they expect nothing yet"
-    invalid = f"{refused:,} inputs are invalid: {why}"
+    why = "no evaluator can say that a skill must end in an error, so nothing is expected yet"
+    invalid = f"{plural(refused, 'input')} {'is' if refused == 1 else 'are'} invalid: {why}"
     return Made(drafts, [remark for remark in (few, invalid if refused else "") if remark])
 
 

@@ -7,11 +7,13 @@ polyfactory makes values of Python types, not of schemas; jsf draws at random, a
 
 from __future__ import annotations
 
+import json
 import random
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,7 @@ from eval_skills.core.documents.json_schema import BoundedSchema
 from eval_skills.core.errors import InputError
 from eval_skills.engine.task_linting.similarity import same
 from eval_skills.scaffolding.openapi.document import Document, mapping, sequence
-from eval_skills.scaffolding.openapi.example import sample
+from eval_skills.scaffolding.openapi.example import another, sample
 
 SCHEMA = "inputSchema"
 MAX_DEPTH = 3
@@ -27,6 +29,15 @@ MAX_DEPTH = 3
 
 LONG_CHARS, MAX_ITEMS = 5_000, 100
 _CHECK_S = 2.0
+
+MAX_CHOICES = 200
+"""Of a longer enum so many choices, evenly spread, are inputs."""
+
+MAX_CHANGES, _SPENT_CHARS = 5_000, 2_000_000
+"""So many changes of the fullest input are tried, and so many characters of inputs are made for it, but at least `_MIN_CHANGES`:
+which ones of more, the seed decides. A schema of thousands of properties would else take minutes."""
+
+_MIN_CHANGES = 200
 
 INVALID_SHARE = 1 / 3
 """At most so many of the inputs are ones that the schema forbids."""
@@ -98,10 +109,15 @@ class InputSchema:
     def _filled(self, smallest: Any) -> Any:
         """The smallest input with every optional property that can be added to it."""
         full = deepcopy(smallest)
-        for name, part in mapping(self.node(self.schema).get("properties")).items():
-            if isinstance(full, dict) and name not in full:
-                more = {**full, name: self.sample(part)}
-                full = more if self.objection(more) is None else full
+        if not isinstance(full, dict):
+            return full
+        known = mapping(self.node(self.schema).get("properties"))
+        every = full | {name: self.sample(part) for name, part in known.items() if name not in full}
+        if self.objection(every) is None:
+            return every
+        for name, value in islice(every.items(), _MIN_CHANGES):
+            more = full | {name: value}
+            full = more if self.objection(more) is None else full
         return full
 
 
@@ -110,7 +126,7 @@ def inputs_of(schema: InputSchema, count: int, seed: int) -> list[Variant]:
     turn. At most a third are invalid. Where the edges are used up, they are combined at random.
     """
     draw = random.Random(seed)  # noqa: S311 - of examples, not of secrets
-    edges = list(_distinct(schema, _edges(schema)))
+    edges = list(_distinct(schema, _edges(schema, draw)))
     plain = [each for each in edges if each.sort == "plain"]
     others = [each for each in edges if each.sort != "plain"]
     draw.shuffle(others)
@@ -140,30 +156,37 @@ def _in_turn(variants: Sequence[Variant]) -> list[Variant]:
     return [group[turn] for turn in range(rounds) for _, group in sorted(by_sort.items()) if turn < len(group)]
 
 
-def _edges(schema: InputSchema) -> Iterator[Variant]:
+def _edges(schema: InputSchema, draw: random.Random) -> Iterator[Variant]:
     yield Variant("plain", "only what is required", schema.smallest)
     yield Variant("plain", "everything that is known", schema.fullest)
-    yield from _changed(schema, schema.schema, schema.fullest, (), 0)
+    changes = list(_changes(schema, schema.schema, schema.fullest, (), 0))
+    chars = len(json.dumps(schema.fullest, default=str))
+    most = min(MAX_CHANGES, max(_MIN_CHANGES, _SPENT_CHARS // chars))
+    if len(changes) > most:
+        changes = [changes[at] for at in sorted(draw.sample(range(len(changes)), most))]
+    for sort, what, path, value in changes:
+        yield Variant(sort, what, _with(schema.fullest, path, value))
 
 
 _ABSENT = object()
 Path_ = tuple[str | int, ...]
 
 
-def _changed(schema: InputSchema, part: Any, value: Any, path: Path_, depth: int) -> Iterator[Variant]:
-    """The fullest input with another value at `path`, where `value` stands now and `part` is the schema."""
+def _changes(schema: InputSchema, part: Any, value: Any, path: Path_, depth: int) -> Iterator[tuple[str, str, Path_, Any]]:
+    """Other values at `path` and below, where `value` stands now and `part` is the schema: the sort, the words for it, where it
+    is, and the value; `_ABSENT` for none."""
     node, where = schema.node(part), _named(path)
     for sort, what, other in _values(schema, node):
-        yield Variant(sort, f"{where} {what}", _with(schema.fullest, path, other))
+        yield sort, f"{where} {what}", path, other
     if not isinstance(value, dict) or depth >= MAX_DEPTH:
         return
-    for name in [*value, "unknownKey"]:
+    for name in value:
         if name != "unknownKey":
-            yield Variant("optional", f"{_named((*path, name))} left out", _with(schema.fullest, (*path, name), _ABSENT))
-    yield Variant("unknown", f"{where} with an unknown key", _with(schema.fullest, (*path, "unknownKey"), "text"))
+            yield "optional", f"{_named((*path, name))} left out", (*path, name), _ABSENT
+    yield "unknown", f"{where} with an unknown key", (*path, "unknownKey"), "text"
     for name, inner in mapping(node.get("properties")).items():
         if name in value:
-            yield from _changed(schema, inner, value[name], (*path, name), depth + 1)
+            yield from _changes(schema, inner, value[name], (*path, name), depth + 1)
 
 
 def _named(path: Path_) -> str:
@@ -187,7 +210,7 @@ def _with(whole: Any, path: Path_, value: Any) -> Any:
 
 def _values(schema: InputSchema, node: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:
     """Values for one place, on both sides of what its schema allows: the sort, the words for it, the value."""
-    for choice in sequence(node.get("enum")):
+    for choice in _spread(sequence(node.get("enum")), MAX_CHOICES):
         yield "choice", f"is {choice!r}", choice
     for key in ("oneOf", "anyOf"):
         for number, branch in enumerate(sequence(node.get(key)), 1):
@@ -203,6 +226,13 @@ def _values(schema: InputSchema, node: dict[str, Any]) -> Iterator[tuple[str, st
         yield from _arrays(schema, node)
     for other in _OF_ANOTHER_TYPE:
         yield "type", f"is {_kind(other)}", other
+
+
+def _spread(values: Sequence[Any], most: int) -> Sequence[Any]:
+    """At most so many of them, evenly spread, with the first and the last one."""
+    if len(values) <= most:
+        return values
+    return [values[at * (len(values) - 1) // (most - 1)] for at in range(most)]
 
 
 def _kind(value: Any) -> str:
@@ -237,14 +267,21 @@ def _is_number(value: Any) -> bool:
 
 
 def _arrays(schema: InputSchema, node: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:
-    item = schema.sample(node.get("items", {"type": "string"}))
+    items = node.get("items", {"type": "string"})
+    item = schema.sample(items)
     sizes = {0, 1, 2}
-    for key, off in (("minItems", -1), ("minItems", 0), ("maxItems", 0), ("maxItems", 1)):
+    for key, off in (("minItems", -1), ("minItems", 0), ("minItems", 1), ("maxItems", 0), ("maxItems", 1)):
         limit = node.get(key)
         if isinstance(limit, int) and 0 <= limit + off <= MAX_ITEMS:
             sizes.add(limit + off)
     for size in sorted(sizes):
-        yield "empty" if size == 0 else "boundary", f"with {size} items", [deepcopy(item) for _ in range(size)]
+        yield "empty" if size == 0 else "boundary", f"with {size} items", _of_size(node, items, item, size)
+
+
+def _of_size(node: dict[str, Any], items: Any, item: Any, size: int) -> list[Any]:
+    if node.get("uniqueItems") is True and isinstance(items, dict):
+        return [another(items, item, number) for number in range(size)]
+    return [deepcopy(item) for _ in range(size)]
 
 
 def _combined(schema: InputSchema, edges: Sequence[Variant], count: int, draw: random.Random) -> list[Variant]:

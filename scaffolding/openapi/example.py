@@ -8,6 +8,7 @@ from typing import Any
 from eval_skills.scaffolding.openapi.document import Document, mapping, sequence
 
 _MAX_DEPTH = 12
+_MOST_ADDED = 10
 _MAX_LENGTH = 1_000
 
 _TEXTS = {
@@ -97,24 +98,62 @@ def _combined(document: Document, node: dict[str, Any], parts: list[Any], where:
 
 
 def _object(document: Document, node: dict[str, Any], where: str, depth: int) -> Example:
-    """The required properties, and the others where the document gives a value for them."""
+    """The required properties, and the others where the document gives a value for them; as many more of any name as
+    `minProperties` asks for."""
     required, value, made_up = sequence(node.get("required")), {}, False
-    for name, part in mapping(node.get("properties")).items():
+    known, any_other = mapping(node.get("properties")), node.get("additionalProperties", True)
+    others = [name for name in required if name not in known and isinstance(name, str)]
+    for name, part in [*known.items(), *((name, any_other) for name in others if any_other is not False)]:
         if isinstance(part, dict) and document.object_at(part, where).get("readOnly") is True:
             continue
         if name in required:
-            found = sample(document, part, where, depth + 1)
+            found = sample(document, part, where, depth + 1) if part is not True else Example("text", made_up=True)
             value[name], made_up = found.value, made_up or found.made_up
         elif (given := _given(document, part, where, defaults=False)) is not None:
             value[name] = given.value
+    least = node.get("minProperties")
+    for number in range(1, (min(least, _MOST_ADDED) if isinstance(least, int) and any_other is not False else 0) + 1):
+        if len(value) < (least or 0):
+            value[f"key{number}"], made_up = _of_any_name(document, any_other, where, depth), True
     return Example(value, made_up)
 
 
+def _of_any_name(document: Document, schema: Any, where: str, depth: int) -> Any:
+    return sample(document, schema, where, depth + 1).value if isinstance(schema, dict) else "text"
+
+
 def _array(document: Document, node: dict[str, Any], where: str, depth: int) -> Example:
-    item = sample(document, node.get("items", {}), where, depth + 1)
+    items = node.get("items", {})
+    item = sample(document, items, where, depth + 1)
     least = node.get("minItems")
-    count = min(least, 10) if isinstance(least, int) and least > 1 else 1
+    count = min(least, _MOST_ADDED) if isinstance(least, int) and least > 1 else 1
+    if node.get("uniqueItems") is True and isinstance(items, dict):
+        each = document.object_at(items, where)
+        return Example([another(each, item.value, number) for number in range(count)], item.made_up or count > 1)
     return Example([item.value] * count, item.made_up)
+
+
+def another(node: dict[str, Any], value: Any, number: int) -> Any:
+    """The `number`-th value of a list whose items differ, where `value` is the first (of number 0).
+
+    The next choice, number or text, or an object with another one of those; the same value again where there is none.
+    """
+    choices = sequence(node.get("enum"))
+    if value in choices:
+        return choices[(choices.index(value) + number) % len(choices)]
+    if isinstance(value, bool):
+        return value is (number % 2 == 0)
+    if isinstance(value, int | float):
+        return value + number * (node.get("multipleOf") or 1)
+    if isinstance(value, str) and number:
+        most = node.get("maxLength")
+        return f"{value[: most - len(str(number))] if isinstance(most, int) else value}{number}"
+    if isinstance(value, dict) and number:
+        parts = mapping(node.get("properties"))
+        for name, inner in value.items():
+            if (other := another(mapping(parts.get(name)), inner, number)) != inner:
+                return {**value, name: other}
+    return value
 
 
 def _type(node: dict[str, Any]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from eval_skills.benchmarks import load_benchmark
+from eval_skills.benchmarks import load_benchmark, load_tasks
 from eval_skills.benchmarks.generated import unreviewed_note
 from eval_skills.benchmarks.reviewing import Review
 from eval_skills.core.errors import InputError, UsageError, UserError
@@ -140,3 +140,11 @@ def test_the_note_counts_what_nobody_has_read() -> None:
     [note] = unreviewed_note(tasks)
     assert note.startswith("2 of 3 tasks (67 %) are generated and not reviewed")
     assert unreviewed_note(tasks[:1]) == []
+
+
+def test_half_a_surrogate_pair_is_written_as_its_escape_so_that_the_file_can_be_read_again(file: Path) -> None:
+    half = "\ud800"
+    file.write_text(json.dumps([{"id": "known", "inputData": half, "expectedOutput": {"value": 2}, "metadata": MARK}]))
+    Review(file).accept("known")
+    assert Review(file).task("known")["inputData"] == half
+    assert load_tasks(file).tasks[0].input_data == half

@@ -127,7 +127,7 @@ def test_zero_selected_is_done_with_a_message_of_its_own_from_any_folder(served:
         cwd=tmp_path / "elsewhere", environ={"NO_COLOR": "1"},
     )  # fmt: skip
     assert result.code == 0, result.err
-    assert "no skill was selected: " in result.out
+    assert "no skill was selected\nnot selected: calculator@1.0.0: P95 " in result.out
     assert "0 of 1 skills selected" in result.out
     assert "\x1b" not in result.out + result.err
     reports = list((tmp_path / "elsewhere" / "reports").glob("*.json"))

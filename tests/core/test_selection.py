@@ -188,5 +188,6 @@ def test_what_removed_a_skill_is_named_with_both_values() -> None:
         "it lacks the tag 'fast' (requiredTags)",
     ]
     assert "P95 is unknown, and must be 50 ms at most (maxLatencyP95Ms)" in unknown
+    assert removals([skill("slow")], reports, strategy)[0].endswith("it lacks the tags 'math' and 'fast' (requiredTags)")
     assert new == "new@1.0.0: it has no report; evaluate it first"
     assert removals(skills[:2], reports, SelectStrategy()) == []

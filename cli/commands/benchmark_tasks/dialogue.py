@@ -14,6 +14,7 @@ from eval_skills.cli.context import current
 from eval_skills.cli.output.reviewing import show_decided, show_task
 from eval_skills.cli.running import interrupted
 from eval_skills.core.errors import InputError, UsageError, UserError
+from eval_skills.core.text import readable_json
 
 if TYPE_CHECKING:
     from eval_skills.benchmarks.reviewing import Review, Task
@@ -89,7 +90,7 @@ class _Dialogue:
         return "accepted"
 
     def _edit(self, task_id: str) -> str:
-        before = self._text or json.dumps(self._review.task(task_id), ensure_ascii=False, indent=2) + "\n"
+        before = self._text or readable_json(self._review.task(task_id))
         after = _edited(before)
         if after == before and not self._text:
             current().remark("nothing was changed")
@@ -106,6 +107,9 @@ def _typed(prompt: str) -> str:
     except EOFError:
         current().say("")
         raise _Left from None
+    except KeyboardInterrupt:
+        current().say("")  # what is said of it does not stand behind the prompt
+        raise
 
 
 def _value(written: str) -> Any:
@@ -117,12 +121,12 @@ def _value(written: str) -> Any:
 
 
 def _refuse(name: str) -> Any:
-    raise ValueError(name)
+    raise ValueError(f"{name} is not JSON")
 
 
 def _task(text: str) -> Task:
     try:
-        task: Task = json.loads(text)
+        task: Task = json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
         raise InputError(f"not valid JSON: {error}; e opens it again") from None
     return task
@@ -132,9 +136,9 @@ def _edited(text: str) -> str:
     """The text after the person's editor has had it.
 
     Raises:
-        UsageError: there is no such program, or it failed.
+        UsageError: there is no such program, it failed, or it left no text.
     """
-    command = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
+    command = _editor()
     with TemporaryDirectory() as folder:
         file = Path(folder) / "task.json"
         file.write_text(text, encoding="utf-8")
@@ -144,4 +148,20 @@ def _edited(text: str) -> str:
             raise UsageError(f"{command[0]} cannot be started ({error.strerror}); set EDITOR") from None
         if done.returncode:
             raise UsageError(f"{command[0]} ended with exit code {done.returncode}")
-        return file.read_text(encoding="utf-8")
+        try:
+            return file.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"{command[0]} left no file that can be read as UTF-8 ({error})") from None
+
+
+def _editor() -> list[str]:
+    """The command of the person's editor.
+
+    Raises:
+        UsageError: its words cannot be told apart.
+    """
+    name = next((name for name in ("VISUAL", "EDITOR") if os.environ.get(name, "").strip()), None)
+    try:
+        return shlex.split(os.environ[name]) if name else ["vi"]
+    except ValueError as error:
+        raise UsageError(f"{name} cannot be read as a command ({error}): {os.environ[name or '']}; correct it") from None

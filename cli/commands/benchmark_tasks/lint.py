@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from eval_skills.cli.commands.benchmarks import benchmarks_folder
 from eval_skills.cli.configuration import Mark
 from eval_skills.cli.context import current, existing_store
 from eval_skills.cli.options import SHOWN, PastResults, option, whole
@@ -45,8 +46,8 @@ def lint_command(
 
     if runs is not None and not 1 <= runs <= 1000:
         raise UsageError(f"--runs is {runs}; give a number of runs from 1 to 1000")
-    config = current().config({"benchmarks_dir": benchmarks_dir, "runs": runs})
-    folder = Path(config.benchmarks_dir) if config.benchmarks_dir else None
+    config = current().config({"runs": runs})
+    folder = benchmarks_folder(benchmarks_dir)
     past = past_store(store)
     found = [
         lint(each, benchmarks_dir=folder, store=past, runs=config.runs, evaluator=config.evaluator)

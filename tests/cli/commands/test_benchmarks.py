@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -50,6 +51,20 @@ def test_p59_a_folder_of_ones_own_is_listed_beside_them(run_here: Run) -> None:
 def test_p58_the_folder_may_come_from_the_configuration(place: Any, run_here: Run) -> None:
     place.write("eval-skills.config.yaml", "benchmarksDir: mine\n")
     assert run_here("benchmarks", "show", "own", "--json").json["name"] == "My own"
+
+
+@pytest.mark.parametrize("as_json", [[], ["--json"]], ids=["terminal", "json"])
+@pytest.mark.parametrize("call", [["list"], ["show", "coding-easy"], ["lint", "coding-easy"]], ids=lambda call: call[0])
+@pytest.mark.parametrize("own", ["benchmarks/coding-easy.yaml", "mine/coding-easy/benchmark.json"])
+def test_what_stands_in_place_of_a_built_in_benchmark_is_named(
+    place: Any, run_here: Run, call: list[str], own: str, as_json: list[str]
+) -> None:
+    assert "comes before" not in run_here("benchmarks", *call).err
+    place.write(own, json.dumps({**OWN, "id": "coding-easy"}))
+    folder = ["--benchmarks-dir", "mine"] if own.startswith("mine") else []
+    result = run_here("benchmarks", *call, *folder, *as_json)
+    said = f"{result.err}{result.out if as_json else ''}"
+    assert f"{own}: it comes before the built-in benchmark of that id" in said
 
 
 def test_a_malformed_benchmark_is_listed_with_its_reason_and_hides_no_other(place: Any, run_here: Run) -> None:

@@ -137,7 +137,7 @@ def test_ctrl_c_is_130_and_loses_nothing(place: Any, begin: Callable[..., Termin
     terminal.until(PROMPT)
     terminal.type("\x03")
     assert terminal.code() == 130
-    assert "what was decided is saved" in terminal.shown
+    assert "\neval-skills: interrupted; what was decided is saved" in terminal.shown.replace("\r", "")
     assert reviewed(place) == ["t0"]
 
 
@@ -158,14 +158,26 @@ def test_an_editor_changes_the_whole_task_and_a_slip_costs_nothing(place: Any, b
 
 
 @pytest.mark.parametrize(
-    ("editor", "says"), [("false", "exit code 1"), ("no-such-editor", "set EDITOR"), ("true", "nothing was changed")]
+    ("editor", "says"),
+    [
+        ("false", "exit code 1"),
+        ("no-such-editor", "set EDITOR"),
+        ("true", "nothing was changed"),
+        ("rm", "rm left no file that can be read as UTF-8"),
+        (f"{sys.executable} bytes.py", "left no file that can be read as UTF-8"),
+        (f"{sys.executable} nan.py", "NaN is not JSON; e opens it again"),
+        ("vi 'x", "EDITOR cannot be read as a command"),
+    ],
+    ids=["fails", "unknown", "changes-nothing", "deletes-the-file", "no-text", "no-json", "no-command"],
 )
 def test_an_editor_that_does_nothing_decides_nothing(place: Any, begin: Callable[..., Terminal], editor: str, says: str) -> None:
-    place.write("d.json", drafts(KNOWN))
+    place.write("d.json", drafts({**KNOWN, "inputData": {"q": "half a pair: \ud800"}}))
+    place.write("bytes.py", "import sys; open(sys.argv[1], 'wb').write(bytes([255]))")
+    place.write("nan.py", 'import sys; open(sys.argv[1], \'w\').write(\'{"id": "t0", "inputData": NaN}\')')
     terminal = begin("d.json", editor=editor)
     terminal.until(PROMPT)
     terminal.type("e\n")
-    assert says in terminal.until(PROMPT)
+    assert says in " ".join(terminal.until(PROMPT).split())
     assert reviewed(place) == []
 
 

@@ -1,4 +1,4 @@
-"""``select``: what it says where --top-k cuts through skills that share their ranks."""
+"""``select``: what it says of skills that filters remove, and where --top-k cuts through skills that share their ranks."""
 
 from __future__ import annotations
 
@@ -33,3 +33,34 @@ def test_a_cut_through_a_tie(place: Any, run_here: Callable[..., Any], options: 
     assert all((entry["ranking"]["rank"], entry["ranking"]["lastRank"]) == (1, 3) for entry in result.json)
     assert said in result.err
     assert ("top-k cuts" in result.err) is bool(said)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kept"),
+    [
+        pytest.param([], ["a", "c", "b"], id="some-are-selected"),
+        pytest.param(["--output", "chosen.json"], None, id="into-a-file"),
+    ],
+)
+@pytest.mark.parametrize("as_json", [False, True], ids=["terminal", "json"])
+def test_what_a_filter_removes_is_named_with_the_filter(
+    place: Any, run_here: Callable[..., Any], arguments: list[str], kept: list[str] | None, as_json: bool
+) -> None:
+    place.write("skills.json", [skill(name).to_json() for name in (*RAN, "new")])
+    place.write("r.json", [ran(name, statuses).to_json() for name, statuses in RAN.items()])
+    options = [*arguments, *(["--json"] if as_json else [])]
+    result = run_here("select", "--from", "skills.json", "--reports", "r.json", "--min-completion", "0.5", *options)
+    removed = [line for line in result.err.splitlines() if line.startswith("not selected: ")]
+    assert [line.split()[2] for line in removed] == ["d@1.0.0:", "new@1.0.0:"]
+    assert removed[0].endswith("(minCompletionRate)")
+    assert "no skill was selected" not in result.err
+    if kept is not None:
+        assert sorted(entry["skill"]["id"] for entry in result.json) == sorted(kept)
+
+
+def test_many_removed_skills_are_counted(place: Any, run_here: Callable[..., Any]) -> None:
+    place.write("skills.json", [skill(f"s{number}").to_json() for number in range(7)])
+    place.write("r.json", [ran(f"s{number}", BAD).to_json() for number in range(7)])
+    result = run_here("select", "--from", "skills.json", "--reports", "r.json", "--min-completion", "0.9")
+    lines = result.err.splitlines()
+    assert (lines[0], lines[-1], len(lines)) == ("no skill was selected", "… and 2 skills more not selected", 7)

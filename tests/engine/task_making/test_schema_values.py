@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from eval_skills.core.errors import InputError
 from eval_skills.engine.task_linting.similarity import same
-from eval_skills.engine.task_making.schema_values import InputSchema, Variant, inputs_of
+from eval_skills.engine.task_making.schema_values import MAX_CHOICES, InputSchema, Variant, inputs_of
 
 WEATHER: dict[str, Any] = {
     "type": "object",
@@ -142,3 +142,57 @@ def test_the_schema_itself_says_what_is_valid(properties: dict[str, Any], count:
     variants = inputs_of(checked, count, seed)
     assert 0 < len(variants) <= count
     assert all((checked.objection(each.value) is None) is each.is_valid for each in variants)
+
+
+@pytest.mark.parametrize(
+    ("schema", "first"),
+    [
+        pytest.param({"items": {"type": "integer"}, "minItems": 3}, [1, 2, 3], id="numbers"),
+        pytest.param({"items": {"enum": ["b", "a"]}, "minItems": 2}, ["b", "a"], id="choices"),
+        pytest.param({"items": {"type": "string", "maxLength": 4}, "minItems": 2}, ["text", "tex1"], id="texts"),
+        pytest.param(
+            {"items": {"type": "object", "required": ["n"], "properties": {"n": {"type": "number"}}}, "minItems": 2},
+            [{"n": 1}, {"n": 2}],
+            id="objects",
+        ),
+        pytest.param({"items": {"type": "boolean"}, "minItems": 2}, [True, False], id="booleans"),
+    ],
+)
+def test_items_that_must_differ_do(schema: dict[str, Any], first: list[Any]) -> None:
+    several = {"type": "array", "uniqueItems": True, **schema}
+    assert made({"type": "object", "required": ["many"], "properties": {"many": several}}, 1)[0].value == {"many": first}
+
+
+@pytest.mark.parametrize(
+    ("schema", "first"),
+    [
+        pytest.param({"additionalProperties": {"type": "integer"}, "minProperties": 2}, {"key1": 1, "key2": 1}, id="of-a-schema"),
+        pytest.param({"minProperties": 1}, {"key1": "text"}, id="of-any-value"),
+        pytest.param({"required": ["a"]}, {"a": "text"}, id="required-and-not-described"),
+        pytest.param({"required": ["a"], "additionalProperties": {"type": "number"}}, {"a": 1}, id="required-of-a-schema"),
+    ],
+)
+def test_keys_that_must_be_there_are_though_nobody_describes_them(schema: dict[str, Any], first: dict[str, Any]) -> None:
+    assert made({"type": "object", **schema}, 1)[0].value == first
+
+
+def test_a_key_that_is_required_and_forbidden_is_said() -> None:
+    with pytest.raises(InputError, match="no valid input can be made from it"):
+        made({"type": "object", "required": ["a"], "additionalProperties": False})
+
+
+def test_of_a_long_enum_choices_from_its_whole_length_are_taken() -> None:
+    choices = [f"choice {number}" for number in range(20_000)]
+    variants = made({"type": "object", "required": ["c"], "properties": {"c": {"enum": choices}}}, 1_000)
+    taken = {*values(variants, "c", valid=True)}
+    assert (len(taken), {choices[0], choices[-1]} - taken) == (MAX_CHOICES, set())
+    assert len(taken & {*choices[:10_000]}) == MAX_CHOICES / 2
+    assert values(variants, "c", valid=False), "a long enum is no reason to leave out what it forbids"
+
+
+def test_of_very_many_properties_some_are_varied_and_the_seed_decides_which() -> None:
+    many = {f"p{number}": {"type": "string"} for number in range(500)}
+    schema = {"type": "object", "required": [*many], "properties": many}
+    [one, other, again] = [[each.what for each in made(schema, 60, seed)] for seed in (0, 1, 0)]
+    assert len(one) == len(other) == 60
+    assert one == again != other
