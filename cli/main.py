@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def call(arguments: Sequence[str]) -> int:
     """The exit code of one call; what went wrong is on stderr in one line (and, with ``-v``, a traceback).
 
-    The call's options end with it: whoever makes several calls in one process begins each without those of the one before.
+    The call's options end with it: of several calls in one process, each begins without those of the one before.
     """
     return copy_context().run(_call, arguments)
 

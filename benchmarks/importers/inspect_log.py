@@ -107,7 +107,7 @@ def scored(row: Row) -> tuple[str, float]:
 
     Raises:
         Skip: it gave no score, or one that Inspect does not count.
-        InputError: it is no number and none of Inspect's words.
+        InputError: it is neither a number nor one of Inspect's words.
     """
     scores = _scores(row)
     if not scores:

@@ -42,7 +42,7 @@ def fetched_dataset(path: str | Path, *, split: str | None = None) -> Source:
 
     Raises:
         UsageError: no name or key is given, the key is refused, or the package is not installed.
-        InputError: there is no such data set, it has no examples, or LangSmith cannot be reached or answers with an error.
+        InputError: the data set is not found or has no examples, or LangSmith cannot be reached or answers with an error.
     """
     name = str(path).removeprefix(PREFIX).strip()
     if not name:

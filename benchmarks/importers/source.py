@@ -101,7 +101,7 @@ class Source:
         """The entries of the document's list under `key`.
 
         Raises:
-            InputError: there is none, or it is no list of objects.
+            InputError: it is missing, or is not a list of objects.
         """
         found = self.document.get(key) if isinstance(self.document, dict) else None
         if not isinstance(found, list):

@@ -25,7 +25,7 @@ def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> 
     the limits on them as 0, and an item that ended in an error as failed with a score of 0; its rationale names the error.
 
     Raises:
-        UsageError: there are no items.
+        UsageError: the reports hold figures only.
     """
     with_items(reports, "a file of EvalView's results")
     found = [_result(report, item, context) for report in ranked(reports) for item in report.task_results]

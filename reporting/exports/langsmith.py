@@ -22,7 +22,7 @@ def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> 
     item that ended in an error has one row without a score: it was not judged.
 
     Raises:
-        UsageError: there are no items.
+        UsageError: the reports hold figures only.
     """
     with_items(reports, "LangSmith's feedback")
     out = io.StringIO()

@@ -23,7 +23,7 @@ def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> 
     assertion. Latency and cost that are not known are left out.
 
     Raises:
-        UsageError: there are no items.
+        UsageError: the reports hold figures only.
     """
     with_items(reports, "a results file of promptfoo")
     shown = ranked(reports)

@@ -264,7 +264,7 @@ def share(row: Row, key: str, default: float | None = None) -> float:
     """The number from 0 to 1 under `key`, or `default`.
 
     Raises:
-        InputError: it is no such number.
+        InputError: it is not such a number.
     """
     value = row.data.get(key)
     if value is None and default is not None:

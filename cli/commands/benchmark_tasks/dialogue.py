@@ -136,7 +136,7 @@ def _edited(text: str) -> str:
     """The text after the person's editor has had it.
 
     Raises:
-        UsageError: there is no such program, it failed, or it left no text.
+        UsageError: the program is not found, failed, or left no text.
     """
     command = _editor()
     with TemporaryDirectory() as folder:
