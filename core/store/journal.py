@@ -44,13 +44,22 @@ def line_of(result: ItemResult, redaction: Redaction) -> bytes:
     the hundredth and endless integers a note. Secrets are replaced in the texts that come from outside (answer, messages,
     tool calls, reasons, error), never in what identifies the item. The line has a checksum of its own.
     """
+    return with_checksum(_kept_json(result, redaction)) + b"\n"
+
+
+def as_kept(result: ItemResult, redaction: Redaction) -> ItemResult:
+    """The result as a reader of its line gets it: without what cannot be carried, and without secrets."""
+    return ItemResult.model_validate_json(_kept_json(result, redaction))
+
+
+def _kept_json(result: ItemResult, redaction: Redaction) -> bytes:
     text = _readable_json(result)
     if redaction.touches(text):
         fields = from_json(text)
         for part in (fields, *(fields["turns"] or ())):
             part |= {name: redaction.data(part[name]) for name in _FOREIGN_FIELDS if name in part}
-        return with_checksum(to_json(fields)) + b"\n"
-    return with_checksum(text.encode()) + b"\n"
+        return to_json(fields)
+    return text.encode()
 
 
 def result_of(line: bytes, *, source: Path, number: int) -> ItemResult:

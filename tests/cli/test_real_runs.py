@@ -69,7 +69,7 @@ def test_p45_p46_find_and_select_read_what_runs_wrote(two: Any) -> None:
     assert json.loads((two.folder / "chosen" / "none.json").read_text()) == []
     assert "no skill was selected" in nothing.err
     for name in ("calculator", "calculator_buggy"):
-        assert f"  {name}@1.0.0: P95 " in nothing.err
+        assert f"not selected: {name}@1.0.0: P95 " in nothing.err
     assert "ms is not 0 ms at most (maxLatencyP95Ms)" in nothing.err
     # a selection is a list of candidates again
     two.call("select", "--from", "skills", "--output", "best.json", "--top-k", "1")

@@ -15,10 +15,10 @@ from distributed.diagnostics.plugin import WorkerPlugin
 
 from eval_skills.adapters import check_skill
 from eval_skills.core.errors import InputError, RunError, UserError
-from eval_skills.core.models import Attempt, ItemResult, Skill
+from eval_skills.core.models import Attempt, Skill
 from eval_skills.core.models.task import Subject
 from eval_skills.core.redaction import Redaction
-from eval_skills.core.store.journal import line_of
+from eval_skills.core.store.journal import as_kept
 from eval_skills.engine.definition.benchmark import build_scorings, check_judges
 from eval_skills.engine.definition.request import confinement_asked
 from eval_skills.engine.evaluation.execution import LocalExecutor, Outcome
@@ -101,7 +101,7 @@ class RunOnWorker(WorkerPlugin):
     def _without_secrets(self, outcome: Outcome) -> Outcome:
         if self._redaction is None:
             return outcome
-        return replace(outcome, result=ItemResult.model_validate_json(line_of(outcome.result, self._redaction)))
+        return replace(outcome, result=as_kept(outcome.result, self._redaction))
 
     def _close_when_idle(self) -> None:
         if self._idle is not None:
