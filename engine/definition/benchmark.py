@@ -347,8 +347,8 @@ CUSTOM = "custom"
 
 
 def scorer_digests(scorings: Iterable[TaskScoring], folder: Path | None) -> dict[str, str]:
-    """By the name of every scorer that these tasks need, the digest of the file that defines it; of several evaluators that
-    make one verdict also that of ``set``.
+    """By the name of every scorer that these tasks need, the digest of the file that defines it, or of the folder that it says
+    makes its verdicts; of several evaluators that make one verdict also that of ``set``.
 
     That of ``custom`` also covers the Python files in the benchmark's `folder`, which are the code that it runs.
     """
@@ -372,7 +372,8 @@ def custom_files(scorings: Iterable[TaskScoring], folder: Path) -> dict[str, str
 
 
 def _scorer_digest(name: str, own: Mapping[str, str] | None) -> str:
-    code = _code(find_scorer(name).target)
+    entry = find_scorer(name)
+    code = _code(entry.target) if entry.folder is None else digest_of_folder(entry.folder)
     return code if name != CUSTOM or own is None else digest_of_json({"scorer": code, "own": own})
 
 
