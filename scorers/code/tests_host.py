@@ -150,7 +150,7 @@ class Solution:
     def runs(self) -> bool:
         """Whether the process says that it runs, as it does before it is asked anything."""
         try:
-            return receive(self._returned) == RUNS
+            return bool(receive(self._returned) == RUNS)
         except (OSError, ValueError):
             return False
 
