@@ -159,9 +159,15 @@ def import_benchmark(
     return 0
 
 
-benchmarks_app.command("eval_skills.cli.commands.benchmark_tasks.lint:lint_command", name="lint")
-benchmarks_app.command("eval_skills.cli.commands.benchmark_tasks.generate:generate_command", name="generate")
-benchmarks_app.command("eval_skills.cli.commands.benchmark_tasks.review:review_command", name="review")
+TASKS = {
+    "lint": "Check the tasks of benchmarks, before a skill is asked any of them.",
+    "generate": "Make drafts of tasks for a skill: from its schemas, from what it was asked before, or by a model.",
+    "review": "Walk through generated tasks that nobody has reviewed: accept, change, skip or delete each.",
+}
+"""Commands about tasks, whose modules are imported when they are called, and what the list of commands says of each."""
+
+for _name, _help in TASKS.items():
+    benchmarks_app.command(f"eval_skills.cli.commands.benchmark_tasks.{_name}:{_name}_command", name=_name, help=_help)
 
 
 def _check_complexity(given: list[str] | None) -> None:

@@ -33,6 +33,22 @@ def asked(imported: Imported) -> list[tuple[Any, Any]]:
     return [(task.input_data, task.expected_value) for task in imported.benchmark.tasks]
 
 
+@each_row(
+    ("row", "field"),
+    [
+        (
+            {"evaluators": [{"type": "exact", "value": "4"}, {"type": "regex", "patterns": ["4"]}], "input": {"q": "2+2?"}},
+            "evaluators",
+        ),
+        ({"turns": [{"input": "Hi", "evaluator": "exact", "expectedOutput": {"value": "Hi"}}, {"input": "Bye"}]}, "turns"),
+        ({"user": {"goal": "A refund", "maxTurns": 3}}, "user"),
+    ],
+)
+def test_whatever_expects_something_makes_a_task_of_ours(tmp_path: Path, row: dict[str, Any], field: str) -> None:
+    [task] = import_tasks(written(tmp_path, "own.json", json.dumps([{"id": "a", **row}])), "table").benchmark.tasks
+    assert getattr(task, field) is not None
+
+
 async def test_mapped_columns_are_asked_and_expected(tmp_path: Path) -> None:
     imported = import_tasks(written(tmp_path, "My QA.csv", QA), "table", columns=MAPPED)
     assert asked(imported) == [({"q": "2+2?"}, "4"), ({"q": "Capital of France?"}, "Paris")]

@@ -101,6 +101,13 @@ def test_show_has_the_tasks_of_a_plain_list_and_of_another_programs_suite(place:
     assert [task["evaluator"] for task in shown["tests.csv"]["tasks"]] == ["regex"]
 
 
+def test_show_has_conversations(place: Any, run_here: Run) -> None:
+    turns = [{"input": {"q": "Hi"}, "evaluator": "contains", "expectedOutput": {"keywords": ["Hi"]}}, {"input": {"q": "Bye"}}]
+    place.write("talks.json", [{"id": "talk", "turns": turns}])
+    [shown] = run_here("benchmarks", "show", "talks.json", "--json").json["tasks"]
+    assert (shown["id"], shown["evaluator"]) == ("talk", "2 turns")
+
+
 @pytest.mark.parametrize(
     "call",
     [
