@@ -166,8 +166,10 @@ def _first_text(asked: Any) -> str | None:
 def _nothing(rows: Iterable[Row], skipped: Mapping[str, list[str]]) -> str:
     if not skipped:
         return "nothing to import: it holds no entries"
-    reasons = "; ".join(f"{len(places)} because {reason}" for reason, places in skipped.items())
-    return f"nothing to import: all {len(list(rows)):,} entries were skipped, {reasons}"
+    if (count := len(list(rows))) == 1:
+        return f"nothing to import: the only entry was skipped, because {next(iter(skipped))}"
+    reasons = "; ".join(f"{len(places):,} because {reason}" for reason, places in skipped.items())
+    return f"nothing to import: all {count:,} entries were skipped, {reasons}"
 
 
 def _benchmark(

@@ -129,6 +129,11 @@ def resolve_benchmark(
             skip_unreadable=request.skip_unreadable,
         )  # fmt: skip
         folder = benchmark_folder(request.benchmark, benchmarks_dir=directory)
+    if benchmark.metadata.get("importedAs") == RECORDED and not request.traces:
+        raise UsageError(
+            f"{benchmark.id} comes from a log of Inspect: its tasks only hold how its own runs were scored, so no skill can "
+            "answer them; have these runs written by benchmarks import inspect-log LOG -o DIR, and give --traces DIR/runs.jsonl"
+        )
     chosen = filter_tasks(benchmark, request.task_tags, request.complexity, request.filter)
     chosen = _only(chosen, request.task_ids) if request.task_ids else chosen
     return _with_parts_of(chosen) if chosen.parts else chosen, folder
@@ -344,6 +349,8 @@ def _file(written: str, folder: Path) -> Path | None:
 
 
 CUSTOM = "custom"
+RECORDED = "inspect-log"
+"""The kind of imports whose tasks are for the runs that came with them."""
 
 
 def scorer_digests(scorings: Iterable[TaskScoring], folder: Path | None) -> dict[str, str]:
