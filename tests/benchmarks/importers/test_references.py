@@ -112,7 +112,6 @@ def test_evals_of_a_skill_become_criteria_with_their_files(tmp_path: Path) -> No
     [
         ({"skill_name": "x", "evals": []}, "nothing to import: it holds no entries"),
         ({"skill_name": "x", "evals": {"id": 1}}, "evals: expected a list of entries under this key"),
-        ([{"scenario": "x", "context": []}], "nothing to import: the only entry was skipped, because"),
     ],
 )
 def test_a_file_that_is_known_by_its_keys_is_told_what_it_lacks(tmp_path: Path, document: Any, message: str) -> None:
@@ -142,6 +141,11 @@ def test_a_file_that_is_known_by_its_keys_is_told_what_it_lacks(tmp_path: Path, 
 def test_what_cannot_be_scored_is_skipped_and_what_is_malformed_refused(tmp_path: Path, row: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         only(tmp_path, row)
+
+
+def test_a_golden_with_a_scenario_alone_is_known(tmp_path: Path) -> None:
+    (tmp_path / "goldens.json").write_text(json.dumps([{"scenario": "Ann wants a ticket", "context": []}]))
+    assert import_tasks(tmp_path / "goldens.json").kind.name == "deepeval"
 
 
 def test_a_conversational_golden_has_a_simulated_user(tmp_path: Path) -> None:
