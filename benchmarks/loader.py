@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from eval_skills.benchmarks.importers import is_case, is_foreign, read_suite
 from eval_skills.benchmarks.importers.archive import LOG_SUFFIX
+from eval_skills.benchmarks.importers.langsmith_api import refuse_dataset
 from eval_skills.benchmarks.importers.tables import TABLE_SUFFIXES, WORKBOOKS
 from eval_skills.benchmarks.locations import folder_of, locate
 from eval_skills.core.documents.loading import holds_lines, read_document, read_json_lines, validate
@@ -46,7 +47,9 @@ def load_benchmark(
     Raises:
         InputError: there is no such benchmark; it is malformed; it has no tasks; or a task's scorer is unknown, lacks what it
             compares with, or does not know an option. The message names the file and the place (``tasks[3].evaluator``).
+        UsageError: it is ``dataset:NAME``, and nothing is fetched here.
     """
+    refuse_dataset(id_or_path)
     file = locate(id_or_path, benchmarks_dir=benchmarks_dir)
     if file.is_dir() or file.suffix.lower() == ".toml":
         return _imported(file, settings, scorings, skip_unreadable)
@@ -71,8 +74,9 @@ def load_tasks(
     `columns` are ``TARGET=COLUMN`` pairs that say which column is what.
 
     Raises:
-        InputError: as `load_benchmark`.
+        InputError, UsageError: as `load_benchmark`.
     """
+    refuse_dataset(path)
     file = Path(path)
     if columns or file.is_dir() or file.suffix.lower() in (*TABLE_SUFFIXES, *WORKBOOKS, LOG_SUFFIX):
         return _taken(file, columns, settings, scorings)
@@ -81,6 +85,18 @@ def load_tasks(
         return read(file, settings=settings, scorings=scorings)
     _check_tasks(benchmark, file, settings, scorings)
     return benchmark
+
+
+def load_benchmark_or_tasks(id_or_path: str | Path, *, benchmarks_dir: Path | None = None) -> Benchmark:
+    """What `load_benchmark` reads, and of a file what `load_tasks` does: for those who look at tasks without running them.
+
+    Raises:
+        InputError, UsageError: as `load_benchmark`.
+    """
+    path = Path(id_or_path)
+    if path.is_file() and path.suffix.lower() != ".toml":
+        return load_tasks(path)
+    return load_benchmark(id_or_path, benchmarks_dir=benchmarks_dir)
 
 
 def checked_benchmark(

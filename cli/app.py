@@ -152,10 +152,18 @@ def _launch(
 
 def call_app(arguments: Sequence[str]) -> int:
     """The exit code of the command that `arguments` call; what goes wrong is raised."""
-    if called := next((name for name in arguments if name in app), None):
-        command = app[called]
-        command.help = None if command.default_command else command.help  # not the line of the list: its docstring
+    _show_docstring(app, arguments)
     return app.meta(arguments, exit_on_error=False, print_error=False, console=help_console()) or 0
+
+
+def _show_docstring(group: App, arguments: Sequence[str]) -> None:
+    """The help of the command that is called is its docstring, not the line that its list has of it."""
+    if called := next((name for name in arguments if name in group), None):
+        command = group[called]
+        if command.default_command is None:
+            _show_docstring(command, arguments[arguments.index(called) + 1 :])
+        else:
+            command.help = None
 
 
 def help_console() -> Console | None:

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from inspect import isawaitable
+from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from eval_skills.core.errors import InputError
@@ -49,12 +50,14 @@ class _FunctionScorer:
 
 @dataclass(frozen=True, slots=True)
 class ScorerEntry:
-    """A registered scorer: its names, the class or function behind it, and the options that a benchmark may write."""
+    """A registered scorer: its names, the class or function behind it, the options that a benchmark may write, and the `folder`
+    whose files make its verdicts, where that is more than the file that defines it."""
 
     name: str
     aliases: tuple[str, ...]
     target: Callable[..., Any]
     options: Options
+    folder: Path | None = None
 
     def build(self, options: dict[str, Any]) -> Scorer:
         """The scorer with these options, which have been checked."""
@@ -67,20 +70,21 @@ class ScorerEntry:
 _entries: dict[str, ScorerEntry] = {}
 
 
-def scorer(name: str, *, aliases: tuple[str, ...] = ()) -> Callable[[Decorated], Decorated]:
+def scorer(name: str, *, aliases: tuple[str, ...] = (), folder: Path | None = None) -> Callable[[Decorated], Decorated]:
     """Register a class or function as the scorer `name`.
 
     A class is built with the options as keyword arguments and has a method ``score(response)``; a function takes the response
     first and its options as further parameters. Either may be asynchronous. Parameters named `task` or `settings` are filled in
     with the EvalTask and the ScoringSettings; those named like a field of `expectedOutput` are taken from there when
-    ``evaluator`` does not give them. Annotations are enforced when a benchmark is loaded.
+    ``evaluator`` does not give them. Annotations are enforced when a benchmark is loaded. A run records the digest of the file
+    that defines the scorer, or where it is given of the `folder` with all that makes the verdicts.
 
     Raises:
         ValueError: the name or an alias is taken.
     """
 
     def register(target: Decorated) -> Decorated:
-        entry = ScorerEntry(name, tuple(aliases), target, options_of(target))
+        entry = ScorerEntry(name, tuple(aliases), target, options_of(target), folder)
         for known in (name, *aliases):
             if known in _entries:
                 raise ValueError(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from eval_skills.benchmarks.importers.columns import parse_columns, with_targets
 from eval_skills.benchmarks.importers.kinds import Kind, find_kind, kind_of
-from eval_skills.benchmarks.importers.langsmith_api import fetched_dataset, names_dataset
+from eval_skills.benchmarks.importers.langsmith_api import fetched_dataset, names_dataset, refuse_dataset
 from eval_skills.benchmarks.importers.rows import Row, Skip, Task
 from eval_skills.benchmarks.importers.source import Source, open_source
 from eval_skills.core.documents.loading import validate
-from eval_skills.core.errors import InputError, UsageError
+from eval_skills.core.errors import InputError
 from eval_skills.core.fingerprint import digest_of_json
 from eval_skills.core.models import Benchmark, EvalTask
 from eval_skills.core.text import one_line, plural
@@ -109,12 +108,10 @@ def import_tasks(
 
 
 def _opened(path: str | Path, kind: str | None, split: str | None) -> Source:
-    if not names_dataset(path):
-        return open_source(Path(path), split=split)
-    if kind != "langsmith":
-        command = f"eval-skills benchmarks import langsmith {shlex.quote(str(path))} --output DIR"
-        raise UsageError(f"{path}: no such file; data sets of LangSmith are fetched by {command}")
-    return fetched_dataset(path, split=split)
+    if kind == "langsmith" and names_dataset(path):
+        return fetched_dataset(path, split=split)
+    refuse_dataset(path)
+    return open_source(Path(path), split=split)
 
 
 def _kind(name: str | None, source: Source, mapped: Mapping[str, str]) -> Kind:
@@ -169,8 +166,10 @@ def _first_text(asked: Any) -> str | None:
 def _nothing(rows: Iterable[Row], skipped: Mapping[str, list[str]]) -> str:
     if not skipped:
         return "nothing to import: it holds no entries"
-    reasons = "; ".join(f"{len(places)} because {reason}" for reason, places in skipped.items())
-    return f"nothing to import: all {len(list(rows)):,} entries were skipped, {reasons}"
+    if (count := len(list(rows))) == 1:
+        return f"nothing to import: the only entry was skipped, because {next(iter(skipped))}"
+    reasons = "; ".join(f"{len(places):,} because {reason}" for reason, places in skipped.items())
+    return f"nothing to import: all {count:,} entries were skipped, {reasons}"
 
 
 def _benchmark(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,16 @@ _KEPT = ("id", "inputs", "outputs", "metadata")
 def names_dataset(path: str | Path) -> bool:
     """Whether this is ``dataset:NAME``, and no file of that name."""
     return str(path).startswith(PREFIX) and not Path(path).exists()
+
+
+def refuse_dataset(path: str | Path) -> None:
+    """Raises UsageError for ``dataset:NAME`` where files are read and nothing is fetched."""
+    if names_dataset(path):
+        command = f"eval-skills benchmarks import langsmith {shlex.quote(str(path))} --output DIR"
+        raise UsageError(
+            f"{path}: this is a data set of a LangSmith account, and no file of that name is here; fetch it once with "
+            f"{command}, and name DIR/benchmark.json in its place"
+        )
 
 
 def fetched_dataset(path: str | Path, *, split: str | None = None) -> Source:

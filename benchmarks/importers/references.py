@@ -27,7 +27,8 @@ def is_deepeval(source: Source) -> bool:
     """Whether the entries are goldens of deepeval."""
     keys = source.keys
     single = "input" in keys and bool(keys & {"expected_output", "actual_output", "expected_tools", "retrieval_context"})
-    return single or ("scenario" in keys and bool(keys & {"expected_outcome", "user_description"}))
+    talk = {"scenario", "expected_outcome", "user_description", "context", "turns", "name", "comments", "additional_metadata"}
+    return single or ("scenario" in keys and (bool(keys & {"expected_outcome", "user_description"}) or keys <= talk))
 
 
 def deepeval_task(row: Row, source: Source) -> Task:
@@ -84,7 +85,7 @@ def is_ragas(source: Source) -> bool:
 def ragas_task(row: Row, source: Source) -> Task:
     """A sample whose reference a model compares with the answer; recorded responses and contexts are left out."""
     if isinstance(row.data.get("user_input"), list):
-        raise Skip("it is a conversation of several turns, which cannot be evaluated yet")
+        raise Skip("it is a conversation of several turns, which this import does not read")
     question = row.text("user_input" if "user_input" in row.data else "question")
     if (key := row.first("reference", "ground_truth", "ground_truths")) is None:
         raise Skip("it has no reference answer")
@@ -166,7 +167,8 @@ def inspect_task(row: Row, source: Source) -> Task:
 def is_agent_skills(source: Source) -> bool:
     """Whether it is the ``evals.json`` of an Agent Skill."""
     evals = source.document.get("evals") if isinstance(source.document, dict) else None
-    return isinstance(evals, list) and bool(evals) and isinstance(evals[0], dict) and "prompt" in evals[0]
+    prompted = isinstance(evals, list) and bool(evals) and isinstance(evals[0], dict) and "prompt" in evals[0]
+    return prompted or (evals is not None and "skill_name" in source.keys)
 
 
 def agent_skills_entries(source: Source) -> list[Row]:
@@ -213,7 +215,7 @@ def mt_bench_task(row: Row, source: Source) -> Task:
     if not turns:
         raise row.refusal("the list is empty", "turns")
     if len(turns) > 1:
-        source.say("only first turns are asked: conversations of several turns cannot be evaluated yet")
+        source.say("only first turns are asked: this import does not read the later ones")
     reference = row.texts("reference") if row.has("reference") else []
     return {
         "id": row.text("question_id"),

@@ -14,6 +14,7 @@ from eval_skills.benchmarks.importers.archive import LOG_SUFFIX, read_json_log, 
 from eval_skills.benchmarks.importers.python_literals import listed_literals
 from eval_skills.benchmarks.importers.rows import Row, row_of
 from eval_skills.benchmarks.importers.tables import ARROW_SUFFIXES, TABLE_SUFFIXES, Cells, read_cells, read_table
+from eval_skills.core.documents.aliases import refuse_cycles
 from eval_skills.core.documents.loading import LINES_SUFFIXES, holds_lines, numbered_json_lines, read_document, read_text
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.text import nearest, plural
@@ -253,7 +254,12 @@ def _read_document(file: Path) -> Any:
             log = None  # `read_document` says what is wrong, and where
         if log is not None:
             return log
-    return read_document(file)
+    document = read_document(file)
+    try:
+        refuse_cycles(document)
+    except InputError as error:
+        raise InputError(error.message, source=file, path=error.path) from None
+    return document
 
 
 def _name_of(file: Path) -> str:

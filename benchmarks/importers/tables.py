@@ -86,6 +86,11 @@ def rows_of_cells(path: Path, cells: Cells) -> list[Row]:
 
 
 def _check_names(path: Path, names: list[str]) -> None:
+    if len(names) == 1 and (other := next((sign for sign in (";", "\t", "|") if sign in names[0]), None)):
+        sign = "tabs" if other == "\t" else f"{other!r}"
+        raise InputError(
+            f"the header is one cell, with {sign} in it; separate cells by commas, or by tabs in a .tsv file", source=path
+        )
     if "" in names:
         raise InputError(f"column {names.index('') + 1} of the header has no name", source=path)
     if twice := next((name for name, count in Counter(names).items() if count > 1), None):

@@ -71,7 +71,9 @@ def list_benchmarks(
 
 @benchmarks_app.command
 def show(
-    benchmark: Annotated[str, Own("names the one to show"), Parameter(help="Id, or path of a benchmark file or folder")],
+    benchmark: Annotated[
+        str, Own("names the one to show"), Parameter(help="Id, or path of a benchmark file or folder, or of a file of tasks")
+    ],
     /,
     *,
     tag: Tags = None,
@@ -82,18 +84,18 @@ def show(
     """Show a benchmark and its tasks.
 
     How many tasks are of each complexity and have each tag, and of each task: its evaluator, its tags, how complex it is, and
-    what it asks.
+    what it asks. A file may also be what --tasks of eval reads: a list of tasks, or another program's suite.
 
     Example: eval-skills benchmarks show coding-easy
 
     Example: eval-skills benchmarks show coding-easy --complexity simple medium
     """
-    from eval_skills.benchmarks import filter_tasks, load_benchmark
+    from eval_skills.benchmarks import filter_tasks, load_benchmark_or_tasks
     from eval_skills.cli.output.benchmarks import show_benchmark
 
     _check_complexity(complexity)
     folder = benchmarks_folder(benchmarks_dir)
-    found = load_benchmark(benchmark, benchmarks_dir=folder)
+    found = load_benchmark_or_tasks(benchmark, benchmarks_dir=folder)
     _remark_on_shadowing(benchmark, found, folder)
     show_benchmark(filter_tasks(found, tag or [], complexity or [], fields or []))
     return 0
@@ -157,9 +159,15 @@ def import_benchmark(
     return 0
 
 
-benchmarks_app.command("eval_skills.cli.commands.benchmark_tasks.lint:lint_command", name="lint")
-benchmarks_app.command("eval_skills.cli.commands.benchmark_tasks.generate:generate_command", name="generate")
-benchmarks_app.command("eval_skills.cli.commands.benchmark_tasks.review:review_command", name="review")
+TASKS = {
+    "lint": "Check the tasks of benchmarks, before a skill is asked any of them.",
+    "generate": "Make drafts of tasks for a skill: from its schemas, from what it was asked before, or by a model.",
+    "review": "Walk through generated tasks that nobody has reviewed: accept, change, skip or delete each.",
+}
+"""Commands about tasks, whose modules are imported when they are called, and what the list of commands says of each."""
+
+for _name, _help in TASKS.items():
+    benchmarks_app.command(f"eval_skills.cli.commands.benchmark_tasks.{_name}:{_name}_command", name=_name, help=_help)
 
 
 def _check_complexity(given: list[str] | None) -> None:

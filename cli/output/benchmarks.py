@@ -9,14 +9,14 @@ from rich.text import Text
 
 from eval_skills.benchmarks import count_complexity, count_tags
 from eval_skills.cli.context import current, print_json, printable
+from eval_skills.core.models import Benchmark, EvalTask
 from eval_skills.core.models.evaluators import described
+from eval_skills.core.text import plural
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from eval_skills.benchmarks.importers.importing import Imported
-    from eval_skills.core.text import plural
-from eval_skills.core.models import Benchmark, EvalTask
 
 NOT_RATED = "unrated"
 """What stands for the complexity of tasks that say none."""

@@ -12,6 +12,7 @@ from typing import Any, NoReturn, TypeVar
 from pydantic import ValidationError
 from pydantic_core import to_json
 
+from eval_skills.core.documents.aliases import refuse_growth
 from eval_skills.core.documents.validation_errors import path_of, problems_in
 from eval_skills.core.errors import InputError
 from eval_skills.core.models.base import Model
@@ -29,7 +30,8 @@ def read_document(path: Path) -> Any:
 
     Raises:
         InputError: the file is missing, unreadable, larger than 64 MiB, not UTF-8, or not valid; the message has line and column.
-            A key that is given twice, NaN, Infinity and numbers beyond a float are refused too: they hide a mistake.
+            A key that is given twice, NaN, Infinity and numbers beyond a float are refused too: they hide a mistake. So is YAML
+            whose anchors stand for more than a million parts.
     """
     text = read_text(path)
     try:
@@ -49,7 +51,7 @@ def holds_lines(path: Path) -> bool:
     """Whether a file is JSON Lines, by its ending; a ``.json`` file is where its first line is an object and others follow."""
     if path.suffix.lower() in LINES_SUFFIXES:
         return True
-    if path.suffix.lower() != ".json":
+    if path.suffix.lower() != ".json" or not path.is_file():  # a pipe would be waited for
         return False
     try:
         with path.open("rb") as content:
@@ -209,6 +211,8 @@ def _parse_yaml(text: str) -> Any:
         def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
             seen: set[Hashable] = set()
             for key_node, _ in node.value:
+                if key_node.tag == "tag:yaml.org,2002:merge":  # ``<<``: what it merges gives way to the keys beside it
+                    continue
                 key = self.construct_object(key_node, deep=True)
                 if not isinstance(key, Hashable):
                     raise ValueError(f"a key must be text (line {key_node.start_mark.line + 1})")
@@ -223,7 +227,10 @@ def _parse_yaml(text: str) -> Any:
 
     Loader.add_constructor("tag:yaml.org,2002:float", Loader.construct_yaml_float)
     try:
-        return yaml.load(text, Loader)  # noqa: S506 - a subclass of SafeLoader
+        document = yaml.load(text, Loader)  # noqa: S506 - a subclass of SafeLoader
+        if "&" in text and "*" in text:
+            refuse_growth(document)
+        return document
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""

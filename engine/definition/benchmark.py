@@ -129,6 +129,11 @@ def resolve_benchmark(
             skip_unreadable=request.skip_unreadable,
         )  # fmt: skip
         folder = benchmark_folder(request.benchmark, benchmarks_dir=directory)
+    if benchmark.metadata.get("importedAs") == RECORDED and not request.traces:
+        raise UsageError(
+            f"{benchmark.id} comes from a log of Inspect: its tasks only hold how its own runs were scored, so no skill can "
+            "answer them; have these runs written by benchmarks import inspect-log LOG -o DIR, and give --traces DIR/runs.jsonl"
+        )
     chosen = filter_tasks(benchmark, request.task_tags, request.complexity, request.filter)
     chosen = _only(chosen, request.task_ids) if request.task_ids else chosen
     return _with_parts_of(chosen) if chosen.parts else chosen, folder
@@ -344,11 +349,13 @@ def _file(written: str, folder: Path) -> Path | None:
 
 
 CUSTOM = "custom"
+RECORDED = "inspect-log"
+"""The kind of imports whose tasks are for the runs that came with them."""
 
 
 def scorer_digests(scorings: Iterable[TaskScoring], folder: Path | None) -> dict[str, str]:
-    """By the name of every scorer that these tasks need, the digest of the file that defines it; of several evaluators that
-    make one verdict also that of ``set``.
+    """By the name of every scorer that these tasks need, the digest of the file that defines it, or of the folder that it says
+    makes its verdicts; of several evaluators that make one verdict also that of ``set``.
 
     That of ``custom`` also covers the Python files in the benchmark's `folder`, which are the code that it runs.
     """
@@ -372,7 +379,8 @@ def custom_files(scorings: Iterable[TaskScoring], folder: Path) -> dict[str, str
 
 
 def _scorer_digest(name: str, own: Mapping[str, str] | None) -> str:
-    code = _code(find_scorer(name).target)
+    entry = find_scorer(name)
+    code = _code(entry.target) if entry.folder is None else digest_of_folder(entry.folder)
     return code if name != CUSTOM or own is None else digest_of_json({"scorer": code, "own": own})
 
 

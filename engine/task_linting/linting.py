@@ -9,8 +9,8 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from eval_skills.benchmarks import benchmark_folder, load_benchmark, load_tasks
-from eval_skills.benchmarks.locations import folder_of, shadowing_remarks
+from eval_skills.benchmarks import benchmark_folder, load_benchmark_or_tasks
+from eval_skills.benchmarks.locations import shadowing_remarks
 from eval_skills.core.models import Benchmark
 from eval_skills.core.store import Store
 from eval_skills.core.text import plural
@@ -34,7 +34,8 @@ def lint(
     Raises:
         InputError: it cannot be read, or a task in it is malformed.
     """
-    benchmark, folder = _read(given, benchmarks_dir)
+    benchmark = load_benchmark_or_tasks(given, benchmarks_dir=benchmarks_dir)
+    folder = benchmark_folder(given, benchmarks_dir=benchmarks_dir)
     settings = ScoringSettings(allow_custom_code=True, benchmark_folder=folder, default_evaluator=evaluator)
     found = asyncio.run(_of_expectations(benchmark, settings))
     stored = None if store is None else StoredItems.of(store, benchmark, folder)
@@ -54,14 +55,6 @@ def lint(
             *remarks,
         ],
     )
-
-
-def _read(given: str, benchmarks_dir: Path | None) -> tuple[Benchmark, Path | None]:
-    path = Path(given)
-    if path.is_file() and path.suffix.lower() != ".toml":
-        return load_tasks(path), folder_of(path)
-    benchmark = load_benchmark(given, benchmarks_dir=benchmarks_dir)
-    return benchmark, benchmark_folder(given, benchmarks_dir=benchmarks_dir)
 
 
 class _Found:

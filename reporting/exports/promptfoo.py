@@ -20,7 +20,11 @@ def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> 
     """Each skill is a provider, each task and run a test, and each item a result.
 
     promptfoo knows no result without a score: an item that ended in an error has 0 there, marked as an error, not as a failed
-    assertion. Latency and cost that are not known are left out.
+    assertion. Latency and cost that are not known are left out, and so are tokens that no item of a skill reports. For the sums
+    of cost and latency, and of the tokens of all skills, the format needs a number: what is not known counts as 0 there.
+
+    Source: promptfoo's ``src/types/index.ts`` (``PromptMetricsSchema``, ``EvaluateStats``) and ``src/types/shared.ts``
+    (``BaseTokenUsageSchema``).
 
     Raises:
         UsageError: the reports hold figures only.
@@ -99,7 +103,7 @@ def _prompt(report: SkillCompletionReport) -> dict[str, Any]:
             "assertPassCount": counts["successes"],
             "assertFailCount": counts["failures"],
             "totalLatencyMs": sum(item.latency_ms or 0 for item in items),
-            "tokenUsage": _all_tokens([report]),
+            "tokenUsage": _known_tokens(report),
             "namedScores": {},
             "namedScoresCount": {},
             "cost": report.token_cost.estimated_usd or 0,
@@ -121,8 +125,14 @@ def _tokens(item: TaskResult) -> dict[str, int]:
     return {**told, "total": sum(told.values())} if told else {}
 
 
+def _known_tokens(report: SkillCompletionReport) -> dict[str, int]:
+    """The tokens of a skill, without those that no item reports."""
+    used = [_tokens(item) for item in report.task_results]
+    names = dict.fromkeys(name for each in used for name in each)
+    return {name: sum(each.get(name, 0) for each in used) for name in names} | {"numRequests": len(used)}
+
+
 def _all_tokens(reports: Sequence[SkillCompletionReport]) -> dict[str, int]:
-    used = [_tokens(item) for report in reports for item in report.task_results]
-    return {name: sum(each.get(name, 0) for each in used) for name in ("prompt", "completion", "total")} | {
-        "cached": 0, "numRequests": len(used),
-    }  # fmt: skip
+    """The tokens of all skills, of which the format leaves none out."""
+    found = [_known_tokens(report) for report in reports]
+    return {name: sum(each.get(name, 0) for each in found) for name in ("prompt", "completion", "total", "cached", "numRequests")}

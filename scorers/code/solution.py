@@ -1,9 +1,9 @@
 """The program that holds a solution: it runs the code, and calls what it defines when it is asked to. Standard library only.
 
 It reads and writes values as JSON, each after its length: whatever the solution sends, reading it gives plain data or an error.
-First come the programs that the answer may mean, each with what is executed before it; the first that compiles is loaded, and the
-answer is the names of all that can be called, or what loading raised. Then come calls: a name, arguments and keyword arguments;
-the answer is what was returned, as plain data, or the error that was raised.
+It says first that it runs. Then come the programs that the answer may mean, each with what is executed before it; the first that
+compiles is loaded, and the answer is the names of all that can be called, or what loading raised. Then come calls: a name,
+arguments and keyword arguments; the answer is what was returned, as plain data, or the error that was raised.
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ import resource
 import types
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
+
+RUNS = "runs"
+"""What it says before it is asked anything."""
 
 MAX_BYTES = 16_000_000
 MAX_PARTS = 1_000_000
@@ -38,8 +41,10 @@ def main() -> None:
     """Answer until there is nothing more to read."""
     asked, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    for stream in (1, 2):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
     resource.setrlimit(resource.RLIMIT_NPROC, (MAX_PROCESSES, MAX_PROCESSES))
+    send(answers, RUNS)  # before anything of the solution does: what fails from here on is its own matter
     programs = receive(asked)
     names: dict[str, Any] = {"__name__": "solution"}
     send(answers, _tried(lambda: _loaded(programs, names)))

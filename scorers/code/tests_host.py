@@ -1,6 +1,7 @@
 """The program that runs the tests of a task against a solution in another process. Standard library only.
 
-Request, a line of JSON on standard input: ``{"entryPoint", "prompt", "setup", "test", "programs"}``. Answer, a line of JSON:
+Request, a line of JSON on standard input: ``{"entryPoint", "prompt", "setup", "test", "programs"}``. The first line of the answer
+is ``started``, or ``no solution`` where the process of the solution has not said that it runs. The second is JSON:
 ``{"passed": true}``, ``{"failed": message}`` or ``{"broken": message}`` where the tests themselves cannot be run.
 
 The solution is reached through two pipes, whose numbers are the arguments. Its functions are called there, and nothing of it runs
@@ -19,7 +20,7 @@ from collections.abc import Callable
 from typing import Any
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from solution import plain, receive, send  # type: ignore[import-not-found]
+from solution import RUNS, plain, receive, send  # type: ignore[import-not-found]
 
 
 class SolutionEnded(BaseException):
@@ -29,12 +30,18 @@ class SolutionEnded(BaseException):
 def main() -> None:
     """Answer the request."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)
-    answers.write(json.dumps(_verdict(json.loads(sys.stdin.readline()), *map(int, sys.argv[1:3]))) + "\n")
+    solution = Solution(*map(int, sys.argv[1:3]))
+    runs = solution.runs()
+    answers.write("started\n" if runs else "no solution\n")
+    answers.flush()
+    for stream in (1, 2):  # what tests print is for nobody, and must not fill a pipe
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
+    if runs:
+        answers.write(json.dumps(_verdict(json.loads(sys.stdin.readline()), solution)) + "\n")
     answers.close()
 
 
-def _verdict(request: dict[str, Any], calls: int, returned: int) -> dict[str, Any]:
+def _verdict(request: dict[str, Any], solution: Solution) -> dict[str, Any]:
     names: dict[str, Any] = {"__name__": "tests"}
     try:
         if request["prompt"]:  # its helpers are those that the tests use
@@ -42,7 +49,6 @@ def _verdict(request: dict[str, Any], calls: int, returned: int) -> dict[str, An
         exec(compile(request["setup"], "setup", "exec"), names)  # noqa: S102
     except BaseException as error:  # noqa: BLE001 - whatever they raise, the task is at fault
         return {"broken": f"{type(error).__name__}: {error}"}
-    solution = Solution(calls, returned)
     try:
         found = solution.load(request["programs"])
     except SolutionEnded as error:
@@ -140,6 +146,13 @@ class Solution:
     def __init__(self, calls: int, returned: int) -> None:
         self._calls, self._returned = os.fdopen(calls, "wb"), os.fdopen(returned, "rb")
         self.ended = ""
+
+    def runs(self) -> bool:
+        """Whether the process says that it runs, as it does before it is asked anything."""
+        try:
+            return bool(receive(self._returned) == RUNS)
+        except (OSError, ValueError):
+            return False
 
     def load(self, programs: list[list[str]]) -> dict[str, Any]:
         """The names that can be called, or what loading raised."""

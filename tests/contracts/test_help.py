@@ -323,6 +323,14 @@ def test_the_list_says_what_the_command_itself_says(name: str, line: str, help_o
         assert described((name,)).splitlines()[0] == line
 
 
+@pytest.mark.parametrize("group", sorted({command[0] for command in OPTIONS if len(command) > 1}))
+def test_the_list_of_a_group_says_what_each_of_its_commands_does(group: str, help_of: Callable[..., str]) -> None:
+    listed = help_of(group)
+    for command in (command for command in OPTIONS if command[0] == group and len(command) == 2):
+        sentence = " ".join(described(command).split("\n\n")[0].replace("`", "").split())
+        assert f" {command[1]} {sentence} " in listed
+
+
 def test_no_group_of_commands_is_longer_than_ten_lines(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

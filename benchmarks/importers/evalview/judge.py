@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from eval_skills.benchmarks.importers.evalview.case import Case
 from eval_skills.benchmarks.importers.evalview.config import SuiteDefaults
+from eval_skills.benchmarks.importers.evalview.task import JUDGE
 from eval_skills.core.errors import InputError
 
 JudgeIs = Literal["named", "not named", "unknown"]
@@ -26,10 +27,10 @@ UNJUDGED = (
 
 
 def completed(task: dict[str, Any], case: Case, defaults: SuiteDefaults, judge: JudgeIs) -> dict[str, Any]:
-    """The task's data with what the suite says for all of its cases, and with a model as its evaluator where one judges.
+    """The task's data with what the suite says for all of its cases, and with a model that judges where it needs one.
 
     Raises:
-        InputError: nothing of the answer would be scored, or the case asks for two evaluators; `path` names the key.
+        InputError: nothing of the answer would be scored; `path` names the key.
     """
     weights = {**defaults.weights, **(task.get("weights") or {})}
     timeout = {"timeout_ms": round(defaults.timeout_s * 1000) or 1} if defaults.timeout_s and "timeout_ms" not in task else {}
@@ -47,17 +48,9 @@ def is_unjudged(task: dict[str, Any], case: Case, judge: JudgeIs) -> bool:
 
 
 def _evaluator(task: dict[str, Any], case: Case, judge: JudgeIs) -> dict[str, Any] | None:
-    criteria = case.expected.output.criteria
-    if scorers := _scored_by(task):
-        if criteria:
-            message = f"given beside what the scorer {scorers[0]!r} checks, and a task has one evaluator; keep one"
-            raise InputError(message, path="expected.output.criteria")
+    if _scored_by(task) or case.thresholds.min_score is None or judge == "not named":
         return None
-    if criteria:
-        return {"type": "llm_judge", "criteria": criteria}
-    if case.thresholds.min_score is None or judge == "not named" or (judge == "unknown" and _expects(task)):
-        return None
-    return {"type": "llm_judge", "criteria": list(QUALITY)}
+    return None if judge == "unknown" and _expects(task) else {"type": JUDGE, "criteria": list(QUALITY)}
 
 
 def _scored_by(task: dict[str, Any]) -> list[str]:

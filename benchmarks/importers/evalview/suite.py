@@ -13,6 +13,7 @@ from eval_skills.benchmarks.importers.evalview.config import SuiteDefaults, suit
 from eval_skills.benchmarks.importers.evalview.files import OTHERS, document_of, files_in, other_kind, with_line
 from eval_skills.benchmarks.importers.evalview.judge import UNJUDGED, JudgeIs, completed, is_unjudged
 from eval_skills.benchmarks.importers.evalview.task import slug, task_of, unsupported
+from eval_skills.core.documents.aliases import refuse_cycles
 from eval_skills.core.documents.loading import validate
 from eval_skills.core.errors import InputError
 from eval_skills.core.fingerprint import digest_of_json
@@ -100,33 +101,12 @@ def _read(file: Path, document: Any, defaults: SuiteDefaults, judge: JudgeIs) ->
     if not isinstance(document, dict):
         raise InputError("not an EvalView test case: the file must be a mapping with name and input", source=file)
     try:
-        _refuse_cycles(document)
+        refuse_cycles(document)
         case = validate(Case, document)
         task = completed(task_of(case, file.stem), case, defaults, judge)
         return _Read(file, document, case, validate(EvalTask, task), is_unjudged(task, case, judge))
     except InputError as error:
         raise with_line(error, file) from None
-
-
-def _refuse_cycles(document: dict[str, Any]) -> None:
-    """YAML lets a part contain itself; no test case means that, and walking through it would never end."""
-    above: dict[int, None] = {}
-    rest: list[tuple[Any, str, bool]] = [(document, "", False)]
-    done: set[int] = set()
-    while rest:
-        part, path, left = rest.pop()
-        if left:
-            above.pop(id(part))
-            done.add(id(part))
-        elif id(part) in above:
-            raise InputError("this part contains itself (a YAML anchor used inside its own value); write it out", path=path)
-        elif isinstance(part, dict | list) and id(part) not in done:
-            above[id(part)] = None
-            rest.append((part, path, True))
-            inside = part.items() if isinstance(part, dict) else enumerate(part)
-            rest += [
-                (each, f"{path}[{key}]" if isinstance(part, list) else f"{path}.{key}".lstrip("."), False) for key, each in inside
-            ]
 
 
 def _told_apart(found: _Files) -> list[_Read]:

@@ -19,6 +19,7 @@ COMPLEXITIES: dict[Difficulty, Complexity] = {
     "hard": "complex",
     "expert": "very_complex",
 }
+JUDGE = "llm_judge"
 KEPT = ("meta", "gate", "generated", "mocks")
 """What means nothing here and is kept in the task's metadata. Nothing that says how to call the agent is: it may hold secrets."""
 
@@ -37,8 +38,8 @@ def task_of(case: Case, fallback: str) -> dict[str, Any]:
         "id": slug(case.name) or slug(fallback) or "case",
         "description": case.description or case.name,
         "input_data": case.input.model_dump(exclude_none=True) if case.input and not case.turns else None,
-        "turns": [_turn(turn, case.adapter_config.sequence_mode) for turn in case.turns] if case.turns else None,
-        **_scored_by(case.expected, case.checks),
+        "turns": [_turn(turn, case) for turn in case.turns] if case.turns else None,
+        **_scored_by(case.expected, case.checks, by_score=case.thresholds.min_score is not None),
         "expected": _expected(case.expected, case.adapter_config.sequence_mode),
         "thresholds": case.thresholds.model_dump(include={"min_score", "max_cost", "max_latency"}, exclude_none=True),
         "weights": _weights(case),
@@ -51,12 +52,12 @@ def task_of(case: Case, fallback: str) -> dict[str, Any]:
     return {name: value for name, value in task.items() if value is not None}
 
 
-def _turn(turn: CaseTurn, sequence_mode: SequenceMode) -> dict[str, Any]:
+def _turn(turn: CaseTurn, case: Case) -> dict[str, Any]:
     expected = turn.expected or CaseExpected()
     check = _own_hallucination(expected)
     given = {
-        **_scored_by(expected),
-        "expected": _expected(expected, sequence_mode),
+        **_scored_by(expected, by_score=case.thresholds.min_score is not None),
+        "expected": _expected(expected, case.adapter_config.sequence_mode),
         "checks": {"hallucination": check.model_dump()} if check else None,
     }
     return {"input": turn.asked, **{name: value for name, value in given.items() if value is not None}}
@@ -137,10 +138,19 @@ def _expected(expected: CaseExpected, sequence_mode: SequenceMode) -> dict[str, 
     return filled | ({"sequence_mode": sequence_mode} if sequence else {}) if filled else None
 
 
-def _scored_by(expected: CaseExpected, checks: CaseChecks | None = None) -> dict[str, Any]:
-    """What scores the answer: one evaluator, or several that must all pass."""
+def _scored_by(expected: CaseExpected, checks: CaseChecks | None = None, *, by_score: bool = False) -> dict[str, Any]:
+    """What scores the answer: one evaluator, or several that must all pass.
+
+    Where the case's score decides (`by_score`), a mean could hide a check that fails, and checks that hold could lift what the
+    judge says of the output: so checks are required, and beside a judge its value alone is the score.
+    """
     found = list(evaluators(expected, checks).values())
-    return {"evaluators": found} if len(found) > 1 else {"evaluator": next(iter(found), None)}
+    if len(found) < 2:
+        return {"evaluator": next(iter(found), None)}
+    if by_score:
+        beside = {"required": True, "weight": 0} if any(each["type"] == JUDGE for each in found) else {"required": True}
+        found = [each if each["type"] == JUDGE else each | beside for each in found]
+    return {"evaluators": found}
 
 
 def evaluators(expected: CaseExpected, checks: CaseChecks | None = None) -> dict[str, dict[str, Any]]:
@@ -165,6 +175,8 @@ def evaluators(expected: CaseExpected, checks: CaseChecks | None = None) -> dict
             found["expected.safety"] = {"type": "safety", **({"kinds": kinds} if kinds else {})}
     elif checks and checks.safety:
         found["checks.safety"] = {"type": "safety"}
+    if output.criteria:
+        found["expected.output.criteria"] = {"type": JUDGE, "criteria": output.criteria}
     return found
 
 

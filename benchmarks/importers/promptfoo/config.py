@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -12,6 +13,7 @@ from eval_skills.benchmarks.importers.promptfoo.asserts import scored_by, share
 from eval_skills.benchmarks.importers.rows import Row, Skip, Task
 from eval_skills.benchmarks.importers.source import Source
 from eval_skills.benchmarks.importers.tables import TEXT_SUFFIXES, read_table
+from eval_skills.core.documents.aliases import refuse_cycles
 from eval_skills.core.documents.loading import LINES_SUFFIXES, numbered_json_lines, read_document
 from eval_skills.core.errors import InputError
 from eval_skills.core.text import excerpt
@@ -45,10 +47,10 @@ def promptfoo_entries(source: Source) -> list[Row]:
         if source.rows
         else list(_tests(config.get("tests"), source))
     )
-    rows = [made for row in found for made in _combinations(_merged(row, default, config))]
-    if len(rows) > _MOST_TESTS:
-        raise InputError(f"the lists of variables make {len(rows):,} tests; at most {_MOST_TESTS:,} are read", source=source.path)
-    return rows
+    merged = [_merged(row, default, config) for row in found]
+    if (count := sum(math.prod(map(len, _several(row).values())) for row in merged)) > _MOST_TESTS:
+        raise InputError(f"the lists of variables make {count:,} tests; at most {_MOST_TESTS:,} are read", source=source.path)
+    return [made for row in merged for made in _combinations(row)]
 
 
 def promptfoo_task(row: Row, source: Source) -> Task:
@@ -88,6 +90,8 @@ def _variables(row: Row) -> dict[str, Any]:
         raise row.refusal(f"expected an object of variables, got {excerpt(given, 80)}", "vars")
     if any(isinstance(value, str) and value.startswith("file://") for value in given.values()):
         raise Skip("one of its variables is read from a file")
+    if [] in given.values():
+        raise Skip("one of its variables is an empty list, which makes no test")
     return {str(name): value for name, value in given.items()}
 
 
@@ -147,6 +151,7 @@ def _tests_in(name: str, place: str, source: Source) -> Iterator[Row]:
         values = [(f"{path}:{number}", value) for number, value in numbered_json_lines(path)]
     else:
         document = read_document(path)
+        refuse_cycles(document)
         values = [
             (f"{path}: [{index}]", value) for index, value in enumerate(document if isinstance(document, list) else [document])
         ]
@@ -210,10 +215,19 @@ def _merged(row: Row, default: Mapping[str, Any], config: Mapping[str, Any]) -> 
     return Row(row.place, test)
 
 
+def _several(row: Row) -> dict[str, list[Any]]:
+    """The variables that are lists, by name; one without values is left as it is, and its test is skipped."""
+    variables = row.data.get("vars")
+    return (
+        {name: value for name, value in variables.items() if isinstance(value, list) and value}
+        if isinstance(variables, dict)
+        else {}
+    )
+
+
 def _combinations(row: Row) -> Iterator[Row]:
     """The test once for each combination of the values of variables that are lists."""
-    variables = row.data.get("vars")
-    several = {name: value for name, value in variables.items() if isinstance(value, list)} if isinstance(variables, dict) else {}
+    variables, several = row.data.get("vars"), _several(row)
     number = re.search(r"(\d+)\]?$", row.place)
     name = f"{'line' if ']' not in row.place else 'test'}-{number[1] if number else 1}"
     if not several:

@@ -168,7 +168,7 @@ def test_what_cannot_be_tested_over_a_pipe_is_skipped_and_a_function_named_like_
         ({**MMLU, "choices": "one", "answer": 0}, "at least two choices, got 1"),
         ({**MMLU, "choices": 5}, "choices: expected a list, got 5"),
         ({**MMLU, "question": ""}, "question: this key is missing or empty"),
-        ({**MMLU, "answer": None}, "all 1 entries were skipped, 1 because the right choice is not published"),
+        ({**MMLU, "answer": None}, "the only entry was skipped, because the right choice is not published"),
         ({**GAIA, "Level": 4}, "Level: expected 1, 2 or 3"),
         ({**GAIA, "Question": ["q"]}, "Question: expected text, got"),
         ({**SQUAD, "answers": "x"}, "answers: expected a list"),

@@ -92,7 +92,51 @@ def test_criteria_of_a_case_are_judged_by_a_model(tmp_path: Path, settings: dict
     assert benchmark.tasks[0].to_json()["evaluator"] == {"type": "llm_judge", "criteria": ["It rhymes."]}
 
 
-def test_criteria_beside_another_evaluator_are_refused(tmp_path: Path) -> None:
-    suite = suite_of(tmp_path, {"output": {"criteria": ["It rhymes."], "regex_patterns": ["x"]}})
-    with pytest.raises(InputError, match=r"1\.yaml:1: expected\.output\.criteria: given beside .* 'regex'"):
-        load_benchmark(suite, settings=NAMED)
+BOTH: dict[str, Any] = {"output": {"criteria": "It rhymes.", "regex_patterns": ["x"], "no_pii": True}}
+
+
+def test_criteria_are_judged_beside_what_else_is_checked_and_all_must_hold(tmp_path: Path) -> None:
+    task = load_benchmark(suite_of(tmp_path, BOTH, min_score=None), settings=NAMED).tasks[0].to_json()
+    assert task["evaluators"] == [
+        {"type": "regex", "patterns": ["(?s)x"], "caseSensitive": False},
+        {"type": "pii"},
+        {"type": "llm_judge", "criteria": ["It rhymes."]},
+    ]
+    assert "combine" not in task
+
+
+def test_criteria_of_a_turn_are_judged(tmp_path: Path) -> None:
+    turns = [{"query": "q", "expected": {"output": {"criteria": "It rhymes."}}}, {"query": "r", "expected": BOTH}]
+    (tmp_path / "turns.yaml").write_text(json.dumps({"name": "t", "turns": turns}))
+    first, second = load_benchmark(tmp_path, settings=NAMED).tasks[0].turns or []
+    assert [first.evaluator and first.evaluator.type] == ["llm_judge"]
+    assert [each.type for each in second.evaluators or []] == ["regex", "pii", "llm_judge"]
+
+
+@each_row(
+    ("answer", "quality", "passed"),
+    [
+        ("x", 0.8, True),
+        ("x", 0.5, False),  # its checks hold, and do not lift what the judge says
+        ("y", 1.0, False),
+        ("x ada@example.org", 1.0, False),
+    ],
+)
+async def test_with_min_score_the_judge_gives_the_score_and_the_checks_must_hold(
+    tmp_path: Path, answer: str, quality: float, passed: bool
+) -> None:
+    suite = suite_of(tmp_path, BOTH)
+    with ScriptedModel() as model:
+        model.otherwise = verdict(quality)
+        settings = ScoringSettings.of({"llm": {"model": "openai/scripted", "api_base": model.url}, "no_judge_cache": True})
+        found = await score_response(load_benchmark(suite, settings=settings).tasks[0], SkillResponse(output=answer), settings)
+    assert found.passed is passed, found.reasons
+    if answer == "x":
+        assert found.score == pytest.approx(quality)
+
+
+async def test_with_min_score_and_no_judge_all_checks_must_hold(tmp_path: Path) -> None:
+    output = {"regex_patterns": ["1"], "json_schema": {"type": "array"}}
+    task = load_benchmark(suite_of(tmp_path, {"output": output}, min_score=40), settings=NOT_NAMED).tasks[0]
+    assert (await score_response(task, SkillResponse(output="[1]"))).passed
+    assert not (await score_response(task, SkillResponse(output="[2]"))).passed

@@ -149,7 +149,7 @@ def test_an_address_where_nobody_listens_is_named(api: Api, monkeypatch: pytest.
 
 
 def test_without_being_asked_nothing_is_fetched(api: Api, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no such file; data sets of LangSmith are fetched by"):
+    with pytest.raises(UsageError, match=r"a data set of a LangSmith account, .* fetch it once with"):
         import_tasks("dataset:Support questions")
     (tmp_path / "dataset:Support questions").write_text("")
     with pytest.raises(InputError):

@@ -235,3 +235,24 @@ def test_what_has_no_equivalent_is_skipped_with_its_reason(tmp_path: Path, test:
 def test_what_is_malformed_is_refused_with_its_place(tmp_path: Path, tests: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         suite(tmp_path, *tests)
+
+
+def test_lists_that_would_make_too_many_tests_are_refused_before_they_are_made(tmp_path: Path) -> None:
+    lists = {f"v{number}": list(range(10)) for number in range(12)}
+    with pytest.raises(InputError, match="make 1,000,000,000,000 tests; at most 10,000 are read"):
+        suite(tmp_path, {"vars": lists, "assert": [{"type": "contains", "value": "a"}]})
+
+
+def test_a_variable_without_a_value_is_a_test_that_is_counted(tmp_path: Path) -> None:
+    asserts = [{"type": "contains", "value": "a"}]
+    found = suite(tmp_path, {"vars": {"q": []}, "assert": asserts}, {"vars": {"q": ["x", "y"]}, "assert": asserts})
+    assert (found.read, len(found.benchmark.tasks)) == (3, 2)
+    assert list(found.skipped) == ["one of its variables is an empty list, which makes no test"]
+
+
+@pytest.mark.parametrize("tests", ["tests: &t\n  - *t\n", "tests: [file://more.yaml]\n"], ids=["config", "file"])
+def test_a_part_that_holds_itself_is_refused(tmp_path: Path, tests: str) -> None:
+    (tmp_path / "promptfooconfig.yaml").write_text(f"prompts: [x]\nproviders: [echo]\n{tests}")
+    (tmp_path / "more.yaml").write_text("- &t {vars: {q: *t}}\n")
+    with pytest.raises(InputError, match="this part contains itself"):
+        import_tasks(tmp_path)

@@ -108,26 +108,44 @@ def test_evals_of_a_skill_become_criteria_with_their_files(tmp_path: Path) -> No
 
 
 @each_row(
+    ("document", "message"),
+    [
+        ({"skill_name": "x", "evals": []}, "nothing to import: it holds no entries"),
+        ({"skill_name": "x", "evals": {"id": 1}}, "evals: expected a list of entries under this key"),
+    ],
+)
+def test_a_file_that_is_known_by_its_keys_is_told_what_it_lacks(tmp_path: Path, document: Any, message: str) -> None:
+    (tmp_path / "evals.json").write_text(json.dumps(document))
+    with pytest.raises(InputError, match=message):
+        import_tasks(tmp_path / "evals.json")
+
+
+@each_row(
     ("row", "message"),
     [
         ({**GOLDEN, "input": 5.5, "expected_tools": [5]}, r"expected_tools: expected a tool with a name, got 5"),
         (
             {"scenario": "s", "expected_outcome": "o", "turns": [{"role": "user", "content": "hi"}]},
-            "1 because its conversation has begun already",
+            "because its conversation has begun already",
         ),
-        ({**RAGAS, "user_input": [{"content": "a"}]}, "1 because it is a conversation"),
-        ({**RAGAS, "reference": ""}, "1 because it has no reference answer"),
+        ({**RAGAS, "user_input": [{"content": "a"}]}, "because it is a conversation"),
+        ({**RAGAS, "reference": ""}, "because it has no reference answer"),
         ({**LANGSMITH, "inputs": "q"}, "inputs: expected an object"),
-        ({**LANGSMITH, "outputs": None}, "1 because it has no reference outputs"),
+        ({**LANGSMITH, "outputs": None}, "because it has no reference outputs"),
         ({**IDEAL, "ideal": [1]}, "ideal: expected a list of texts"),
         ({**IDEAL, "input": [{"role": "user"}]}, "input: expected a text, or a list of messages"),
         ({**MT, "turns": []}, "turns: the list is empty"),
-        ({**INSPECT, "sandbox": "docker"}, "1 because it needs files or a sandbox"),
+        ({**INSPECT, "sandbox": "docker"}, "because it needs files or a sandbox"),
     ],
 )
 def test_what_cannot_be_scored_is_skipped_and_what_is_malformed_refused(tmp_path: Path, row: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         only(tmp_path, row)
+
+
+def test_a_golden_with_a_scenario_alone_is_known(tmp_path: Path) -> None:
+    (tmp_path / "goldens.json").write_text(json.dumps([{"scenario": "Ann wants a ticket", "context": []}]))
+    assert import_tasks(tmp_path / "goldens.json").kind.name == "deepeval"
 
 
 def test_a_conversational_golden_has_a_simulated_user(tmp_path: Path) -> None:

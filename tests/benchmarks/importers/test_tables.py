@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,22 @@ def written(folder: Path, name: str, content: str | bytes) -> Path:
 
 def asked(imported: Imported) -> list[tuple[Any, Any]]:
     return [(task.input_data, task.expected_value) for task in imported.benchmark.tasks]
+
+
+@each_row(
+    ("row", "field"),
+    [
+        (
+            {"evaluators": [{"type": "exact", "value": "4"}, {"type": "regex", "patterns": ["4"]}], "input": {"q": "2+2?"}},
+            "evaluators",
+        ),
+        ({"turns": [{"input": "Hi", "evaluator": "exact", "expectedOutput": {"value": "Hi"}}, {"input": "Bye"}]}, "turns"),
+        ({"user": {"goal": "A refund", "maxTurns": 3}}, "user"),
+    ],
+)
+def test_whatever_expects_something_makes_a_task_of_ours(tmp_path: Path, row: dict[str, Any], field: str) -> None:
+    [task] = import_tasks(written(tmp_path, "own.json", json.dumps([{"id": "a", **row}])), "table").benchmark.tasks
+    assert getattr(task, field) is not None
 
 
 async def test_mapped_columns_are_asked_and_expected(tmp_path: Path) -> None:
@@ -176,7 +193,9 @@ def test_what_datasets_saves_is_read(tmp_path: Path) -> None:
         ("a.csv", "id,input.q,expected\na,1,2\na,3,4\n", (), r"a\.csv:3: its id 'a' is that of .*a\.csv:2"),
         ("a.csv", "input.q,expected,weight\n1,2,many\n", (), r"a\.csv:2: weight: give a number; got"),
         ("a.csv", "input.q,expected,complexity\n1,2,hard\n", (), r"a\.csv:2: complexity"),
-        ("a.csv", "input.q,expected\n1,\n", (), "nothing to import: all 1 entries were skipped"),
+        ("a.csv", "input.q,expected\n1,\n", (), "nothing to import: the only entry was skipped, because nothing"),
+        ("a.csv", "question;answer\n1;2\n", (), "the header is one cell, with ';' in it; separate cells by commas"),
+        ("a.csv", "question\tanswer\n1\t2\n", (), "the header is one cell, with tabs in it"),
         ("a.csv", "input.q,expected.patterns\n1,(\n", (), r"a\.csv:2: .*patterns"),
         ("a.json", "[]", MAPPED, "the list is empty"),
         ("a.json", "[1]", MAPPED, r"a\.json: \[0\]: expected an object, got 1"),
@@ -194,6 +213,13 @@ def test_what_cannot_be_read_is_refused_with_its_place(
 ) -> None:
     with pytest.raises(InputError, match=message):
         import_tasks(written(tmp_path, name, content), columns=columns)
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.json")
+    for read in (import_tasks, load_tasks, load_benchmark):
+        with pytest.raises(InputError, match=r"not a regular file|no such benchmark"):
+            read(tmp_path / "pipe.json")
 
 
 def test_bytes_cannot_be_part_of_a_task(tmp_path: Path) -> None:

@@ -93,6 +93,41 @@ def test_show_has_every_task_with_its_evaluator(run_here: Run, arguments: list[s
     assert (shown["tasks"][1]["weight"], shown["tasks"][1]["timeoutMs"]) == (2, 5)
 
 
+def test_show_has_the_tasks_of_a_plain_list_and_of_another_programs_suite(place: Any, run_here: Run) -> None:
+    place.write("tasks.json", OWN["tasks"])
+    place.write("tests.csv", "q,__expected\n1+1,2\n")
+    shown = {name: run_here("benchmarks", "show", name, "--json").json for name in ("tasks.json", "tests.csv")}
+    assert [task["id"] for task in shown["tasks.json"]["tasks"]] == ["a", "b", "c", "d"]
+    assert [task["evaluator"] for task in shown["tests.csv"]["tasks"]] == ["regex"]
+
+
+def test_show_has_conversations(place: Any, run_here: Run) -> None:
+    turns = [{"input": {"q": "Hi"}, "evaluator": "contains", "expectedOutput": {"keywords": ["Hi"]}}, {"input": {"q": "Bye"}}]
+    place.write("talks.json", [{"id": "talk", "turns": turns}])
+    [shown] = run_here("benchmarks", "show", "talks.json", "--json").json["tasks"]
+    assert (shown["id"], shown["evaluator"]) == ("talk", "2 turns")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        ["benchmarks", "show", "dataset:my faq"],
+        ["benchmarks", "lint", "dataset:my faq"],
+        ["benchmarks", "import", "auto", "dataset:my faq", "--check"],
+        ["eval", "--traces", "runs.jsonl", "--tasks", "dataset:my faq"],
+        ["eval", "--traces", "runs.jsonl", "--benchmark", "dataset:my faq"],
+    ],
+    ids=" ".join,
+)
+def test_a_data_set_of_langsmith_is_no_file_and_what_reads_it_is_said(place: Any, run_here: Run, call: list[str]) -> None:
+    place.write("runs.jsonl", '{"taskId": "a", "output": "x"}\n')
+    result = run_here(*call)
+    assert result.code == 2
+    [line] = result.err.splitlines()
+    assert "dataset:my faq: this is a data set of a LangSmith account" in line
+    assert "eval-skills benchmarks import langsmith 'dataset:my faq' --output DIR" in line
+
+
 def test_show_on_the_terminal(run_here: Run) -> None:
     lines = run_here("benchmarks", "show", "mine/own").out.splitlines()
     assert lines[:2] == ["own@1.2.3  My own", "4 tasks, subject call, scoring pass_at_k (k = 3), domain general"]

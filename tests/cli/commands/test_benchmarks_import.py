@@ -60,7 +60,7 @@ def test_a_check_says_the_same_and_writes_nothing(place: Any, run_here: Run) -> 
         (("langsmith", "dataset:", "--check"), "name the data set: dataset:NAME"),
         (
             ("auto", "dataset:my faq", "--check"),
-            "fetched by eval-skills benchmarks import langsmith 'dataset:my faq' --output DIR",
+            "fetch it once with eval-skills benchmarks import langsmith 'dataset:my faq' --output DIR",
         ),
     ],
 )

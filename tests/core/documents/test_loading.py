@@ -12,6 +12,13 @@ from eval_skills.core.errors import InputError
 from eval_skills.core.models import Benchmark, EvalTask, Skill
 from tests.tables import each_row
 
+BOMB = "a0: &a0 [x, x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 9))
+
+
+def test_anchors_that_repeat_little_are_read(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("base: &b {x: [1, 2]}\nfirst: *b\nsecond: {<<: *b, y: 3}\n")
+    assert read_document(tmp_path / "a.yaml")["second"] == {"x": [1, 2], "y": 3}
+
 
 @each_row(
     ("name", "text", "message"),
@@ -28,6 +35,7 @@ from tests.tables import each_row
         pytest.param("a.yaml", "a: 1\na: 2", "key 'a' is given twice (line 2)", id="yaml-key-twice"),
         pytest.param("a.yaml", "? [a]\n: 1", "a key must be text (line 1)", id="yaml-list-as-key"),
         pytest.param("a.yml", "a: .inf", ".inf (line 1) is not JSON", id="yaml-infinity"),
+        pytest.param("a.yaml", BOMB, "its anchors (&name, *name) make more than 1,000,000 parts", id="yaml-that-grows"),
         pytest.param("a.yaml", "a: !!python/object/apply:os.getcwd []", "not valid YAML", id="yaml-that-runs-code"),
     ],
 )

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from eval_skills.core.errors import InputError
+from eval_skills.core.errors import InputError, UsageError
 from eval_skills.engine.definition.benchmark import resolve_benchmark, with_every_task
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.plan import make_plan
@@ -33,6 +33,16 @@ def test_a_minimum_score_on_the_wrong_scale_is_doubted(tmp_path: Path) -> None:
 def test_p40_a_minimum_score_that_any_answer_reaches_is_doubted(tmp_path: Path) -> None:
     [remark] = plan_remarks(tmp_path, {"task": {"thresholds": {"minScore": 0}}})
     assert remark == "task 't' asks for a minScore of 0, which any answer reaches; give more, or leave it out"
+
+
+def test_a_log_of_inspect_has_no_tasks_for_a_skill(tmp_path: Path) -> None:
+    sample = {"id": "a", "epoch": 1, "input": "q", "target": "t", "scores": {"match": {"value": "C"}}}
+    log = tmp_path / "log.json"
+    log.write_text(json.dumps({"version": 2, "status": "success", "eval": {"task": "t", "model": "m"}, "samples": [sample]}))
+    with pytest.raises(UsageError, match=r"log of Inspect: .* no skill can answer them; .* --traces DIR/runs\.jsonl"):
+        resolve_benchmark(EvaluateRequest(skills=["s"], tasks=str(log)))
+    benchmark, _ = resolve_benchmark(EvaluateRequest(traces="runs.jsonl", tasks=str(log)))
+    assert [task.id for task in benchmark.tasks] == ["a"]
 
 
 def test_a_k_that_the_runs_cannot_reach_is_doubted(tmp_path: Path) -> None:

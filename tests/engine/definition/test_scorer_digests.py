@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
+import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -42,6 +45,20 @@ def test_a_scorer_that_is_written_in_no_file_has_a_digest_too(make: Make, monkey
     monkeypatch.setattr("eval_skills.scorers.registry._entries", dict(_entries))
     scorer("half")(partial(lambda response: 0.5))
     assert scorer_digests([make("half", value=1)], None)["half"].startswith("sha256:")
+
+
+@pytest.mark.parametrize("name", ["scorer.py", "solution.py", "tests_host.py", "programs.py", "seccomp.py", "jail.py"])
+def test_every_file_that_makes_the_verdict_on_a_program_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    scoring = [TaskScoring(EvalTask.model_validate({"id": "t", "evaluator": {"type": "code_tests", "test": "assert f()"}}))]
+    first = scorer_digests(scoring, None)
+    entry = _entries["code_tests"]
+    copy = shutil.copytree(Path(inspect.getfile(entry.target)).parent, tmp_path / "code")
+    monkeypatch.setitem(_entries, "code_tests", replace(entry, folder=entry.folder and copy))
+    assert scorer_digests(scoring, None) == first
+    (copy / name).write_text(f"{(copy / name).read_text()}#\n")
+    assert scorer_digests(scoring, None) != first
 
 
 def test_a_benchmarks_own_code_counts(make: Make, tmp_path: Path) -> None:

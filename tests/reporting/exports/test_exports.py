@@ -110,6 +110,19 @@ def test_promptfoo_tells_errors_from_failed_assertions(report: SkillCompletionRe
     assert found["results"][2]["error"] == "infra: gone"
 
 
+def test_promptfoos_sums_leave_out_tokens_that_nobody_reports(
+    report: SkillCompletionReport, make_report: MakeReport, make_item: MakeItem, context: ReportContext
+) -> None:
+    unknown = make_report("silent", taskResults=[make_item(latencyMs=None)])
+    found = json.loads(str(render("promptfoo", [report, unknown], context)))["results"]
+    used = {each["provider"].partition("@")[0]: each["metrics"]["tokenUsage"] for each in found["prompts"]}
+    assert used == {"cities": {"prompt": 3, "total": 3, "numRequests": 4}, "silent": {"numRequests": 1}}
+    # needed by its types: PromptMetricsSchema.cost, .totalLatencyMs, and EvaluateStats.tokenUsage
+    silent = next(each["metrics"] for each in found["prompts"] if each["provider"].startswith("silent"))
+    assert (silent["cost"], silent["totalLatencyMs"]) == (0, 0)
+    assert found["stats"]["tokenUsage"] == {"prompt": 3, "completion": 0, "total": 3, "cached": 0, "numRequests": 5}
+
+
 def test_feedback_has_a_row_for_each_score_and_none_for_what_was_not_judged(
     report: SkillCompletionReport, context: ReportContext
 ) -> None:

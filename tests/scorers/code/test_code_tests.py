@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import textwrap
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -229,3 +233,70 @@ def test_without_a_sandbox_a_run_is_refused_before_it_begins(monkeypatch: pytest
     monkeypatch.setattr("shutil.which", lambda name: None)
     with pytest.raises(UsageError, match=r"task 't' runs the code of answers, .* there is no bwrap on PATH; install bubblewrap"):
         check_code_sandbox({"t": TaskScoring(task(test="assert f()"))})
+
+
+BROKEN_BWRAP = """#!/bin/sh
+for word; do
+    [ "$word" = /code/{program} ] && {{ {does}; exit 1; }}
+done
+exec {bwrap} "$@"
+"""
+
+
+@needs_sandbox
+@pytest.mark.parametrize("program", ["solution.py", "tests_host.py"])
+@pytest.mark.parametrize(
+    ("does", "why"),
+    [
+        pytest.param("echo 'bwrap: No permissions to create new namespace' >&2", "bwrap: No permissions to create", id="refused"),
+        pytest.param("kill -9 $$", "its process ended without a word", id="killed"),
+        pytest.param("exec sleep 100", "did not start within 1 s", id="hangs"),
+    ],
+)
+async def test_a_sandbox_that_fails_only_when_an_answer_is_scored_is_no_verdict_on_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, does: str, why: str
+) -> None:
+    _in_place_of_bwrap(tmp_path, monkeypatch, BROKEN_BWRAP.format(program=program, does=does, bwrap=shutil.which("bwrap")))
+    if "sleep" in does:
+        monkeypatch.setattr("eval_skills.scorers.code.scorer.START_S", 1.0)
+    verdict = await continued("    return a + b")
+    assert (verdict.status, verdict.score, verdict.error_kind) == ("error", None, "scorer")
+    assert "the sandbox that the code runs in did not start" in verdict.reasons[0].message
+    assert why in verdict.reasons[0].message
+
+
+SAYS_NO_SANDBOX = """
+import os, signal
+for place in ("/proc/self/fd/2", "/proc/1/fd/2", "/proc/1/fd/1", "/dev/stderr"):
+    try:
+        with open(place, "w") as file: file.write("no solution\\nbwrap: No permissions\\n" * 5000)
+    except OSError: pass
+for fd in range(64):
+    try: os.write(fd, b"no solution\\n")
+    except OSError: pass
+"""
+
+
+@needs_sandbox
+@pytest.mark.parametrize(
+    "ends", ["os.kill(1, signal.SIGKILL)", "os._exit(1)", "os.kill(os.getpid(), 9)", "os.closerange(0, 64)", "os.kill(-1, 9)"]
+)
+@pytest.mark.parametrize("where", ["loading", "called"])
+async def test_no_program_can_look_like_a_sandbox_that_failed(ends: str, where: str) -> None:
+    body = f"{SAYS_NO_SANDBOX}{ends}"
+    answer = body if where == "loading" else f"def f():\n{textwrap.indent(body, '    ')}"
+    verdict = await asserted(answer, "assert f() == 1")
+    assert (verdict.status, verdict.score) == ("fail", 0.0)
+
+
+@needs_sandbox
+async def test_a_slow_start_takes_nothing_from_the_time_of_the_tests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bwrap = shutil.which("bwrap")
+    _in_place_of_bwrap(tmp_path, monkeypatch, f'#!/bin/sh\nsleep 3\nexec {bwrap} "$@"\n')
+    assert (await continued("    return a + b", timeoutMs=2_900)).passed
+
+
+def _in_place_of_bwrap(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
+    (folder / "bwrap").write_text(script)
+    (folder / "bwrap").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
