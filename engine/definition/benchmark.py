@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from eval_skills.benchmarks import benchmark_folder, checked_benchmark, filter_tasks, load_benchmark, load_tasks
-from eval_skills.benchmarks.generated import unreviewed_note
+from eval_skills.benchmarks.loader import unreviewed_note
 from eval_skills.benchmarks.locations import folder_of, shadowing_remarks
 from eval_skills.benchmarks.own_tests import OwnTests, load_own_tests
 from eval_skills.core.config.options import JudgeOptions, ScoringOptions, own_benchmarks
@@ -129,7 +129,8 @@ def resolve_benchmark(
             skip_unreadable=request.skip_unreadable,
         )  # fmt: skip
         folder = benchmark_folder(request.benchmark, benchmarks_dir=directory)
-    chosen = filter_tasks(benchmark, request.task_tags, request.complexity, request.filter)
+    narrowed = (request.task_tags, request.complexity, request.filter)
+    chosen = filter_tasks(benchmark, *narrowed) if any(narrowed) else benchmark
     chosen = _only(chosen, request.task_ids) if request.task_ids else chosen
     return _with_parts_of(chosen) if chosen.parts else chosen, folder
 

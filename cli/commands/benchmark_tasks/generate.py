@@ -10,8 +10,8 @@ from cyclopts import Group, Parameter
 from eval_skills.cli.commands.benchmark_tasks.lint import past_store
 from eval_skills.cli.configuration import KeyOf, Mark
 from eval_skills.cli.context import current
-from eval_skills.cli.options import HOW, JUDGED, RESULTS, PastResults, flags_of, option, whole
-from eval_skills.cli.requests import typed
+from eval_skills.cli.options import HOW, JUDGED, RESULTS, PastResults, option, whole
+from eval_skills.cli.requests import flags_of, typed
 from eval_skills.core.errors import JudgeError, RunError, UsageError
 from eval_skills.core.text import nearest
 
