@@ -120,12 +120,14 @@ def _hint(field: FieldInfo) -> Any:
     return list[str] if get_origin(kind) is list else kind
 
 
-class Flags:
-    """Options that several commands take together."""
+if TYPE_CHECKING:
 
-    if TYPE_CHECKING:
+    class Flags:
+        """Options that several commands take together."""
 
         def __getattr__(self, name: str) -> Any: ...
+else:
+    Flags = object  # cyclopts reads the source of every class that it finds here, for texts that the options have already
 
 
 def options(group: Group, *names: str) -> Callable[[type[Class]], type[Class]]:

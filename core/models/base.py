@@ -7,7 +7,7 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 from pydantic.alias_generators import to_camel
@@ -38,6 +38,10 @@ SemVer = Annotated[str, StringConstraints(pattern=_SEMVER)]
 
 Text = Annotated[str, StringConstraints(pattern=r"\S")]
 """Text that is not blank."""
+
+
+Complexity = Literal["simple", "medium", "complex", "very_complex"]
+"""How hard a task is, as its author says."""
 
 
 class Model(BaseModel):

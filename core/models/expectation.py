@@ -1,4 +1,4 @@
-"""What may be expected of an answer: its output, what an agent did on the way, limits, and how all of that is weighed."""
+"""What may be expected of an answer: its output, what an agent did on the way, and how that is judged."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from eval_skills.core.models.evaluators import (
     scorers_in,
     threshold_of_set,
 )
+from eval_skills.core.models.limits import Thresholds, Weights
 from eval_skills.core.text import comparable, excerpt, normalise_tool_name
 
 _OF_A_SET = frozenset({"evaluators", "combine", "threshold", "cost_order", "costOrder"})
@@ -210,35 +211,6 @@ class Expected(Model):
         return self.trajectory is None and not any(
             (self.tools, self.tool_sequence, self.tool_categories, self.forbidden_tools, output.contains, output.not_contains)
         )
-
-
-class Thresholds(Model):
-    """Gates, each passed at equality: a score in points of 100, a cost in USD, a latency in ms, a number of turns."""
-
-    min_score: float | None = Field(default=None, ge=0, le=100)
-    max_cost: float | None = Field(default=None, ge=0)
-    max_latency: float | None = Field(default=None, ge=0)
-    max_turns_used: int | None = Field(
-        default=None, ge=1, exclude_if=lambda limit: limit is None
-    )  # not in the JSON of other tasks: their digests are older
-
-
-class Weights(Model):
-    """Weights of the dimensions; what is not named keeps the next layer's value. They need not sum to 1."""
-
-    tool_accuracy: float | None = Field(
-        default=None, ge=0, description="Share of the expected tools that were called; 0.3 unless set", examples=[0.3]
-    )
-    output_quality: float | None = Field(
-        default=None, ge=0, description="What the evaluator says of the answer; 0.5 unless set", examples=[0.5]
-    )
-    sequence_correctness: float | None = Field(
-        default=None, ge=0, description="Share of the expected order of tools that was kept; 0.2 unless set", examples=[0.2]
-    )
-
-    def named(self) -> dict[str, float]:
-        """Only the weights that were given."""
-        return self.model_dump(exclude_none=True)
 
 
 class Expecting(JudgedTask):
