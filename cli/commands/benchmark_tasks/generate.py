@@ -74,7 +74,7 @@ def generate_command(
     Example: eval-skills benchmarks generate --skill w -o c.json --model openai/a
     """
     from eval_skills.adapters import Confinement
-    from eval_skills.cli.output.making import show_made
+    from eval_skills.cli.output.benchmark_tasks import show_made
     from eval_skills.core.config.options import JudgeOptions, ProcessLimits
     from eval_skills.core.skills import load_skill
     from eval_skills.engine.task_making.drafts import write_benchmark
