@@ -9,8 +9,7 @@ from types import TracebackType
 from typing import Any, ClassVar, Literal, Self, TypeVar, final
 
 from eval_skills.adapters.answer.envelope import without_echo
-from eval_skills.adapters.answer.progress import CALLED_NOTHING, with_progress
-from eval_skills.adapters.call import Call, shield_cleanup
+from eval_skills.adapters.call import CALLED_NOTHING, Call, shield_cleanup, with_progress
 from eval_skills.adapters.config import AdapterConfig, Limits, read_config
 from eval_skills.adapters.conversation import Conversation
 from eval_skills.adapters.probing import ProbeResult, empty_input

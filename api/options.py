@@ -10,7 +10,7 @@ from eval_skills.core.config.options import ScoringOptions
 from eval_skills.core.documents.loading import validate
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import Weights
-from eval_skills.core.models.task import Complexity
+from eval_skills.core.models.base import Complexity
 from eval_skills.core.text import nearest
 from eval_skills.engine.definition.request import EvaluateRequest
 

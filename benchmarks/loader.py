@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from eval_skills.benchmarks.importers import is_case, is_foreign, read_suite
+from eval_skills.benchmarks.importers import is_case, read_suite
 from eval_skills.benchmarks.importers.archive import LOG_SUFFIX
 from eval_skills.benchmarks.importers.langsmith_api import refuse_dataset
 from eval_skills.benchmarks.importers.tables import TABLE_SUFFIXES, WORKBOOKS
@@ -19,6 +19,7 @@ from eval_skills.benchmarks.locations import folder_of, locate
 from eval_skills.core.documents.loading import holds_lines, read_document, read_json_lines, validate
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import Benchmark, EvalTask
+from eval_skills.core.models.base import known_keys
 from eval_skills.core.text import plural
 
 if TYPE_CHECKING:
@@ -160,12 +161,36 @@ def _written(file: Path) -> Benchmark | None:
 def _listed(file: Path) -> Benchmark | None:
     """The tasks in a file; None where that is written in somebody else's format."""
     data = read_json_lines(file) if holds_lines(file) else read_document(file)
-    if is_case(data) or is_foreign(data):
+    if (isinstance(data, dict) and is_case(data)) or _is_foreign(data):
         return None
     if not isinstance(data, list):
         return _validated(data, file)
     name = re.sub(r"[^a-z0-9_-]+", "-", file.stem.lower()).strip("-") or "tasks"
     return _validated({"id": name, "name": file.stem, "version": "0.0.0", "tasks": data}, file)
+
+
+_OF_TASKS = {"inputData", "input_data", "expectedOutput", "evaluator", "thresholds", "checks", "weights", "timeoutMs"}
+"""Keys that only our tasks have."""
+
+
+def _is_foreign(data: Any) -> bool:
+    """Whether a document is in a known format of another program; what is not is read as ours, and refused as such."""
+    from eval_skills.benchmarks.importers.kinds import kind_of
+    from eval_skills.benchmarks.importers.rows import Row
+    from eval_skills.benchmarks.importers.source import Source
+
+    first = data[0] if isinstance(data, list) and data else data
+    if not isinstance(first, dict) or not first or _is_ours(first, isinstance(data, list)):
+        return False
+    rows = [Row("", {str(key): value for key, value in first.items()})] if isinstance(data, list) else []
+    found = kind_of(Source(Path(), (Path(),), lambda: rows, None if rows else data))
+    return found is not None
+
+
+def _is_ours(first: dict[str, Any], is_task: bool) -> bool:
+    if not is_task:
+        return {"id", "tasks"} <= first.keys() or first.keys() <= known_keys(Benchmark)
+    return bool(_OF_TASKS & first.keys()) or first.keys() <= known_keys(EvalTask)
 
 
 def _validated(data: Any, file: Path) -> Benchmark:
@@ -215,6 +240,16 @@ def _check_tasks(
             raise InputError(f"{error.message} (task {task.id!r})", source=file, path=place) from None
         if scorings is not None:
             scorings[task.id] = scoring
+
+
+def unreviewed_note(tasks: Sequence[EvalTask]) -> list[str]:
+    """The line on tasks that were generated and that nobody has accepted; empty where there is none."""
+    unread = sum(task.is_unreviewed for task in tasks)
+    if not unread:
+        return []
+    are = "is" if unread == 1 else "are"
+    share = f"{unread:,} of {plural(len(tasks), 'task')} ({100 * unread / len(tasks):.0f} %) {are}"
+    return [f"{share} generated and not reviewed: what they expect is not yet known to be right"]
 
 
 def _not_reviewed(benchmark: Benchmark, drafts: int, file: Path | None) -> str:

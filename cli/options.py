@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin
@@ -120,12 +120,14 @@ def _hint(field: FieldInfo) -> Any:
     return list[str] if get_origin(kind) is list else kind
 
 
-class Flags:
-    """Options that several commands take together."""
+if TYPE_CHECKING:
 
-    if TYPE_CHECKING:
+    class Flags:
+        """Options that several commands take together."""
 
         def __getattr__(self, name: str) -> Any: ...
+else:
+    Flags = object  # cyclopts reads the source of every class that it finds here, for texts that the options have already
 
 
 def options(group: Group, *names: str) -> Callable[[type[Class]], type[Class]]:
@@ -205,12 +207,3 @@ class JudgeFlags(Flags):
         KeyOf(("llm", "model")),
         Parameter(group=JUDGED, help="Model that judges, as PROVIDER/MODEL; llm.apiBase and llm.apiKeyEnv go with it"),
     ] = None
-
-
-def flags_of(*groups: Flags, **more: Any) -> dict[str, Any]:
-    """The options that were given, under the configuration's names; paths as text."""
-    flags = {field.name: getattr(group, field.name) for group in groups for field in fields(group)} | more  # type: ignore[arg-type]
-    flags["timeout_ms"] = flags.pop("timeout", None)
-    if (model := flags.pop("judge_model", None)) is not None:
-        flags["llm"] = {"model": model}
-    return {name: str(value) if isinstance(value, Path) else value for name, value in flags.items() if value is not None}

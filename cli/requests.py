@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from eval_skills.cli.context import current
-from eval_skills.cli.options import JudgeFlags
+from eval_skills.cli.options import Flags, JudgeFlags
 from eval_skills.core.config import Config
 from eval_skills.core.config.options import option_of
 from eval_skills.core.errors import InputError, UsageError
@@ -26,6 +27,15 @@ _JUDGED_BY = (
     "a task is judged by one where its evaluator is llm_judge, goal_achieved, rubric, trajectory_judge or hallucination, where "
     "its checks.hallucination has the mode judged or both, and where it has a simulated user"
 )
+
+
+def flags_of(*groups: Flags, **more: Any) -> dict[str, Any]:
+    """The options that were given, under the configuration's names; paths as text."""
+    flags = {field.name: getattr(group, field.name) for group in groups for field in fields(group)} | more  # type: ignore[arg-type]
+    flags["timeout_ms"] = flags.pop("timeout", None)
+    if (model := flags.pop("judge_model", None)) is not None:
+        flags["llm"] = {"model": model}
+    return {name: str(value) if isinstance(value, Path) else value for name, value in flags.items() if value is not None}
 
 
 def request_options(

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from eval_skills.cli.context import begin, current
 from eval_skills.cli.options import JudgeFlags
-from eval_skills.cli.prefect_server.loss import Unrecorded, Watch
 from eval_skills.cli.requests import unused_judge_options
 from eval_skills.core.errors import RunError
 from eval_skills.flows.lost_api import loss_of
@@ -18,6 +17,7 @@ from eval_skills.flows.lost_api import loss_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from eval_skills.cli.prefect_server.loss import Unrecorded
     from eval_skills.engine.definition.request import EvaluateRequest, PipelineRequest
     from eval_skills.engine.evaluation.plan import RunPlan
     from eval_skills.engine.evaluation.summary import RunSummary
@@ -52,6 +52,7 @@ def call_recorded(
 
     `meanwhile` is done while a private server starts: checks that need none. `around` makes the call; `what` is kept in any case.
     """
+    from eval_skills.cli.prefect_server.loss import Watch
     from eval_skills.cli.prefect_server.private import prefect_api
 
     with prefect_api(verbose=current().verbose) as server:
@@ -116,6 +117,7 @@ def run_flow(
     """
     from eval_skills.cli.output.ranking import add_job_summary
     from eval_skills.cli.output.run import show_plan, show_summary
+    from eval_skills.cli.prefect_server.loss import Unrecorded
     from eval_skills.engine.definition.request import PipelineRequest
     from eval_skills.engine.evaluation.handover import planned_already
     from eval_skills.reporting.escape import visible_line
@@ -202,6 +204,7 @@ def observed(call: Callable[[], Any], command: str, *, of_a_night: bool = False)
         RunError: it is gone, and nothing has begun.
     """
     from eval_skills.cli.output.progress import LiveDisplay
+    from eval_skills.cli.prefect_server.loss import Unrecorded
     from eval_skills.engine.evaluation.observer import observed_runs
 
     with (

@@ -37,11 +37,12 @@ from eval_skills.tasks.evaluation import (
     evaluate_item,
     land_results,
     plan_items,
+    publish_artifacts,
+    render_report,
     retry_delays,
 )
 from eval_skills.tasks.pauses import EndedInPrefect, StoppedInPrefect
 from eval_skills.tasks.rate_limits import apply_rate_limits
-from eval_skills.tasks.report import publish_artifacts, render_report
 from eval_skills.tasks.runner import PROGRESS_PERIOD_S, EventLoopTaskRunner, LoopFuture, returned, unwalked, unwrap
 
 STAGES = 3

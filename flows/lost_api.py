@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from eval_skills.engine.observer import Observed
@@ -34,11 +35,11 @@ class Recording:
         return unrecorded()
 
 
+@dataclass(slots=True)
 class Result:
     """What a flow returns, for a caller in the same process: there also where Prefect could not record the flow's end."""
 
-    def __init__(self) -> None:
-        self.summary: Any = None
+    summary: Any = None
 
     def keep(self, summary: T) -> T:
         """The same; it is the result."""

@@ -19,8 +19,14 @@ from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
 from eval_skills.reporting.context import ReportContext, dimension_title, mean_of, ranked, shown_dimensions
 from eval_skills.reporting.escape import excerpt, markdown
-from eval_skills.reporting.judging.figures import corrected_rate, judging_figures, judging_notes, judging_of
-from eval_skills.reporting.judging.table import judges_table, skills_table
+from eval_skills.reporting.judging import (
+    corrected_rate,
+    judges_table,
+    judging_figures,
+    judging_notes,
+    judging_of,
+    skills_table,
+)
 from eval_skills.reporting.ranking import completion_text, rank_interval, rank_text, ranking_notes
 from eval_skills.reporting.sections import (
     SKILLS_SHOWN,

@@ -13,7 +13,7 @@ from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.models.report import DIMENSIONS
 from eval_skills.reporting.context import ReportContext, mean_of, ranked
 from eval_skills.reporting.escape import csv_cell, encodable, json_text
-from eval_skills.reporting.judging.figures import Judging, judging_of
+from eval_skills.reporting.judging import Judging, judging_of
 
 Kind = Literal["text", "float", "int", "bool"]
 Row = dict[str, Any]

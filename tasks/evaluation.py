@@ -3,28 +3,36 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from prefect import task
+from prefect.artifacts import create_markdown_artifact, create_table_artifact
 from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State, TaskRun
 from prefect.context import TaskRunContext
 from prefect.states import Cancelled, Completed, Failed
 from prefect.tasks import Task
 
-from eval_skills.core.models import ItemResult, SkillCompletionReport
+from eval_skills.core.models import ItemResult, Ranking, SkillCompletionReport
 from eval_skills.core.store import Store, land, write_manifest
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.execution import Outcome
 from eval_skills.engine.evaluation.handover import plan_made_of
 from eval_skills.engine.evaluation.plan import Item, RunPlan, make_plan
-from eval_skills.engine.evaluation.resume import continuing, resumed_plan, run_begun_by
+from eval_skills.engine.evaluation.resume import RUN_ID_SECOND, continuing, resumed_plan, wait_for_writer
 from eval_skills.engine.evaluation.retries import JITTER, final_result, give_back_slot, take_slot
 from eval_skills.engine.evaluation.rounds import record_decisions
 from eval_skills.engine.evaluation.session import RunRef, RunSession, manifest_of
 from eval_skills.engine.evaluation.summary import landed_reports
 from eval_skills.engine.judging.preflight import check_judges_ready
+from eval_skills.reporting import ReportContext, format_named, numbers, ranked, render
+from eval_skills.reporting.context import dimension_title, mean_of, shown_dimensions
+from eval_skills.reporting.escape import markdown
+from eval_skills.reporting.ranking import completion_text, rank_interval, rank_text, ranking_notes
+from eval_skills.reporting.writing import Content
 from eval_skills.tasks.pauses import began_after, flow_run_here
 
 
@@ -36,7 +44,7 @@ def plan_items(request: EvaluateRequest) -> RunPlan:
     """
     own = flow_run_here()
     if own is not None and not request.resume:
-        begun = run_begun_by(str(own.id), Store(request.store), began_after(own))
+        begun = _begun_by(str(own.id), Store(request.store), began_after(own))
         request = request if begun is None else continuing(request, begun)
     made = plan_made_of(request)
     if request.resume:
@@ -48,6 +56,22 @@ def plan_items(request: EvaluateRequest) -> RunPlan:
     manifest = manifest_of(plan).model_copy(update={"flow_run_id": None if own is None else str(own.id)})
     write_manifest(plan.store.run_folder(plan.run_id), manifest, secrets=plan.secrets())
     return plan
+
+
+def _begun_by(flow_run_id: str, store: Store, since: datetime) -> str | None:
+    """The unfinished run that this flow run began in an earlier process: it was suspended in Prefect, or is tried again.
+
+    Looks at the runs that began at `since` or later. Returns when the earlier process has let go of the run: what it had in
+    flight may still be finishing.
+    """
+    for run_id in reversed(store.run_ids()):
+        if run_id < since.astimezone(UTC).strftime(RUN_ID_SECOND):
+            return None
+        manifest = store.find_manifest(run_id)
+        if manifest is not None and manifest.flow_run_id == flow_run_id and run_id in store.unfinished():
+            wait_for_writer(store, run_id)
+            return run_id
+    return None
 
 
 NOT_STARTED = "left for --resume: the run stopped at the first item that did not pass"
@@ -138,3 +162,71 @@ def _message(result: ItemResult) -> str:
     latency = "" if result.latency_ms is None else f"{result.latency_ms:.0f} ms"
     reasons = "; ".join(reason.text for reason in result.reasons[:3])
     return " · ".join(part for part in (score, latency, reasons[:300]) if part)
+
+
+MAX_ARTIFACT_CHARACTERS = 200_000
+
+
+@task(task_run_name="render {format}", persist_result=False, cache_policy=NO_CACHE)
+def render_report(
+    format: str,  # noqa: A002 - the word that people use
+    reports: Sequence[SkillCompletionReport],
+    context: ReportContext,
+) -> Content:
+    """Render the reports in one format; one that is streamed is made while it is written."""
+    return format_named(format).content(reports, context)
+
+
+@task(persist_result=False, cache_policy=NO_CACHE)
+def publish_artifacts(reports: Sequence[SkillCompletionReport], context: ReportContext, benchmark_id: str) -> None:
+    """Publish the ranking and the report as Prefect artifacts, under keys that stay the same for every run of a benchmark."""
+    create_table_artifact(
+        key=artifact_key("ranking", benchmark_id),
+        table=ranking_rows(reports, context),
+        description=_described(f"Ranking on **{benchmark_id}**, run `{context.run_id}`", reports, context),
+    )
+    text = str(render("markdown", reports, context))
+    cut = "\n\n… the whole report is in the report files." if len(text) > MAX_ARTIFACT_CHARACTERS else ""
+    create_markdown_artifact(
+        key=artifact_key("report", benchmark_id),
+        markdown=text[:MAX_ARTIFACT_CHARACTERS] + cut,
+        description=f"Report of run `{context.run_id}`",
+    )
+
+
+def _described(text: str, reports: Sequence[SkillCompletionReport], context: ReportContext) -> str:
+    notes = [f"- {markdown(note)}" for note in (*context.notes, *ranking_notes(ranked(reports)))]
+    return "\n".join([text, *(["", *notes] if notes else [])])
+
+
+def ranking_rows(reports: Sequence[SkillCompletionReport], context: ReportContext) -> list[dict[str, str]]:
+    """The ranking as rows of text; one key per column."""
+    return [
+        {
+            "#": rank_text(report, place),
+            "skill": report.skill_key,
+            "completion": completion_text(report),
+            "95 % interval": numbers.interval(report.summary.confidence_interval),
+            **(_chances(report.ranking) if any(each.ranking for each in reports) else {}),
+            "errors": numbers.rate(report.summary.error_rate),
+            "P95": numbers.milliseconds(report.latency.p95_ms),
+            "composite": numbers.score(report.summary.composite_score),
+            **{dimension_title(name).lower(): numbers.score(mean_of(report, name)) for name in shown_dimensions(reports)},
+            "selected": str(context.selected_rank(report) or ""),
+        }
+        for place, report in enumerate(ranked(reports), start=1)
+    ]
+
+
+def _chances(found: Ranking | None) -> dict[str, str]:
+    return {
+        "corrected": numbers.rate(found.shrunk_completion_rate if found else None),
+        "P(best)": numbers.rate(found.probability_best if found else None),
+        "rank, 95 %": rank_interval(found),
+        "Pareto": "✔" if found and found.pareto_optimal else "",
+    }
+
+
+def artifact_key(name: str, benchmark_id: str) -> str:
+    """A key of lower-case letters, digits and dashes, as Prefect requires."""
+    return f"eval-skills-{name}-{benchmark_id}".replace("_", "-")

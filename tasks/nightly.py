@@ -20,8 +20,8 @@ from eval_skills.engine.nightly.request import NightlyRequest
 from eval_skills.engine.nightly.summary import NightSummary, SuiteOutcome
 from eval_skills.reporting.diff.report import render_markdown
 from eval_skills.reporting.nightly import ClassifiedSkill, ranking_markdown, trend_markdown
+from eval_skills.tasks.evaluation import MAX_ARTIFACT_CHARACTERS, artifact_key
 from eval_skills.tasks.pauses import began_after, flow_run_here
-from eval_skills.tasks.report import MAX_ARTIFACT_CHARACTERS, artifact_key
 
 
 @task(persist_result=False, cache_policy=NO_CACHE)

@@ -18,8 +18,8 @@ from eval_skills.adapters.http.request import Request, merged, request_of
 from eval_skills.adapters.http.response import HttpAnswer
 from eval_skills.adapters.http.tls import tls_warnings, trust_of
 from eval_skills.adapters.probing import ProbeResult
+from eval_skills.adapters.process.adapter import ProcessAdapter, hooks_of
 from eval_skills.adapters.process.launch import launch_of
-from eval_skills.adapters.process.lifecycle import ProcessAdapter, hooks_of
 from eval_skills.adapters.template.request import path_marks
 from eval_skills.core.errors import InfraError, InputError, ItemError, SkillCrashed, SkillUnavailable
 from eval_skills.core.models import Skill, SkillResponse

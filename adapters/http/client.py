@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 
-from eval_skills.adapters.answer.progress import CALLED_NOTHING
+from eval_skills.adapters.call import CALLED_NOTHING
 from eval_skills.adapters.http.address import shown
 from eval_skills.adapters.http.errors import connection_error
 from eval_skills.adapters.http.redirects import redirected, refuse_circle

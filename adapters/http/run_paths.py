@@ -6,7 +6,7 @@ from typing import Any
 
 from eval_skills.adapters.answer.calls import tool_call_of
 from eval_skills.adapters.answer.envelope import parse_json
-from eval_skills.adapters.answer.progress import Progress
+from eval_skills.adapters.call import Progress
 from eval_skills.adapters.http.config import HttpConfig, JsonPointer, value_at
 
 

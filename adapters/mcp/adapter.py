@@ -12,7 +12,7 @@ from eval_skills.adapters.http.auth import refuse_unusable_secrets
 from eval_skills.adapters.http.tls import tls_warnings
 from eval_skills.adapters.mcp.server import McpConfig, server_of
 from eval_skills.adapters.probing import ProbeResult, schema_differences
-from eval_skills.adapters.process.lifecycle import ProcessAdapter
+from eval_skills.adapters.process.adapter import ProcessAdapter
 from eval_skills.core.errors import InfraError, SkillCrashed, SkillUnavailable
 from eval_skills.core.models import Skill, SkillResponse
 from eval_skills.core.text import nearest

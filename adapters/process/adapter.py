@@ -1,21 +1,166 @@
-"""A skill that is a program: JSON-RPC 2.0 on its standard input and output."""
+"""A skill that runs as a process: setup, teardown and sessions, whatever it speaks; and one that speaks JSON-RPC 2.0 on its
+standard input and output."""
 
 from __future__ import annotations
 
 import asyncio
 import itertools
 import shlex
-from typing import Any, ClassVar
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from typing import Any, ClassVar, Literal, Self, cast
 
 from eval_skills.adapters.answer.envelope import read_answer
+from eval_skills.adapters.base import Adapter, Done
 from eval_skills.adapters.call import Call, shield_cleanup
-from eval_skills.adapters.config import AdapterConfig, CommandConfig, SubprocessConfig, read_config, source_of
+from eval_skills.adapters.config import (
+    AdapterConfig,
+    CommandConfig,
+    HookCommand,
+    ProcessConfig,
+    SubprocessConfig,
+    read_config,
+    source_of,
+)
+from eval_skills.adapters.conversation import Conversation
 from eval_skills.adapters.process.jsonrpc import Reply
-from eval_skills.adapters.process.launch import launch_of
-from eval_skills.adapters.process.lifecycle import ProcessAdapter
+from eval_skills.adapters.process.launch import launch_of, spawn
+from eval_skills.adapters.process.streams import OutputTail, last_lines
 from eval_skills.adapters.process.worker import Worker, WorkerPool, closed_during_the_call
-from eval_skills.core.errors import InputError
+from eval_skills.core.errors import InfraError, InputError
 from eval_skills.core.models import Skill, SkillResponse
+
+Scope = Literal["run", "item"]
+
+_OF_THE_WHOLE = ("session", "setup", "teardown")
+
+
+class Hook:
+    """A command of `adapterConfig.setup` or `teardown`, run as the skill's own programs are: in its folder, with the allow-listed
+    environment, the limits and the sandbox. What it starts ends with it.
+
+    Raises:
+        InputError: when it is made, if it cannot be started so.
+    """
+
+    def __init__(self, skill: Skill, config: ProcessConfig, command: HookCommand, name: str) -> None:
+        self._name, self._command = name, command
+        self._launch = launch_of(skill, tuple(shlex.split(command.command)), config)
+
+    async def run(self) -> None:
+        """Run it to its end.
+
+        Raises:
+            InfraError: it could not be started, failed, or was not done in time; with its last lines.
+        """
+        output = OutputTail()
+        child = await spawn(self._launch, output.add, stdin=False)
+        limit_s = self._command.timeout_ms / 1000
+        try:
+            await asyncio.wait([child.exited], timeout=limit_s)
+            late = not child.exited.done()
+        finally:
+            await shield_cleanup(child.stop())
+        if not late and child.exited.result() == 0:
+            return
+        how = f"was not done within {limit_s:g} s (timeoutMs)" if late else f"failed ({child.how_it_ended()})"
+        said = last_lines(f"{output.text()}\n{child.stderr.text()}")
+        words = self._launch.hidden_cause(f"; its last lines: {said}") if said else "; it printed nothing"
+        raise InfraError(f"adapterConfig.{self._name} {how}{words}")
+
+
+class ProcessAdapter(Adapter):
+    """An adapter whose skill may have commands around the run and around each item, and a session of its own for each item.
+
+    The commands for items make their items run one at a time: they prepare and clear what the skill finds.
+    """
+
+    def __init__(self, skill: Skill) -> None:
+        super().__init__(skill)
+        config = cast(ProcessConfig, read_config(self.config_model, skill))
+        self.per_item = getattr(config, "session", "run") == "item"
+        self._hooks = hooks_of(skill, config)
+        self._turn = asyncio.Lock()
+        self._failures: dict[str, int] = {}
+
+    @property
+    def remarks(self) -> list[str]:
+        times = self._failures.items()
+        return [f"{self.skill.key}: {said}{f' ({count} times)' if count > 1 else ''}" for said, count in times]
+
+    def _setting(self, scope: Scope) -> AbstractAsyncContextManager[None]:
+        return self._one_item() if scope == "item" and self._has(scope) else self._prepared(scope)
+
+    async def _on_session(self, work: Callable[[Self], Awaitable[Done]], call: Call) -> Done:
+        if not self.per_item:
+            return await work(self)
+        call.suspend()  # its start has a limit of its own
+        async with self._new_session() as session:
+            session.refuse_unusable(call)
+            return await work(session)
+
+    @property
+    def own_conversations(self) -> bool:
+        """Whether a conversation has a session of its own because the skill's process, or server, may remember what was said."""
+        return self.per_item
+
+    @asynccontextmanager
+    async def _conversing(self, conversation: Conversation) -> AsyncIterator[Self]:
+        if not self.own_conversations:
+            async with self._joined(conversation):
+                yield self
+            return
+        async with self._new_session() as session, session._joined(conversation):
+            yield session
+
+    def _joined(self, conversation: Conversation) -> AbstractAsyncContextManager[None]:
+        """What the adapter keeps for a conversation while it lasts."""
+        return nullcontext()
+
+    def _new_session(self) -> Self:
+        own: dict[str, Any] = {key: value for key, value in self.skill.adapter_config.items() if key not in _OF_THE_WHOLE}
+        return type(self)(self.skill.model_copy(update={"adapter_config": own}))
+
+    def _has(self, scope: Scope) -> bool:
+        return any(f"{when}.{scope}" in self._hooks for when in ("setup", "teardown"))
+
+    @asynccontextmanager
+    async def _one_item(self) -> AsyncIterator[None]:
+        async with self._turn, self._prepared("item"):
+            yield
+
+    @asynccontextmanager
+    async def _prepared(self, scope: Scope) -> AsyncIterator[None]:
+        try:
+            if (hook := self._hooks.get(f"setup.{scope}")) is not None:
+                await hook.run()
+            yield
+        finally:
+            await shield_cleanup(self._tear_down(scope))
+
+    async def _tear_down(self, scope: Scope) -> None:
+        if (hook := self._hooks.get(f"teardown.{scope}")) is None:
+            return
+        try:
+            await hook.run()
+        except InfraError as error:  # the answer is there: what comes after it changes no result
+            self._failures[str(error)] = self._failures.get(str(error), 0) + 1
+
+
+def hooks_of(skill: Skill, config: ProcessConfig) -> dict[str, Hook]:
+    """The commands around the calls of a skill, by their keys below `adapterConfig`: ``setup.run``, ``teardown.item`` ….
+
+    Raises:
+        InputError: one cannot be started as the skill's programs are.
+    """
+    given = {
+        f"{when}.{scope}": command
+        for when, hooks in (("setup", config.setup), ("teardown", config.teardown))
+        for scope, command in (("run", hooks.run), ("item", hooks.item))
+        if command is not None
+    }
+    return {name: Hook(skill, config, command, name) for name, command in given.items()}
+
 
 LINGER_S = 0.5
 """How long a one-shot process may take to end after its answer."""

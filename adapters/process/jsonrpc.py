@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from eval_skills.adapters.answer.envelope import parse_json, partial_response, without_partial_response, write_json
-from eval_skills.adapters.answer.progress import PROGRESS
+from eval_skills.adapters.call import PROGRESS
 from eval_skills.core.errors import ContractError, InfraError, SkillError
 from eval_skills.core.text import one_line
 

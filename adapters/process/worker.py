@@ -7,8 +7,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from eval_skills.adapters.answer.progress import CALLED_NOTHING, Progress
-from eval_skills.adapters.call import Call, shield_cleanup
+from eval_skills.adapters.call import CALLED_NOTHING, Call, Progress, shield_cleanup
 from eval_skills.adapters.process.child import describe_exit
 from eval_skills.adapters.process.jsonrpc import Reply, read_progress, read_reply, request_line, why_not_reply
 from eval_skills.adapters.process.launch import Launch, spawn

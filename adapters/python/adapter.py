@@ -16,9 +16,9 @@ from eval_skills.adapters.call import Call
 from eval_skills.adapters.config import AdapterConfig, CustomConfig, HostedConfig, read_config
 from eval_skills.adapters.conversation import Conversation
 from eval_skills.adapters.probing import ProbeResult
+from eval_skills.adapters.process.adapter import ProcessAdapter
 from eval_skills.adapters.process.jsonrpc import Reply
 from eval_skills.adapters.process.launch import launch_of
-from eval_skills.adapters.process.lifecycle import ProcessAdapter
 from eval_skills.adapters.process.worker import Worker, WorkerPool
 from eval_skills.adapters.python.entrypoint import python_entrypoint
 from eval_skills.adapters.python.host import main as host

@@ -21,12 +21,19 @@ from eval_skills.cli.options import (
     PastResults,
     ProcessOptions,
     TasksFile,
-    flags_of,
     from_moment,
     option,
     to_moment,
 )
-from eval_skills.cli.requests import configured_options, listed, request_of, todays_settings, typed_options, unused_judge_options
+from eval_skills.cli.requests import (
+    configured_options,
+    flags_of,
+    listed,
+    request_of,
+    todays_settings,
+    typed_options,
+    unused_judge_options,
+)
 from eval_skills.cli.running import UNFINISHED, call_recorded, interrupted
 from eval_skills.core.errors import RunError, UsageError
 from eval_skills.core.text import plural

@@ -16,11 +16,10 @@ from eval_skills.cli.options import (
     JudgeFlags,
     PastResults,
     TasksFile,
-    flags_of,
     option,
     whole,
 )
-from eval_skills.cli.requests import configured_options, request_of
+from eval_skills.cli.requests import configured_options, flags_of, request_of
 from eval_skills.cli.running import UNFINISHED, call_recorded, interrupted
 from eval_skills.core.errors import UsageError
 

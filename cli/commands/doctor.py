@@ -10,7 +10,8 @@ from cyclopts import Parameter
 
 from eval_skills.cli.configuration import Mark, Own
 from eval_skills.cli.context import current, print_json, printable
-from eval_skills.cli.options import EVALUATED, HOW, RESULTS, ProcessOptions, Results, flags_of, option
+from eval_skills.cli.options import EVALUATED, HOW, RESULTS, ProcessOptions, Results, option
+from eval_skills.cli.requests import flags_of
 from eval_skills.core.config import Config
 from eval_skills.core.config.options import ProcessLimits, option_of
 from eval_skills.core.documents.loading import validate

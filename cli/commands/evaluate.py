@@ -21,10 +21,9 @@ from eval_skills.cli.options import (
     SkillsFolder,
     StrategyFile,
     TopK,
-    flags_of,
     option,
 )
-from eval_skills.cli.requests import refuse_calling, request_of, request_options, typed, with_own_tests_settled
+from eval_skills.cli.requests import flags_of, refuse_calling, request_of, request_options, typed, with_own_tests_settled
 from eval_skills.cli.running import run_flow
 from eval_skills.core.errors import UsageError
 

@@ -135,7 +135,7 @@ def _table(columns: Sequence[str], runs: list[PastRun], changes: Mapping[str, Ru
 def _judging(run: PastRun) -> str:
     """What all its verdicts cost, and how many items have none because of the judge."""
     from eval_skills.reporting import numbers
-    from eval_skills.reporting.judging.figures import paid_usd
+    from eval_skills.reporting.judging import paid_usd
 
     if not run.judging:
         return numbers.UNKNOWN

@@ -16,8 +16,8 @@ from cyclopts import Group, Parameter
 
 from eval_skills.cli.configuration import Mark
 from eval_skills.cli.context import current
-from eval_skills.cli.options import HOW, RESULTS, JudgeFlags, Results, flags_of, option, whole
-from eval_skills.cli.requests import configured_options, request_of, unused_judge_options
+from eval_skills.cli.options import HOW, RESULTS, JudgeFlags, Results, option, whole
+from eval_skills.cli.requests import configured_options, flags_of, request_of, unused_judge_options
 from eval_skills.cli.running import GATE_FAILED, UNFINISHED, call_recorded, interrupted
 from eval_skills.core.errors import UsageError
 

@@ -10,9 +10,9 @@ from cyclopts import Parameter
 
 from eval_skills.cli.configuration import Mark
 from eval_skills.cli.context import current, print_json
-from eval_skills.cli.options import COMPARED, EVALUATED, HOW, RESULTS, Results, flags_of, option, whole
+from eval_skills.cli.options import COMPARED, EVALUATED, HOW, RESULTS, Results, option, whole
 from eval_skills.cli.prefect_server.loss import Unrecorded
-from eval_skills.cli.requests import configured_options, request_of
+from eval_skills.cli.requests import configured_options, flags_of, request_of
 from eval_skills.cli.running import GATE_FAILED, UNFINISHED, call_recorded, observed
 from eval_skills.core.config.options import FlowOptions
 from eval_skills.core.errors import UsageError
@@ -166,7 +166,7 @@ def _show(summary: NightSummary, *, passed: bool | None, unproven: list[str]) ->
 
 def _show_suite(suite: SuiteOutcome) -> None:
     from eval_skills.reporting import numbers
-    from eval_skills.reporting.judging.figures import judging_line
+    from eval_skills.reporting.judging import judging_line
     from eval_skills.reporting.sections import forbidden_tool_alerts
 
     head = f"{suite.name}: {suite.benchmark_id or 'did not run'}"

@@ -16,10 +16,9 @@ from eval_skills.cli.options import (
     JudgeFlags,
     PastResults,
     TasksFile,
-    flags_of,
     option,
 )
-from eval_skills.cli.requests import configured_options, request_of, todays_settings, unused_judge_options
+from eval_skills.cli.requests import configured_options, flags_of, request_of, todays_settings, unused_judge_options
 from eval_skills.cli.running import UNFINISHED, interrupted
 from eval_skills.core.text import plural
 

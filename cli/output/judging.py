@@ -11,7 +11,7 @@ from rich.text import Text
 from eval_skills.cli.context import current, print_json, printable
 from eval_skills.core.text import one_line, plural
 from eval_skills.reporting import numbers
-from eval_skills.reporting.judging.figures import estimate_number, estimate_rate, position_line
+from eval_skills.reporting.judging import estimate_number, estimate_rate, position_line
 
 if TYPE_CHECKING:
     from eval_skills.core.judging.calibration import Calibration

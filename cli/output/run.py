@@ -9,7 +9,7 @@ from eval_skills.cli.output.ranking import error_summary, not_selected, ranking
 from eval_skills.core.text import first_of, plural
 from eval_skills.reporting import numbers
 from eval_skills.reporting.context import ranked
-from eval_skills.reporting.judging.figures import judging_line
+from eval_skills.reporting.judging import judging_line
 from eval_skills.reporting.ranking import ranking_notes, ties_line
 from eval_skills.reporting.sections import forbidden_tool_alerts
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eval_skills.core.config.keys import Leaf, dotted, flatten, is_mapping, nest, resolve
-from eval_skills.core.config.layer import Setting, checked, file_leaves, read_text
+from eval_skills.core.config.layers import Setting, checked, file_leaves, read_text
 from eval_skills.core.config.options import Config
 from eval_skills.core.errors import ConfigError
 

@@ -1,4 +1,6 @@
-"""All layers together, and which of them each value came from.
+"""The layers of the configuration: what a file or the environment says, where each word stands, and all of them together.
+
+A variable is a key in capitals: ``EVAL_SKILLS_TIMEOUT_MS=5000``, ``EVAL_SKILLS_LLM__MODEL=gpt-4o``.
 
 pydantic-settings (2.16) was measured against our tests and does not replace this: with our camelCase aliases it reads variables
 without the prefix (``STORE``, ``LIMIT``, ``VERBOSE``), ignores unknown ``EVAL_SKILLS_*`` variables and a missing file, takes
@@ -8,25 +10,237 @@ our own would have to do all that again, and importing the library costs 0.1 s i
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
-from eval_skills.core.config.keys import Leaf, dotted, is_known, nest, resolve
-from eval_skills.core.config.layer import (
-    PREFIX,
-    Layer,
-    Setting,
-    checked,
-    default_layer,
-    environment_layer,
-    file_layer,
-    flag_layer,
-    refuse_unknown,
+from pydantic import TypeAdapter, ValidationError
+
+from eval_skills.core.config.keys import (
+    Leaf,
+    dotted,
+    flatten,
+    is_known,
+    is_list,
+    is_mapping,
+    is_optional,
+    known_leaves,
+    nest,
+    resolve,
+    without_marks,
 )
-from eval_skills.core.config.options import Config
+from eval_skills.core.config.options import ID_OR_PATH, PATH, STORE, Config, option_of
+from eval_skills.core.documents.loading import read_document, validate
+from eval_skills.core.errors import ConfigError, InputError
+from eval_skills.core.text import nearest
+
+_DOCUMENTS = (".json", ".yaml", ".yml")
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One value, `origin` as `LayeredConfig.origin` tells it, and `place` as an error message names it."""
+
+    value: Any
+    origin: str
+    place: str
+
+
+Layer = dict[Leaf, Setting]
+
+
+def default_layer(cwd: Path, home: Path) -> Layer:
+    """The defaults."""
+    leaves = {leaf: Setting(value, "default", "default") for leaf, value in flatten(Config().to_json()).items()}
+    return located(leaves, cwd, home)
+
+
+def flag_layer(flags: Mapping[str, Any], cwd: Path, home: Path) -> Layer:
+    """The options of the command line that were given; None means not given, at any depth."""
+    leaves = flatten(_given(flags))
+    return checked({leaf: Setting(value, "flag", option_of(dotted(leaf))) for leaf, value in leaves.items()}, cwd, home)
+
+
+def file_layer(path: Path, home: Path, model: type[Config] = Config) -> Layer:
+    """A configuration file.
+
+    Raises:
+        ConfigError: the file cannot be read, is not a mapping, or holds an unknown key or a wrong value.
+    """
+    layer = {leaf: Setting(value, str(path), str(path)) for leaf, value in file_leaves(path, model).items()}
+    return checked(layer, path.parent, home, model)
+
+
+def file_leaves(path: Path, model: type[Config] = Config) -> dict[Leaf, Any]:
+    """What a configuration file says, its values unchecked. An empty file, or one of comments only, says nothing.
+
+    Raises:
+        ConfigError: the file cannot be read, is not a mapping, or holds an unknown key.
+    """
+    try:
+        document = read_document(path)
+    except InputError as error:
+        raise ConfigError(str(error)) from None
+    if not isinstance(document, dict | None):
+        raise ConfigError(f"{path}: a configuration is a mapping of keys to values; this is a {type(document).__name__}")
+    try:
+        return flatten(document or {}, model=model)
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from None
+
+
+def checked(layer: Layer, base: Path, home: Path, model: type[Config] = Config) -> Layer:
+    """The layer, its values checked and its relative paths made absolute.
+
+    Every layer is checked by itself: a wrong value is reported where it stands, even if a higher layer would hide it.
+
+    Raises:
+        ConfigError: a value is wrong; the message has the place, the key, what is valid and what was given.
+    """
+    try:
+        validate(model, nest({leaf: setting.value for leaf, setting in layer.items()}))
+    except InputError as error:
+        place = _place(layer, error)
+        is_named = place == option_of(error.path)
+        raise ConfigError(": ".join(filter(None, (place, "" if is_named else error.path, error.message)))) from None
+    return located(layer, base, home, model)
+
+
+def located(layer: Layer, base: Path, home: Path, model: type[Config] = Config) -> Layer:
+    """The layer with its relative paths resolved against `base`, and a leading ``~`` against `home`."""
+    return {leaf: replace(setting, value=_located(leaf, setting.value, base, home, model)) for leaf, setting in layer.items()}
+
+
+def _located(leaf: Leaf, value: Any, base: Path, home: Path, model: type[Config]) -> Any:
+    annotation = resolve(leaf, model)[1]
+    if isinstance(value, list):
+        return [_absolute(part, base, home) if _is_path(annotation, part) else part for part in value]
+    return _absolute(value, base, home) if isinstance(value, str | Path) and _is_path(annotation, value) else value
+
+
+def _is_path(annotation: Any, value: Any) -> bool:
+    """Whether a value of this type is a path, by the marks inside the type: see `options.PATH`."""
+    if annotation == ID_OR_PATH:  # an id has neither a slash nor an ending
+        return "/" in str(value) or str(value).endswith(_DOCUMENTS)
+    if annotation == STORE:
+        return "://" not in str(value)
+    inside = (*get_args(annotation), *getattr(annotation, "__metadata__", ()))
+    return annotation in (Path, PATH) or any(_is_path(part, value) for part in inside)
+
+
+def _absolute(value: str | Path, base: Path, home: Path) -> str:
+    path, folder = Path(value), "/" if str(value).endswith("/") else ""
+    if path.parts and path.parts[0] == "~":
+        return str(home.joinpath(*path.parts[1:])) + folder
+    return str(base / path) + folder
+
+
+def _given(flags: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: _plain(value) for key, value in flags.items() if value is not None}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return _given(value)
+    if isinstance(value, tuple):
+        return [_plain(part) for part in value]
+    return str(value) if isinstance(value, Path) else value
+
+
+def _place(layer: Layer, error: InputError) -> str:
+    places = {dotted(leaf): setting.place for leaf, setting in layer.items()}
+    held = [key for key in places if error.path == key or error.path.startswith((f"{key}[", f"{key}."))]
+    below = [key for key in places if not held and key.startswith(f"{error.path}." if error.path else "")]
+    return places[max(held or below, key=len)] if held or below else ""
+
+
+PREFIX = "EVAL_SKILLS_"
+
+
+def environment_layer(environ: Mapping[str, str], cwd: Path, home: Path, model: type[Config] = Config) -> tuple[Layer, list[str]]:
+    """The layer, and the variables that start with our prefix and name no key.
+
+    Two underscores go down a level. A blank variable counts as not set, as a CI system leaves it when an input is empty.
+    Where a variable holds a whole mapping and another one a key of it, the longer name wins.
+
+    Raises:
+        ConfigError: a value cannot be what its key holds.
+    """
+    layer: Layer = {}
+    unknown: list[str] = []
+    for name in sorted(filter(_is_ours, environ), key=lambda name: (name.count("__"), name)):
+        if not (text := environ[name].strip()):
+            continue
+        try:
+            leaf, annotation = resolve(tuple(name.removeprefix(PREFIX).lower().split("__")), model)
+        except ConfigError:
+            unknown.append(name)
+            continue
+        if annotation is Any:
+            continue
+        for key, value in _leaves(name, leaf, annotation, text, model).items():
+            layer[key] = Setting(value, name, name)
+    return checked(layer, cwd, home, model), unknown
+
+
+def refuse_unknown(names: Iterable[str], model: type[Config] = Config) -> None:
+    """Raise a ConfigError for the first of these variables, with the nearest one that exists, and what to do with one's own."""
+    for name in names:
+        # The common prefix is left out of the comparison: it would make every name look alike.
+        hint = nearest(name.removeprefix(PREFIX), [variable_of(leaf).removeprefix(PREFIX) for leaf, _ in known_leaves(model)])
+        hint = hint.replace("'", f"'{PREFIX}", 1)
+        own = "a variable of your own may have this name if it is listed under 'secrets'; else rename it"
+        raise ConfigError(f"{name}: no configuration key has this name{hint}; {own}")
+
+
+def variable_of(leaf: Leaf) -> str:
+    """The variable of a key: ``EVAL_SKILLS_LLM__API_BASE``."""
+    return PREFIX + "__".join("".join(f"_{c}" if c.isupper() else c.upper() for c in part) for part in leaf)
+
+
+def read_text(annotation: Any, text: str) -> Any:
+    """The value that `text` spells for a key of this type.
+
+    Lists are JSON or divided by commas, mappings are JSON, ``null`` empties an optional key. Text that cannot be read is returned
+    as it is: the check that follows refuses it with the key's own rule.
+    """
+    if text == "null" and is_optional(annotation):
+        return None
+    if is_list(annotation) and not text.startswith("["):
+        return [part.strip() for part in text.split(",") if part.strip()]
+    if is_list(annotation) or is_mapping(annotation):
+        return _json_or_text(text)
+    try:
+        return TypeAdapter(without_marks(annotation)).validate_python(text)
+    except ValidationError:
+        return text
+
+
+def _is_ours(name: str) -> bool:
+    return name.startswith(PREFIX)
+
+
+def _leaves(name: str, leaf: Leaf, annotation: Any, text: str, model: type[Config]) -> dict[Leaf, Any]:
+    value = read_text(annotation, text)
+    if not is_mapping(annotation):
+        return {leaf: value}
+    if not isinstance(value, dict):
+        raise ConfigError(f'{name}: {".".join(leaf)}: expected a JSON object such as {{"key": …}}; got {text[:80]!r}')
+    try:
+        return flatten(value, leaf, model)
+    except ConfigError as error:
+        raise ConfigError(f"{name}: {error}") from None
+
+
+def _json_or_text(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
 
 PROJECT_FILE = "eval-skills.config.yaml"
 HOME_FILE = Path(".eval-skills", "config.yaml")

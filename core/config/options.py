@@ -24,9 +24,8 @@ from eval_skills.core.config.limits import (
     TaskRunnerName,
     VariableName,
 )
-from eval_skills.core.models.base import Model, Rate, Text
-from eval_skills.core.models.expectation import Weights
-from eval_skills.core.models.task import Complexity
+from eval_skills.core.models.base import Complexity, Model, Rate, Text
+from eval_skills.core.models.limits import Weights
 
 PATH, ID_OR_PATH, STORE = "path", "id or path", "store"
 """Marks in the type of a text that is a path; of one that is a path where it has a slash or an ending such as ``.json``; of one

@@ -166,7 +166,3 @@ class ReportDiff(Model):
     equivalence_margin: float
     min_effect: Rate = 0.0
     missing: MissingRule = "bounds"
-
-    def with_verdict(self, verdict: Judgement) -> list[SkillDiff]:
-        """The compared skills that were judged so: what a gate asks for."""
-        return [skill for skill in self.skills if skill.verdict == verdict]

@@ -19,9 +19,8 @@ if TYPE_CHECKING:
         ExpectedOutput,
         ExpectedText,
         HallucinationCheck,
-        Thresholds,
-        Weights,
     )
+    from eval_skills.core.models.limits import Thresholds, Weights
     from eval_skills.core.models.report import (
         ConfidenceInterval,
         DimensionSummary,
@@ -86,7 +85,8 @@ _MODULES = {
     "base": "Model",
     "conversation": "Turn",
     "evaluators": "AtLeast Evaluator EvaluatorEntry",
-    "expectation": "Checks Expected ExpectedOutput ExpectedText HallucinationCheck Thresholds Weights",
+    "expectation": "Checks Expected ExpectedOutput ExpectedText HallucinationCheck",
+    "limits": "Thresholds Weights",
     "report": "ConfidenceInterval DimensionSummary Latency Ranking SkillCompletionReport "
     "StatusCounts Summary TagSummary TaskResult TokenCost",
     "response": "Simulation SkillResponse ToolCall TurnResponse Usage",

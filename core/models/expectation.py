@@ -1,15 +1,83 @@
-"""What may be expected of an answer: its output, what an agent did on the way, limits, and how all of that is weighed."""
+"""What may be expected of an answer: its output, what an agent did on the way, and how that is judged."""
 
 from __future__ import annotations
 
 from typing import Any, Literal, get_args
 
-from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, ValidationInfo, field_validator, model_serializer, model_validator
 
 from eval_skills.core.models.base import Model, Rate, Text
-from eval_skills.core.models.evaluators import SET, Combine, CostOrder, Evaluator, Evaluators, PlacedEvaluator, scorers_in
-from eval_skills.core.models.judged_task import JudgedTask
+from eval_skills.core.models.evaluators import (
+    SET,
+    Combine,
+    CostOrder,
+    Evaluator,
+    Evaluators,
+    PlacedEvaluator,
+    combine_of_set,
+    refuse_deep_sets,
+    refuse_same_names,
+    refuse_weightless,
+    scorers_in,
+    threshold_of_set,
+)
+from eval_skills.core.models.limits import Thresholds, Weights
 from eval_skills.core.text import comparable, excerpt, normalise_tool_name
+
+_OF_A_SET = frozenset({"evaluators", "combine", "threshold", "cost_order", "costOrder"})
+
+
+class JudgedTask(Model):
+    """The base of `EvalTask`, which has the fields that are checked here."""
+
+    @field_validator("evaluator", mode="before", check_fields=False)
+    @classmethod
+    def _evaluator_by_name(cls, value: Any) -> Any:
+        if not isinstance(value, str | dict | Evaluator | None):
+            raise ValueError(f"give a scorer's name, or an object with its type and options; got {excerpt(value)}")
+        return {"type": value} if isinstance(value, str) else value
+
+    @field_validator("evaluators", mode="before", check_fields=False)
+    @classmethod
+    def _evaluators_are_not_deep(cls, value: Any) -> Any:
+        refuse_deep_sets(value)
+        return value
+
+    @field_validator("evaluators", check_fields=False)
+    @classmethod
+    def _evaluators_differ(cls, value: Evaluators | None, info: ValidationInfo) -> Evaluators | None:
+        if value is not None:
+            if info.data.get("evaluator") is not None:
+                raise ValueError("evaluator and evaluators are both given; keep one of them")
+            refuse_weightless(value)
+            refuse_same_names(value)
+        return value
+
+    @field_validator("combine", check_fields=False)
+    @classmethod
+    def _combines_a_set(cls, value: Any, info: ValidationInfo) -> Any:
+        return combine_of_set(value, info)
+
+    @field_validator("threshold", check_fields=False)
+    @classmethod
+    def _threshold_of_a_mean(cls, value: float | None, info: ValidationInfo) -> float | None:
+        if value is not None and info.data.get("evaluators", ...) is None:
+            raise ValueError("it is for several evaluators; the limits of a task are its thresholds, such as minScore")
+        return threshold_of_set(value, info)
+
+    @field_validator("cost_order", check_fields=False)
+    @classmethod
+    def _order_of_a_set(cls, value: CostOrder | None, info: ValidationInfo) -> CostOrder | None:
+        if value is not None and info.data.get("evaluators", ...) is None:
+            raise ValueError("it orders several evaluators, and there is no list of them; give evaluators")
+        return value
+
+    @model_serializer(mode="wrap")
+    def _one_evaluator_is_no_set(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Without the keys of several evaluators where there are none: digests of such tasks are older than these keys."""
+        fields: dict[str, Any] = handler(self)
+        return {key: value for key, value in fields.items() if value is not None or key not in _OF_A_SET}
+
 
 SequenceMode = Literal["subsequence", "exact", "unordered"]
 
@@ -143,35 +211,6 @@ class Expected(Model):
         return self.trajectory is None and not any(
             (self.tools, self.tool_sequence, self.tool_categories, self.forbidden_tools, output.contains, output.not_contains)
         )
-
-
-class Thresholds(Model):
-    """Gates, each passed at equality: a score in points of 100, a cost in USD, a latency in ms, a number of turns."""
-
-    min_score: float | None = Field(default=None, ge=0, le=100)
-    max_cost: float | None = Field(default=None, ge=0)
-    max_latency: float | None = Field(default=None, ge=0)
-    max_turns_used: int | None = Field(
-        default=None, ge=1, exclude_if=lambda limit: limit is None
-    )  # not in the JSON of other tasks: their digests are older
-
-
-class Weights(Model):
-    """Weights of the dimensions; what is not named keeps the next layer's value. They need not sum to 1."""
-
-    tool_accuracy: float | None = Field(
-        default=None, ge=0, description="Share of the expected tools that were called; 0.3 unless set", examples=[0.3]
-    )
-    output_quality: float | None = Field(
-        default=None, ge=0, description="What the evaluator says of the answer; 0.5 unless set", examples=[0.5]
-    )
-    sequence_correctness: float | None = Field(
-        default=None, ge=0, description="Share of the expected order of tools that was kept; 0.2 unless set", examples=[0.2]
-    )
-
-    def named(self) -> dict[str, float]:
-        """Only the weights that were given."""
-        return self.model_dump(exclude_none=True)
 
 
 class Expecting(JudgedTask):

@@ -9,12 +9,11 @@ from typing import Any, Literal, get_args
 
 from pydantic import Field, PrivateAttr, model_validator
 
-from eval_skills.core.models.base import Identifier, Model, SemVer, Text
+from eval_skills.core.models.base import Complexity, Identifier, Model, SemVer, Text
 from eval_skills.core.models.conversation import MAX_TURNS, Turn
 from eval_skills.core.models.expectation import Expecting
 from eval_skills.core.models.simulated_user import SimulatedUser
 
-Complexity = Literal["simple", "medium", "complex", "very_complex"]
 COMPLEXITIES: tuple[str, ...] = get_args(Complexity)
 
 

@@ -1,10 +1,12 @@
-"""The digests of landed files, as they were when they landed: one line per file in ``<root>/digests.jsonl``."""
+"""What tells that stored bytes are as they were written: the checksum in a JSON object, the seal of a file with one writer, and
+the digests of landed files, a line for each in ``<root>/digests.jsonl``."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
+import re
 import zlib
 from typing import TYPE_CHECKING
 
@@ -12,9 +14,12 @@ from eval_skills.core.errors import RunError
 from eval_skills.core.store.files import make_folder, sync_folder
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pyarrow import fs
 
     from eval_skills.core.store.layout import Layout
+
 
 _CHUNK_BYTES = 1024 * 1024
 DIGESTS_FILE = "digests.jsonl"
@@ -73,3 +78,68 @@ def recorded_digests(layout: Layout) -> dict[str, set[str]]:
 
 def _checksum(file: str, digest: str) -> str:
     return f"{zlib.crc32(f'{file} {digest}'.encode()):08x}"
+
+
+KEY = "crc32"
+
+_LAST_KEY = re.compile(rb',\s*"crc32": ?"([0-9a-f]{8})"\s*\}\s*\Z')
+_TAIL_BYTES = 64
+
+
+def with_checksum(text: bytes, *, indent: str = "") -> bytes:
+    """The text of an object that has other keys, with the CRC-32 of all before it as its last key; `indent` precedes each key."""
+    body = text.rstrip()[:-1].rstrip()
+    space, end = (f"\n{indent}".encode(), b"\n}") if indent else (b"", b"}")
+    colon = b": " if indent else b":"
+    return b"".join((body, b",", space, f'"{KEY}"'.encode(), colon, f'"{zlib.crc32(body):08x}"'.encode(), end))
+
+
+def without_checksum(text: bytes) -> bytes:
+    """The object without its checksum; as it is where it has none, as older versions wrote it.
+
+    Raises:
+        ValueError: the checksum does not hold.
+    """
+    text = text.strip()  # what is before or after the object changes nothing in it
+    tail = text[-_TAIL_BYTES:]
+    found = _LAST_KEY.search(tail)
+    if found is None and f'"{KEY}"'.encode() not in tail:
+        return text
+    body = text[: len(text) - len(tail) + found.start()] if found else b""
+    if found is None or zlib.crc32(body) != int(found[1], 16):
+        raise ValueError(f"its checksum does not hold: it is damaged, or was edited by hand (then delete its key {KEY})")
+    return body + b"}"
+
+
+class Seal:
+    """The length and the SHA-256 of all that the file should hold: what it held at first, and what was added since."""
+
+    def __init__(self, fd: int) -> None:
+        self._digest, self._size = _read(fd)
+
+    def add(self, content: bytes) -> None:
+        """Take note of what was appended."""
+        self._digest.update(content)
+        self._size += len(content)
+
+    def broken(self, path: Path) -> str:
+        """What is otherwise about the file at `path`, as a phrase; "" where nothing is."""
+        try:
+            fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return "is gone"
+        try:
+            digest, size = _read(fd)
+        finally:
+            os.close(fd)
+        if size != self._size:
+            return f"has {size:,} bytes where this run wrote {self._size:,}"
+        return "" if digest.digest() == self._digest.digest() else "does not hold what this run wrote"
+
+
+def _read(fd: int) -> tuple[hashlib._Hash, int]:
+    found, size = hashlib.sha256(), 0
+    while chunk := os.pread(fd, _CHUNK_BYTES, size):
+        found.update(chunk)
+        size += len(chunk)
+    return found, size

@@ -14,9 +14,8 @@ from eval_skills.core.documents.loading import validate_known
 from eval_skills.core.errors import InputError, RunError
 from eval_skills.core.models import ItemResult, Model
 from eval_skills.core.redaction import Redaction
-from eval_skills.core.store.checksums import with_checksum, without_checksum
+from eval_skills.core.store.digests import Seal, with_checksum, without_checksum
 from eval_skills.core.store.files import RunLock, openness, sync_folder
-from eval_skills.core.store.seal import Seal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -12,8 +12,8 @@ from eval_skills.core.documents.loading import read_document, validate
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import Model
 from eval_skills.core.redaction import Redaction
-from eval_skills.core.store.checksums import KEY as CHECKSUM
-from eval_skills.core.store.checksums import with_checksum, without_checksum
+from eval_skills.core.store.digests import KEY as CHECKSUM
+from eval_skills.core.store.digests import with_checksum, without_checksum
 from eval_skills.core.store.files import explained, openness, write_whole
 from eval_skills.core.store.layout import check_run_id
 

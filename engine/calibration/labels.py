@@ -10,7 +10,7 @@ from eval_skills.core.errors import InputError
 from eval_skills.core.judging.labels import Label
 from eval_skills.core.models import Benchmark, ItemResult, Reason
 from eval_skills.core.text import nearest, plural
-from eval_skills.engine.judging.reports import was_judged
+from eval_skills.engine.judging.outcome import was_judged
 from eval_skills.scorers.judging.model import JudgeIdentity
 
 NO_MODEL = "its task is not judged by a model"

@@ -23,9 +23,16 @@ from eval_skills.engine.definition.benchmark import (
     with_every_task,
 )
 from eval_skills.engine.definition.request import EvaluateRequest
-from eval_skills.engine.judging.outcome import failed_judging, going_on, judges_of, judging_lines, refuse_half_judged
+from eval_skills.engine.judging.outcome import (
+    QUALITY,
+    failed_judging,
+    going_on,
+    judges_by_task,
+    judges_of,
+    judging_lines,
+    refuse_half_judged,
+)
 from eval_skills.engine.judging.preflight import check_judges_ready
-from eval_skills.engine.judging.reports import QUALITY, judges_by_task
 from eval_skills.engine.stored_runs.reports import LATEST, recorded_request, resolve_run_id
 from eval_skills.scorers import TaskScoring
 from eval_skills.scorers.judging.model import JudgeIdentity

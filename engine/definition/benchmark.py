@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from eval_skills.benchmarks import benchmark_folder, checked_benchmark, filter_tasks, load_benchmark, load_tasks
-from eval_skills.benchmarks.generated import unreviewed_note
+from eval_skills.benchmarks.loader import unreviewed_note
 from eval_skills.benchmarks.locations import folder_of, shadowing_remarks
 from eval_skills.benchmarks.own_tests import OwnTests, load_own_tests
 from eval_skills.core.config.options import JudgeOptions, ScoringOptions, own_benchmarks
@@ -134,7 +134,8 @@ def resolve_benchmark(
             f"{benchmark.id} comes from a log of Inspect: its tasks only hold how its own runs were scored, so no skill can "
             "answer them; have these runs written by benchmarks import inspect-log LOG -o DIR, and give --traces DIR/runs.jsonl"
         )
-    chosen = filter_tasks(benchmark, request.task_tags, request.complexity, request.filter)
+    narrowed = (request.task_tags, request.complexity, request.filter)
+    chosen = filter_tasks(benchmark, *narrowed) if any(narrowed) else benchmark
     chosen = _only(chosen, request.task_ids) if request.task_ids else chosen
     return _with_parts_of(chosen) if chosen.parts else chosen, folder
 

@@ -132,7 +132,8 @@ def no_answer(
     """
     scoring = plan.scorings[item.task]
     ended = result_without_answer(error.kind, str(error), scoring, known)
-    ended["reasons"] = [*ended["reasons"], *about_duplicate_keys(error.duplicate_keys)]
+    if error.duplicate_keys:
+        ended["reasons"] = [*ended["reasons"], about_duplicate_keys(error.duplicate_keys)]
     calls = known_calls(known or SkillResponse())
     called = None if calls is None else [call.name for call in calls]
     simulation = None if known is None else known.simulation
@@ -175,9 +176,16 @@ def verdict_fields(verdict: Verdict) -> dict[str, Any]:
 def _answered(response: SkillResponse, verdict: Verdict) -> dict[str, Any]:
     latencies = {"latency_ms": response.latency_ms, "time_to_first_token_ms": response.time_to_first_token_ms}
     fields = verdict_fields(verdict)
-    remarks = [*remark_on_end(response.simulation, len(response.turns or ())), *about_duplicate_keys(response.duplicate_keys)]
-    fields["reasons"] = [*fields["reasons"], *remarks]
+    fields["reasons"] = [*fields["reasons"], *_remarks(response)]
     return fields | latencies | _delivered(response) | {"turns": judged_turns(response, verdict)}
+
+
+def _remarks(response: SkillResponse) -> Iterator[Reason]:
+    """What is said of an answer beside its verdict; no second judging of it can find that again."""
+    if response.simulation is not None:
+        yield from remark_on_end(response.simulation, len(response.turns or ()))
+    if response.duplicate_keys:
+        yield about_duplicate_keys(response.duplicate_keys)
 
 
 def judged_turns(response: SkillResponse, verdict: Verdict) -> list[TurnResult] | None:
@@ -235,7 +243,7 @@ def _result(item: Item, plan: RunPlan, task: EvalTask, attempts: list[Attempt], 
         attempts=attempts,
         earlier_calls=_called_before(attempts),
         origin=plan.request.origin,
-        **paid_for_users(attempts),
+        **(paid_for_users(attempts) if task.user is not None else {}),
         **outcome,
     )
 

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from eval_skills.adapters import Confinement, secrets_of, warnings_for
+from eval_skills.adapters import Confinement, check_skill, secrets_of, warnings_for
 from eval_skills.adapters.sandbox.limits import sandbox_remarks
 from eval_skills.benchmarks.own_tests import TEST_FILES, load_own_tests
-from eval_skills.core.errors import InputError
+from eval_skills.core.config.limits import LOCAL, scheduler_of
+from eval_skills.core.errors import InputError, UsageError, UserError
 from eval_skills.core.fingerprint import digest_of_folder, digest_of_json
-from eval_skills.core.garbage import collection_paused
 from eval_skills.core.models import Benchmark, EvalTask, Skill
+from eval_skills.core.models.base import collection_paused
 from eval_skills.core.redaction import short_secrets, values_of_variables
 from eval_skills.core.skills import Discovery, InvalidSkill, load_skills
 from eval_skills.core.store import Store, new_run_id
@@ -33,7 +36,6 @@ from eval_skills.engine.definition.benchmark import (
 )
 from eval_skills.engine.definition.request import EvaluateRequest, check_writable, confinement_asked
 from eval_skills.engine.evaluation.handover import held_in_memory
-from eval_skills.engine.evaluation.preconditions import check_subject, check_task_runner, some_usable
 from eval_skills.engine.evaluation.recordings import Recordings, request_of_recordings
 from eval_skills.engine.judging.preflight import check_key_is_ours, check_one_budget
 from eval_skills.scorers import TaskScoring
@@ -41,7 +43,10 @@ from eval_skills.scorers.judging.model import judge_secrets
 
 if TYPE_CHECKING:
     from eval_skills.core.diff.until import Decision
+    from eval_skills.core.models import Benchmark, Skill
+    from eval_skills.core.models.task import Subject
     from eval_skills.engine.evaluation.baseline import Baseline
+
 
 SKILLS_NAMED = 20
 """So many skills are named in a line about some of them."""
@@ -253,3 +258,66 @@ def digests_of(skills: Iterable[Skill], benchmark: Benchmark, folder: Path | Non
     """Digests by ``id@version``, ``benchmark`` and ``task/<id>``, by which two runs show what changed between them."""
     digests = {skill.key: digest_of_folder(skill.folder) if skill.folder else digest_of_json(skill.to_json()) for skill in skills}
     return digests | benchmark_digests(benchmark, folder)
+
+
+INSTALL = "pip install 'eval-skills[dask]'"
+CONNECT_TIMEOUT_S = 10.0
+
+
+def some_usable(
+    found: Discovery, named: set[str], subject: Subject, confinement: Confinement
+) -> tuple[list[Skill], list[InvalidSkill]]:
+    """`usable_skills` of those that were found; UsageError: none of them is."""
+    skills, unusable = usable_skills(found.skills, named=named, subject=subject, confinement=confinement)
+    if not skills:
+        raise UsageError(
+            "no skill to evaluate: " + ("; ".join(f"{bad.path}: {bad.reason}" for bad in unusable) or "none was given")
+        )
+    return skills, unusable
+
+
+def usable_skills(
+    skills: list[Skill], *, named: set[str], subject: Subject, confinement: Confinement
+) -> tuple[list[Skill], list[InvalidSkill]]:
+    """The skills that can be called, and the others. A skill that was named, or has no folder, must be callable.
+
+    Raises:
+        UserError: such a skill cannot be called.
+    """
+    usable, unusable = [], []
+    for skill in skills:
+        try:
+            check_skill(skill, subject, confinement)
+            usable.append(skill)
+        except UserError as error:
+            if skill.folder is None or named & {str(skill.folder), f"{skill.folder}/skill.json"}:
+                raise
+            unusable.append(InvalidSkill(skill.folder or Path(skill.id), str(error)))
+    return usable, unusable
+
+
+def check_subject(benchmark: Benchmark, skills: list[Skill]) -> None:
+    """Refuse skills without a folder where the benchmark inspects folders, with a UsageError."""
+    without = [skill.key for skill in skills if skill.folder is None]
+    if benchmark.subject == "package" and without:
+        raise UsageError(f"benchmark {benchmark.id!r} inspects a skill's folder, and {without[0]} has none; load it from a file")
+
+
+def check_task_runner(task_runner: str) -> None:
+    """Refuse Dask where it is not installed, and a scheduler that does not listen.
+
+    Raises:
+        UsageError: with what to install or to start.
+    """
+    if task_runner == LOCAL:
+        return
+    if find_spec("distributed") is None:
+        raise UsageError(f"--task-runner {task_runner} needs Dask, which is not installed here; install it with: {INSTALL}")
+    if (scheduler := scheduler_of(task_runner)) is not None:
+        try:
+            socket.create_connection(scheduler, timeout=CONNECT_TIMEOUT_S).close()
+        except OSError as error:
+            why = error.strerror or str(error)
+            raise UsageError(
+                f"--task-runner {task_runner}: no scheduler listens there ({why}); start one with: dask scheduler"
+            ) from None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from time import sleep
 from typing import Any
@@ -12,8 +11,8 @@ from typing import Any
 from eval_skills.core.config import LlmSettings
 from eval_skills.core.documents.loading import validate_known
 from eval_skills.core.errors import UsageError
-from eval_skills.core.garbage import collection_paused
 from eval_skills.core.models import Model
+from eval_skills.core.models.base import collection_paused
 from eval_skills.core.skills import load_skills
 from eval_skills.core.store import Manifest, Store
 from eval_skills.core.store.files import RunLock
@@ -38,22 +37,6 @@ _FOLLOW_THE_NEW_CALL = (
 """What a resuming call may change; everything else decides results and stays as it was."""
 _PLACES = ("skills", "benchmark", "tasks", "benchmarks_dir", "traces")
 _OPTIONS = {"timeout_ms": "timeout", "task_tags": "tag", "llm": "judge-model"}
-
-
-def run_begun_by(flow_run_id: str, store: Store, since: datetime) -> str | None:
-    """The unfinished run that this flow run began in an earlier process: it was suspended in Prefect, or is tried again.
-
-    Looks at the runs that began at `since` or later. Returns when the earlier process has let go of the run: what it had in
-    flight may still be finishing.
-    """
-    for run_id in reversed(store.run_ids()):
-        if run_id < since.astimezone(UTC).strftime(RUN_ID_SECOND):
-            return None
-        manifest = store.find_manifest(run_id)
-        if manifest is not None and manifest.flow_run_id == flow_run_id and run_id in store.unfinished():
-            wait_for_writer(store, run_id)
-            return run_id
-    return None
 
 
 def wait_for_writer(store: Store, run_id: str) -> None:

@@ -1,10 +1,12 @@
-"""An open run: its manifest, its executor, its journal, and the attempts of items that are not done yet."""
+"""An open run: its manifest, its executor, its journal, the attempts of items that are not done yet, and whether what the run
+depends on (skill folders, benchmark, request, store) was rewritten while its skills worked."""
 
 from __future__ import annotations
 
 import asyncio
 import platform
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -12,18 +14,18 @@ from time import monotonic
 from types import TracebackType
 from typing import Self
 
-from eval_skills.core.errors import RunError
-from eval_skills.core.fingerprint import digest_of_json, git_commit
+from eval_skills.core.errors import InputError, RunError
+from eval_skills.core.fingerprint import digest_of_folder, digest_of_json, git_commit
 from eval_skills.core.models import Attempt, Skill
 from eval_skills.core.redaction import Redaction
 from eval_skills.core.store import Journal, Manifest, ManifestBenchmark, ManifestSkill
+from eval_skills.core.store.watch import Snapshot, foreign_changes, snapshot
 from eval_skills.engine.definition.benchmark import scorer_digests
 from eval_skills.engine.definition.request import SKIPPED
-from eval_skills.engine.evaluation.duplicate_keys import remarks_on_duplicate_keys, run_remarks
-from eval_skills.engine.evaluation.execution import ItemExecutor, LocalExecutor, Outcome
+from eval_skills.engine.evaluation.duplicate_keys import DUPLICATE_KEYS, run_remark
+from eval_skills.engine.evaluation.execution import ItemExecutor, LocalExecutor, Outcome, benchmark_files
 from eval_skills.engine.evaluation.observer import NullObserver
 from eval_skills.engine.evaluation.plan import Item, RunPlan
-from eval_skills.engine.evaluation.tampering import changes_since, digests_of_input, store_at_start, store_changes_since
 
 MAX_RETRY_AFTER_S = 120.0
 """The longest wait that a skill may ask for with ``Retry-After``: no service may stall a run for ever."""
@@ -93,7 +95,7 @@ class RunSession:
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         del _open_sessions[self.plan.run_id]
         await self._executor.__aexit__(kind, error, trace)
-        self.plan.remarks.extend(run_remarks(self._with_duplicate_keys))
+        self.plan.remarks.extend(run_remark(*each) for each in self._with_duplicate_keys.items())
         if kind is None:
             self.plan.remarks.extend(await asyncio.to_thread(changes_since, self._input, self.plan))
             self.plan.remarks.extend(await asyncio.to_thread(store_changes_since, self._store, self.plan, self._journal))
@@ -138,7 +140,7 @@ class RunSession:
             raise
         self._attempts.pop(item, None)
         self.counts[result.status] += 1
-        if remarks_on_duplicate_keys(result):
+        if any(reason.code == DUPLICATE_KEYS for reason in result.reasons):
             self._with_duplicate_keys[result.skill_key] += 1
         if self.plan.request.fail_fast and not result.passed:
             self._stopped = True
@@ -192,3 +194,56 @@ def _skill(skill: Skill, digest: str, traces: str | None) -> ManifestSkill:
 
 def _absolute(path: str | None) -> str | None:
     return str(Path(path).resolve()) if path and Path(path).exists() else path
+
+
+GONE = "gone"
+
+
+def digests_of_input(plan: RunPlan) -> dict[str, str]:
+    """What a run depends on and its skills must leave alone, by its name in a remark, with its digest by now.
+
+    A folder that the run itself writes to, because the store or the reports lie in it, is left out.
+    """
+    return {name: _digest(path) for name, path in _watched(plan)}
+
+
+def changes_since(before: dict[str, str], plan: RunPlan) -> list[str]:
+    """A remark for each part of the input whose digest is not what it was `before`; who changed it is not known."""
+    after = digests_of_input(plan)
+    advice = "its items may not have met the same files; run skills with --sandbox bwrap to keep them from writing there"
+    return [
+        f"{name} {'is gone since' if after.get(name) == GONE else 'changed during'} the run ({digest} before): {advice}"
+        for name, digest in before.items()
+        if after.get(name) != digest
+    ]
+
+
+def store_at_start(plan: RunPlan) -> Snapshot:
+    """How the store of a run is before its skills work."""
+    return snapshot(plan.store.layout)
+
+
+def store_changes_since(before: Snapshot, plan: RunPlan, journal: Journal) -> list[str]:
+    """A remark where finished runs in the store, or this run's own journal, were changed by anything but eval-skills."""
+    advice = "run skills with --sandbox bwrap to keep them from writing there"
+    found = foreign_changes(before, plan.store.layout)
+    remarks = [f"the store changed during the run, and not by eval-skills: {', '.join(found)}; {advice}"] if found else []
+    if said := journal.foreign_change():
+        remarks.append(f"the journal of this run {said}, so its results may not be those that were judged; {advice}")
+    return remarks
+
+
+def _watched(plan: RunPlan) -> Iterator[tuple[str, Path]]:
+    own = [Path(path).resolve() for path in (plan.store.layout.root, plan.request.output_dir)]
+    for skill in plan.skills.values():
+        if skill.folder is not None and not any(path.is_relative_to(skill.folder.resolve()) for path in own):
+            yield f"the folder of {skill.key}", skill.folder
+    files = (*benchmark_files(plan), plan.store.run_folder(plan.run_id) / "manifest.json")
+    yield from ((str(file), file) for file in files if file.is_file())
+
+
+def _digest(path: Path) -> str:
+    try:
+        return digest_of_folder(path)
+    except InputError:
+        return GONE

@@ -188,9 +188,9 @@ def paid_for_users(attempts: Sequence[Attempt]) -> dict[str, Any]:
     return paid | {"user_stopped": attempts[-1].simulation.stopped if attempts[-1].simulation else None}
 
 
-def remark_on_end(simulation: Simulation | None, turns: int) -> list[Reason]:
-    """How a conversation with a simulated user ended; nothing about any other."""
-    if simulation is None or simulation.stopped is None:
+def remark_on_end(simulation: Simulation, turns: int) -> list[Reason]:
+    """How a conversation with a simulated user ended; nothing where an error ended it."""
+    if simulation.stopped is None:
         return []
     after = plural(turns, "turn")
     if simulation.stopped == "done":

@@ -13,8 +13,15 @@ from eval_skills.core.selection import RankedSkill
 from eval_skills.core.store import land_reports, mirror_sqlite
 from eval_skills.engine.definition.benchmark import benchmark_notes
 from eval_skills.engine.evaluation.plan import RunPlan
-from eval_skills.engine.judging.outcome import judges_of, judging_lines, reported_line, unjudged, unjudged_line, unsimulated_lines
-from eval_skills.engine.judging.reports import add_judge_figures
+from eval_skills.engine.judging.outcome import (
+    add_judge_figures,
+    judges_of,
+    judging_lines,
+    reported_line,
+    unjudged,
+    unjudged_line,
+    unsimulated_lines,
+)
 from eval_skills.engine.stored_runs.reports import MAX_DETAILED_ITEMS, figure_columns, frame_of, skill_reports_of
 from eval_skills.reporting import ReportContext, count_run, summary_line
 

@@ -20,7 +20,7 @@ from eval_skills.engine.nightly.plan import PastNight, SuiteHistory
 from eval_skills.engine.nightly.request import Suite
 from eval_skills.engine.stored_runs.reports import read_source
 from eval_skills.reporting.diff.report import DiffDocument
-from eval_skills.reporting.judging.figures import figures_in
+from eval_skills.reporting.judging import figures_in
 
 ReferenceKind = Literal["last good", "baseline"]
 

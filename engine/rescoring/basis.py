@@ -8,8 +8,8 @@ from pathlib import Path
 
 from eval_skills.core.config.options import JudgeOptions
 from eval_skills.core.fingerprint import digest_of_json
-from eval_skills.core.garbage import collection_paused
 from eval_skills.core.models import Benchmark
+from eval_skills.core.models.base import collection_paused
 from eval_skills.engine.definition.benchmark import (
     EVERY_TASK,
     benchmark_digests,

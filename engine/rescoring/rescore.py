@@ -26,12 +26,18 @@ from eval_skills.core.store import (
     write_manifest,
 )
 from eval_skills.core.store.files import RunLock
-from eval_skills.engine.evaluation.duplicate_keys import remarks_on_duplicate_keys
+from eval_skills.engine.evaluation.duplicate_keys import DUPLICATE_KEYS
 from eval_skills.engine.evaluation.execution import judged_turns, result_without_answer, verdict_fields, with_earlier_calls
 from eval_skills.engine.evaluation.simulated_user import STOPPED
-from eval_skills.engine.judging.outcome import failed_judging, item_with_cost_before, judges_of, refuse_half_judged, unjudged
+from eval_skills.engine.judging.outcome import (
+    add_judge_figures,
+    failed_judging,
+    item_with_cost_before,
+    judges_of,
+    refuse_half_judged,
+    unjudged,
+)
 from eval_skills.engine.judging.preflight import check_judges_ready
-from eval_skills.engine.judging.reports import add_judge_figures
 from eval_skills.engine.rescoring.plan import Rescoring, has_answer
 from eval_skills.engine.stored_runs.reports import skill_reports_of
 
@@ -122,8 +128,8 @@ async def _judge(result: ItemResult, plan: Rescoring) -> ItemResult:
     else:
         kind = result.error_kind or ("timeout" if result.status == "timeout" else "skill")
         changes |= result_without_answer(kind, result.error_message or result.status, scoring, _response(result))
-    remarks = [reason for reason in result.reasons if reason.code == STOPPED]  # who played the user is not asked again
-    changes["reasons"] = [*changes["reasons"], *remarks, *remarks_on_duplicate_keys(result)]
+    remarks = [reason for reason in result.reasons if reason.code in (STOPPED, DUPLICATE_KEYS)]  # nothing here finds them again
+    changes["reasons"] = [*changes["reasons"], *remarks]
     judged = with_earlier_calls(result.model_copy(update=changes), scoring)
     return item_with_cost_before(judged, plan.failed.get(result.key))
 

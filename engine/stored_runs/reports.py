@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from eval_skills.core.documents.loading import validate_known
 from eval_skills.core.errors import InputError, UsageError, UserError
-from eval_skills.core.garbage import collection_paused
 from eval_skills.core.models import Benchmark, SkillCompletionReport, TaskResult
+from eval_skills.core.models.base import collection_paused
 from eval_skills.core.models.report import DIMENSIONS
 from eval_skills.core.models.task import OWN_TESTS
 from eval_skills.core.ranking import Outcomes, rank_by_task_results, rank_reports
@@ -21,10 +21,9 @@ from eval_skills.core.store.retention import pruned_words
 from eval_skills.core.text import plural
 from eval_skills.engine.definition.benchmark import benchmark_notes, digests_of_the_same, resolve_benchmark
 from eval_skills.engine.definition.request import EvaluateRequest
-from eval_skills.engine.judging.outcome import judges_of
-from eval_skills.engine.judging.reports import add_judge_figures, scorings_at_the_time
+from eval_skills.engine.judging.outcome import add_judge_figures, judges_of, scorings_at_the_time
 from eval_skills.reporting import ReportContext, read_reports
-from eval_skills.reporting.judging.figures import judging_of
+from eval_skills.reporting.judging import judging_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from eval_skills.benchmarks.generated import mark
 from eval_skills.core.documents.loading import validate
 from eval_skills.core.models import Benchmark, EvalTask, Skill
 from eval_skills.core.text import readable_json
@@ -19,6 +18,11 @@ _FIRST = ("id", "description", "inputData", "turns", "user")
 """The keys that a reader of the file wants to see first."""
 
 ENVELOPES = ("result", "output", "answer")
+
+
+def mark(by: str, **facts: Any) -> dict[str, Any]:
+    """The metadata of a new task: how it was made (`by`), from what, and that nobody has reviewed it."""
+    return {"generated": {"by": by, **{name: fact for name, fact in facts.items() if fact is not None}}, "reviewed": False}
 
 
 @dataclass(frozen=True, slots=True)

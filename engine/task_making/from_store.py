@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from eval_skills.benchmarks.generated import mark
 from eval_skills.core.diff.tasks import MISSING_KINDS
 from eval_skills.core.errors import UserError
 from eval_skills.core.fingerprint import canonical_json
@@ -22,7 +21,7 @@ from eval_skills.engine.monitor.samples import PREVIEW_CHARS
 from eval_skills.engine.stored_runs.reports import recorded_request
 from eval_skills.engine.task_linting.case import CUSTOM
 from eval_skills.engine.task_linting.similarity import same
-from eval_skills.engine.task_making.drafts import Made, TaskDraft, draft_of
+from eval_skills.engine.task_making.drafts import Made, TaskDraft, draft_of, mark
 from eval_skills.engine.task_making.from_schema import NO_RIGHT_ANSWER, input_schema
 from eval_skills.engine.task_making.schema_values import InputSchema
 

@@ -12,8 +12,7 @@ from eval_skills.reporting import numbers
 from eval_skills.reporting.context import ReportContext, dimension_text, dimension_title, shown_dimensions
 from eval_skills.reporting.escape import visible
 from eval_skills.reporting.html.runs import Row, RunTable, TextTable
-from eval_skills.reporting.judging.figures import corrected_rate, judging_figures, judging_notes, judging_of
-from eval_skills.reporting.judging.table import judges_table
+from eval_skills.reporting.judging import corrected_rate, judges_table, judging_figures, judging_notes, judging_of
 from eval_skills.reporting.sections import errors_by_kind, reasons, turn_reasons
 
 Json = dict[str, Any]

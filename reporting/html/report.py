@@ -24,7 +24,7 @@ from eval_skills.reporting import numbers
 from eval_skills.reporting.context import ReportContext, dimension_title, mean_of, ranked, shown_dimensions
 from eval_skills.reporting.escape import script_json, visible
 from eval_skills.reporting.html.payload import payload, skill_names
-from eval_skills.reporting.judging.table import skills_table
+from eval_skills.reporting.judging import skills_table
 from eval_skills.reporting.ranking import completion_text, rank_interval, rank_text, ranking_notes
 from eval_skills.reporting.sections import SKILLS_SHOWN, forbidden_tool_alerts
 

@@ -13,7 +13,7 @@ from eval_skills.core.documents.loading import read_document, validate
 from eval_skills.core.errors import InputError
 from eval_skills.core.models.base import Model, Rate, Text, text_like
 from eval_skills.scorers.answer import file_of_benchmark
-from eval_skills.scorers.task_scoring.limits import weighted_mean
+from eval_skills.scorers.task_scoring.verdict import weighted_mean
 
 NOT_JUDGED = "na"
 """What a model says of a dimension that cannot be judged; no level has this name."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from eval_skills.core.models import Reason, Verdict
 from eval_skills.scorers.judging.budget import Spending
-from eval_skills.scorers.task_scoring.limits import below_min, reaches
+from eval_skills.scorers.task_scoring.verdict import below_min, reaches
 from eval_skills.scorers.tools.calls import in_turn
 
 NOTHING_SCORED = "NOTHING_EXPECTED"

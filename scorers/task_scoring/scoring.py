@@ -19,11 +19,9 @@ from eval_skills.scorers.judging.model import JudgeIdentity, identity_of, joint_
 from eval_skills.scorers.registry import Scorer, score_by
 from eval_skills.scorers.score import Score, remark
 from eval_skills.scorers.settings import ScoringSettings
-from eval_skills.scorers.task_scoring.configured import dimensions_of, evaluator_of, forbidden_of
+from eval_skills.scorers.task_scoring.configured import OutputText, dimensions_of, evaluator_of, forbidden_of
 from eval_skills.scorers.task_scoring.evaluator_set import EvaluatorSet
-from eval_skills.scorers.task_scoring.limits import effective_weights, limit_reasons
-from eval_skills.scorers.task_scoring.output_text import OutputText
-from eval_skills.scorers.task_scoring.verdict import Findings, forbidden_verdict
+from eval_skills.scorers.task_scoring.verdict import Findings, effective_weights, forbidden_verdict, limit_reasons
 from eval_skills.scorers.tools.calls import COMPARES_CALLS, calls_disagree, nothing_to_judge, unknown_calls, with_tool_calls
 
 _NO_CLAIMS = remark("NO_CLAIMS", "the answer claims nothing that could be looked up", "checks.hallucination")

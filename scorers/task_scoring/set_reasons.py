@@ -12,7 +12,7 @@ from eval_skills.core.text import one_line
 from eval_skills.scorers.score import Score, remark
 from eval_skills.scorers.task_scoring.combining import Outcome
 from eval_skills.scorers.task_scoring.entries import Entry, Found, Group, PlacedScorer, Results, said_of
-from eval_skills.scorers.task_scoring.limits import distinct
+from eval_skills.scorers.task_scoring.verdict import distinct
 
 _MESSAGE_CHARS = 1_000
 

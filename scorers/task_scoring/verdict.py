@@ -1,21 +1,22 @@
-"""How the findings about one answer become its verdict."""
+"""The limits of a task and the weights of its dimensions, and how the findings about one answer become its verdict."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from eval_skills.core.errors import ItemError, JudgeError
-from eval_skills.core.models import Reason, SkillResponse, Verdict
+from eval_skills.core.errors import InputError, ItemError, JudgeError
+from eval_skills.core.models import Reason, SkillResponse, Thresholds, Verdict, Weights
 from eval_skills.core.models.evaluators import SET
 from eval_skills.core.models.result import ErrorKind
-from eval_skills.core.text import one_line
+from eval_skills.core.text import one_line, plural
 from eval_skills.scorers.score import Score, remark
-from eval_skills.scorers.task_scoring.limits import below_min, reaches, weighted_mean
 
 if TYPE_CHECKING:
     from eval_skills.scorers.tools.forbidden import ForbiddenTools
+
 
 _NOTHING = remark("NOTHING_EXPECTED", "no dimension is configured, so the score is 1", "expected")
 
@@ -152,3 +153,86 @@ def _error_reason(error: Exception, scorer: str | None) -> Reason:
     who = f"scorer {scorer!r} failed" if scorer else "the scoring of tool calls failed"
     who = "the verdict of the evaluators is open" if scorer == SET else who
     return Reason(code="SCORER_ERROR", message=f"{who}: {kind}{one_line(str(error), 400)}", where="evaluator")
+
+
+TOLERANCE = 1e-9
+"""Points of score, and share of a cost, that float arithmetic may lose: 0.1 + 0.2 is at most 0.3."""
+
+
+def reaches(score: float, min_score: float) -> bool:
+    """Whether a score in [0, 1] reaches a limit in points of 100."""
+    return score * 100 >= min_score - TOLERANCE
+
+
+def below_min(score: float, min_score: float) -> Reason:
+    """The reason of a score that does not reach its limit."""
+    message = f"expected a score of at least {min_score:g} of 100, got {distinct(score * 100, min_score)}"
+    return Reason(code="SCORE_BELOW_MIN", message=message, where="thresholds.minScore")
+
+
+def limit_reasons(thresholds: Thresholds, response: SkillResponse) -> list[Reason]:
+    """The reasons of a cost, latency or number of turns beyond its limit. An unknown one fails: it may be beyond."""
+    cost, latency = response.cost_usd, response.latency_ms
+    reasons = [
+        _limit("COST", "USD", thresholds.max_cost, cost, "the skill did not report costUsd", tolerance=TOLERANCE),
+        _limit("LATENCY", "ms", thresholds.max_latency, latency, "it was not measured"),
+        _too_many_turns(thresholds.max_turns_used, len(response.turns) if response.turns is not None else 1),
+    ]
+    return [reason for reason in reasons if reason is not None]
+
+
+def _limit(what: str, unit: str, limit: float | None, value: float | None, unknown: str, tolerance: float = 0) -> Reason | None:
+    if limit is None or (value is not None and value <= limit * (1 + tolerance)):
+        return None
+    name = what.lower()
+    code, got = (
+        (f"{what}_UNKNOWN", f"none: {unknown}") if value is None else (f"{what}_ABOVE_MAX", f"{distinct(value, limit)} {unit}")
+    )
+    message = f"expected a {name} of at most {limit:g} {unit}, got {got}"
+    return Reason(code=code, message=message, where=f"thresholds.max{name.title()}")
+
+
+def _too_many_turns(limit: int | None, used: int) -> Reason | None:
+    if limit is None or used <= limit:
+        return None
+    message = f"expected a conversation of at most {plural(limit, 'turn')}, got {used:,}"
+    return Reason(code="TURNS_ABOVE_MAX", message=message, where="thresholds.maxTurnsUsed")
+
+
+def distinct(value: float, limit: float) -> str:
+    """A number beside its limit, with as many digits as it takes to tell them apart."""
+    short = f"{value:.6g}"
+    return repr(value) if short == f"{limit:.6g}" else short
+
+
+DEFAULT_WEIGHTS: Mapping[str, float] = {"tool_accuracy": 0.3, "output_quality": 0.5, "sequence_correctness": 0.2}
+
+
+def effective_weights(configured: Collection[str], of_run: Weights, of_task: Weights | None) -> dict[str, float]:
+    """The weights of the configured dimensions: defaults, then the run's, then the task's, key by key. They need not sum to 1.
+
+    Raises:
+        InputError: every configured dimension weighs 0, so there is no mean.
+    """
+    weights = {name: _weight(name, of_task, of_run) for name in DEFAULT_WEIGHTS if name in configured}
+    if weights and not any(weights.values()):
+        raise InputError(
+            f"every configured dimension weighs 0 ({', '.join(weights)}); give at least one a weight above 0", path="weights"
+        )
+    return weights
+
+
+def _weight(name: str, *layers: Weights | None) -> float:
+    given = (getattr(layer, name) for layer in layers if layer is not None)
+    return next((weight for weight in given if weight is not None), DEFAULT_WEIGHTS[name])
+
+
+def weighted_mean(scores: Mapping[str, float], weights: Mapping[str, float]) -> float | None:
+    """Σ weight · score / Σ weight over the dimensions that have a score, in [0, 1]; None when those weigh nothing."""
+    largest = max((weights[name] for name in scores), default=0.0)
+    if not largest:
+        return None
+    exponent = -math.frexp(largest)[1]  # a power of two: no digit is lost, and neither sum leaves the range of floats
+    share = {name: math.ldexp(weights[name], exponent) for name in scores}
+    mean = sum(share[name] * score for name, score in scores.items()) / sum(share.values())
+    return min(1.0, max(0.0, mean))  # renormalising may leave the range by the last binary digit

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from eval_skills.benchmarks import load_benchmark, load_tasks
-from eval_skills.benchmarks.generated import unreviewed_note
+from eval_skills.benchmarks.loader import unreviewed_note
 from eval_skills.benchmarks.reviewing import Review
 from eval_skills.core.errors import InputError, UsageError, UserError
 from eval_skills.core.models import EvalTask

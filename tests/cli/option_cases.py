@@ -18,7 +18,7 @@ from eval_skills.cli.app import app, new_invocation
 from eval_skills.cli.configuration import Mark, Option, options_of
 from eval_skills.cli.context import Command, begin
 from eval_skills.core.config import Config
-from eval_skills.core.config.layer import variable_of
+from eval_skills.core.config.layers import variable_of
 
 FILE = "eval-skills.config.yaml"
 

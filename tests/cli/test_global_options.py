@@ -11,7 +11,7 @@ from eval_skills.cli.app import app, call_app
 from eval_skills.cli.configuration import Option
 from eval_skills.cli.context import current
 from eval_skills.cli.main import call
-from eval_skills.core.config.layer import variable_of
+from eval_skills.core.config.layers import variable_of
 from tests.cli.option_cases import (
     FILE,
 )

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from eval_skills.core.config.layer import variable_of
+from eval_skills.core.config.layers import variable_of
 from eval_skills.core.store import Store
 from tests.engine.backfill.backfills import backfill
 

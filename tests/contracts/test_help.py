@@ -305,6 +305,18 @@ def test_no_help_imports_anything_heavy() -> None:
     assert json.loads(done.stderr) == [0, []]
 
 
+def test_the_help_of_eval_imports_what_options_are_made_of_and_no_more() -> None:
+    program = (
+        "import sys\n"
+        "from eval_skills.cli.main import call\n"
+        "call(['eval', '--help'])\n"
+        "unneeded = ('eval_skills.core.models.task', 'eval_skills.core.models.expectation', 'eval_skills.cli.prefect_server')\n"
+        "print([name for name in sys.modules if name.startswith(unneeded)], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stderr == "[]\n"
+
+
 def test_the_list_of_commands_imports_none_of_them() -> None:
     program = (
         "import sys\n"

@@ -6,7 +6,7 @@ import gc
 
 import pytest
 
-from eval_skills.core.garbage import collection_paused
+from eval_skills.core.models.base import collection_paused
 
 
 def test_the_collector_pauses_inside_alone() -> None:

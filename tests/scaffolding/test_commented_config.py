@@ -15,7 +15,7 @@ from eval_skills.core.config import Config, load_config, set_in_file
 from eval_skills.core.config.keys import is_model, known_leaves
 from eval_skills.core.models import Model, Weights
 from eval_skills.scaffolding.commented_config import commented_config
-from eval_skills.scorers.task_scoring.limits import DEFAULT_WEIGHTS
+from eval_skills.scorers.task_scoring.verdict import DEFAULT_WEIGHTS
 from tests.tables import each_row
 
 OWN = {"benchmark": "mine", "skillsDir": "./agents"}

@@ -8,7 +8,7 @@ import numpy as np
 
 from eval_skills.core.ranking import Outcomes
 from eval_skills.core.ranking.bootstrap import draw_tasks, probability_best, rank_intervals
-from eval_skills.core.ranking.groups import tied_groups
+from eval_skills.core.ranking.ranking import tied_groups
 from eval_skills.core.ranking.shrinkage import shrinkage
 from eval_skills.core.statistics.rates import DEFAULT_SEED, FloatArray
 from tests.simulations.draws import Share, mostly_good

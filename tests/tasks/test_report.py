@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from eval_skills.core.ranking import rank_by_task_results
 from eval_skills.reporting import ReportContext
-from eval_skills.tasks.report import ranking_rows
+from eval_skills.tasks.evaluation import ranking_rows
 from tests.core.ranking.test_ranking import ALMOST, BAD, GOOD, ran
 
 CONTEXT = ReportContext(run_id="r", created_at=datetime(2026, 1, 1, tzinfo=UTC))

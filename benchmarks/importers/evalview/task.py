@@ -9,8 +9,8 @@ from typing import Any
 from eval_skills.benchmarks.importers.evalview.case import Case, CaseChecks, CaseExpected, CaseSafety, CaseTurn, Difficulty
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import HallucinationCheck
+from eval_skills.core.models.base import Complexity
 from eval_skills.core.models.expectation import SequenceMode
-from eval_skills.core.models.task import Complexity
 
 COMPLEXITIES: dict[Difficulty, Complexity] = {
     "trivial": "simple",

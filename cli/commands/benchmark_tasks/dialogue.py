@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from eval_skills.cli.context import current
-from eval_skills.cli.output.reviewing import show_decided, show_task
+from eval_skills.cli.output.benchmark_tasks import show_decided, show_task
 from eval_skills.cli.running import interrupted
 from eval_skills.core.errors import InputError, UsageError, UserError
 from eval_skills.core.text import readable_json

@@ -10,8 +10,8 @@ from cyclopts import Group, Parameter
 from eval_skills.cli.commands.benchmark_tasks.lint import past_store
 from eval_skills.cli.configuration import KeyOf, Mark
 from eval_skills.cli.context import current
-from eval_skills.cli.options import HOW, JUDGED, RESULTS, PastResults, flags_of, option, whole
-from eval_skills.cli.requests import typed
+from eval_skills.cli.options import HOW, JUDGED, RESULTS, PastResults, option, whole
+from eval_skills.cli.requests import flags_of, typed
 from eval_skills.core.errors import JudgeError, RunError, UsageError
 from eval_skills.core.text import nearest
 
@@ -74,7 +74,7 @@ def generate_command(
     Example: eval-skills benchmarks generate --skill w -o c.json --model openai/a
     """
     from eval_skills.adapters import Confinement
-    from eval_skills.cli.output.making import show_made
+    from eval_skills.cli.output.benchmark_tasks import show_made
     from eval_skills.core.config.options import JudgeOptions, ProcessLimits
     from eval_skills.core.skills import load_skill
     from eval_skills.engine.task_making.drafts import write_benchmark

@@ -41,7 +41,7 @@ def lint_command(
 
     Example: eval-skills benchmarks lint coding-easy --runs 3 --store ./eval-store
     """
-    from eval_skills.cli.output.linting import show_lints
+    from eval_skills.cli.output.benchmark_tasks import show_lints
     from eval_skills.engine.task_linting.linting import lint
 
     if runs is not None and not 1 <= runs <= 1000:

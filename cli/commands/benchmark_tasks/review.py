@@ -40,7 +40,7 @@ def review_command(
     """
     from eval_skills.benchmarks.reviewing import Review
     from eval_skills.cli.commands.benchmark_tasks.dialogue import walk_through
-    from eval_skills.cli.output.reviewing import show_decided
+    from eval_skills.cli.output.benchmark_tasks import show_decided
 
     review = Review(file)
     if accept is None and drop is None and not accept_all:

@@ -15,8 +15,7 @@ import pytest
 
 from eval_skills.adapters import open_adapter
 from eval_skills.adapters.process import guard
-from eval_skills.adapters.process.child import Child
-from eval_skills.adapters.process.tree import below, kill_leftovers
+from eval_skills.adapters.process.child import Child, below, kill_leftovers
 from eval_skills.core.models import Skill
 from tests.adapters.programs import ONE_SHOT, PATIENCE_S, ask
 

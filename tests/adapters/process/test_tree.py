@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from eval_skills.adapters.process.child import Child
+from eval_skills.adapters.process.child import GRACE_S, Child, family
 from eval_skills.adapters.process.launch import Launch, spawn
-from eval_skills.adapters.process.tree import GRACE_S, family
 
 CLOCK_S = 0.02
 """How much earlier than asked the event loop may wake up."""
@@ -61,7 +60,7 @@ def alive(pids: list[int]) -> list[int]:
 async def test_what_goes_at_sigterm_is_gone_when_stop_returns_and_is_not_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
 ) -> None:
-    monkeypatch.setattr("eval_skills.adapters.process.tree.GRACE_S", 60.0)
+    monkeypatch.setattr("eval_skills.adapters.process.child.GRACE_S", 60.0)
     child = await start_tree(tmp_path, *words)
     pids = [process.pid for process in family(child.pid)]
     began = time.perf_counter()

@@ -281,7 +281,7 @@ def test_p62_json_is_one_document(here: Any, run_here: Run) -> None:
     assert result.code == 1
     assert (document["labels"], document["gate"]["passed"]) == ({"before": "a.json", "after": "b.json"}, False)
     compared = ReportDiff.model_validate({name: document[name] for name in ("skills", "significance", "equivalenceMargin")})
-    assert [skill.skill_id for skill in compared.with_verdict("worse")] == ["s"]
+    assert [skill.skill_id for skill in compared.skills if skill.verdict == "worse"] == ["s"]
     assert (here.folder / "diff.md").read_text().startswith("# Comparison\n")
 
 

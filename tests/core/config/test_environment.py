@@ -9,7 +9,7 @@ import pytest
 
 from eval_skills.core.config import LayeredConfig, load_config
 from eval_skills.core.config.keys import known_leaves
-from eval_skills.core.config.layer import variable_of
+from eval_skills.core.config.layers import variable_of
 from eval_skills.core.errors import ConfigError
 from tests.tables import each_row
 

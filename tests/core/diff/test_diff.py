@@ -316,7 +316,7 @@ def test_a_gate_asks_for_a_verdict() -> None:
     found = diff_reports(
         reports(each(8, "p"), "x") + reports(each(8, "p"), "y"), reports(each(8, "f"), "x") + reports(each(8, "p"), "y")
     )
-    assert [skill.skill_id for skill in found.with_verdict("worse")] == ["x"]
+    assert [skill.skill_id for skill in found.skills if skill.verdict == "worse"] == ["x"]
 
 
 def test_order_of_skills_and_items_never_changes_a_figure() -> None:

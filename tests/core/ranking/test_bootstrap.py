@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from eval_skills.core.ranking.bootstrap import draw_tasks, probability_best, rank_intervals
-from eval_skills.core.ranking.groups import tied_groups
 from eval_skills.core.ranking.outcomes import Outcomes
+from eval_skills.core.ranking.ranking import tied_groups
 from eval_skills.core.ranking.shrinkage import shrinkage
 from tests.core.ranking.test_groups import ALL, FEW, HALF, outcomes
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from eval_skills.core.ranking.groups import tied_groups
 from eval_skills.core.ranking.outcomes import Outcomes
+from eval_skills.core.ranking.ranking import tied_groups
 
 
 def outcomes(*passed: list[int], runs: int = 1, missing: dict[int, int] | None = None) -> Outcomes:

@@ -20,7 +20,7 @@ from eval_skills.engine.evaluation.summary import landed_reports
 from eval_skills.engine.stored_runs.reports import ReportSource, read_source
 from eval_skills.reporting import ReportContext, json_report
 from eval_skills.reporting import markdown as markdown_report
-from eval_skills.reporting.judging.figures import figures_in
+from eval_skills.reporting.judging import figures_in
 from tests.scripted_model import Asked, Says, ScriptedModel, failure, verdict
 
 if TYPE_CHECKING:

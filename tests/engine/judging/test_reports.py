@@ -22,7 +22,7 @@ from eval_skills.engine.evaluation.in_process import evaluate_in_process
 from eval_skills.engine.evaluation.summary import RunSummary
 from eval_skills.engine.stored_runs.reports import read_source
 from eval_skills.reporting import ReportContext, read_reports, render
-from eval_skills.reporting.judging.figures import figures_in, judging_line
+from eval_skills.reporting.judging import figures_in, judging_line
 from tests.scripted_model import Asked, Says, ScriptedModel, failure, verdict
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from eval_skills.core.errors import UsageError
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.reporting import ReportContext, render
 from eval_skills.reporting.exports.mlflow import log_reports, metrics
-from eval_skills.reporting.formats import FORMATS
+from eval_skills.reporting.writing import FORMATS
 
 MakeReport = Callable[..., SkillCompletionReport]
 MakeItem = Callable[..., dict[str, Any]]

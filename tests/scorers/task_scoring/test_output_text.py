@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from eval_skills.core.models import ExpectedText, SkillResponse
-from eval_skills.scorers.task_scoring.output_text import OutputText
+from eval_skills.scorers.task_scoring.configured import OutputText
 from tests.tables import each_row
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from eval_skills.core.models import SkillResponse, Thresholds
-from eval_skills.scorers.task_scoring.limits import below_min, limit_reasons, reaches
+from eval_skills.scorers.task_scoring.verdict import below_min, limit_reasons, reaches
 from tests.tables import each_row
 
 

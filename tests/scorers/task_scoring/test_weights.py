@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import Weights
-from eval_skills.scorers.task_scoring.limits import DEFAULT_WEIGHTS, effective_weights, weighted_mean
+from eval_skills.scorers.task_scoring.verdict import DEFAULT_WEIGHTS, effective_weights, weighted_mean
 
 NAMES = list(DEFAULT_WEIGHTS)
 

@@ -11,8 +11,7 @@ import pytest
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.reporting import ReportContext, render
 from eval_skills.reporting.html.payload import payload
-from eval_skills.reporting.judging.figures import LENGTH_NOTE, figures_in, judging_line
-from eval_skills.reporting.judging.table import judges_table, skills_table
+from eval_skills.reporting.judging import LENGTH_NOTE, figures_in, judges_table, judging_line, skills_table
 from eval_skills.reporting.summary import VARIABLE, append_job_summary
 
 MakeReport = Callable[..., SkillCompletionReport]

@@ -1,1 +1,0 @@
-"""How judging by models shows in a report."""
