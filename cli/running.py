@@ -170,7 +170,7 @@ def _finished_here(request: EvaluateRequest | PipelineRequest, lost: Unrecorded)
     from eval_skills.engine.evaluation.pipeline import finish_without_prefect
 
     current().remark(f"the Prefect server is gone ({lost.reason}); run {lost.run_id} goes on without it")
-    summary: RunSummary = observed(lambda: finish_without_prefect(request, lost.run_id), "eval")
+    summary: RunSummary = observed(lambda: finish_without_prefect(request, lost.run_id, lost.began, lost.report_files), "eval")
     return summary
 
 
@@ -219,4 +219,4 @@ def observed(call: Callable[[], Any], command: str, *, of_a_night: bool = False)
                 raise
             if display.run_id is None:
                 raise RunError(f"the Prefect API was lost ({reason}); what is done is kept") from error
-            raise Unrecorded(display.run_id, reason) from error
+            raise Unrecorded(display.run_id, reason, display.began, display.report_files) from error

@@ -1,5 +1,6 @@
 """Backfill: a past time rebuilt period by period, each in its own flow run, and compared with the one before."""
 
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, cast
 
@@ -21,7 +22,7 @@ from eval_skills.engine.evaluation.summary import RunSummary
 from eval_skills.flows.evaluate import evaluate, name_flow_run
 from eval_skills.flows.lost_api import Recording, flow_result
 from eval_skills.reporting import numbers
-from eval_skills.tasks.pauses import run_ended_parts_again
+from eval_skills.tasks.pauses import Gate, PauseWatch, run_ended_parts_again
 
 MAX_ARTIFACT_ROWS = 1_000
 
@@ -52,7 +53,12 @@ def backfill(request: BackfillRequest) -> BackfillSummary:
     with BackfillSession.begin(request, evaluated) as session:
         plan = session.plan
         name_flow_run(f"backfill {request.mode} · {plural(len(plan.works), 'period')}")
-        outcomes = {work.digest: carried_out(work) for work in session.pending()}
+        gate, outcomes = Gate(), dict[str, PeriodOutcome]()
+        # the evaluations of a replay look for themselves whether they are paused, between two items
+        with nullcontext() if request.mode == "replay" else PauseWatch(gate):
+            for work in session.pending():
+                gate.wait_until_open()
+                outcomes[work.digest] = carried_out(work)
     summary = backfill_summary(plan, outcomes)
     recording.step(lambda: _publish(summary), lambda: None)
     summary = flow_result.observer.keep(replace(summary, unrecorded=recording.lost))

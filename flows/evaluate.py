@@ -93,6 +93,8 @@ def write_reports(summary: RunSummary, formats: list[str], folder: Path) -> RunS
         distinct, reports=unmapped(unwalked(summary.reports)), context=unmapped(unwalked(context))
     ).result()
     files = write_rendered(dict(zip(distinct, rendered, strict=True)), folder, context)
+    if not summary.is_partial:
+        observed_runs.observer.reported(files)
     publish_artifacts(unwalked(summary.reports), unwalked(context), summary.benchmark.id)
     return replace(summary, report_files=files, task_runs=summary.task_runs + len(distinct) + 1)
 

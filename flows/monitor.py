@@ -43,7 +43,7 @@ def monitor(request: MonitorRequest) -> MonitorSummary:
         apply_rate_limits(session.task.scorings)
         gate = Gate()
         with PauseWatch(gate):
-            for batch in session.batches():
+            for batch in session.batches(wait=gate.rest):
                 gate.wait_until_open()
                 judge(batch)
         summary = replace(session.summary(), flow_runs=(str(flow_run.id),), unrecorded=recording.lost)

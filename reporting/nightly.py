@@ -21,6 +21,7 @@ SIGNS: dict[NightVerdict, str] = {
     "recovered": "🟢",
     "better": "🟢",
     "failed": "⚫",
+    "gone": "⚫",
 }
 NIGHTS_SHOWN = 60
 
@@ -33,12 +34,15 @@ class ClassifiedSkill:
     classification: Classification
 
 
-def ranking_markdown(skills: Sequence[ClassifiedSkill], failures: Iterable[str], link: str | None) -> str:
-    """What failed to run and which forbidden tools were called, then the skills, best first, with their verdicts; `link` leads to
-    the flow run.
+def ranking_markdown(
+    skills: Sequence[ClassifiedSkill], failures: Iterable[str], link: str | None, gone: Mapping[str, str] | None = None
+) -> str:
+    """What failed to run, which skills are gone (by name, with what is known) and which forbidden tools were called, then the
+    skills, best first, with their verdicts; `link` leads to the flow run.
     """
     classifications = {skill.report.skill_key: skill.classification for skill in skills}
     lines = [f"- ⚫ **did not run**: {markdown(failure)}" for failure in failures]
+    lines += [f"- {SIGNS['gone']} **{markdown(name)} is gone**: {markdown(known)}" for name, known in (gone or {}).items()]
     lines += [
         f"- 🚨 **forbidden tools**: {markdown(alert.line)}" for alert in forbidden_tool_alerts([skill.report for skill in skills])
     ]

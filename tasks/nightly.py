@@ -17,7 +17,7 @@ from eval_skills.engine.nightly.evidence import SuiteEvidence, SuiteRun, gather
 from eval_skills.engine.nightly.execution import concluded
 from eval_skills.engine.nightly.plan import NightPlan, SuiteHistory, plan_night
 from eval_skills.engine.nightly.request import NightlyRequest
-from eval_skills.engine.nightly.summary import NightSummary, SuiteOutcome
+from eval_skills.engine.nightly.summary import NightSummary, SuiteOutcome, gone_explanation
 from eval_skills.reporting.diff.report import render_markdown
 from eval_skills.reporting.nightly import ClassifiedSkill, ranking_markdown, trend_markdown
 from eval_skills.tasks.evaluation import MAX_ARTIFACT_CHARACTERS, artifact_key
@@ -52,7 +52,8 @@ def conclude(
 def publish_suite(suite: SuiteOutcome, history: SuiteHistory, night_id: str) -> None:
     """Publish the suite's ranking, comparisons and trend as artifacts, under keys that stay the same every night."""
     skills = [ClassifiedSkill(skill.report, skill.classification) for skill in suite.skills]
-    texts = {"ranking": ranking_markdown(skills, suite.failures, flow_run.ui_url)}
+    gone = {last.skill_key: gone_explanation(last) for last in suite.gone}
+    texts = {"ranking": ranking_markdown(skills, suite.failures, flow_run.ui_url, gone)}
     if suite.run_id is not None:
         parts = [render_markdown(document) for document in suite.diffs]
         texts["diff"] = "\n\n".join(parts) or "Nothing to compare with yet.\n"

@@ -14,6 +14,7 @@ from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from time import monotonic, sleep
 from types import TracebackType
 from typing import Any, Self
 from uuid import UUID
@@ -125,6 +126,14 @@ class Gate:
         """Return as soon as an item may begin; otherwise as `wait`."""
         while not self.wait(LOOK_S):
             pass
+
+    def rest(self, seconds: float) -> None:
+        """Sleep so long, and then return as soon as an item may begin; otherwise as `wait`, also from the sleep."""
+        over = monotonic() + seconds
+        while (left := over - monotonic()) > 0:
+            self.wait(0)
+            sleep(min(left, LOOK_S))
+        self.wait_until_open()
 
 
 @dataclass(frozen=True, slots=True)

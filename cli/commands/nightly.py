@@ -70,7 +70,7 @@ def nightly_command(
         option(
             "exit_on_fail",
             RESULTS,
-            help="Exit 1 when a skill regressed, called a forbidden tool or could not be judged, or a suite could not run",
+            help="Exit 1 when a skill regressed, called a forbidden tool, is gone or could not be judged, or a suite did not run",
         ),
     ] = None,
 ) -> int:
@@ -158,13 +158,14 @@ def _show(summary: NightSummary, *, passed: bool | None, unproven: list[str]) ->
     for reason in unproven:
         current().say(f"gate failed: {reason}", style="red")
     if passed:
-        words = "gate passed: no skill regressed or called a forbidden tool, and every suite ran and was judged"
-        current().say(words, style="green")
+        judged = f"ran; {plural(open_, 'item')} without a verdict" if (open_ := summary.without_verdict) else "ran and was judged"
+        current().say(f"gate passed: no skill regressed or called a forbidden tool, and every suite {judged}", style="green")
     elif passed is not None and not unproven:
         current().say("gate failed: see above", style="red")
 
 
 def _show_suite(suite: SuiteOutcome) -> None:
+    from eval_skills.engine.nightly.summary import gone_explanation
     from eval_skills.reporting import numbers
     from eval_skills.reporting.judging import judging_line
     from eval_skills.reporting.sections import forbidden_tool_alerts
@@ -180,6 +181,8 @@ def _show_suite(suite: SuiteOutcome) -> None:
         current().say(line, style=style.get(skill.classification.verdict, ""))
         if (judging := judging_line(skill.report)) is not None:
             current().say(f"  {judging}")
+    for last in suite.gone:
+        current().say(f"  {last.skill_key}  gone: {gone_explanation(last)}", style="red")
     for alert in forbidden_tool_alerts([skill.report for skill in suite.skills]):
         current().say(f"  FORBIDDEN TOOL: {alert.line}", style="bold red")
     for skill in suite.skills:

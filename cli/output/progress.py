@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from datetime import datetime
+from pathlib import Path
 from shlex import quote
 from threading import Lock
 from time import monotonic
@@ -76,7 +78,8 @@ class LiveDisplay(NullObserver):
         self._console, self._lock, self._of_a_night = console, Lock(), of_a_night
         self._counts: Counter[str] = Counter()
         self._plan: RunPlan | None = None
-        self._shown_at = monotonic()
+        self._shown_at = self.began = monotonic()
+        self.report_files: Sequence[Path] = ()
         self._bar = Progress(
             SpinnerColumn(),
             BarColumn(bar_width=30),
@@ -156,6 +159,10 @@ class LiveDisplay(NullObserver):
         self._bar.update(self._row, description="landing …")
         if plan.planned >= MANY_ITEMS:
             self._console.print(f"all {plan.planned:,} items are done; landing them and making the reports …", soft_wrap=True)
+
+    def reported(self, files: Sequence[Path]) -> None:
+        """The reports of the whole run are written."""
+        self.report_files = files
 
     def interrupted(self, command: str) -> str:
         """What to say after Ctrl-C; `command` is the one that goes on."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from pathlib import Path
 from queue import Empty
 from time import monotonic
 from types import TracebackType
@@ -20,11 +21,14 @@ PERIOD_S = 2.0
 
 
 class Unrecorded(RunError):
-    """Prefect's API was lost in the middle of the evaluation `run_id`; what is done is in its journal."""
+    """Prefect's API was lost in the middle of the evaluation `run_id`; what is done is in its journal.
 
-    def __init__(self, run_id: str, reason: str) -> None:
+    `began` is when it began, by the monotonic clock; `report_files` are written already.
+    """
+
+    def __init__(self, run_id: str, reason: str, began: float, report_files: Sequence[Path] = ()) -> None:
         super().__init__(f"the Prefect API was lost ({reason}); run {run_id} is not recorded to its end")
-        self.run_id, self.reason = run_id, reason
+        self.run_id, self.reason, self.began, self.report_files = run_id, reason, began, list(report_files)
 
 
 class Watch:

@@ -24,9 +24,9 @@ from typing import Literal
 from eval_skills.core.diff.model import Judgement, PairedStatistics
 from eval_skills.core.metrics.tasks import Tallies, merge_tallies
 
-NightVerdict = Literal["regressed", "recovered", "flaky", "suspect", "better", "steady", "new", "failed"]
+NightVerdict = Literal["regressed", "recovered", "flaky", "suspect", "better", "steady", "new", "failed", "gone"]
 Rule = Literal["good nights", "since change", "slow drop", "baseline", "newly failing"]
-BAD = frozenset({"regressed", "suspect", "failed"})
+BAD = frozenset({"regressed", "suspect", "failed", "gone"})
 """Verdicts after which later nights are not compared with this one."""
 
 POOLED = 30

@@ -14,6 +14,7 @@ from eval_skills.core.diff.tasks import MISSING_KINDS
 from eval_skills.core.errors import InputError, RunError, UsageError
 from eval_skills.core.metrics.tasks import Tally
 from eval_skills.core.store.store import is_primary
+from eval_skills.core.store.verify import name_missing
 
 if TYPE_CHECKING:
     from eval_skills.core.store.store import Store
@@ -87,6 +88,7 @@ def past_runs(
             kept.append(row)
         if len(kept) == limit:
             break
+    name_missing(store, "items", "reports")
     run_ids = [row["run_id"] for row in kept]
     reports = _reports_by_run(store, run_ids) if reports is None else reports
     landed = store.tables.landed_rows(run_ids)

@@ -15,6 +15,7 @@ import pyarrow as pa
 from eval_skills.core.errors import UsageError
 from eval_skills.core.store.schema import RUN_SCHEMA, SCHEMAS
 from eval_skills.core.store.tables import empty_table
+from eval_skills.core.store.verify import name_missing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -193,6 +194,7 @@ def _views(store: Store, statement: str) -> dict[str, Any]:
     """What a statement is not about stays empty: listing a year of files takes time, and `runs` opens every manifest."""
     words = _words(statement.lower())
     said = _tables_in(words)
+    name_missing(store, *(name for name in SCHEMAS if name in said or "runs" in words))
     tables: dict[str, Any] = {name: store.tables.dataset(name) if name in said else empty_table(name) for name in SCHEMAS}
     scorings = tables["items"]
     if words & {"items", "turns"}:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from eval_skills.core.store.tables import Tables
 
 
+LOST = "the run has landed, and its manifest is gone"
+
 PRIMARY_ORIGINS = frozenset({"run", "replay"})
 """The origins of results in their own right; other rows are later work on these, and never a skill's last result."""
 
@@ -165,14 +167,23 @@ class Store:
     def find_manifest(self, run_id: str, *, is_named: bool = False) -> Manifest | None:
         """The manifest of one run, or None where it is missing or damaged: one bad file does not hide the other runs.
 
-        A damaged one `is_named`, if so asked (`Tables.tell`).
+        A damaged one `is_named`, if so asked (`Tables.tell`), and so is one that a run has lost which was reported.
         """
         try:
             return read_manifest(folder := self.run_folder(run_id))
         except InputError as error:
             if is_named and os.path.lexists(path := folder / FILE_NAME):
                 self.tables.name_damaged(str(path), error)
+            elif is_named and self.lost_manifest(run_id):
+                self.tables.name_damaged(str(path), InputError(LOST))
             return None
+
+    def lost_manifest(self, run_id: str) -> bool:
+        """Whether a run that was reported has its folder here and no manifest in it. Of a run of another machine there is no
+        folder; a process that was stopped at once left one without results."""
+        folder = self.run_folder(run_id)
+        gone = folder.is_dir() and not os.path.lexists(folder / FILE_NAME)
+        return gone and run_id in self.tables.files("reports", [run_id])
 
     def item_table(self, run_id: str) -> pa.Table:
         """All items of one run, each once, with `ITEM_SCHEMA`: what has landed, and over it what its journal holds."""
@@ -225,6 +236,9 @@ class Store:
 
     def _last_reports(self, columns: Iterable[str]) -> dict[str, dict[str, Any]]:
         """The row of the last report of every skill of primary origin, with these columns, its moment, run and identity."""
+        from eval_skills.core.store.verify import name_missing
+
+        name_missing(self, "reports")
         wanted = {*columns, "timestamp", "run_id", "skill_id", "skill_version", "origin"}
         rows = sorted(self.tables.rows("reports", sorted(wanted)), key=lambda row: (row["timestamp"], row["run_id"]))
         return {f"{row['skill_id']}@{row['skill_version']}": row for row in rows if is_primary(row["origin"])}

@@ -92,10 +92,10 @@ class Tables:
             found = os.stat(path)
             if self._well.get(path) == (state := (found.st_size, found.st_mtime_ns)):
                 return True
-            known = self._known_digests().get(self.relative(path))
+            known = self.known_digests().get(self.relative(path))
             if known and (digest := digest_of_file(self.filesystem, path)) not in known:
                 self._digests = None  # it may just have landed again
-                if digest not in self._known_digests().get(self.relative(path), ()):
+                if digest not in self.known_digests().get(self.relative(path), ()):
                     return False
         except FileNotFoundError:
             return True
@@ -104,7 +104,8 @@ class Tables:
         self._well[path] = state
         return True
 
-    def _known_digests(self) -> dict[str, set[str]]:
+    def known_digests(self) -> dict[str, set[str]]:
+        """The digests of the landed files, by their path below the tables; none where the list cannot be read, which is told."""
         if self._digests is None:
             try:
                 self._digests = recorded_digests(self._layout)

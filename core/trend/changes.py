@@ -216,7 +216,7 @@ def _nearby(
 
 
 def _recorded(store: Store, skill: str, point: TrendPoint, tasks: dict[str, str]) -> Fingerprints | None:
-    manifest = store.find_manifest(point.run_id)
+    manifest = store.find_manifest(point.run_id, is_named=True)
     return None if manifest is None else fingerprints(manifest, f"{skill.partition('@')[0]}@{point.skill_version}", tasks)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from eval_skills.core.errors import UsageError
 from eval_skills.core.models import ConfidenceInterval
 from eval_skills.core.store.store import is_primary
+from eval_skills.core.store.verify import name_missing
 from eval_skills.core.text import nearest
 
 if TYPE_CHECKING:
@@ -149,6 +150,7 @@ def _reports(store: Store, metric: str) -> list[dict[str, Any]]:
         "tasks",
         *_BOUNDS,
     ]
+    name_missing(store, "reports")
     rows = store.tables.rows("reports", [*names, *_INTERVAL, "origin"])
     primary = [row for row in rows if is_primary(row["origin"])]
     return sorted(primary, key=lambda row: (row["timestamp"], row["run_id"], row["skill_version"]))

@@ -17,22 +17,23 @@ from eval_skills.engine.evaluation.summary import RunSummary, landed_reports, su
 from eval_skills.engine.judging.preflight import check_judges_ready
 
 
-def evaluate_in_process(plan: RunPlan) -> RunSummary:
+def evaluate_in_process(plan: RunPlan, began: float | None = None) -> RunSummary:
     """`evaluate_here` on an event loop in a thread of its own, so that it also works inside a running event loop."""
-    return run_on_own_loop(evaluate_here(plan))
+    return run_on_own_loop(evaluate_here(plan, began))
 
 
-async def evaluate_here(plan: RunPlan) -> RunSummary:
+async def evaluate_here(plan: RunPlan, began: float | None = None) -> RunSummary:
     """Evaluate every item of a plan, new or resumed, and land the results; no single item can fail it.
 
     All items are executed on the running event loop, `concurrency` at a time: `failFast`, `taskRunner` and `itemsPerTask` are for
-    Prefect task runs and change nothing here. Interrupted, it stops what runs and keeps the journal, for a resume.
+    Prefect task runs and change nothing here. Interrupted, it stops what runs and keeps the journal, for a resume. The
+    duration in the summary counts from when the run `began` (`time.monotonic`; None: now).
 
     Raises:
         UsageError: a judging model cannot be asked; no skill has been called.
         RunError: the results cannot be written, or a judging model cannot be reached.
     """
-    began = monotonic()
+    began = monotonic() if began is None else began
     plan.remarks.extend(await asyncio.to_thread(_begin, plan))
     with Journal(plan.store.journal_path(plan.run_id), secrets=plan.secrets()) as journal:
         plan = await _evaluate(plan, journal)

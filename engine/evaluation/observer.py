@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
+from pathlib import Path
 
 from eval_skills.core.models import ItemResult
 from eval_skills.engine.evaluation.plan import RunPlan
@@ -35,6 +37,9 @@ class NullObserver:
 
     def landing(self, plan: RunPlan) -> None:
         """Every item is finished; they land now, are counted and reported."""
+
+    def reported(self, files: Sequence[Path]) -> None:
+        """The report files of a whole run are written."""
 
 
 observed_runs = Observed("run_observer", NullObserver())

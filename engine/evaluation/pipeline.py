@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from eval_skills.core.selection import RankedSkill, SelectStrategy, left_out_ties, removals, select
 from eval_skills.engine.definition.request import EvaluateRequest, PipelineRequest
@@ -60,18 +61,24 @@ def with_selection(
     )
 
 
-def finish_without_prefect(request: EvaluateRequest | PipelineRequest, run_id: str) -> RunSummary:
+def finish_without_prefect(
+    request: EvaluateRequest | PipelineRequest, run_id: str, began: float | None = None, report_files: Sequence[Path] = ()
+) -> RunSummary:
     """The rest of a run that has begun: the items that are not in its journal, the landing, the selection and the reports.
+
+    The run's duration counts from when it `began` (`time.monotonic`; None: now). Its `report_files` are not written again.
 
     Raises:
         RunError: the results cannot be written.
     """
     resumed = EvaluateRequest(resume=run_id, store=request.store, concurrency=request.concurrency, retries=request.retries)
-    summary = evaluate_in_process(resumed_plan(resumed))
+    summary = evaluate_in_process(resumed_plan(resumed), began)
     if isinstance(request, PipelineRequest):
         strategy = strategy_of(request)
         selected = select(summary.skills, summary.reports, strategy)
         summary = with_selection(summary, strategy, selected, found_skills(request))
+    if report_files:
+        return replace(summary, report_files=list(report_files))
     if request.format:
         context = context_of(summary)
         files = write_reports(summary.reports, list(dict.fromkeys(request.format)), request.output_dir, context)

@@ -87,8 +87,10 @@ class MonitorSession:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._lock.release()
 
-    def batches(self) -> Iterator[Batch]:
+    def batches(self, wait: Callable[[float], object] = sleep) -> Iterator[Batch]:
         """The sampled interactions of everything new in the log; with `follow`, also of what arrives until it is idle.
+
+        Between two looks at the log it calls `wait` with the seconds; what that raises ends it.
 
         The saved position moves with `judge`: a batch that is not passed there is read again by the next call.
         """
@@ -105,7 +107,7 @@ class MonitorSession:
             left = (self.request.idle_stop_s or float("inf")) - (monotonic() - idle_since)
             if left <= 0:
                 return
-            sleep(min(self.request.interval_s, left))
+            wait(min(self.request.interval_s, left))
 
     def judge(self, batch: Batch, announce: Announce) -> None:
         """Score a batch, land its samples, announce changes, and save the position, in this order.

@@ -7,16 +7,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.store import Pruned, Store, land_rows, prune_items
-from eval_skills.engine.nightly.plan import needed_runs
-from eval_skills.engine.nightly.summary import NightSummary, SkillOutcome, SuiteOutcome
+from eval_skills.engine.nightly.plan import LastNight, needed_runs
+from eval_skills.engine.nightly.summary import NightSummary, SkillOutcome, SuiteOutcome, gone_explanation
 from eval_skills.reporting.sections import forbidden_tool_alerts
 
 EVENTS = {"regressed": "eval-skills.regression", "recovered": "eval-skills.recovered", "flaky": "eval-skills.flaky"}
 RUN_FAILED = "eval-skills.run-failed"
 FORBIDDEN_TOOL = "eval-skills.forbidden-tool"
 NOT_JUDGED = "eval-skills.not-judged"
-"""Items without a verdict (an outage, a failed judge) leave open whether a skill got worse."""
+"""Items without a verdict (an outage, a failed judge) leave open whether a skill got worse, or it is gone from its suite."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,20 +41,23 @@ def _events(summary: NightSummary, suite: SuiteOutcome) -> Iterator[NightEvent]:
         yield NightEvent(RUN_FAILED, resource, {**shared, "failures": suite.failures})
     for skill in suite.skills:
         if (name := EVENTS.get(skill.classification.verdict)) is not None:
-            yield NightEvent(name, _resource(suite, skill), {**shared, **_payload(summary, skill)})
+            yield NightEvent(name, _resource(suite, skill.report), {**shared, **_payload(summary, skill)})
         if skill.classification.left_open:
-            yield NightEvent(NOT_JUDGED, _resource(suite, skill), {**shared, **_payload(summary, skill)})
+            yield NightEvent(NOT_JUDGED, _resource(suite, skill.report), {**shared, **_payload(summary, skill)})
         if alert := forbidden_tool_alerts([skill.report]):
             told = {"skill": skill.report.skill_key, "items": alert[0].items, "explanation": alert[0].line}
-            yield NightEvent(FORBIDDEN_TOOL, _resource(suite, skill), {**shared, **told})
+            yield NightEvent(FORBIDDEN_TOOL, _resource(suite, skill.report), {**shared, **told})
+    for last in suite.gone:
+        told = {"skill": last.skill_key, "verdict": "gone", "explanation": gone_explanation(last), "since": last.night_id}
+        yield NightEvent(NOT_JUDGED, _resource(suite, last), {**shared, **told})
 
 
-def _resource(suite: SuiteOutcome, skill: SkillOutcome) -> dict[str, str]:
+def _resource(suite: SuiteOutcome, skill: SkillCompletionReport | LastNight) -> dict[str, str]:
     return {
-        "prefect.resource.id": f"eval-skills.skill.{suite.name}.{skill.report.skill_id}",
-        "prefect.resource.name": f"{skill.report.skill_key} in {suite.name}",
+        "prefect.resource.id": f"eval-skills.skill.{suite.name}.{skill.skill_id}",
+        "prefect.resource.name": f"{skill.skill_key} in {suite.name}",
         "eval-skills.suite": suite.name,
-        "eval-skills.skill": skill.report.skill_key,
+        "eval-skills.skill": skill.skill_key,
     }
 
 
@@ -93,9 +97,21 @@ def _rows(suite: SuiteOutcome) -> list[dict[str, Any]]:
         "benchmark_id": suite.benchmark_id,
         "baseline": suite.baseline,
     }
-    if not suite.skills:
+    if not suite.skills and not suite.gone:
         return [shared | {"good": False, "verdict": "failed", "explanation": "; ".join(suite.failures)}]
-    return [shared | _row(skill) for skill in suite.skills]
+    return [shared | _row(skill) for skill in suite.skills] + [shared | _gone_row(last) for last in suite.gone]
+
+
+def _gone_row(last: LastNight) -> dict[str, Any]:
+    """Later nights miss the skill by this row, too, until it is back or retired."""
+    return {
+        "run_id": None,
+        "skill_id": last.skill_id,
+        "skill_version": last.skill_version,
+        "verdict": "gone",
+        "good": False,
+        "explanation": gone_explanation(last),
+    }
 
 
 def _row(skill: SkillOutcome) -> dict[str, Any]:

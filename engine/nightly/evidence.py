@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -16,7 +17,7 @@ from eval_skills.core.nightly.evidence import Night, Rule, SkillNight
 from eval_skills.core.store import Store
 from eval_skills.core.store.history import TaskOutcome, task_outcomes
 from eval_skills.engine.judging.outcome import failed_judging, unjudged
-from eval_skills.engine.nightly.plan import PastNight, SuiteHistory
+from eval_skills.engine.nightly.plan import LastNight, PastNight, SuiteHistory
 from eval_skills.engine.nightly.request import Suite
 from eval_skills.engine.stored_runs.reports import read_source
 from eval_skills.reporting.diff.report import DiffDocument
@@ -116,6 +117,26 @@ def _compared(store: Store, run: SuiteRun, history: SuiteHistory, baseline: str 
         except UserError as error:
             run = replace(run, failures=[*run.failures, f"{kind}: {error}"])
     return SuiteEvidence(run=run, history=history, diffs=diffs)
+
+
+def gone(run: SuiteRun, history: SuiteHistory) -> list[LastNight]:
+    """The skills of the suite's last night that are not in tonight's run; none where there is no run.
+
+    Another version in a skill's place is the same skill. What the suite calls retired is not missed.
+    """
+    if run.run_id is None:
+        return []
+    here = {(report.skill_id, report.skill_version) for report in [*run.reports, *run.unreachable]}
+    new = Counter(skill_id for skill_id, _ in here - {(last.skill_id, last.skill_version) for last in history.last})
+    absent = []
+    for last in history.last:
+        if (last.skill_id, last.skill_version) in here or {last.skill_id, last.skill_key} & set(run.suite.retired):
+            continue
+        if new[last.skill_id]:
+            new[last.skill_id] -= 1
+        else:
+            absent.append(last)
+    return absent
 
 
 def _reference(store: Store, kind: ReferenceKind, names: Mapping[str, set[str] | None]) -> Reference:

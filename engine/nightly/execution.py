@@ -15,7 +15,7 @@ from eval_skills.engine.evaluation.plan import make_plan
 from eval_skills.engine.evaluation.resume import resumed_plan
 from eval_skills.engine.evaluation.summary import RunSummary
 from eval_skills.engine.nightly.events import prune_old_items, record_night
-from eval_skills.engine.nightly.evidence import SuiteEvidence, SuiteRun, gather, judge_of, last_good_runs, suite_run
+from eval_skills.engine.nightly.evidence import SuiteEvidence, SuiteRun, gather, gone, judge_of, last_good_runs, suite_run
 from eval_skills.engine.nightly.plan import NightPlan, plan_night
 from eval_skills.engine.nightly.request import NightlyRequest
 from eval_skills.engine.nightly.summary import NightSummary, SkillOutcome, SuiteOutcome
@@ -142,6 +142,7 @@ def _outcome(
         run_id=run.run_id,
         benchmark_id=next((report.benchmark_id for report in [*run.reports, *run.unreachable]), None),
         skills=[*skills, *(SkillOutcome(report=report, classification=down) for report in run.unreachable)],
+        gone=gone(run, evidence.history),
         failures=[*run.failures, *(fresh[index].problem for index, _ in numbered if index in fresh and fresh[index].problem)],
         diffs=evidence.documents(),
         baseline=run.suite.baseline or baseline,

@@ -198,16 +198,33 @@ class PastNight:
         return {self.run_id} if self.good or not self.confirm_run_id else {self.run_id, self.confirm_run_id}
 
 
+@dataclass(frozen=True, slots=True)
+class LastNight:
+    """The last night in which a skill was evaluated, and its run then."""
+
+    skill_id: str
+    skill_version: str
+    night_id: str
+    run_id: str
+
+    @property
+    def skill_key(self) -> str:
+        """``id@version``."""
+        return f"{self.skill_id}@{self.skill_version}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteHistory:
     """The past nights of a suite's skills, oldest first.
 
-    `lost` is by skill. `points` are the completion rates of every night by ``id@version``, oldest first.
+    `lost` is by skill. `points` are the completion rates of every night by ``id@version``, oldest first. `last` are the skills of
+    the suite's last night that had any, also those that were gone in it.
     """
 
     nights: list[PastNight] = field(default_factory=list)
     lost: dict[str, LostEvidence] = field(default_factory=dict)
     points: dict[str, list[tuple[str, float]]] = field(default_factory=dict)
+    last: list[LastNight] = field(default_factory=list)
 
     def of(self, skill_id: str, version: str | None = None, judge: str | None = None, most: int = WATCHED) -> list[PastNight]:
         """The skill's good nights, at most so many, and those since the last of them; of every version where `version` is None.
@@ -234,7 +251,17 @@ def suite_history(store: Store, suite: str, before: str | None = None) -> SuiteH
     rows = [row for row in _rows(store, suite) if before is None or row["night_id"] < before]
     landed = store.tables.files("items")
     nights = [_past_night(row) for row in rows if row["skill_id"] is not None and row["run_id"] in landed]
-    return SuiteHistory(nights=nights, lost=_lost(rows), points=_points(rows))
+    return SuiteHistory(nights=nights, lost=_lost(rows), points=_points(rows), last=_last(rows))
+
+
+def _last(rows: Iterable[dict[str, Any]]) -> list[LastNight]:
+    of_skills = [row for row in rows if row["skill_id"] is not None]
+    evaluated = {
+        (row["skill_id"], row["skill_version"]): (row["night_id"], row["run_id"]) for row in of_skills if row["verdict"] != "gone"
+    }
+    latest = max((row["night_id"] for row in of_skills), default="")
+    skills = sorted({(row["skill_id"], row["skill_version"]) for row in of_skills if row["night_id"] == latest})
+    return [LastNight(*skill, *evaluated[skill]) for skill in skills if skill in evaluated]
 
 
 def _past_night(row: dict[str, Any]) -> PastNight:
@@ -263,7 +290,7 @@ def _rows(store: Store, suite: str | None) -> list[dict[str, Any]]:
 def _lost(rows: Iterable[dict[str, Any]]) -> dict[str, LostEvidence]:
     lost: dict[str, LostEvidence] = {}
     for row in rows:
-        if row["skill_id"] is None or row["verdict"] == "failed":
+        if row["skill_id"] is None or row["verdict"] in ("failed", "gone"):
             continue
         for name in (f"{row['skill_id']}@{row['skill_version']}", row["skill_id"]):
             lost.pop(name, None)

@@ -51,6 +51,9 @@ class Suite(Model):
     skills: list[Text] = Field(min_length=1, description="skill.json files, skill folders, or folders of skills")
     benchmark: Text = Field(description="A built-in id, or the path of a benchmark file or folder")
     task_tags: list[Text] = Field(default_factory=list, description="Only tasks with all of these tags")
+    retired: list[Text] = Field(
+        default_factory=list, description="Skills (id or id@version) that are gone on purpose and are not missed"
+    )
     baseline: Text | None = Field(default=None, description="What every night is compared with: a run id, or a JSON report")
     via: Text | None = Field(
         default=None, description="The deployment that evaluates it, as flow/deployment [default: this process]"

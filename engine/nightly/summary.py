@@ -10,10 +10,12 @@ from typing import Any
 from eval_skills.core.diff.diff import at_lower
 from eval_skills.core.diff.gate import not_proven
 from eval_skills.core.errors import RunError
+from eval_skills.core.metrics.tasks import count_tallies
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.nightly.evidence import BAD, Against, Classification, NightVerdict
 from eval_skills.core.store import Pruned
 from eval_skills.core.text import plural
+from eval_skills.engine.nightly.plan import LastNight
 from eval_skills.reporting.diff.report import DiffDocument
 
 SHOWN: tuple[NightVerdict, ...] = ("regressed", "suspect", "flaky", "recovered", "better")
@@ -59,7 +61,10 @@ class SkillOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteOutcome:
-    """A suite in the night. `failures` say what could not run; `run_id` is None where nothing ran."""
+    """A suite in the night. `failures` say what could not run; `run_id` is None where nothing ran.
+
+    `gone` are the skills of its last night that are not in it tonight.
+    """
 
     name: str
     run_id: str | None
@@ -68,11 +73,12 @@ class SuiteOutcome:
     failures: list[str] = field(default_factory=list)
     diffs: list[DiffDocument] = field(default_factory=list)
     baseline: str | None = None
+    gone: list[LastNight] = field(default_factory=list)
 
     @property
     def good(self) -> bool:
-        """Whether nothing failed, and later nights may be compared with this one in every skill."""
-        return bool(self.run_id) and not self.failures and all(skill.good for skill in self.skills)
+        """Whether nothing failed or is gone, and later nights may be compared with this one in every skill."""
+        return bool(self.run_id) and not self.failures and not self.gone and all(skill.good for skill in self.skills)
 
     @property
     def last_good(self) -> str | None:
@@ -121,6 +127,17 @@ class NightSummary:
         """The skills that items without a verdict left unjudged: with these, they may have got worse."""
         return [skill for suite in self.suites for skill in suite.skills if skill.classification.left_open]
 
+    @property
+    def gone(self) -> list[LastNight]:
+        """The skills that suites had in their last night and do not have tonight."""
+        return [skill for suite in self.suites for skill in suite.gone]
+
+    @property
+    def without_verdict(self) -> int:
+        """The number of items without a verdict, of the skills that ran."""
+        ran = [skill.report for suite in self.suites for skill in suite.skills if skill.classification.verdict != "failed"]
+        return sum(tally.missing for report in ran for tally in count_tallies(report.task_results).values())
+
     def unproven(self, margin: float) -> list[str]:
         """Of which skills it is not proven that they lost less than `margin`, a sentence each; see `SkillOutcome.unproven`."""
         outcomes = [skill.unproven(margin) for suite in self.suites for skill in suite.skills]
@@ -129,9 +146,9 @@ class NightSummary:
     @property
     def gate_passed(self) -> bool:
         """Whether no skill regressed, none is known or may be feared to have called a forbidden tool, every one could be judged,
-        and no run failed."""
+        none is gone, and no run failed."""
         calls = self.with_forbidden_calls or self.with_unknown_calls
-        return not self.failed and not self.counts["regressed"] and not calls and not self.left_open
+        return not self.failed and not self.counts["regressed"] and not calls and not self.left_open and not self.gone
 
     @property
     def line(self) -> str:
@@ -142,10 +159,12 @@ class NightSummary:
         news += [f"{len(self.with_forbidden_calls)} called forbidden tools"] if self.with_forbidden_calls else []
         news += [f"{len(self.with_unknown_calls)} may have called forbidden tools"] if self.with_unknown_calls else []
         news += [f"{len(self.left_open)} could not be judged"] if self.left_open else []
+        news += [f"{len(self.gone)} gone"] if self.gone else []
         news += [f"{count} {verdict}" for verdict in SHOWN if (count := self.counts[verdict])]
         head = f"{ran} of {plural(len(self.suites), 'suite')} ran, {plural(skills, 'skill')}"
         quiet = "nothing to compare with yet" if set(self.counts) <= {"new"} else "no news"
-        return f"{head}: {', '.join(news) or quiet}"
+        lost = f"; {plural(self.without_verdict, 'item')} without a verdict" if self.without_verdict else ""
+        return f"{head}: {', '.join(news) or quiet}{lost}"
 
     def to_json(self) -> dict[str, Any]:
         """The night as JSON-ready data."""
@@ -156,6 +175,12 @@ class NightSummary:
             "suites": [_suite_json(suite) for suite in self.suites],
             "pruned": None if self.pruned is None else {"runs": self.pruned.run_ids, "bytes": self.pruned.size},
         }
+
+
+def gone_explanation(last: LastNight) -> str:
+    """What is known of a skill that a suite does not have any more, and what to do."""
+    seen = f"evaluated in night {last.night_id} (run {last.run_id}), and not among the suite's skills now"
+    return f"{seen}; put it back, or name {last.skill_id} under retired in the file of suites"
 
 
 class NoSuiteRan(RunError):
@@ -180,6 +205,7 @@ def _suite_json(suite: SuiteOutcome) -> dict[str, Any]:
         "lastGood": suite.last_good,
         "baseline": suite.baseline,
         "skills": [_skill_json(skill) for skill in suite.skills],
+        "gone": [{"skill": last.skill_key, "night": last.night_id, "run": last.run_id} for last in suite.gone],
     }
 
 

@@ -292,6 +292,32 @@ async def test_the_recorder_is_there_in_an_interpreter_without_this_package(tmp_
     assert [(call.name, call.arguments) for call in found.known.tool_calls or []] == [("pay", {"chf": 5})]
 
 
+@pytest.mark.parametrize(
+    ("text", "entrypoint"),
+    [
+        pytest.param("record_tool_call('pay')\ndef f(input): return 1\n", "early.py:f", id="import"),
+        pytest.param(
+            "try:\n record_tool_call('pay')\nexcept Exception: pass\ndef f(input): return 1\n", "early.py:f", id="import-goes-on"
+        ),
+        pytest.param(
+            "class Agent:\n def __init__(self): record_tool_call('pay')\n def __call__(self, input): return 1\n",
+            "early.py:Agent",
+            id="the-making-of-a-class",
+        ),
+    ],
+)
+async def test_a_call_that_is_recorded_while_the_skill_is_loaded_is_no_items_and_is_told(
+    text: str, entrypoint: str, tmp_path: Path
+) -> None:
+    """The process is started ahead, for whichever items will come."""
+    (tmp_path / "early.py").write_text(f"from eval_skills import record_tool_call\n{text}")
+    found = await ended(make_skill("custom", entrypoint, {"python": sys.executable}, tmp_path), "answer")
+    assert isinstance(found, ItemError)
+    assert "record_tool_call(pay) ran while the skill was loaded" in str(found)
+    assert found.known is not None
+    assert found.known.tool_calls == []
+
+
 async def test_a_report_of_an_earlier_request_is_not_that_of_this_one(tmp_path: Path) -> None:
     late = """
 import json, sys

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from eval_skills.cli.commands.nightly import _show_suite
+from eval_skills.cli.commands.nightly import _show, _show_suite
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.nightly.evidence import Classification
-from eval_skills.engine.nightly.summary import SkillOutcome, SuiteOutcome
+from eval_skills.engine.nightly.plan import LastNight
+from eval_skills.engine.nightly.summary import NightSummary, SkillOutcome, SuiteOutcome
 
 
 def report(**more: Any) -> SkillCompletionReport:
@@ -25,6 +26,7 @@ def report(**more: Any) -> SkillCompletionReport:
             "summary": rates | unknown | {"confidenceInterval": {"lower": 0.8, "upper": 0.95}} | more.pop("summary", {}),
             "latency": {"p50Ms": 1.0, "p95Ms": 1.0, "p99Ms": 1.0, "meanMs": 1.0},
             "tokenCost": paid | more.pop("tokenCost", {}),
+            **more,
         }
     )
 
@@ -48,3 +50,22 @@ def test_a_forbidden_tool_stands_below_it(capsys: pytest.CaptureFixture[str]) ->
     assert shown(report(summary={"forbiddenItems": 2}), capsys)[2:] == [
         "  FORBIDDEN TOOL: agent@1.0.0 called forbidden tools in 2 items"
     ]
+
+
+def test_a_skill_that_is_gone_is_a_line_that_says_how_to_retire_it(capsys: pytest.CaptureFixture[str]) -> None:
+    last = LastNight("old", "1.0.0", "20260101T000000Z-9999", "20260101T000000Z-0001")
+    _show_suite(SuiteOutcome(name="trips", run_id="r", benchmark_id="trips", gone=[last]))
+    (line,) = capsys.readouterr().out.splitlines()[1:]
+    assert line.startswith("  old@1.0.0  gone: evaluated in night 20260101T000000Z-9999 (run 20260101T000000Z-0001)")
+    assert line.endswith("put it back, or name old under retired in the file of suites")
+
+
+@pytest.mark.parametrize(("status", "words"), [("pass", "ran and was judged"), ("error", "ran; 1 item without a verdict")])
+def test_a_passed_gate_says_what_was_not_judged(status: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    kind = "infra" if status == "error" else None
+    item = {"taskId": "t", "runIndex": 0, "status": status, "passed": status == "pass", "errorKind": kind}
+    found = report(taskResults=[item])
+    skill = SkillOutcome(report=found, classification=Classification(verdict="new", explanation="", tasks=[]))
+    suite = SuiteOutcome(name="trips", run_id="r", benchmark_id="trips", skills=[skill])
+    _show(NightSummary(night_id="n", store="s", suites=[suite]), passed=True, unproven=[])
+    assert capsys.readouterr().out.splitlines()[-1].endswith(words)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+from time import monotonic
 
 import pytest
 
@@ -26,6 +28,20 @@ def test_an_ending_is_raised_whenever_it_is_waited_and_nothing_opens_the_gate_ag
     for _ in range(2):
         with pytest.raises(StoppedInPrefect, match="over"):
             gate.wait_until_open()
+
+
+def test_an_ending_is_raised_from_a_rest_at_once_and_a_closed_gate_lengthens_it() -> None:
+    gate = Gate()
+    threading.Timer(0.05, gate.close, [StoppedInPrefect("suspended")]).start()
+    began = monotonic()
+    with pytest.raises(StoppedInPrefect, match="suspended"):
+        gate.rest(600.0)
+    assert monotonic() - began < 60
+    paused, began = Gate(), monotonic()
+    paused.close()
+    threading.Timer(0.3, paused.open).start()
+    paused.rest(0.0)
+    assert monotonic() - began >= 0.3
 
 
 def test_the_first_ending_counts() -> None:

@@ -80,6 +80,7 @@ class Host:
         self._request_id: Any = None
         self._call: Function | None = None
         self._max_reported: int | None = None
+        self._called_early: list[str] = []
         self._loop = asyncio.new_event_loop()
         asyncio.set_event_loop(self._loop)
 
@@ -107,7 +108,14 @@ class Host:
         return self._call(request["params"], request.get("conversation"))
 
     def report(self, parts: dict[str, Any]) -> None:
-        """Tell what was just called, before it is: nothing else may ever be heard of this call."""
+        """Tell what was just called, before it is: nothing else may ever be heard of this call.
+
+        Raises:
+            RuntimeError: the code is still being loaded, for all items to come: the call is that of none, and loading fails.
+        """
+        if self._call is None:
+            self._called_early += [str(call.get("name")) for call in parts.get("toolCalls", ())]
+            raise RuntimeError(_too_early(self._called_early))
         params = {"requestId": self._request_id, **parts}
         self._write({"jsonrpc": "2.0", "method": "progress", "params": params})
 
@@ -116,11 +124,19 @@ class Host:
         name = f"{setup['place']}:{setup['attribute']}"
         target = find(setup["place"], setup["attribute"])
         if setup["kind"] == "langchain":
-            self._call = self._runnable(name, target, setup)
+            runnable = self._runnable(name, target, setup)
+            self._refuse_early_calls()
+            self._call = runnable
             return {"channels": sorted(map(str, getattr(target, "channels", None) or ())), "takes_conversation": True}
         function = callable_of(name, target, setup["init"])
-        self._call = self._function(name, function, setup)
+        call = self._function(name, function, setup)
+        self._refuse_early_calls()
+        self._call = call
         return {"channels": [], **({"takes_conversation": True} if takes_conversation(function) else {})}
+
+    def _refuse_early_calls(self) -> None:
+        if self._called_early:  # and the skill's code has gone on after the exception
+            raise NotLoaded(_too_early(self._called_early))
 
     def _function(self, name: str, function: Callable[..., Any], setup: dict[str, Any]) -> Function:
         if setup["spread"]:
@@ -156,6 +172,11 @@ class Host:
         if inspect.isasyncgen(result):
             result = self._loop.run_until_complete(collected(result))
         return list(result) if inspect.isgenerator(result) else result
+
+
+def _too_early(names: list[str]) -> str:
+    tools = ", ".join(dict.fromkeys(names))
+    return f"record_tool_call({tools}) ran while the skill was loaded, which is for no item; call it where an item is answered"
 
 
 async def awaited(result: Any) -> Any:

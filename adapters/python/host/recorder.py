@@ -34,8 +34,12 @@ def record_tool_call(
     that answers several calls at a time (`eval_skills.evaluate` with functions), threads of your own must run in a copy of the
     context (``contextvars.copy_context().run``) to be assigned to their call.
 
+    While the skill is loaded (the import of its module, the making of its class) no item is running: a call that is recorded then
+    would be nobody's, so loading fails, and each item says why.
+
     Raises:
         TypeError: `name` is not a text.
+        RuntimeError: the skill is still being loaded.
     """
     if not isinstance(name, str):
         raise TypeError(f"the name of a tool is a text, not {name!r}")

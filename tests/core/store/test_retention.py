@@ -60,10 +60,14 @@ def test_a_pruned_run_is_finished_and_nobody_is_told_to_resume_it(three: Store) 
 
 
 def test_the_mirror_forgets_the_same_items(
-    tmp_path: Path, make_report: Callable[..., SkillCompletionReport], make_result: Callable[..., ItemResult]
+    tmp_path: Path,
+    make_report: Callable[..., SkillCompletionReport],
+    make_result: Callable[..., ItemResult],
+    make_manifest: Callable[..., Manifest],
 ) -> None:
     store = Store(tmp_path / "x.db")
     for run_id in (OLD, YOUNG):
+        write_manifest(store.run_folder(run_id), make_manifest(run_id=run_id, created_at=started_at(run_id)))
         with Journal(store.journal_path(run_id)) as journal:
             journal.append(make_result(run_id=run_id))
         land(store, run_id)

@@ -8,7 +8,7 @@ import pytest
 
 from eval_skills.core.errors import UsageError
 from eval_skills.core.models import ItemResult, SkillCompletionReport
-from eval_skills.core.store import Journal, Store, land, land_reports
+from eval_skills.core.store import Journal, Manifest, Store, land, land_reports, write_manifest
 from eval_skills.core.store.sql import VIEWS
 from tests.tables import each_row
 
@@ -17,8 +17,12 @@ LandRun = Callable[..., str]
 
 
 def test_p57_the_three_views_answer_sql(
-    store: Store, land_run: LandRun, make_report: Callable[..., SkillCompletionReport]
+    store: Store,
+    land_run: LandRun,
+    make_report: Callable[..., SkillCompletionReport],
+    make_manifest: Callable[..., Manifest],
 ) -> None:
+    write_manifest(store.run_folder(RUN), make_manifest(run_id=RUN))
     land_run(RUN, "a", "b", dimensions={"output_quality": 0.5}, output={"deep": [1, 2]}, tags=["x", "y"])
     land_reports(store, RUN, None, [make_report()])
     row = store.query(

@@ -11,7 +11,7 @@ import pytest
 
 from eval_skills.core.errors import RunError, UsageError
 from eval_skills.core.models import ItemResult, Reason, SkillCompletionReport
-from eval_skills.core.store import Journal, Store, land, land_reports, mirror_sqlite, sqlite_mirror
+from eval_skills.core.store import Journal, Manifest, Store, land, land_reports, mirror_sqlite, sqlite_mirror, write_manifest
 from eval_skills.core.store.schema import ITEM_SCHEMA, REPORT_SCHEMA, RUN_SCHEMA
 
 OTHER = "20260101T000000Z-0001"
@@ -28,8 +28,10 @@ def finished(
     run_id: str,
     land_run: Callable[..., str],
     make_report: Callable[..., SkillCompletionReport],
+    make_manifest: Callable[..., Manifest],
 ) -> Store:
     for each in (OTHER, run_id):
+        write_manifest(store.run_folder(each), make_manifest(run_id=each))
         land_run(each, "a", "b", dimensions={"output_quality": 0.5}, tags=["x"], reasons=[Reason(code="É", message="m")])
         land_reports(store, each, None, [make_report()])
     return store

@@ -10,7 +10,7 @@ import pytest
 
 from eval_skills.core.errors import InputError, UsageError, UserError
 from eval_skills.core.models import ItemResult, SkillCompletionReport
-from eval_skills.core.store import Journal, Store, land, land_reports, results_of, start_date
+from eval_skills.core.store import Journal, Manifest, Store, land, land_reports, results_of, start_date, write_manifest
 from eval_skills.core.store.layout import Layout
 from eval_skills.core.store.schema import REPORT_SCHEMA
 
@@ -30,8 +30,14 @@ def journal(store: Store, run_id: str, *results: ItemResult) -> None:
 
 
 def test_a_store_behind_a_url_keeps_tables_there_and_journals_here(
-    remote: Store, run_id: str, tmp_path: Path, make_result: MakeResult, make_report: Callable[..., SkillCompletionReport]
+    remote: Store,
+    run_id: str,
+    tmp_path: Path,
+    make_result: MakeResult,
+    make_report: Callable[..., SkillCompletionReport],
+    make_manifest: Callable[..., Manifest],
 ) -> None:
+    write_manifest(remote.run_folder(run_id), make_manifest())
     assert len(remote.items()) == 0
     journal(remote, run_id, make_result("a"), make_result("b"))
     assert remote.journal_path(run_id).is_relative_to(tmp_path / "local")
@@ -44,7 +50,8 @@ def test_a_store_behind_a_url_keeps_tables_there_and_journals_here(
     answer = remote.query("SELECT date, count(*) AS n, any_value(state) AS state FROM items JOIN runs USING (run_id) GROUP BY 1")
     assert answer.n.tolist() == [2]
     assert answer.state.tolist() == ["finished"]
-    assert [entry.name for entry in (tmp_path / "local").rglob("*") if entry.is_file()] == ["digests.jsonl"]
+    here = sorted(entry.name for entry in (tmp_path / "local").rglob("*") if entry.is_file())
+    assert here == ["digests.jsonl", "manifest.json"]
 
 
 def test_a_later_journal_adds_to_what_lies_behind_the_url(remote: Store, run_id: str, make_result: MakeResult) -> None:

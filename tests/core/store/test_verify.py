@@ -14,18 +14,26 @@ from eval_skills.core.errors import InputError, RunError, UsageError
 from eval_skills.core.store import Journal, Manifest, Store, land_items, land_reports, read_journal, read_manifest, write_manifest
 from eval_skills.core.store.files import RunLock
 from eval_skills.core.store.history import past_runs, task_outcomes
+from eval_skills.core.store.layout import TableName
 from eval_skills.core.store.retention import note_pruned, pruned_words
 from eval_skills.core.store.sql import query
 from eval_skills.core.store.verify import verify
+from eval_skills.core.trend.trend import every_trend, trend
 from eval_skills.engine.repair import repair
 
 RUNS = ("20261121T233824Z-0001", "20261122T233824Z-0002", "20261123T233824Z-0003")
 
 
 @pytest.fixture
-def landed(store: Store, make_result: Callable[..., Any], make_report: Callable[..., Any]) -> Store:
+def landed(
+    store: Store,
+    make_result: Callable[..., Any],
+    make_report: Callable[..., Any],
+    make_manifest: Callable[..., Manifest],
+) -> Store:
     """Three runs with items and reports."""
     for run_id in RUNS:
+        write_manifest(store.run_folder(run_id), make_manifest(run_id=run_id))
         land_items(store, run_id, [make_result(f"t{number}", run_id=run_id) for number in range(20)])
         land_reports(store, run_id, None, [make_report()], benchmark_version="1.0.0")
     return store
@@ -176,7 +184,6 @@ def test_a_footer_that_contradicts_itself_gives_no_number(landed: Store) -> None
 
 def test_landed_files_that_are_gone_are_missed_unless_they_were_pruned(landed: Store) -> None:
     for run_id in RUNS:
-        landed.run_folder(run_id).mkdir(parents=True, exist_ok=True)
         (file := file_of(landed, "items", run_id)).unlink()
     file.mkdir()  # in its place something that is no file
     note_pruned(landed, RUNS[0])
@@ -185,6 +192,57 @@ def test_landed_files_that_are_gone_are_missed_unless_they_were_pruned(landed: S
     assert found == [("missing", "items", RUNS[1]), ("missing", "items", RUNS[2]), ("missing", "reports", RUNS[2])]
     assert {each.repaired for each in repair(landed).findings} == {"not repaired: nothing else in the store holds it"}
     assert str(pruned_words(landed, RUNS[1])).endswith("its items are gone, though not by --keep-days; its report remains")
+
+
+def test_a_manifest_that_is_gone_is_missed(landed: Store) -> None:
+    (landed.run_folder(RUNS[1]) / "manifest.json").unlink()
+    landed.run_folder("20261124T233824Z-0004").mkdir()  # its process was stopped at once
+    assert [(each.kind, each.run_id, each.table) for each in verify(landed).findings] == [("missing", RUNS[1], None)]
+    told: list[str] = []
+    landed.tables.tell = told.append
+    assert [run.planned_items is None for run in past_runs(landed)] == [True, False, True, False]
+    assert len(told) == 1
+    assert f"{RUNS[1]}/manifest.json: the run has landed, and its manifest is gone; see" in told[0]
+
+
+GOES_ON: dict[str, tuple[TableName, Callable[[Store], int], int]] = {
+    "query-items": ("items", lambda store: query(store, "SELECT DISTINCT run_id FROM items").num_rows, 2),
+    "query-turns": ("items", lambda store: query(store, "SELECT * FROM turns").num_rows, 0),
+    "query-reports": ("reports", lambda store: query(store, "SELECT * FROM reports").num_rows, 2),
+    "query-runs": ("items", lambda store: query(store, "SELECT * FROM runs").num_rows, 3),
+    "trend": ("reports", lambda store: len(trend(store, "adder")["sums"]), 2),
+    "every-trend": ("reports", lambda store: len(every_trend(store)["adder"]["sums"]), 2),
+    "find": ("reports", lambda store: len(store.history()), 1),
+    "history": ("items", lambda store: len(past_runs(store)), 3),
+}
+
+
+@pytest.mark.parametrize(("table", "read", "known"), GOES_ON.values(), ids=GOES_ON)
+def test_what_reads_a_table_names_the_files_that_are_gone_and_goes_on(
+    landed: Store, table: TableName, read: Callable[[Store], int], known: int
+) -> None:
+    told: list[str] = []
+    landed.tables.tell = told.append
+    (file := file_of(landed, table, RUNS[1])).unlink()
+    assert read(landed) == known
+    assert told == [f"left out: {file}: it has landed, and is gone; see eval-skills store verify"]
+
+
+def test_many_files_that_are_gone_are_one_line(landed: Store, make_report: Callable[..., Any]) -> None:
+    told: list[str] = []
+    landed.tables.tell = told.append
+    for number in range(4):
+        land_reports(landed, run_id := f"20261001T233824Z-000{number}", None, [make_report()], benchmark_version="1.0.0")
+        file_of(landed, "reports", run_id).unlink()
+    landed.history()
+    (line,) = told
+    assert line.endswith("-0000.parquet: it and 3 more have landed, and are gone; see eval-skills store verify")
+
+
+def test_pruned_items_are_not_missed(landed: Store) -> None:
+    file_of(landed, "items", RUNS[1]).unlink()
+    note_pruned(landed, RUNS[1])
+    assert query(landed, "SELECT DISTINCT run_id FROM items").num_rows == 2  # a warning would be an error
 
 
 def test_no_flipped_bit_of_a_journal_or_manifest_is_read_as_something_else(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from eval_skills.core.store import write_manifest
@@ -54,3 +55,19 @@ def test_p40_a_resumed_pipeline_still_knows_which_skills_could_not_be_used(
     assert (rest.skipped, "broken" in rest.remarks[0]) == (1, True)
     summary = finish_without_prefect(request, plan.run_id)
     assert (summary.skipped, summary.remarks.count(rest.remarks[0])) == (1, 1), "known twice, and counted once"
+
+
+def test_reports_that_are_written_stay_the_only_ones_and_the_duration_is_that_of_the_whole_run(
+    tmp_path: Path, make_plan_of: MakePlan
+) -> None:
+    plan = make_plan_of("ok")
+    write_manifest(plan.store.run_folder(plan.run_id), manifest_of(plan))
+    folder = tmp_path / "reports"
+    request = EvaluateRequest(
+        skills=["s"], tasks=plan.request.tasks, store=plan.request.store, format=["json"], output_dir=str(folder)
+    )
+    written = [folder / "eval-result.json"]
+    summary = finish_without_prefect(request, plan.run_id, monotonic() - 100.0, written)
+    assert summary.report_files == written
+    assert not folder.exists(), "none is written beside it"
+    assert " in 1 min 4" in summary.line

@@ -68,6 +68,22 @@ class TestFollowing:
         summary, _ = monitor(log, store, follow=True, interval_s=0.01, idle_stop_s=0.05)
         assert summary.sampled == 1
 
+    def test_what_ends_its_wait_ends_it(self, log: Path, store: Store) -> None:
+        """A run that is suspended in Prefect while nothing comes."""
+
+        def suspended(seconds: float) -> None:
+            assert seconds == 600.0
+            raise KeyboardInterrupt
+
+        write(log, record(1))
+        request = MonitorRequest(log=str(log), store=store.path, rate=1.0, follow=True, interval_s=600.0)
+        with MonitorSession(request) as session:
+            batches = session.batches(wait=suspended)
+            session.judge(next(batches), lambda change: None)
+            with pytest.raises(KeyboardInterrupt):
+                next(batches)
+        assert ids(store) == ["i1"]
+
 
 MEASURED = """
 import json, resource, sys

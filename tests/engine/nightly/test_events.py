@@ -16,7 +16,8 @@ from eval_skills.core.nightly.comparisons import compare_tallies
 from eval_skills.core.nightly.evidence import Against, Classification, NightVerdict, Rule
 from eval_skills.core.store import table_of
 from eval_skills.engine.nightly.events import FORBIDDEN_TOOL, NOT_JUDGED, events_of
-from eval_skills.engine.nightly.summary import NightSummary, SkillOutcome, SuiteOutcome
+from eval_skills.engine.nightly.plan import LastNight
+from eval_skills.engine.nightly.summary import NightSummary, SkillOutcome, SuiteOutcome, gone_explanation
 from eval_skills.reporting.nightly import ClassifiedSkill, ranking_markdown
 
 CALLED = Reason(code="FORBIDDEN_TOOL_CALLED", message="called delete_all, which is forbidden", where="toolCalls[0]")
@@ -111,6 +112,31 @@ def judged_against(*against: Against) -> SkillOutcome:
 def test_a_loss_must_be_ruled_out_where_that_is_asked(skill: SkillOutcome, reason: str | None) -> None:
     found = night(skill).unproven(0.05)
     assert found == [] if reason is None else reason in found[0]
+
+
+GONE = LastNight("old", "1.0.0", "20260101T000000Z-9999", "20260101T000000Z-0001")
+
+
+def test_a_skill_that_is_gone_fails_the_gate_and_is_named_everywhere() -> None:
+    (suite,) = night(outcome("adder", 0)).suites
+    summary = NightSummary(night_id="n", store="s", suites=[replace(suite, gone=[GONE])])
+    assert not summary.gate_passed
+    assert summary.line == "1 of 1 suite ran, 1 skill: 1 gone"
+    assert summary.to_json()["suites"][0]["gone"] == [{"skill": "old@1.0.0", "night": GONE.night_id, "run": GONE.run_id}]
+    (event,) = events_of(summary)
+    assert (event.name, event.resource["eval-skills.skill"], event.payload["verdict"]) == (NOT_JUDGED, "old@1.0.0", "gone")
+    text = ranking_markdown([], [], None, {GONE.skill_key: gone_explanation(GONE)})
+    assert text.startswith("- ⚫ **old@1.0.0 is gone**: evaluated in night")
+    assert "name old under retired" in text
+
+
+def test_items_without_a_verdict_are_counted_where_nothing_is_news() -> None:
+    found = outcome("adder", 0, "new")
+    lost = [each.model_copy(update={"status": "error", "error_kind": "infra"}) for each in found.report.task_results[:2]]
+    report = found.report.model_copy(update={"task_results": [*lost, *found.report.task_results[2:]]})
+    summary = night(replace(found, report=report))
+    assert summary.gate_passed
+    assert summary.line == "1 of 1 suite ran, 1 skill: nothing to compare with yet; 2 items without a verdict"
 
 
 def test_what_could_not_be_judged_is_told() -> None:

@@ -20,8 +20,8 @@ from eval_skills.core.nightly.classification import classify
 from eval_skills.core.nightly.evidence import Classification, FreshRuns
 from eval_skills.core.store import Store, land_items, land_reports, table_of
 from eval_skills.engine.nightly.events import prune_old_items, record_night
-from eval_skills.engine.nightly.evidence import SuiteEvidence, SuiteRun, gather, last_good_runs, suite_run
-from eval_skills.engine.nightly.plan import PastNight, SuiteHistory, needed_runs, suite_history
+from eval_skills.engine.nightly.evidence import SuiteEvidence, SuiteRun, gather, gone, last_good_runs, suite_run
+from eval_skills.engine.nightly.plan import LastNight, PastNight, SuiteHistory, needed_runs, suite_history
 from eval_skills.engine.nightly.request import Suite
 from eval_skills.engine.nightly.summary import NightSummary, SkillOutcome, SuiteOutcome
 
@@ -95,7 +95,13 @@ class Nights:
         if neighbour:
             report = skills[0].report.model_copy(update={"skill_id": "neighbour"})
             skills.append(SkillOutcome(report=report, classification=Classification(verdict="failed", explanation="down")))
-        suite = SuiteOutcome(name="sums", run_id=evidence.run.run_id, skills=skills, failures=evidence.run.failures)
+        suite = SuiteOutcome(
+            name="sums",
+            run_id=evidence.run.run_id,
+            skills=skills,
+            failures=evidence.run.failures,
+            gone=gone(replace(evidence.run, reports=[skill.report for skill in skills]), evidence.history),
+        )
         record_night(self.store, NightSummary(night_id=night_id, store=self.store.path, suites=[suite]))
         return suite
 
@@ -203,6 +209,42 @@ def test_p95_a_skill_that_is_down_does_not_freeze_its_neighbours(nights: Nights)
     third = nights.night(FINE)
     assert third.last_good == second.run_id != first.run_id
     assert third.skills[0].against[0].name == "2 good nights"
+
+
+def test_a_skill_that_is_gone_is_missed_every_night_until_it_is_back(nights: Nights) -> None:
+    first, second, third = nights.night(FINE, neighbour=True), nights.night(FINE), nights.night(FINE)
+    told = [[(last.skill_key, last.run_id) for last in night.gone] for night in (first, second, third)]
+    assert told == [[], [("neighbour@1.0.0", first.run_id)], [("neighbour@1.0.0", first.run_id)]]
+    assert not second.good
+    frame = nights.store.nights()
+    rows = frame[frame["skill_id"] == "neighbour"].sort_values("night_id").to_dict("records")
+    assert [(row["verdict"], bool(row["good"]), pd.isna(row["run_id"])) for row in rows[1:]] == [("gone", False, True)] * 2
+    assert needed_runs(nights.store) == {str(night.run_id) for night in (first, second, third)}
+    assert nights.night(FINE, neighbour=True).gone == []
+
+
+@pytest.mark.parametrize("retired", ["neighbour", "neighbour@1.0.0"])
+def test_a_retired_skill_is_not_missed_and_then_forgotten(nights: Nights, retired: str) -> None:
+    nights.night(FINE, neighbour=True)
+    nights.night(FINE)
+    assert nights.night(FINE, suite=SUITE.model_copy(update={"retired": [retired]})).gone == []
+    assert nights.night(FINE).gone == []
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "missed"),
+    [
+        pytest.param(["1.0.0"], ["1.1.0"], [], id="another-version-is-the-same-skill"),
+        pytest.param(["1.0.0", "2.0.0"], ["2.0.0"], ["1.0.0"], id="one-of-two-versions"),
+        pytest.param(["1.0.0", "2.0.0"], ["2.0.0", "2.1.0"], [], id="one-of-two-versions-replaced"),
+    ],
+)
+def test_versions_that_are_gone(nights: Nights, before: list[str], now: list[str], missed: list[str]) -> None:
+    last = [LastNight("adder", version, "night", "run") for version in before]
+    run = nights.run(FINE, 1)
+    reports = [run.reports[0].model_copy(update={"skill_version": version}) for version in now]
+    found = gone(replace(run, reports=reports), SuiteHistory(last=last))
+    assert [each.skill_version for each in found] == missed
 
 
 def test_nights_of_earlier_versions_are_read_skill_by_skill(nights: Nights) -> None:
