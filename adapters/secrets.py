@@ -25,8 +25,8 @@ def secrets_of(skill: Skill) -> dict[str, str]:
 
     The variables of `authTokenEnvKey` and `apiKeyEnv` are, and so are those that `headers` and `query` refer to. Those of
     `passEnv` and `env`, the headers and the parameters of the address are where their names say so (``…_TOKEN``), a class's
-    arguments in `init` where theirs end in such a word. The password in an address (``https://user:password@host``) is one, also in a variable, and so is
-    the form in which it is sent.
+    arguments in `init` where theirs end in such a word. The password in an address (``https://user:password@host``) is one, also
+    in a variable, and so is the form in which it is sent.
     """
     config = skill.adapter_config
     found = {name: variable_value(name) for name in _named(config)}
