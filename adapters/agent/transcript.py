@@ -26,6 +26,7 @@ class _Call:
     arguments: Any
     result: Any = None
     error: str | None = None
+    ended: bool = False
 
 
 class Transcript:
@@ -45,7 +46,8 @@ class Transcript:
         self.finish_reason: str | None = None
         self.metadata: dict[str, Any] = {}
         self._messages: list[dict[str, Any]] = []
-        self._calls: dict[str, _Call] = {}
+        self._calls: list[_Call] = []
+        self._by_id: dict[str, _Call] = {}
         self._loaded: dict[str, None] = {}
         self._answer: str | None = None
         self._prompt_tokens: int | None = None
@@ -63,24 +65,26 @@ class Transcript:
         self._messages.append({"role": role, "content": self._kept(text)})
 
     def tool_call(self, id: str | None, name: str, arguments: Any) -> str:  # noqa: A002 - the word of every protocol
-        """A call of a tool, before or after its end; an `id` that was noted before only completes its arguments. The id."""
+        """A call of a tool; the `id` of one that has no result yet completes its arguments. Returns the id."""
         self.observed()
         self._note_loads(name, arguments)
-        if id is not None and (known := self._calls.get(id)) is not None:
+        if id is not None and (known := self._by_id.get(id)) is not None and not known.ended:
             if not known.arguments:
                 known.arguments = self._kept(arguments)
             return id
         call = _Call(id or f"call-{len(self._calls) + 1}", name, self._kept(arguments))
-        self._calls[call.id] = call
+        self._calls.append(call)
+        self._by_id[call.id] = call
         self._message_of_calls().append(call)
         return call.id
 
     def tool_result(self, id: str | None, result: Any, error: str | None = None) -> None:  # noqa: A002
         """What a call led to; without an `id`, the last one. Of a call that was not noted nothing is kept."""
         self.observed()
-        call = self._calls.get(id) if id is not None else next(reversed(self._calls.values()), None)
+        call = self._by_id.get(id) if id is not None else next(reversed(self._calls), None)
         if call is None:
             return
+        call.ended = True
         call.result, call.error = self._kept(result), None if error is None else str(self._kept(error))
         said = call.error if call.error is not None else call.result
         content = said if isinstance(said, str) else json.dumps(said)
@@ -137,9 +141,7 @@ class Transcript:
 
     def response(self) -> SkillResponse:
         """All of it, also before the end."""
-        calls = [
-            ToolCall(name=c.name, arguments=c.arguments, id=c.id, result=c.result, error=c.error) for c in self._calls.values()
-        ]
+        calls = [ToolCall(name=c.name, arguments=c.arguments, id=c.id, result=c.result, error=c.error) for c in self._calls]
         return SkillResponse(
             output=self.output,
             messages=[_written(message) for message in self._messages] or None,

@@ -278,8 +278,8 @@ def install_skills(skills: Iterable[AgentSkill], folder: Path) -> None:
     Raises:
         InfraError: one is too long.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     for skill in skills:
+        folder.mkdir(parents=True, exist_ok=True)
         _Copying(leave_out=_NOT_INSTALLED).copy(skill.folder, folder / skill.name, f"the Agent Skill {skill.name}")
 
 
