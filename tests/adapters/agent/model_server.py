@@ -201,13 +201,18 @@ def _responses(turn: Turn, number: int) -> Iterator[dict[str, Any]]:
     total = turn.prompt_tokens + turn.completion_tokens
     usage = {"input_tokens": turn.prompt_tokens, "output_tokens": turn.completion_tokens, "total_tokens": total}
     details = {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}
-    yield {"type": "response.completed", "response": response | {"status": "completed", "output": items, "usage": usage | details}}
+    yield {
+        "type": "response.completed",
+        "response": response | {"status": "completed", "output": items, "usage": usage | details},
+    }
 
 
 def _gemini(turn: Turn, number: int) -> Iterator[dict[str, Any]]:
     """https://ai.google.dev/api/generate-content#method:-models.streamgeneratecontent"""
     parts: list[dict[str, Any]] = [{"text": turn.text}] if turn.text else []
-    parts += [{"functionCall": {"id": f"call-{number}-{i}", "name": use.name, "args": use.arguments}} for i, use in enumerate(turn.uses)]
+    parts += [
+        {"functionCall": {"id": f"call-{number}-{i}", "name": use.name, "args": use.arguments}} for i, use in enumerate(turn.uses)
+    ]
     counts = {"promptTokenCount": turn.prompt_tokens, "candidatesTokenCount": turn.completion_tokens}
     total = {"totalTokenCount": turn.prompt_tokens + turn.completion_tokens}
     candidate = {"content": {"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}
