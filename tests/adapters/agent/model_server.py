@@ -1,4 +1,4 @@
-"""A model on loopback for agents: chat completions, OpenAI's Responses and Gemini's `streamGenerateContent`, all streamed, by one script."""
+"""A model on loopback for agents, which says what a script has: in chat completions, OpenAI's Responses, and Gemini's stream."""
 
 from __future__ import annotations
 
