@@ -61,15 +61,18 @@ class Asked:
 
 
 class AgentModel:
-    """The server: it says turn by turn of its script, then `otherwise`. Requests for a title, which offer no tools, use none up.
+    """The server: to requests that hold one of the texts of its scripts it says their turns one by one, and then `otherwise`.
 
-    `turns` are the requests that did, `strays` the rest: of other paths, or for titles.
+    `turns` are the requests for a turn, `strays` all others: for titles (they offer no tools), of other paths, and, where this
+    is named as a proxy, for other servers.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._came = threading.Condition(self._lock)
-        self.forget()
+        self._scripts: dict[str, list[Turn]] = {}
+        self.otherwise = Turn("done")
+        self.turns: list[Asked] = []
+        self.strays: list[Asked] = []
         self._server = _Server(("127.0.0.1", 0), _handler(self))
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
 
@@ -92,31 +95,25 @@ class AgentModel:
         """The address as OpenAI's clients want it."""
         return f"{self.root}/v1"
 
-    def forget(self) -> None:
-        """An empty script, and no requests."""
-        self._script: list[Turn] = []
-        self.otherwise = Turn("done")
-        self.turns: list[Asked] = []
-        self.strays: list[Asked] = []
+    def script(self, text: str, *turns: Turn) -> None:
+        """What it says next to requests that hold `text`, such as a prompt."""
+        with self._lock:
+            self._scripts.setdefault(text, []).extend(turns)
 
-    def script(self, *turns: Turn) -> None:
-        """What it says next."""
-        self._script += turns
-
-    def wait_for_turns(self, count: int) -> None:
-        """Return when so many turns have been asked for."""
-        with self._came:
-            assert self._came.wait_for(lambda: len(self.turns) >= count, WAIT_S)
+    def asked(self, text: str) -> list[Asked]:
+        """The requests for a turn that hold `text`."""
+        with self._lock:
+            return [asked for asked in self.turns if text in asked.text]
 
     def says(self, asked: Asked) -> Turn:
         """The turn for a request, which is noted."""
-        with self._came:
-            if asked.path.partition("?")[0].endswith(tuple(_PROTOCOLS)) and asked.tools:
-                self.turns.append(asked)
-                self._came.notify_all()
-                return self._script.pop(0) if self._script else self.otherwise
-            self.strays.append(asked)
-            return Turn("A title", prompt_tokens=7, completion_tokens=3)
+        with self._lock:
+            if not (asked.path.partition("?")[0].endswith(tuple(_PROTOCOLS)) and asked.tools):
+                self.strays.append(asked)
+                return Turn("A title", prompt_tokens=7, completion_tokens=3)
+            self.turns.append(asked)
+            script = next((turns for text, turns in self._scripts.items() if text in asked.text), [])
+            return script.pop(0) if script else self.otherwise
 
 
 class _Server(ThreadingHTTPServer):
@@ -136,6 +133,8 @@ def _handler(model: AgentModel) -> type[BaseHTTPRequestHandler]:
         def do_GET(self) -> None:
             model.says(Asked(self.path, dict(self.headers), {}))
             self._send(404, "application/json", b'{"error": {"message": "no such path"}}')
+
+        do_CONNECT = do_HEAD = do_GET
 
         def _answer(self, asked: Asked, turn: Turn) -> None:
             path = self.path.partition("?")[0]
