@@ -10,7 +10,7 @@ from eval_skills.adapters.answer.envelope import parse_json
 
 _PASSING = re.compile(
     r"\b(?:408|429|500|502|503|504|529)\b"
-    r"|too many requests|rate.?limit|quota|overloaded|high demand|unavailable|internal (?:server )?error"
+    r"|too many requests|rate.?limit|quota|resource.?exhausted|overloaded|high demand|unavailable|internal (?:server )?error"
     r"|timed? ?out|fetch failed|stream disconnected"
     r"|(?:connection|socket) (?:error|refused|reset|closed|hang)|econn(?:refused|reset)|etimedout",
     re.I,

@@ -13,6 +13,9 @@ from typing import Any, Self
 WAIT_S = 60.0
 """Ends a hang; no test waits so long."""
 
+_WORDS = {401: "UNAUTHENTICATED", 429: "RESOURCE_EXHAUSTED", 500: "INTERNAL"}
+"""What Gemini's API says beside the status (https://ai.google.dev/gemini-api/docs/troubleshooting)."""
+
 
 @dataclass(frozen=True)
 class Use:
@@ -140,7 +143,7 @@ def _handler(model: AgentModel) -> type[BaseHTTPRequestHandler]:
             path = self.path.partition("?")[0]
             protocol = next((events for end, events in _PROTOCOLS.items() if path.endswith(end)), None)
             if turn.status != 200 or protocol is None:
-                error = {"code": turn.status, "message": f"scripted {turn.status}", "type": "error", "status": "UNAVAILABLE"}
+                error = {"code": turn.status, "message": f"scripted {turn.status}", "type": "error", "status": _WORDS.get(turn.status, "UNKNOWN")}
                 self._send(turn.status if protocol else 404, "application/json", json.dumps({"error": error}).encode())
                 return
             self._send(200, "text/event-stream", b"")
