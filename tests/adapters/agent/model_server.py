@@ -137,13 +137,15 @@ def _handler(model: AgentModel) -> type[BaseHTTPRequestHandler]:
             model.says(Asked(self.path, dict(self.headers), {}))
             self._send(404, "application/json", b'{"error": {"message": "no such path"}}')
 
-        do_CONNECT = do_HEAD = do_GET
+        def do_CONNECT(self) -> None:
+            self.do_GET()  # through us as a proxy
 
         def _answer(self, asked: Asked, turn: Turn) -> None:
             path = self.path.partition("?")[0]
             protocol = next((events for end, events in _PROTOCOLS.items() if path.endswith(end)), None)
             if turn.status != 200 or protocol is None:
-                error = {"code": turn.status, "message": f"scripted {turn.status}", "type": "error", "status": _WORDS.get(turn.status, "UNKNOWN")}
+                word = _WORDS.get(turn.status, "UNKNOWN")
+                error = {"code": turn.status, "message": f"scripted {turn.status}", "type": "error", "status": word}
                 self._send(turn.status if protocol else 404, "application/json", json.dumps({"error": error}).encode())
                 return
             self._send(200, "text/event-stream", b"")

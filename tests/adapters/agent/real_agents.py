@@ -17,9 +17,10 @@ from uuid import uuid4
 import psutil
 import pytest
 
+from eval_skills.adapters.base import Adapter
 from eval_skills.adapters.registry import open_adapter
 from eval_skills.core.errors import ItemError
-from eval_skills.core.models import Skill, SkillResponse
+from eval_skills.core.models import Skill, SkillResponse, Usage
 from tests.adapters.agent.model_server import AgentModel, Asked, Turn, uses
 from tests.adapters.skills import make_skill
 
@@ -52,7 +53,7 @@ class RealAgent:
 
     def skill(self, model: AgentModel, folder: Path, *skills: str, **config: Any) -> Skill:
         """An agent with these Agent Skills, whose model and whose way to anywhere else is `model`."""
-        proxies = {name: model.root for name in ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy")}
+        proxies = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), model.root)
         settings = {
             "model": "m",
             "apiKeyEnv": "KEY_OF_THE_TEST",
@@ -126,9 +127,8 @@ def greeter(folder: Path) -> None:
     (folder / "names.csv").write_text("name\nAda\n")
 
 
-async def play(agent: RealAgent, folder: Path, scripts: dict[str, tuple[Turn, ...]], more: Callable[[Any], Any] | None = None) -> Played:
-    """Run an item for each prompt, at the same time; that of ``TASK-WITHOUT`` without the Agent Skill. `more` is another
-    thing to do beside them, with the adapter."""
+async def play(agent: RealAgent, folder: Path, scripts: dict[str, tuple[Turn, ...]]) -> Played:
+    """Run an item for each prompt at the same time, that of ``TASK-WITHOUT`` without the Agent Skill, and one to give up."""
     greeter(folder)
     with callers_environment(), AgentModel() as model:
         for prompt, turns in scripts.items():
@@ -144,7 +144,7 @@ async def play(agent: RealAgent, folder: Path, scripts: dict[str, tuple[Turn, ..
                     return error
 
             doing = [one(prompt) for prompt in scripts]
-            found, *_ = await asyncio.gather(asyncio.gather(*doing), *([more(having, model)] if more else []))
+            found, _ = await asyncio.gather(asyncio.gather(*doing), gives_up(agent, having, model))
         return Played(model, dict(zip(scripts, found, strict=True)))
 
 
@@ -160,16 +160,19 @@ def has_worked(agent: RealAgent, played: Played, prompt: str) -> None:
     assert response.output == "Good day, Ada."
     assert response.skills_loaded == ["greeter"]
     assert response.steps == 3
-    assert (response.usage.prompt_tokens, response.usage.completion_tokens) == (300, 60)
+    assert response.usage == Usage(prompt_tokens=300, completion_tokens=60)
     assert response.cost_usd is None  # the price of a scripted model is unknown
     assert [(file.path, file.change, file.content) for file in response.files or ()] == [("new.txt", "added", "hello\n")]
-    loading, looking = response.tool_calls or ()
+    loading, looking = list(response.tool_calls or ())
     assert loading.error is looking.error is None
     assert looking.arguments["command"].startswith("env; ls;")
-    assert "Ada" in looking.result and "No such file" in looking.result
+    assert "Ada" in looking.result
+    assert "No such file" in looking.result
     assert [message["role"] for message in response.messages or ()] == ["assistant", "tool", "assistant", "tool", "assistant"]
-    first, second = requests[0].text, requests[1].text
-    assert "Greets people politely" in first and BODY not in first and BODY in second
+    listed, loaded = requests[0].text, requests[1].text
+    assert "Greets people politely" in listed
+    assert BODY not in listed
+    assert BODY in loaded
     sees_nothing_else(played, looking.result)
     key = {name: value for name, value in requests[0].headers.items() if KEY in value}
     assert list(key) in (["authorization"], ["x-goog-api-key"])
@@ -177,11 +180,14 @@ def has_worked(agent: RealAgent, played: Played, prompt: str) -> None:
 
 def sees_nothing_else(played: Played, environment: str) -> None:
     """Nothing of the caller's environment or of what is expected, and nobody but the model was asked for anything."""
-    assert "PATH=" in environment and "HOME=" in environment
+    assert "PATH=" in environment
+    assert "HOME=" in environment
     assert "evals.json" not in environment.replace("-name evals.json", "")
     everything = json.dumps([asked.body for asked in played.model.turns])
-    assert MARKER not in everything and "what-is-expected" not in everything
-    assert [(asked.path, asked.text[:200]) for asked in played.model.strays] == []
+    assert MARKER not in everything
+    assert "what-is-expected" not in everything
+    elsewhere = [f"{asked.path} {asked.text[:200]}" for asked in played.model.strays]
+    assert not elsewhere, elsewhere
 
 
 def sleeping(agent: RealAgent) -> tuple[Turn, str]:
@@ -203,7 +209,7 @@ async def until(condition: Callable[[], object]) -> None:
         await asyncio.sleep(0.05)
 
 
-async def cancelled_with_all_it_started(agent: RealAgent, adapter: Any, model: AgentModel) -> None:
+async def gives_up(agent: RealAgent, adapter: Adapter, model: AgentModel) -> None:
     """An item whose agent has left programs asleep is given up: none of them outlives it."""
     turn, word = sleeping(agent)
     model.script("TASK-GIVE-UP", turn)

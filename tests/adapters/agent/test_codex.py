@@ -14,7 +14,6 @@ from tests.adapters.agent.real_agents import (
     KEY,
     asleep,
     callers_environment,
-    cancelled_with_all_it_started,
     has_worked,
     play,
     sleeping,
@@ -31,7 +30,7 @@ async def test_codex_works_with_a_skill_and_fails_as_its_model_does(tmp_path: Pa
         "TASK-LIMITED": (Turn(status=429),) * 4,
         "TASK-BROKEN": (Turn(status=500),) * 8,
     }
-    played = await play(CODEX, tmp_path, scripts, lambda adapter, model: cancelled_with_all_it_started(CODEX, adapter, model))
+    played = await play(CODEX, tmp_path, scripts)
     has_worked(CODEX, played, "TASK-WORK")
     assert KEY not in played.asked("TASK-WORK")[-1].text  # its commands do not see it
     assert "greeter" not in played.asked("TASK-WITHOUT")[0].text

@@ -9,7 +9,7 @@ import pytest
 
 from eval_skills.core.errors import SkillError
 from tests.adapters.agent.model_server import Turn
-from tests.adapters.agent.real_agents import OPENCODE, cancelled_with_all_it_started, has_worked, play, working
+from tests.adapters.agent.real_agents import OPENCODE, has_worked, play, working
 
 pytestmark = pytest.mark.slow
 
@@ -20,7 +20,7 @@ async def test_opencode_works_with_a_skill_and_fails_as_its_model_does(tmp_path:
         "TASK-WORK": (Turn(status=429), *working(OPENCODE)),  # it asks again, as soon as the model allows it
         "TASK-WITHOUT": (Turn(status=401),) * 4,
     }
-    played = await play(OPENCODE, tmp_path, scripts, lambda adapter, model: cancelled_with_all_it_started(OPENCODE, adapter, model))
+    played = await play(OPENCODE, tmp_path, scripts)
     played.model.turns.remove(played.asked("TASK-WORK")[0])
     has_worked(OPENCODE, played, "TASK-WORK")
     assert "greeter" not in played.asked("TASK-WITHOUT")[0].text
