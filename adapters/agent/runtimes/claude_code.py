@@ -8,6 +8,8 @@ has them (texts, ``tool_use``, ``tool_result``), and ``result`` with the answer,
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from eval_skills.adapters.agent.config import AgentConfig
@@ -32,6 +34,7 @@ class ClaudeCode:
     name = "claude-code"
     program = "claude"
     install = "install Claude Code (https://code.claude.com/docs/en/setup)"
+    needs: Mapping[str, str] = MappingProxyType({})
     needs_network = True
 
     def check(self, config: AgentConfig) -> str:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from eval_skills.adapters.agent.config import AgentConfig
@@ -33,6 +35,7 @@ class Codex:
     name = "codex"
     program = "codex"
     install = "install it with `npm install -g @openai/codex`"
+    needs: Mapping[str, str] = MappingProxyType({})
     needs_network = True
 
     def check(self, config: AgentConfig) -> str:

@@ -7,6 +7,8 @@ for each, and ``result`` with the tokens of all turns, or an error.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from eval_skills.adapters.agent.config import AgentConfig
@@ -29,6 +31,7 @@ class Gemini:
     name = "gemini"
     program = "gemini"
     install = "install it with `npm install -g @google/gemini-cli`"
+    needs: Mapping[str, str] = MappingProxyType({})
     needs_network = True
 
     def check(self, config: AgentConfig) -> str:

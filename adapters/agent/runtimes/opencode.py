@@ -7,7 +7,9 @@ call has ended, ``error``.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from eval_skills.adapters.agent.config import AgentConfig
@@ -30,6 +32,7 @@ class Opencode:
     name = "opencode"
     program = "opencode"
     install = "install it with `npm install -g opencode-ai`"
+    needs: Mapping[str, str] = MappingProxyType({"rg": "its tool `skill` fails without it; install ripgrep"})
     needs_network = True
 
     def check(self, config: AgentConfig) -> str:
