@@ -21,7 +21,7 @@ from eval_skills.adapters.agent.workspace import install_skills
 KEY = "CODEX_API_KEY"
 """The variable in which ``codex exec`` finds its key."""
 
-_ATTEMPTS = 2
+_RETRIES = 2
 _SHELL_WORDS = 3
 
 
@@ -92,7 +92,7 @@ def _settings(run: AgentRun) -> str:
     if config.base_url is not None:
         provider = {"name": "named", "base_url": config.base_url, "wire_api": "responses"}
         key = {"env_key": KEY} if run.api_key is not None else {}
-        retries = {"request_max_retries": _ATTEMPTS - 1, "stream_max_retries": _ATTEMPTS - 1}
+        retries = {"request_max_retries": _RETRIES, "stream_max_retries": _RETRIES}
         tables["model_providers.named"] = {**provider, **key, **retries}
     return _toml(top) + "".join(f"\n[{name}]\n{_toml(table)}" for name, table in tables.items())
 

@@ -18,7 +18,7 @@ from eval_skills.adapters.agent.transcript import Transcript
 from eval_skills.adapters.agent.workspace import install_skills
 
 KEY = "GEMINI_API_KEY"
-_ATTEMPTS = 2
+_ATTEMPTS = 3
 
 
 class Gemini:

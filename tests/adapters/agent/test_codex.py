@@ -26,9 +26,9 @@ pytestmark = pytest.mark.slow
 async def test_codex_works_with_a_skill_and_fails_as_its_model_does(tmp_path: Path) -> None:
     scripts = {
         "TASK-WORK": working(CODEX),
-        "TASK-WITHOUT": (Turn(status=401),) * 4,
+        "TASK-WITHOUT": (Turn(status=401),) * 9,
         "TASK-LIMITED": (Turn(status=429),) * 4,
-        "TASK-BROKEN": (Turn(status=500),) * 8,
+        "TASK-BROKEN": (Turn(status=500),) * 18,
     }
     played = await play(CODEX, tmp_path, scripts)
     has_worked(CODEX, played, "TASK-WORK")
