@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from pathlib import Path
 
 import pytest
@@ -42,10 +44,15 @@ async def test_codex_works_with_a_skill_and_fails_as_its_model_does(tmp_path: Pa
 
 async def test_codex_is_ended_at_the_time_limit_with_all_that_it_started(tmp_path: Path) -> None:
     turn, word = sleeping(CODEX)
+    never = threading.Event()
     with callers_environment(), AgentModel() as model:
-        model.script("sleep", turn)
+        model.script("TASK-SLEEP", turn)
+        model.script("TASK-HANG", Turn(hold=never))
         async with open_adapter(CODEX.skill(model, tmp_path)) as adapter:
-            with pytest.raises(SkillTimeout) as timeout:
-                await adapter.call("sleep", 5)
+            calls = [adapter.call(prompt, 5) for prompt in ("TASK-SLEEP", "TASK-HANG")]
+            slept, hung = await asyncio.gather(*calls, return_exceptions=True)
+        never.set()
+    assert isinstance(slept, SkillTimeout)
+    assert isinstance(hung, SkillTimeout)
+    assert slept.known is not None
     assert asleep(word) == []
-    assert timeout.value.known is not None
