@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from eval_skills.adapters import Confinement, secrets_of
-from eval_skills.adapters.agent.found import found_agents
+from eval_skills.adapters.agent.found import agent_checks
 from eval_skills.adapters.health import AREA as SKILLS
 from eval_skills.adapters.health import skill_checks
 from eval_skills.adapters.sandbox.bubblewrap import why_no_sandbox
@@ -42,10 +42,10 @@ def health_checks(request: HealthCheckRequest) -> list[Check]:
     """
     config = request.config
     checks = [*environment_checks(config.task_runner), _sandbox(request.confinement), *_places(config), *_variables(config)]
-    checks += _agents()
     found = _skills(request)
     checks += [Check(SKILLS, str(bad.path), "failed", bad.reason, "fix the file; runs skip it") for bad in found.invalid]
     checks += [Check(SKILLS, "folders", "warning", remark) for remark in found.remarks]
+    checks += asyncio.run(agent_checks())
     checks += asyncio.run(skill_checks(found.skills, config.timeout_ms / 1000, request.confinement))
     secrets = {name: value for skill in found.skills for name, value in secrets_of(skill).items()}
     redaction = Redaction(values_of_variables(config.secrets) | secrets)
@@ -59,12 +59,6 @@ def _sandbox(confinement: Confinement) -> Check:
     if confinement.sandbox == "none":
         return Check("environment", "sandbox", "ok", f"not available, and not requested: {problem}")
     return Check("environment", "sandbox", "failed", problem, "until it is fixed, runs that need the sandbox are refused")
-
-
-def _agents() -> list[Check]:
-    """The agents that skills of the type `agent` can name as their runtime."""
-    agents = asyncio.run(found_agents())
-    return [Check("agents", agent.runtime, "ok", f"{agent.program} ({agent.version or 'version unknown'})") for agent in agents]
 
 
 def _places(config: Config) -> list[Check]:

@@ -18,7 +18,7 @@ from eval_skills.adapters.agent.builtin.shell import Shell
 from eval_skills.adapters.agent.builtin.tools import Tools
 from eval_skills.adapters.agent.config import AgentConfig, agent_skills_of, fixtures_of
 from eval_skills.adapters.agent.limits import Enough
-from eval_skills.adapters.agent.program import Program, hidden_from, launch_of_agent, program_of, version_of
+from eval_skills.adapters.agent.program import Program, hidden_from, launch_of_agent, missing_for, program_of, version_of
 from eval_skills.adapters.agent.runtimes.base import AgentRun, AgentRuntime
 from eval_skills.adapters.agent.runtimes.registry import BUILTIN, runtime, runtime_names
 from eval_skills.adapters.agent.transcript import Transcript
@@ -91,13 +91,15 @@ class AgentAdapter(ProcessAdapter):
 
     @classmethod
     def warnings(cls, skill: Skill) -> list[str]:
-        """That the agent's program is missing, and how to get it."""
+        """That the agent's program, or one that it needs, is missing, and how to get it."""
+        if skill.entrypoint == BUILTIN:
+            return []
+        agent, config = runtime(skill.entrypoint), read_config(AgentConfig, skill)
         try:
-            if skill.entrypoint != BUILTIN:
-                program_of(runtime(skill.entrypoint), skill, read_config(AgentConfig, skill))
+            program_of(agent, skill, config)
         except InfraError as error:
             return [f"{skill.key}: {error}"]
-        return []
+        return [f"{skill.key}: {problem}" for problem in missing_for(agent)] if config.skills else []
 
     async def _open(self) -> None:
         if self._runtime is None:

@@ -1,26 +1,31 @@
-"""The agents that this machine has."""
+"""Which agents this machine has."""
 
 from __future__ import annotations
 
 import asyncio
 import shutil
-from dataclasses import dataclass
 
-from eval_skills.adapters.agent.program import version_of
+from eval_skills.adapters.agent.program import missing_for, version_of
+from eval_skills.adapters.agent.runtimes.base import AgentRuntime
 from eval_skills.adapters.agent.runtimes.registry import program_runtimes
+from eval_skills.core.environment import Check
+
+AREA = "agents"
 
 
-@dataclass(frozen=True, slots=True)
-class FoundAgent:
-    """An agent whose program is on PATH; `version` is None where it does not say."""
-
-    runtime: str
-    program: str
-    version: str | None
+async def agent_checks() -> list[Check]:
+    """A check of each agent whose program is on PATH, with its version; of the others none, for nobody may want them."""
+    found = [(agent, program) for agent in program_runtimes() if (program := shutil.which(agent.program)) is not None]
+    return list(await asyncio.gather(*(_check(agent, program) for agent, program in found)))
 
 
-async def found_agents() -> list[FoundAgent]:
-    """The agents on PATH, by the names of their runtimes; each is asked for its version, side by side."""
-    there = [(each, program) for each in program_runtimes() if (program := shutil.which(each.program)) is not None]
-    versions = await asyncio.gather(*(version_of(each, (program,)) for each, program in there))
-    return [FoundAgent(each.name, program, said) for (each, program), said in zip(there, versions, strict=True)]
+async def _check(agent: AgentRuntime, program: str) -> Check:
+    version = await version_of(agent, (program,))
+    if version is None:
+        remedy = f"start it by hand, and {agent.install} if it does not work"
+        return Check(AREA, agent.name, "warning", f"{program} does not say its version", remedy)
+    if missing := missing_for(agent):
+        return Check(
+            AREA, agent.name, "warning", f"{version}; {'; '.join(missing)}", "without it an Agent Skill seems not to help"
+        )
+    return Check(AREA, agent.name, "ok", version)

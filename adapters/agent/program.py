@@ -203,6 +203,12 @@ class Program:
             raise ContractError(f"the agent ended without an answer ({child.how_it_ended()}){said}")
 
 
+def missing_for(runtime: AgentRuntime) -> list[str]:
+    """The programs that the agent needs beside its own and that are not on PATH, each as a phrase that says what to do."""
+    missing = [(name, why) for name, why in runtime.needs.items() if shutil.which(name) is None]
+    return [f"there is no program {name!r} on PATH, which {runtime.name} needs: {why}" for name, why in missing]
+
+
 async def version_of(runtime: AgentRuntime, program: tuple[str, ...]) -> str | None:
     """What the agent says its version is, on one line; None where it says nothing."""
     if not (words := runtime.version(program)):

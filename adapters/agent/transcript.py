@@ -59,10 +59,16 @@ class Transcript:
         """From here on everything is told that the agent does."""
         self._observed = True
 
-    def message(self, role: str, text: str) -> None:
-        """Something that was said; the last of the ``assistant`` is the answer, where no other is given."""
+    def message(self, role: str, text: str, *, more: bool = False) -> None:
+        """Something that was said; the last of the ``assistant`` is the answer, where no other is given. With `more` it goes on
+        with the last message, where that has the same role."""
         self.observed()
-        self._messages.append({"role": role, "content": self._kept(text)})
+        last = self._messages[-1] if self._messages else None
+        if more and last is not None and last["role"] == role:
+            said = last["content"] or ""
+            last["content"] = said + self._kept(text) if len(said) <= MAX_TEXT_CHARS else said
+        else:
+            self._messages.append({"role": role, "content": self._kept(text)})
 
     def tool_call(self, id: str | None, name: str, arguments: Any) -> str:  # noqa: A002 - the word of every protocol
         """A call of a tool; the `id` of one that has no result yet completes its arguments. Returns the id."""
@@ -105,6 +111,16 @@ class Transcript:
         self.observed()
         self._counts_steps = True
         self.steps += 1
+
+    def turn(self) -> None:
+        """The model is about to say or call something: a step, unless it has spoken since the start or the last result of a tool.
+        For streams that do not tell where a turn begins; calls that are made one after the other are a turn each."""
+        if not self._messages or self._messages[-1]["role"] != "assistant":
+            self.step()
+
+    def has_call(self, id: str) -> bool:  # noqa: A002
+        """Whether a call with this id was noted."""
+        return id in self._by_id
 
     def answer(self, text: str) -> None:
         """The final answer; the last one counts."""

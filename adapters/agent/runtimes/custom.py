@@ -16,7 +16,8 @@ Other lines are its log.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from eval_skills.adapters.agent.config import AgentConfig
@@ -34,6 +35,7 @@ class Custom:
     name = "custom"
     program = ""
     install = ""
+    needs: Mapping[str, str] = MappingProxyType({})
     needs_network = False
 
     def check(self, config: AgentConfig) -> str:
