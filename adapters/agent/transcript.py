@@ -54,6 +54,7 @@ class Transcript:
         self._completion_tokens: int | None = None
         self._cost_usd: float | None = None
         self._observed = self._counts_steps = False
+        self._turn_began = 0
 
     def observed(self) -> None:
         """From here on everything is told that the agent does."""
@@ -110,6 +111,7 @@ class Transcript:
         """A turn of the agent's model."""
         self.observed()
         self._counts_steps = True
+        self._turn_began = len(self._messages)
         self.steps += 1
 
     def turn(self) -> None:
@@ -176,9 +178,13 @@ class Transcript:
             self.loaded(skill)
 
     def _message_of_calls(self) -> list[_Call]:
-        """The calls of the message that the assistant said last, which are one message with its text."""
+        """The calls of the assistant's message that they belong to, with its text: the last message or, where turns are told, the
+        last of the turn, though results of its first calls came meanwhile."""
         last = self._messages[-1] if self._messages else None
         if last is None or last["role"] != "assistant":
+            own = self._messages[self._turn_began :] if self._counts_steps else []
+            last = next((message for message in reversed(own) if message["role"] == "assistant"), None)
+        if last is None:
             last = {"role": "assistant", "content": None}
             self._messages.append(last)
         calls: list[_Call] = last.setdefault("tool_calls", [])

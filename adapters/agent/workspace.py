@@ -273,13 +273,14 @@ def _placed(name: str) -> str:
 
 
 def install_skills(skills: Iterable[AgentSkill], folder: Path) -> None:
-    """Copy Agent Skills into ``folder/<name>/``, without what is expected of them (``evals/``), and no link in them.
+    """Copy Agent Skills into ``folder/<name>/``, without what is expected of them (``evals/``), and no link in them. The folder is
+    made in any case.
 
     Raises:
         InfraError: one is too long.
     """
+    folder.mkdir(parents=True, exist_ok=True)
     for skill in skills:
-        folder.mkdir(parents=True, exist_ok=True)
         _Copying(leave_out=_NOT_INSTALLED).copy(skill.folder, folder / skill.name, f"the Agent Skill {skill.name}")
 
 

@@ -44,7 +44,8 @@ class Custom:
 
     def prepare(self, run: AgentRun) -> Command:
         """The skills are in ``.agents/skills/<name>/`` of the workspace, and the key has the name that it has here."""
-        install_skills(run.skills, run.workspace / SKILLS_FOLDER)
+        if run.skills:
+            install_skills(run.skills, run.workspace / SKILLS_FOLDER)
         prompt = run.home / "prompt.txt"
         prompt.write_text(run.prompt, encoding="utf-8")
         key = {run.config.api_key_env: run.api_key} if run.config.api_key_env and run.api_key else {}

@@ -109,7 +109,7 @@ async def test_what_it_reports_is_the_response(tmp_path: Path) -> None:
         ("pay", None, "refused"),
     ]
     assert response.messages is not None
-    assert [message["role"] for message in response.messages] == ["assistant", "tool", "assistant", "tool"]
+    assert [message["role"] for message in response.messages] == ["assistant", "tool", "tool"]
     assert response.usage is not None
     assert (response.usage.prompt_tokens, response.usage.completion_tokens, response.cost_usd) == (1000, 42, 0.003)
     assert (response.steps, response.skills_loaded) == (2, ["csv"])
