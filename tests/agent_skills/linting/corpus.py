@@ -53,7 +53,10 @@ LONG = "Read the pages one after the other and write every table that you find i
 
 CORPUS = [
     one("good", text()),
-    one("all-fields", text("license: MIT", "compatibility: Needs Python", "metadata:", '  v: "1.0"', "allowed-tools: Bash(git:*) Read")),
+    one(
+        "all-fields",
+        text("license: MIT", "compatibility: Needs Python", "metadata:", '  v: "1.0"', "allowed-tools: Bash(git:*) Read"),
+    ),
     # the file
     Case("lower-case-file", {"skill.md": text()}, ["skill-file-case"]),
     Case("mixed-case-file", {"Skill.md": text()}, ["skill-file-name"]),
@@ -79,7 +82,10 @@ CORPUS = [
     one("duplicate-metadata-key", text("metadata:", "  a: x", "  a: y"), "frontmatter-duplicate-key"),
     one("flow-map", text("metadata: {a: b}"), "frontmatter-not-portable"),
     one("anchor", text("license: &x MIT", "compatibility: *x"), "frontmatter-not-portable"),
-    one("alias-of-map", text("metadata: &x", "  a: b", "license: *x"), "frontmatter-not-portable", "frontmatter-alias", "license-type"),
+    one(
+        "alias-of-map", text("metadata: &x", "  a: b", "license: *x"),
+        "frontmatter-not-portable", "frontmatter-alias", "license-type",
+    ),
     one("tag", text("license: !!python/object/apply:os.system [id]"), "frontmatter-not-portable", "license-type"),
     one("dashes-inside", text(description="Reads --- use when asked"), "frontmatter-dashes"),
     one("comment-cuts-description", text(description="Use when writing C # code"), "frontmatter-comment"),
@@ -151,7 +157,7 @@ CORPUS = [
     one("dead-path", text(body="Run `python scripts/a.py`."), "reference-dead"),
     one("dead-definition", text(body="[a]: references/a.md"), "reference-dead"),
     one("dead-image", text(body="![a](<assets/a.png> 'title')"), "reference-dead"),
-    one("no-references", text(body="[a](https://x.test/a.md) [b](#b) <mailto:a@x.test> [c](mailto:a@x.test) `references/<name>.md`")),
+    one("no-references", text(body="[a](https://x.test/a.md) [b](#b) [c](mailto:a@x.test) `references/<name>.md`")),
     one("links-in-code", text(body="```\n[a](a.md)\n```\n`[b](b.md)`")),
     one("absolute-link", text(body="[a](/etc/passwd) [b](C:\\a.md)"), "reference-absolute", "reference-absolute"),
     one("home-link", text(body="[a](~/a.md)"), "reference-home"),
