@@ -13,4 +13,9 @@ def shown_path(skill: SkillLint, finding: Finding | None = None) -> str:
     file = skill.folder / finding.file if finding and finding.file else skill.folder if finding else skill.file
     absolute = Path(os.path.abspath(file))
     here = Path.cwd()
-    return (absolute.relative_to(here) if absolute.is_relative_to(here) else absolute).as_posix()
+    return writable((absolute.relative_to(here) if absolute.is_relative_to(here) else absolute).as_posix())
+
+
+def writable(name: str) -> str:
+    """The name in a form that every encoding of text has: a file system may hold names that are no text."""
+    return name.encode("utf-8", "backslashreplace").decode()

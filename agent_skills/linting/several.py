@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from eval_skills.agent_skills.linting.finding import Finding, SkillLint
+from eval_skills.agent_skills.linting.places import writable
 from eval_skills.core.text import first_of, plural
 
 LISTING_BUDGET = 8_000
@@ -27,7 +28,7 @@ def findings_together(skills: Sequence[SkillLint], budget: int, profiles: frozen
     found = [*_collisions(skills), *_overlaps(skills)]
     if (listed := sum(skill.listed for skill in skills)) > budget:
         largest = sorted(skills, key=lambda skill: -skill.listed)[:_NAMED]
-        most = ", ".join(f"{skill.name[:60]} ({skill.listed:,})" for skill in largest)
+        most = ", ".join(f"{writable(skill.name[:60])} ({skill.listed:,})" for skill in largest)
         message = (
             f"the descriptions have {listed:,} characters together, and the listing has room for {budget:,}; most has {most}"
         )
@@ -43,11 +44,11 @@ def findings_together(skills: Sequence[SkillLint], budget: int, profiles: frozen
 def _collisions(skills: Sequence[SkillLint]) -> Iterator[Finding]:
     named: dict[str, list[SkillLint]] = {}
     for skill in skills:
-        named.setdefault(skill.name, []).append(skill)
+        named.setdefault(writable(skill.name), []).append(skill)
     for name, same in named.items():
         if len(same) < 2:
             continue
-        places = first_of([str(skill.folder) for skill in same], _NAMED)
+        places = first_of([writable(str(skill.folder)) for skill in same], _NAMED)
         if len({skill.digest for skill in same}) == 1:
             message = f"{plural(len(same), 'folder')} hold the same {name[:80]}: {places}"
             yield Finding("copied-skill", message, "keep one, and links or an installer for the others")
@@ -63,7 +64,7 @@ def _overlaps(skills: Sequence[SkillLint]) -> Iterator[Finding]:
     for one, other, likeness in _near(unlike):
         if one.name != other.name:
             message = (
-                f"the descriptions of {one.name[:80]} and {other.name[:80]} are {likeness:.0f} % alike, so an agent can take one "
+                f"the descriptions of {writable(one.name[:80])} and {writable(other.name[:80])} are {likeness:.0f} % alike, so an agent can take one "
                 f"for the other: {_shown(one.file)} and {_shown(other.file)}"
             )
             yield Finding("description-overlap", message, "say in each what only that skill does")
@@ -80,4 +81,4 @@ def _near(skills: Sequence[SkillLint]) -> Iterator[tuple[SkillLint, SkillLint, f
 
 
 def _shown(file: Path) -> str:
-    return file.as_posix()
+    return writable(file.as_posix())

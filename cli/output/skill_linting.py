@@ -11,7 +11,7 @@ from rich.text import Text
 
 from eval_skills.agent_skills.linting.finding import Finding, Lint, SkillLint
 from eval_skills.agent_skills.linting.github import github_commands
-from eval_skills.agent_skills.linting.places import shown_path
+from eval_skills.agent_skills.linting.places import shown_path, writable
 from eval_skills.agent_skills.linting.rules import SEVERITIES, SOURCES
 from eval_skills.agent_skills.linting.sarif import sarif
 from eval_skills.cli.context import current, print_json, printable
@@ -57,8 +57,8 @@ def _counts(found: Lint | SkillLint) -> dict[str, Any]:
 
 def _skill(skill: SkillLint) -> dict[str, Any]:
     return {
-        "name": skill.name,
-        "folder": str(skill.folder),
+        "name": writable(skill.name),
+        "folder": writable(str(skill.folder)),
         "score": skill.score,
         "checks": skill.checks,
         "counts": _counts(skill),
