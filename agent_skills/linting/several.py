@@ -63,10 +63,9 @@ def _overlaps(skills: Sequence[SkillLint]) -> Iterator[Finding]:
     ]
     for one, other, likeness in _near(unlike):
         if one.name != other.name:
-            message = (
-                f"the descriptions of {writable(one.name[:80])} and {writable(other.name[:80])} are {likeness:.0f} % alike, so an agent can take one "
-                f"for the other: {_shown(one.file)} and {_shown(other.file)}"
-            )
+            names = f"{writable(one.name[:80])} and {writable(other.name[:80])}"
+            places = f"{_shown(one.file)} and {_shown(other.file)}"
+            message = f"the descriptions of {names} are {likeness:.0f} % alike, so an agent can take one for the other: {places}"
             yield Finding("description-overlap", message, "say in each what only that skill does")
 
 
