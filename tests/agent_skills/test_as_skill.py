@@ -57,5 +57,5 @@ def test_what_is_no_skill_is_refused(tmp_path: Path) -> None:
             skills_at([str(path)], "agent-skill")
     write(tmp_path / "a", "name: x")
     write(tmp_path / "b", "name: x")
-    with pytest.raises(UsageError, match="x@0.0.0 is in two folders"):
+    with pytest.raises(UsageError, match=r"x@0\.0\.0 is in two folders"):
         skills_at([str(tmp_path)], "agent-skill")

@@ -110,4 +110,3 @@ def test_agent_skills_are_found_beside_skills(place: Any, run_here: Any) -> None
     assert "pdf is in two folders" in result.err
     shown = run_here("find", "--skills-dir", "mixed", "-q", "pdf")
     assert (shown.code, shown.out.count("SKILL.md ")) == (0, 2)
-    assert "no skill matches" in run_here("find", "--skills-dir", "mixed", "--adapter", "http").out

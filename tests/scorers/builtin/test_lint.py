@@ -32,7 +32,8 @@ def counts(errors: int, warnings: int) -> dict[str, Any]:
 )
 def test_value(output: Any, strict: bool, value: float, passed: bool) -> None:
     score = Lint(strict=strict).score(SkillResponse(output=output))
-    assert (score.value, score.passed) == (pytest.approx(value), passed)
+    assert score.value == pytest.approx(value)
+    assert score.passed is passed
 
 
 def test_findings_are_reasons() -> None:
