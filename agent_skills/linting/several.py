@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 from eval_skills.agent_skills.linting.finding import Finding, SkillLint
@@ -12,11 +13,14 @@ from eval_skills.core.text import first_of, plural
 LISTING_BUDGET = 8_000
 """Characters; what Claude Code falls back to where it does not know the context's size. Published numbers: 8,000 to 16,000."""
 
-ALMOST_THE_SAME = 80.0
+ALMOST_THE_SAME = 85.0
 """Two descriptions of this likeness (0 to 100) compete: rapidfuzz's token sort ratio, the share of characters that the sorted
 words of both have in common, in order."""
 
 MAX_COMPARED = 1_000
+MAX_PAIRS = 50
+"""So many pairs of skills are listed; the last of them says that there may be more."""
+
 MAX_DESCRIPTION = 1_024
 MAX_UPLOADED = 20
 _NAMED = 3
@@ -61,12 +65,13 @@ def _overlaps(skills: Sequence[SkillLint]) -> Iterator[Finding]:
     unlike = list({(skill.name, skill.digest): skill for skill in skills if len(skill.description) >= _SHORT}.values())[
         :MAX_COMPARED
     ]
-    for one, other, likeness in _near(unlike):
-        if one.name != other.name:
-            names = f"{writable(one.name[:80])} and {writable(other.name[:80])}"
-            places = f"{_shown(one.file)} and {_shown(other.file)}"
-            message = f"the descriptions of {names} are {likeness:.0f} % alike, so an agent can take one for the other: {places}"
-            yield Finding("description-overlap", message, "say in each what only that skill does")
+    pairs = (pair for pair in _near(unlike) if pair[0].name != pair[1].name)
+    for number, (one, other, likeness) in enumerate(islice(pairs, MAX_PAIRS), 1):
+        names = f"{writable(one.name[:80])} and {writable(other.name[:80])}"
+        places = f"{_shown(one.file)} and {_shown(other.file)}"
+        message = f"the descriptions of {names} are {likeness:.0f} % alike, so an agent can take one for the other: {places}"
+        message += "; further pairs are not listed" if number == MAX_PAIRS else ""
+        yield Finding("description-overlap", message, "say in each what only that skill does")
 
 
 def _near(skills: Sequence[SkillLint]) -> Iterator[tuple[SkillLint, SkillLint, float]]:

@@ -9,6 +9,7 @@ import pytest
 from eval_skills.agent_skills.linting.finding import MAX_OF_A_CODE, score_of
 from eval_skills.agent_skills.linting.linting import lint, lint_skill
 from eval_skills.agent_skills.linting.rules import RULES, checks_of
+from eval_skills.agent_skills.linting.several import MAX_PAIRS
 from eval_skills.core.errors import InputError, UsageError
 
 SHOPPING = "Compares prices of groceries across shops and writes a list. Use when somebody wants to shop."
@@ -57,6 +58,14 @@ def test_names_and_descriptions_that_compete(tmp_path: Path) -> None:
     assert [finding.code for finding in found.together] == ["name-collision", "description-overlap"]
     assert all(finding.severity == "warning" for finding in found.together)
     assert "groceries and shop are 97 % alike" in found.together[1].message
+
+
+def test_of_many_pairs_only_some_are_listed(tmp_path: Path) -> None:
+    for number in range(12):
+        write(tmp_path / f"s{number}")
+    pairs = [finding for finding in lint([tmp_path]).together if finding.code == "description-overlap"]
+    assert len(pairs) == MAX_PAIRS
+    assert [finding.message.endswith("further pairs are not listed") for finding in pairs[-2:]] == [False, True]
 
 
 def test_copies_of_a_skill_are_a_note(tmp_path: Path) -> None:
