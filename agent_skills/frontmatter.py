@@ -1,0 +1,405 @@
+"""What a ``SKILL.md`` says: its frontmatter, with the place of everything in it, its body, and what is wrong with both.
+
+The rules are those of the specification on agentskills.io. Everything is read as text: ``version: 1.0`` stays ``1.0``, and
+nothing that YAML could make of a value (a date, a number, an object) is ever made.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import yaml
+
+FENCE = "---"
+MAX_FRONTMATTER_CHARS = 65_536
+MAX_DEPTH = 16
+"""Lists and maps within one another; the standard needs two levels."""
+
+MAX_VALUES = 5_000
+
+_MARKS = {
+    b"\xff\xfe\x00\x00": "UTF-32",
+    b"\x00\x00\xfe\xff": "UTF-32",
+    b"\xff\xfe": "UTF-16",
+    b"\xfe\xff": "UTF-16",
+}
+_LINE_END = re.compile(r"\r\n|\r")
+_LIKE_A_FENCE = re.compile(r"^\s*(-{2,}|\.\.\.|[—–]+)\s*$")
+_KEY_AND_VALUE = re.compile(r"^([A-Za-z_][\w.-]*):[ \t]+(?![\"'|>\[{&*!%@`#?-])(.*\S)[ \t]*$")
+_COLON_INSIDE = re.compile(r":(\s|$)")
+_WITH_TAB = re.compile(r"^ *\t")
+_NOT_TEXT = re.compile(
+    r"^(~|null|true|false|yes|no|on|off|[-+]?(\d[\d_]*|0x[\da-f]+|0o?[0-7]+)|[-+]?(\d[\d_]*)?\.?\d+(e[-+]?\d+)?|[-+]?\d+\."
+    r"|[-+]?\.inf|\.nan|\d{4}-\d{1,2}-\d{1,2})$",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """A place in a file: line and column, from 1."""
+
+    line: int
+    column: int = 1
+
+
+TOP = Place(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A value that is text, as it was written; `is_quoted` also for text in a block (``|`` and ``>``)."""
+
+    text: str
+    place: Place
+    is_quoted: bool = False
+
+    @property
+    def is_text(self) -> bool:
+        """Whether an ordinary YAML reader takes it for text, too, and not for a number, truth value, date or null."""
+        return self.is_quoted or not (self.text == "" or _NOT_TEXT.match(self.text))
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A value that is a list."""
+
+    values: tuple[Value, ...]
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """A value that is a map; of a key that is given twice the first value counts."""
+
+    fields: Mapping[str, Field]
+    place: Place
+
+
+Value = Scalar | Items | Fields
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A key with its value; `place` is the key's."""
+
+    name: str
+    value: Value
+    place: Place
+
+    @property
+    def text(self) -> str | None:
+        """The value, as it was written; None for a list or a map."""
+        return self.value.text if isinstance(self.value, Scalar) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that is wrong: `code` names the rule, `fix` says what to do."""
+
+    code: str
+    message: str
+    fix: str
+    place: Place = TOP
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkillText:
+    """A ``SKILL.md``, read as far as it can be.
+
+    `fields` are those of the frontmatter, in order; they are empty where it cannot be read at all (`is_readable` is False then).
+    `body` is what follows the closing fence and begins in line `body_line`. `text` is the whole file; its lines end in ``\\n``.
+    """
+
+    text: str
+    fields: Mapping[str, Field] = field(default_factory=dict)
+    body: str = ""
+    body_line: int = 1
+    problems: tuple[Problem, ...] = ()
+    is_readable: bool = True
+
+    def line_of(self, index: int) -> Place:
+        """The place of the character of `body` with this index."""
+        before = self.body[:index]
+        return Place(self.body_line + before.count("\n"), index - (before.rfind("\n") + 1) + 1)
+
+
+def parse_skill_text(data: bytes) -> SkillText:
+    """The content of a ``SKILL.md``; it never raises: what is wrong is among the problems, and the rest is read all the same.
+
+    The frontmatter ends at the first line that is exactly ``---`` (blanks may follow); the same signs elsewhere do not end it.
+    A byte order mark and blank lines before the first fence are problems, and are passed over. Where the YAML is invalid only
+    because of a colon in a value without quotes, the value is read as if it had them.
+    """
+    text, problems = _decoded(data)
+    lines = text.split("\n")
+    first = next((number for number, line in enumerate(lines) if line.strip()), len(lines))
+    if first == len(lines) or lines[first].rstrip(" \t") != FENCE:
+        problems.append(_missing(lines, first))
+        return SkillText(text=text, body=text, problems=tuple(problems), is_readable=False)
+    if first:
+        message = f"{first} blank line{'s' * (first > 1)} before the frontmatter; its fence has to be the first line"
+        problems.append(Problem("blank-first-line", message, "remove what stands before ---"))
+    close = next((number for number in range(first + 1, len(lines)) if lines[number].rstrip(" \t") == FENCE), None)
+    if close is None:
+        problems.append(_unclosed(lines, first))
+        return SkillText(text=text, body_line=len(lines), problems=tuple(problems), is_readable=False)
+    fields, found = _read_fields("\n".join(lines[first + 1 : close]), first + 1)
+    return SkillText(
+        text=text,
+        fields=fields or {},
+        body="\n".join(lines[close + 1 :]),
+        body_line=close + 2,
+        problems=(*problems, *found),
+        is_readable=fields is not None,
+    )
+
+
+def _decoded(data: bytes) -> tuple[str, list[Problem]]:
+    for mark, name in _MARKS.items():
+        if data.startswith(mark):
+            text = data.decode(name, "replace").removeprefix("\ufeff")
+            return _LINE_END.sub("\n", text), [Problem("not-utf8", f"the file is {name}", "save it as UTF-8")]
+    problems = []
+    if data.startswith(b"\xef\xbb\xbf"):
+        message = "the file begins with a byte order mark, so its first three characters are not ---"
+        problems.append(Problem("byte-order-mark", message, "save it as UTF-8 without a byte order mark"))
+        data = data[3:]
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        before = _LINE_END.sub("\n", data[: error.start].decode())
+        place = Place(before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1)
+        message = f"byte {error.start:,} (0x{data[error.start]:02x}) is not UTF-8"
+        problems.append(Problem("not-utf8", message, "save the file as UTF-8", place))
+        text = data.decode(errors="replace")
+    return _LINE_END.sub("\n", text), problems
+
+
+def _missing(lines: list[str], first: int) -> Problem:
+    if first == len(lines):
+        return Problem("frontmatter-missing", "the file is empty", "begin it with ---, name: and description:, and ---")
+    fix = "begin the file with a line ---, then name: and description:, then a line ---"
+    message = "there is no frontmatter: the first line is not ---"
+    if lines[first].strip().startswith(FENCE) or _LIKE_A_FENCE.match(lines[first]):
+        message = f"there is no frontmatter: line {first + 1} has more than --- in it, or other signs"
+        fix = "make that line exactly ---"
+    return Problem("frontmatter-missing", message, fix, Place(first + 1))
+
+
+def _unclosed(lines: list[str], first: int) -> Problem:
+    like = next((number for number in range(first + 1, len(lines)) if _LIKE_A_FENCE.match(lines[number])), None)
+    hint = f"; line {like + 1} is {lines[like][:20]!r}" if like is not None else ""
+    message = f"the frontmatter is not closed: no line after line {first + 1} is exactly ---{hint}"
+    fix = f"make line {like + 1} exactly ---" if like is not None else "put a line --- after the last field"
+    return Problem("frontmatter-unclosed", message, fix, Place(first + 1 if like is None else like + 1))
+
+
+class _Refused(Exception):
+    """The YAML cannot be read; why, as a problem."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.message)
+        self.problem = problem
+
+
+def _read_fields(text: str, lines_before: int) -> tuple[Mapping[str, Field] | None, list[Problem]]:
+    """The fields of a frontmatter, None where they cannot be read."""
+    if len(text) > MAX_FRONTMATTER_CHARS:
+        message = f"the frontmatter has {len(text):,} characters; at most {MAX_FRONTMATTER_CHARS:,} are read"
+        return None, [Problem("frontmatter-too-large", message, "move what it says into the body", Place(lines_before + 1))]
+    reader = _Reader(text, lines_before)
+    try:
+        return reader.read(), [*reader.problems, *_cut_by_others(text, lines_before)]
+    except _Refused as refused:
+        repaired, colons = _with_quotes(text, lines_before)
+        if not colons:
+            return None, [refused.problem]
+    again = _Reader(repaired, lines_before)
+    try:
+        return again.read(), [*colons, *again.problems]
+    except _Refused as refused:
+        return None, [*colons, refused.problem]
+
+
+def _cut_by_others(text: str, lines_before: int) -> list[Problem]:
+    """Where a reader that splits the file at the first ``---``, wherever it stands, would end the frontmatter."""
+    place = text.find(FENCE)
+    if place < 0:
+        return []
+    before = text[:place]
+    where = Place(lines_before + before.count("\n") + 1, place - (before.rfind("\n") + 1) + 1)
+    message = "--- inside the frontmatter: readers that split the file at the first --- cut it here"
+    return [Problem("frontmatter-dashes", message, "write — or another sign instead", where)]
+
+
+def _with_quotes(text: str, lines_before: int) -> tuple[str, list[Problem]]:
+    """The YAML with quotes around values that hold a colon and have none; the other lines of such a value become blank."""
+    lines, problems = text.split("\n"), []
+    for number, line in enumerate(lines):
+        found = _KEY_AND_VALUE.match(line)
+        if not found or not _COLON_INSIDE.search(found[2]):
+            continue
+        end = number + 1
+        while end < len(lines) and lines[end].startswith((" ", "\t")) and lines[end].strip():
+            end += 1
+        value = " ".join([found[2], *(part.strip() for part in lines[number + 1 : end])])
+        lines[number] = f"{line[: found.start(2)]}{json.dumps(value, ensure_ascii=False)}"
+        lines[number + 1 : end] = [""] * (end - number - 1)
+        colon = Place(lines_before + number + 1, found.start(2) + (_COLON_INSIDE.search(found[2]) or found).start() + 1)
+        message = f"the value of {found[1]} holds a colon and has no quotes, which is not valid YAML"
+        problems.append(Problem("frontmatter-unquoted-colon", message, f"put the value of {found[1]} in quotes", colon))
+    return "\n".join(lines), problems
+
+
+class _Reader:
+    """Makes values of YAML's events, within bounds; no value is ever constructed as an object."""
+
+    def __init__(self, text: str, lines_before: int) -> None:
+        self._text, self._lines_before = text, lines_before
+        self._starts = list(accumulate((len(line) + 1 for line in text.split("\n")), initial=0))
+        self._anchors: dict[str, Value] = {}
+        self._values = 0
+        self.problems: list[Problem] = []
+
+    def read(self) -> Mapping[str, Field]:
+        """The fields of the document, empty where it is.
+
+        Raises:
+            _Refused: it is not valid YAML, not a map, or beyond the bounds.
+        """
+        import yaml
+
+        if refused := yaml.reader.Reader.NON_PRINTABLE.search(self._text):
+            message = f"the frontmatter holds a character that YAML refuses: U+{ord(refused[0]):04X}"
+            raise _Refused(Problem("frontmatter-yaml", message, "remove the character", self._at(refused.start())))
+        try:
+            return self._document(yaml.parse(self._text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
+        except yaml.MarkedYAMLError as error:
+            raise _Refused(self._invalid(error)) from None
+        except (yaml.YAMLError, ValueError) as error:
+            message = f"the frontmatter is not valid YAML: {' '.join(str(error).split())[:200]}"
+            raise _Refused(Problem("frontmatter-yaml", message, "write key: value, one a line", self._at(0))) from None
+
+    def _document(self, events: Iterator[yaml.Event]) -> Mapping[str, Field]:
+        import yaml
+
+        root: Value | None = None
+        for event in events:
+            if isinstance(event, yaml.DocumentStartEvent) and root is not None:
+                message = "the frontmatter holds a second YAML document"
+                raise _Refused(Problem("frontmatter-yaml", message, "keep one", self._place(event)))
+            if isinstance(event, yaml.NodeEvent):
+                root = self._value(event, events, 0)
+        if root is None or (isinstance(root, Scalar) and not root.text):
+            return {}
+        if not isinstance(root, Fields):
+            what = "a list" if isinstance(root, Items) else "text"
+            message = f"the frontmatter is {what}, not keys with values"
+            raise _Refused(Problem("frontmatter-not-a-map", message, "write name: … and description: …", root.place))
+        return root.fields
+
+    def _value(self, event: yaml.NodeEvent, events: Iterator[yaml.Event], depth: int) -> Value:
+        import yaml
+
+        place = self._place(event)
+        self._values += 1
+        if depth > MAX_DEPTH or self._values > MAX_VALUES:
+            bound = f"{MAX_DEPTH} levels" if depth > MAX_DEPTH else f"{MAX_VALUES:,} values"
+            message = f"the frontmatter has more than {bound}"
+            raise _Refused(Problem("frontmatter-too-large", message, "move what it says into the body", place))
+        self._note_unusual(event, place)
+        if isinstance(event, yaml.AliasEvent):
+            return self._alias(event, place)
+        value: Value
+        if isinstance(event, yaml.ScalarEvent):
+            value = Scalar(event.value, place, event.style is not None and event.style != "")
+        elif isinstance(event, yaml.SequenceStartEvent):
+            value = Items(tuple(self._value(each, events, depth + 1) for each in _until(yaml.SequenceEndEvent, events)), place)
+        else:
+            value = self._fields(events, place, depth)
+        if event.anchor:
+            self._anchors[event.anchor] = value
+        return value
+
+    def _fields(self, events: Iterator[yaml.Event], place: Place, depth: int) -> Fields:
+        import yaml
+
+        fields: dict[str, Field] = {}
+        for event in _until(yaml.MappingEndEvent, events):
+            key = self._value(event, events, depth + 1)
+            value = self._value(next(events), events, depth + 1)  # type: ignore[arg-type]
+            if not isinstance(key, Scalar):
+                message = "a key of the frontmatter is a list or a map"
+                raise _Refused(Problem("frontmatter-yaml", message, "make the key a word", key.place))
+            if depth == 0 and key.text == "description" and isinstance(value, Scalar) and not value.is_quoted:
+                self._note_comment(value)
+            if key.text in fields:
+                first = fields[key.text].place.line
+                message = f"key {key.text[:60]!r} is given twice; line {first} gives it first"
+                self.problems.append(Problem("frontmatter-duplicate-key", message, "keep one of the two lines", key.place))
+            else:
+                fields[key.text] = Field(key.text, value, key.place)
+        return Fields(fields, place)
+
+    def _note_comment(self, value: Scalar) -> None:
+        """A description that ends at a sign for comments, which its author may not have meant as one."""
+        lines = self._text.split("\n")
+        last = next((line for line in lines[value.place.line - self._lines_before - 1 :] if "#" in line), "")
+        end = value.text.rsplit("\n", 1)[-1].split(" ")[-1]
+        if end and re.search(rf"{re.escape(end)}[ \t]+#", last):
+            message = "the description ends where ' #' begins a comment"
+            fix = "put the description in quotes, or move the comment to a line of its own"
+            self.problems.append(Problem("frontmatter-comment", message, fix, value.place))
+
+    def _alias(self, event: yaml.AliasEvent, place: Place) -> Value:
+        found = self._anchors.get(event.anchor or "")
+        if not isinstance(found, Scalar):
+            message = f"*{event.anchor} stands for {'a list or a map' if found else 'nothing'}, which is not read here"
+            self.problems.append(Problem("frontmatter-alias", message, "write the value out", place))
+            return Items((), place)
+        return Scalar(found.text, place, found.is_quoted)
+
+    def _note_unusual(self, event: yaml.NodeEvent, place: Place) -> None:
+        """YAML that strict readers of frontmatter refuse."""
+        what = ""
+        if event.anchor:
+            what = "an anchor or alias (& and *)"
+        elif getattr(event, "tag", None):
+            what = "a tag (!)"
+        elif getattr(event, "flow_style", False):
+            what = "a list or map in brackets"
+        if what and all(problem.code != "frontmatter-not-portable" for problem in self.problems):
+            message = f"{what} is YAML that strict readers of frontmatter refuse, the reference validator among them"
+            fix = "write the value out, lists and maps one entry a line"
+            self.problems.append(Problem("frontmatter-not-portable", message, fix, place))
+
+    def _invalid(self, error: yaml.MarkedYAMLError) -> Problem:
+        mark = error.problem_mark or error.context_mark
+        place = self._at(getattr(mark, "index", 0))
+        line = self._text.split("\n")[min(place.line - self._lines_before, len(self._starts) - 1) - 1]
+        message = f"the frontmatter is not valid YAML: {error.problem or error.context}"
+        fix = "indent with blanks, not with tabs" if _WITH_TAB.match(line) else "put the value in quotes, or correct the line"
+        return Problem("frontmatter-yaml", message, fix, place)
+
+    def _place(self, event: yaml.Event) -> Place:
+        return self._at(getattr(event.start_mark, "index", 0))
+
+    def _at(self, index: int) -> Place:
+        row = min(bisect_right(self._starts, index), len(self._starts) - 1)
+        return Place(self._lines_before + row, index - self._starts[row - 1] + 1)
+
+
+def _until(end: type[Any], events: Iterator[yaml.Event]) -> Iterator[Any]:
+    """The events before the one of this type, which closes what is being read."""
+    for event in events:
+        if isinstance(event, end):
+            return
+        yield event
