@@ -181,3 +181,9 @@ def configurations_in(runs: Sequence[WorkspaceRun]) -> str:
     for run in runs:
         counts[run.configuration] = counts.get(run.configuration, 0) + 1
     return first_of([f"{name} ({plural(count, 'run')})" for name, count in counts.items()], 6)
+
+
+def next_iteration(workspace: Path) -> Path:
+    """The folder of the iteration after the last one of a workspace, which need not exist yet."""
+    numbers = [int(named[1]) for each in _folders(workspace) if (named := _ITERATION.fullmatch(each.name))]
+    return workspace / f"iteration-{max(numbers, default=0) + 1}"
