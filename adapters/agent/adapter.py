@@ -4,24 +4,33 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from importlib.metadata import version
 from typing import Any, ClassVar, TypeVar
+from weakref import WeakKeyDictionary
 
+from eval_skills.adapters.agent.builtin.files import WorkspaceFiles
+from eval_skills.adapters.agent.builtin.loop import Loop
+from eval_skills.adapters.agent.builtin.model import close_clients, load
+from eval_skills.adapters.agent.builtin.shell import Shell
+from eval_skills.adapters.agent.builtin.tools import Tools
 from eval_skills.adapters.agent.config import AgentConfig, agent_skills_of, fixtures_of
 from eval_skills.adapters.agent.limits import Enough
-from eval_skills.adapters.agent.program import Program, launch_of_agent, program_of, version_of
-from eval_skills.adapters.agent.runtimes.base import AgentRun
-from eval_skills.adapters.agent.runtimes.registry import runtime, runtime_names
+from eval_skills.adapters.agent.program import Program, hidden_from, launch_of_agent, program_of, version_of
+from eval_skills.adapters.agent.runtimes.base import AgentRun, AgentRuntime
+from eval_skills.adapters.agent.runtimes.registry import BUILTIN, runtime, runtime_names
 from eval_skills.adapters.agent.transcript import Transcript
-from eval_skills.adapters.agent.workspace import Workspace, copy_fixtures, read_task
+from eval_skills.adapters.agent.workspace import SKILLS_FOLDER, Workspace, copy_fixtures, install_skills, read_task
 from eval_skills.adapters.call import Call, shield_cleanup
 from eval_skills.adapters.config import AdapterConfig, read_config, source_of
 from eval_skills.adapters.conversation import Conversation
 from eval_skills.adapters.probing import ProbeResult
+from eval_skills.adapters.process.launch import refuse_paths
 from eval_skills.adapters.process.lifecycle import ProcessAdapter
 from eval_skills.adapters.process.worker import closed_during_the_call
+from eval_skills.adapters.sandbox.bubblewrap import why_no_sandbox
 from eval_skills.core.errors import InfraError, InputError
 from eval_skills.core.models import Skill, SkillResponse
 from eval_skills.core.text import nearest
@@ -34,8 +43,14 @@ class Session:
     """What one item, or all turns of one conversation, have to themselves."""
 
     workspace: Workspace
-    prepared: bool = False
+    remembered: bool = False
     messages: list[dict[str, Any]] = field(default_factory=list)
+
+    def remember(self) -> None:
+        """What is in the workspace when the first turn begins is no part of the difference."""
+        if not self.remembered:
+            self.workspace.remember()
+            self.remembered = True
 
 
 class AgentAdapter(ProcessAdapter):
@@ -58,14 +73,16 @@ class AgentAdapter(ProcessAdapter):
                 f"{skill.entrypoint!r} is not a runtime of agents{nearest(skill.entrypoint, runtime_names())}; known are {known}"
             )
             raise InputError(message, source=source_of(skill), path="entrypoint")
-        self._runtime = runtime(skill.entrypoint)
+        self._runtime = None if skill.entrypoint == BUILTIN else runtime(skill.entrypoint)
         self._skills, self._fixtures = agent_skills_of(skill, config), fixtures_of(skill, config)
-        if problem := self._runtime.check(config) or _sandbox_problem(config, needs_network=self._runtime.needs_network):
+        if problem := _problem(self._runtime, config):
             raise InputError(problem, source=source_of(skill), path="adapterConfig")
+        refuse_paths(skill, config)
         self._key = _key_of(skill, config)
         self._jobs: set[asyncio.Task[Any]] = set()
         self._closed = False
         self._version: str | None = None
+        self._counted = False
 
     @classmethod
     def check(cls, skill: Skill) -> None:
@@ -76,14 +93,19 @@ class AgentAdapter(ProcessAdapter):
     def warnings(cls, skill: Skill) -> list[str]:
         """That the agent's program is missing, and how to get it."""
         try:
-            program_of(runtime(skill.entrypoint), skill, read_config(AgentConfig, skill))
+            if skill.entrypoint != BUILTIN:
+                program_of(runtime(skill.entrypoint), skill, read_config(AgentConfig, skill))
         except InfraError as error:
             return [f"{skill.key}: {error}"]
         return []
 
     async def _open(self) -> None:
-        program = program_of(self._runtime, self.skill, self._config)
-        self._version = await version_of(self._runtime, program)
+        if self._runtime is None:
+            await asyncio.to_thread(load)
+            _open_here[asyncio.get_running_loop()] = _open_here.get(asyncio.get_running_loop(), 0) + 1
+            self._counted, self._version = True, version("eval-skills")
+        else:
+            self._version = await version_of(self._runtime, program_of(self._runtime, self.skill, self._config))
 
     async def _close(self) -> None:
         self._closed = True
@@ -91,10 +113,13 @@ class AgentAdapter(ProcessAdapter):
             job.cancel()
         if self._jobs:
             await asyncio.wait(self._jobs)
+        if self._counted:
+            self._counted = False
+            await _close_clients_of_the_last()
 
     async def _probe(self, call: Call) -> ProbeResult:
-        """The program is there, and says its version; nothing is asked of it."""
-        said = f", version {self._version}" if self._version else ""
+        """The program is there, and said its version when the adapter was opened; nothing is asked of it."""
+        said = f" ({self._version})" if self._version else ""
         return ProbeResult(f"the agent {self.skill.entrypoint} is there{said}")
 
     async def _invoke(self, input_data: Any, call: Call) -> SkillResponse:
@@ -118,39 +143,47 @@ class AgentAdapter(ProcessAdapter):
             raise closed_during_the_call()
         prompt, files = read_task(input_data)
         async with self._session(call) as session:
-            workspace = session.workspace
-            transcript = Transcript((skill.name for skill in self._skills), str(workspace.folder))
-            transcript.metadata["agent"] = {"runtime": self._runtime.name, "version": self._version}
-            run = AgentRun(
-                prompt=_with_history(prompt, call),
-                workspace=workspace.folder,
-                home=workspace.home,
-                skills=self._skills,
-                config=self._config,
-                api_key=self._key,
-                program=program_of(self._runtime, self.skill, self._config),
-            )
-
-            def prepare() -> Any:
-                copy_fixtures(files, self._fixtures, workspace.folder)
-                command = self._runtime.prepare(run)
-                if not session.prepared:
-                    workspace.remember()
-                    session.prepared = True
-                return launch_of_agent(command, workspace, self.skill, self._config)
-
-            launch = await in_thread(prepare)
-            program = Program(self._runtime, launch, transcript, Enough(self._config))
+            transcript = Transcript((skill.name for skill in self._skills), str(session.workspace.folder))
+            transcript.metadata["agent"] = {"runtime": self.skill.entrypoint, "version": self._version}
+            work = await in_thread(lambda: self._work_of(prompt, files, session, transcript, call))
             call.start()
             call.sends()
             call.progress.follow(transcript.response)
             try:
-                await program.run()
+                await work.run()
             finally:
                 call.stop()
-                call.logs = program.logs()
-                await shield_cleanup(self._note_difference(workspace, transcript, call))
+                call.logs = work.logs()
+                await shield_cleanup(self._note_difference(session.workspace, transcript, call))
             return transcript.response()
+
+    def _work_of(self, prompt: str, files: Sequence[str], session: Session, transcript: Transcript, call: Call) -> Program | Loop:
+        """The work of one call, with everything in place that it needs."""
+        workspace, config, agent = session.workspace, self._config, self._runtime
+        copy_fixtures(files, self._fixtures, workspace.folder)
+        run = AgentRun(
+            prompt=prompt,
+            workspace=workspace.folder,
+            home=workspace.home,
+            skills=self._skills,
+            config=config,
+            api_key=self._key,
+        )
+        if agent is None:
+            return self._loop(run, session, transcript)
+        told = replace(run, prompt=_with_history(prompt, call), program=program_of(agent, self.skill, config))
+        command = agent.prepare(told)
+        session.remember()
+        return Program(agent, launch_of_agent(command, workspace, self.skill, config), transcript, Enough(config))
+
+    def _loop(self, run: AgentRun, session: Session, transcript: Transcript) -> Loop:
+        workspace, config = session.workspace, self._config
+        if self._skills and not session.remembered:
+            install_skills(self._skills, workspace.folder / SKILLS_FOLDER)
+        session.remember()
+        shell = Shell(workspace, config, hidden_from(self.skill, config), sandbox=not why_no_sandbox())
+        tools = Tools(WorkspaceFiles(workspace.fd, workspace.folder), shell, self._skills)
+        return Loop(run, tools, transcript, Enough(config), session.messages)
 
     async def _note_difference(self, workspace: Workspace, transcript: Transcript, call: Call) -> None:
         transcript.files, why_unknown = await asyncio.to_thread(workspace.difference)
@@ -191,14 +224,31 @@ async def _ended(task: asyncio.Future[Any]) -> None:
     await asyncio.wait([task])
 
 
-def _sandbox_problem(config: AgentConfig, *, needs_network: bool) -> str:
-    if config.sandbox.type == "none":
-        return ""
-    from eval_skills.adapters.sandbox.bubblewrap import why_no_sandbox
+_open_here: WeakKeyDictionary[asyncio.AbstractEventLoop, int] = WeakKeyDictionary()
+"""How many adapters of our own agent are open in each event loop: they share the connections to their models."""
 
-    if problem := why_no_sandbox():
+
+async def _close_clients_of_the_last() -> None:
+    loop = asyncio.get_running_loop()
+    _open_here[loop] -= 1
+    if not _open_here[loop]:
+        await close_clients()
+
+
+def _problem(chosen: AgentRuntime | None, config: AgentConfig) -> str:
+    """What keeps the agent from working here, as a phrase; "" if nothing does."""
+    no_sandbox = why_no_sandbox() if chosen is None or config.sandbox.type != "none" else ""
+    if chosen is None:
+        if config.model is None:
+            return (
+                "the runtime builtin needs a model; name it as PROVIDER/MODEL, such as openai/gpt-4o-mini, in adapterConfig.model"
+            )
+        if no_sandbox and not (config.allow_unsandboxed and config.sandbox.type == "none"):
+            return f"the agent's commands run in a sandbox: {no_sandbox} (adapterConfig.allowUnsandboxed: true)"
+        return ""
+    if problem := chosen.check(config) or no_sandbox:
         return problem
-    if needs_network and not config.network:
+    if config.sandbox.type != "none" and chosen.needs_network and not config.network:
         message = "in a sandbox without the network the agent cannot reach its model"
         return f"{message}; allow it with network: true or --sandbox-network all"
     return ""

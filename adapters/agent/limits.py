@@ -34,8 +34,13 @@ class Enough:
         if most is not None and cost is not None and cost > most:
             return SkillError(f"the agent has cost ${cost:.4g}, more than adapterConfig.maxCostUsd, ${most:g}; it was ended")
         if transcript.steps > self._config.max_steps:
-            said = f"the agent has not finished within {self._config.max_steps} turns of its model (adapterConfig.maxSteps)"
-            return SkillError(f"{said}; it was ended")
+            return too_many_steps(self._config)
         if transcript.size > self._config.max_output_bytes:
             return too_long("what the agent reported", self._config.max_output_bytes)
         return None
+
+
+def too_many_steps(config: AgentConfig) -> SkillError:
+    """That an agent has used up its turns."""
+    said = f"the agent has not finished within {config.max_steps} turns of its model (adapterConfig.maxSteps)"
+    return SkillError(f"{said}; it was ended")

@@ -7,7 +7,8 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from eval_skills.adapters.agent.config import AgentConfig, folder_of
@@ -67,33 +68,66 @@ def environment(workspace: Workspace, extra: Mapping[str, str], config: AgentCon
 
 def launch_of_agent(command: Command, workspace: Workspace, skill: Skill, config: AgentConfig) -> Launch:
     """How the agent is started: in its workspace, under a guard that ends what it leaves behind, and in its sandbox."""
-    env = environment(workspace, command.env, config)
+    own = folder_of(skill)
+    launch = confined_launch(
+        command.argv,
+        workspace,
+        config,
+        command.env,
+        hidden=hidden_from(skill, config),
+        show=[
+            *(Path(word) for word in command.argv[1:] if word.startswith("/") and os.path.isfile(word)),
+            *(own / Path(text).expanduser() for text in config.sandbox.show),
+        ],
+        writable=[own / Path(text).expanduser() for text in config.sandbox.writable],
+        sandbox=config.sandbox.type != "none",
+    )
+    if not command.stdin:
+        return replace(launch, argv=guard.guarded(launch.argv))
+    prompt = workspace.root / "stdin"
+    prompt.write_text(command.stdin, encoding="utf-8", errors="replace")
+    return replace(launch, argv=guard.guarded(("/bin/sh", "-c", _READ_FROM, str(prompt), *launch.argv)))
+
+
+def hidden_from(skill: Skill, config: AgentConfig) -> list[Path]:
+    """What no agent sees in a sandbox: what every sandbox hides, the folder of the skill, and those of the Agent Skills, where
+    the expectations may be; it has copies of all that it needs."""
+    own = folder_of(skill)
+    return [*map(Path, config.hidden_paths), own, *(own / Path(text).expanduser() for text in config.skills)]
+
+
+def confined_launch(
+    argv: Sequence[str],
+    workspace: Workspace,
+    config: AgentConfig,
+    extra: Mapping[str, str],
+    *,
+    hidden: Iterable[Path],
+    show: Iterable[Path] = (),
+    writable: Iterable[Path] = (),
+    sandbox: bool,
+) -> Launch:
+    """How a program is started in a workspace, with the limits of the configuration and, where there is to be a `sandbox`, in one
+    in which it can write to the workspace and the home of the item alone."""
+    env = environment(workspace, extra, config)
     view: Mapping[Path, bool] = {}
-    argv = command.argv
-    if config.sandbox.type != "none":
+    words = tuple(argv)
+    if sandbox:
         env |= {"TMPDIR": PRIVATE_TMP}
-        own = folder_of(skill)
-        words = [Path(word) for word in argv[1:] if word.startswith("/") and os.path.isfile(word)]
         confined = sandboxed(
             argv,
             folder=workspace.folder,
             env=env,
             network=config.network,
-            hidden=map(Path, config.hidden_paths),
-            show=[*words, *(own / Path(text).expanduser() for text in config.sandbox.show)],
-            writable=[workspace.folder, workspace.home, *(own / Path(text).expanduser() for text in config.sandbox.writable)],
+            hidden=hidden,
+            show=show,
+            writable=[workspace.folder, workspace.home, *writable],
             processes=config.sandbox_processes,
             folder_mb=config.sandbox_mb,
         )
-        argv, view = confined.argv, confined.view
-    argv = limited(argv, config.limits)
-    if command.stdin:
-        prompt = workspace.root / "stdin"
-        prompt.write_text(command.stdin, encoding="utf-8", errors="replace")
-        argv = ("/bin/sh", "-c", _READ_FROM, str(prompt), *argv)
-    return Launch(
-        argv=guard.guarded(argv), cwd=workspace.folder, env=env, limits=config.limits, program=command.argv[0], view=view
-    )
+        words, view = confined.argv, confined.view
+    words = limited(words, config.limits)
+    return Launch(argv=words, cwd=workspace.folder, env=env, limits=config.limits, program=argv[0], view=view)
 
 
 class Program:
@@ -103,7 +137,7 @@ class Program:
         self._runtime, self._launch, self._transcript, self._enough = runtime, launch, transcript, enough
         self._lines, self._log = LineSplitter(_LINE_BYTES), OutputTail()
         self._child: Child | None = None
-        self._reached: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._reached: asyncio.Future[None]
 
     async def run(self) -> None:
         """Run it to its end, or until there is enough of it; then, and when cancelled, it is ended with all that it started.
@@ -111,6 +145,7 @@ class Program:
         Raises:
             ItemError: it could not be started, failed, said nothing, or has reached a limit.
         """
+        self._reached = asyncio.get_running_loop().create_future()
         self._child = await spawn(self._launch, self._on_stdout)
         try:
             await asyncio.wait([self._child.ended, self._reached], return_when=asyncio.FIRST_COMPLETED)

@@ -43,7 +43,11 @@ NOT_OURS = frozenset({"node_modules", "__pycache__", ".venv"})
 ANSWERS = "evals"
 """The folder of an Agent Skill that holds what is expected of it: it is never installed."""
 
+SKILLS_FOLDER = ".agents/skills"
+"""Where Agent Skills are installed in a workspace, unless an agent looks for them elsewhere."""
+
 _CHUNK = 1024 * 1024
+_NOT_INSTALLED = (ANSWERS, ".git")
 _FIXTURE_FOLDERS = ("evals/files/", "files/")
 
 
@@ -276,7 +280,18 @@ def install_skills(skills: Iterable[AgentSkill], folder: Path) -> None:
     """
     folder.mkdir(parents=True, exist_ok=True)
     for skill in skills:
-        _Copying(leave_out=(ANSWERS, ".git")).copy(skill.folder, folder / skill.name, f"the Agent Skill {skill.name}")
+        _Copying(leave_out=_NOT_INSTALLED).copy(skill.folder, folder / skill.name, f"the Agent Skill {skill.name}")
+
+
+def installed_files(folder: Path) -> list[str]:
+    """The files of an Agent Skill's folder that are installed, relative to it, with ``/``, sorted."""
+    found = []
+    for place, folders, files in os.walk(folder):
+        here = Path(place)
+        left_out = _NOT_INSTALLED if here == folder else ()
+        folders[:] = [name for name in folders if name not in left_out and not (here / name).is_symlink()]
+        found += [(here / name).relative_to(folder).as_posix() for name in files if not (here / name).is_symlink()]
+    return sorted(found)
 
 
 class _Copying:

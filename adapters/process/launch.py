@@ -160,6 +160,17 @@ def _in_sandbox(launch: Launch, config: ProcessConfig, *, listens: bool) -> Laun
     return replace(launch, argv=confined.argv, env=env, view=confined.view)
 
 
+def refuse_paths(skill: Skill, config: ProcessConfig) -> None:
+    """Refuse paths of a sandbox that cannot be shown, or must not be.
+
+    Raises:
+        InputError: one does not exist, or is where the expected answers are.
+    """
+    if skill.folder is not None and config.sandbox.type != "none":
+        for name in ("show", "writable"):
+            _declared(skill.folder, config, name)
+
+
 def _declared(folder: Path, config: ProcessConfig, name: str) -> list[Path]:
     """The paths that a skill asks to see, or to write to, in its sandbox.
 

@@ -184,7 +184,7 @@ class Confinement:
                 _lower(config, key, usual if ceiling is None else ceiling)
         if self.sandbox_network != "declared":
             config["network"] = self.sandbox_network == "all"
-        if _sandbox_type(config) != "none":
+        if _sandbox_type(config) != "none" or skill.adapter_type == "agent":  # whose commands have a sandbox in any case
             self._hide(config)
         return skill if config == skill.adapter_config else skill.model_copy(update={"adapter_config": config})
 

@@ -22,7 +22,7 @@ from eval_skills.scorers.judging.model import usual_variables
 Members = tuple[str | None, ...]
 """The models that give one verdict together, None being the run's."""
 
-_HANDED_ON = frozenset({"passEnv", "pass_env", "authTokenEnvKey", "auth_token_env_key"})
+_HANDED_ON = frozenset({"passEnv", "pass_env", "authTokenEnvKey", "auth_token_env_key", "apiKeyEnv", "api_key_env"})
 """Keys of `adapterConfig` that name variables whose values a skill gets."""
 
 
@@ -115,7 +115,7 @@ def check_key_is_ours(llm: LlmSettings, skills: Iterable[Skill], scorings: Mappi
     """
     ours = _key_variables(llm, scorings)
     for skill in skills:
-        for name in sorted(set(_handed_on(skill.adapter_config))):
+        for name in sorted(set(_handed_on(_seen_by_the_skill(skill)))):
             if name in ours:
                 raise UsageError(f"skill {skill.key} asks for the variable {name}, {ours[name]}")
 
@@ -133,6 +133,14 @@ def _key_variables(llm: LlmSettings, scorings: Mapping[str, TaskScoring]) -> dic
         for model in sorted(filter(None, models))
         for name in usual_variables(model)
     }
+
+
+def _seen_by_the_skill(skill: Skill) -> dict[str, Any]:
+    """Its configuration, without the key of our own agent's model: that stays in this process."""
+    config = skill.adapter_config
+    if skill.adapter_type != "agent" or skill.entrypoint != "builtin":
+        return config
+    return {name: value for name, value in config.items() if name not in ("apiKeyEnv", "api_key_env")}
 
 
 def _handed_on(config: Any) -> Iterator[str]:

@@ -22,11 +22,10 @@ from typing import Any
 from eval_skills.adapters.agent.config import AgentConfig
 from eval_skills.adapters.agent.runtimes.base import AgentRun, Command
 from eval_skills.adapters.agent.transcript import Transcript
-from eval_skills.adapters.agent.workspace import install_skills
+from eval_skills.adapters.agent.workspace import SKILLS_FOLDER, install_skills
 from eval_skills.adapters.answer.envelope import parse_json
 
 PROMPT_FILE = "EVAL_SKILLS_PROMPT_FILE"
-SKILLS_FOLDER = ".agents/skills"
 
 
 class Custom:
