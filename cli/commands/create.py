@@ -150,7 +150,8 @@ def _create_agent_skill(named: SkillName, folder: Path, description: str | None,
     current().say(f"created {draft.folder.name}, an Agent Skill")
     for path in draft.paths():
         current().say(f"  {shown_path(path)}")
-    current().say(f"its evals {checks}")
+    current().say(f"lint it   {shlex.join(['eval-skills', 'lint', shown_path(draft.folder)])}")
+    current().say(f"evals     {checks}")
     return 0
 
 
