@@ -163,9 +163,7 @@ def test_an_agent_skill_is_a_folder_with_its_evals(place: Any, run_here: Run) ->
     result = run_here("create", "--name", "csv_totals", "--from-template", "agent_skill")
     assert (result.code, result.err) == (0, "")
     assert result.out.splitlines()[0] == "created csv-totals, an Agent Skill"
-    assert (
-        "lint it   eval-skills lint skills/csv-totals\nevals     eval-skills benchmarks import agent-skills skills/csv-totals/evals/evals.json --check"
-        in result.out
-    )
+    assert "lint it   eval-skills lint skills/csv-totals\n" in result.out
+    assert "evals     eval-skills benchmarks import agent-skills skills/csv-totals/evals/evals.json --check" in result.out
     assert (place.folder / "skills/csv-totals/SKILL.md").is_file()
     assert "exists" in refusal(run_here("create", "--name", "csv-totals", "--from-template", "agent_skill"))
