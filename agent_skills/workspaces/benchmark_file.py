@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
 from pydantic import Field, field_validator
 
 from eval_skills.agent_skills.documents import Document
-from eval_skills.agent_skills.workspaces.grading import GradedAssertion, counts_of, rate_of
-from eval_skills.agent_skills.workspaces.layout import CONFIGURATIONS
+from eval_skills.agent_skills.workspaces.grading import GradedAssertion, Grading, counts_of, rate_of
+from eval_skills.agent_skills.workspaces.layout import (
+    CONFIGURATIONS,
+    EvalMetadata,
+    Workspace,
+    WorkspaceRun,
+    refuse_twice,
+    skill_name,
+)
+from eval_skills.agent_skills.workspaces.timing import Timing
+from eval_skills.core.errors import InputError
 from eval_skills.core.models.base import Rate
 
 BENCHMARK_FILE = "benchmark.json"
@@ -25,11 +36,11 @@ class RunResult(Document):
     """The figures of one run; None is unknown, as null is in the file."""
 
     pass_rate: Rate | None = None
-    passed: int | None = None
-    failed: int | None = None
-    total: int | None = None
-    time_seconds: float | None = None
-    tokens: float | None = None
+    passed: int | None = Field(default=None, ge=0)
+    failed: int | None = Field(default=None, ge=0)
+    total: int | None = Field(default=None, ge=0)
+    time_seconds: float | None = Field(default=None, ge=0)
+    tokens: float | None = Field(default=None, ge=0)
     tool_calls: int | None = None
     errors: int | None = None
 
@@ -40,7 +51,7 @@ class BenchmarkRun(Document):
     eval_id: str | None = None
     eval_name: str | None = None
     configuration: str
-    run_number: int = 1
+    run_number: int = Field(default=1, ge=0)
     result: RunResult = RunResult()
     expectations: list[GradedAssertion] = Field(default_factory=list)
 
@@ -53,6 +64,7 @@ class BenchmarkRun(Document):
 class BenchmarkFile(Document):
     """The file, as it is read. Of `run_summary` the difference alone is taken: the figures follow from the runs."""
 
+    metadata: dict[str, Any] = Field(default_factory=dict)
     runs: list[BenchmarkRun] = Field(default_factory=list)
     run_summary: dict[str, Any] = Field(default_factory=dict)
 
@@ -61,6 +73,36 @@ class BenchmarkFile(Document):
         """The difference of each figure, written as a number or as signed text (``"+0.50"``); None where it is neither."""
         found = self.run_summary.get("delta")
         return {name: as_number(value) for name, value in found.items()} if isinstance(found, dict) else {}
+
+
+def workspace_of(read: BenchmarkFile, path: Path) -> Workspace:
+    """The runs of the file, where the folders that it sums up are gone. What they left behind in other files is unknown.
+
+    Raises:
+        InputError: it holds none, or one twice.
+    """
+    if not read.runs:
+        raise InputError("it holds no runs", source=path, path="runs")
+    runs = tuple(_recorded(run, path) for run in read.runs)
+    refuse_twice(runs)
+    name = read.metadata.get("skill_name")
+    return Workspace(path, name if isinstance(name, str) and re.search(r"\w", name) else skill_name(path.parent), runs)
+
+
+def _recorded(run: BenchmarkRun, path: Path) -> WorkspaceRun:
+    result = run.result
+    summary = result.model_dump(include={"passed", "failed", "total", "pass_rate"})
+    given = {"expectations": [each.model_dump() for each in run.expectations], "summary": summary}
+    tokens = None if result.tokens is None else round(result.tokens)
+    return WorkspaceRun(
+        folder=path,
+        eval_name=run.eval_name or run.eval_id or "unnamed",
+        configuration=run.configuration,
+        number=run.run_number,
+        grading=Grading.model_validate(given),
+        timing=Timing(total_duration_seconds=result.time_seconds, total_tokens=tokens),
+        metadata=EvalMetadata(eval_id=run.eval_id, eval_name=run.eval_name),
+    )
 
 
 def as_number(value: Any) -> float | None:

@@ -98,8 +98,8 @@ def read_workspace(folder: Path) -> Workspace:
     if not runs:
         wanted = f"eval-<name>/<configuration>/{GRADING_FILE}, or run-N/{GRADING_FILE} below the configuration"
         raise InputError(f"no runs here; expected {wanted}", source=chosen)
-    _refuse_twice(runs)
-    return Workspace(chosen, _skill_name(chosen), runs, tuple(each.name for each in iterations[:-1]))
+    refuse_twice(runs)
+    return Workspace(chosen, skill_name(chosen), runs, tuple(each.name for each in iterations[:-1]))
 
 
 def _iterations(folder: Path) -> list[Path]:
@@ -159,16 +159,21 @@ def _read(model: type[D], path: Path) -> D | None:
     return read_as(model, path) if path.is_file() and not path.is_symlink() else None
 
 
-def _refuse_twice(runs: Sequence[WorkspaceRun]) -> None:
-    seen: dict[tuple[str, str, int], Path] = {}
+def refuse_twice(runs: Sequence[WorkspaceRun]) -> None:
+    """Refuse runs of which two are the same.
+
+    Raises:
+        InputError: there are two with one number, of one eval and one configuration.
+    """
+    seen: dict[tuple[str, str, int], WorkspaceRun] = {}
     for run in runs:
         key = (run.eval_name, run.configuration, run.number)
-        if (before := seen.setdefault(key, run.folder)) is not run.folder:
+        if (before := seen.setdefault(key, run)) is not run:
             named = f"run {run.number} of eval-{run.eval_name} under {run.configuration}"
-            raise InputError(f"{named} is in {before}, too; keep one", source=run.folder)
+            raise InputError(f"{named} is in {before.folder}, too; keep one", source=run.folder)
 
 
-def _skill_name(folder: Path) -> str:
+def skill_name(folder: Path) -> str:
     """``csv-tools`` of ``csv-tools-workspace/iteration-2``."""
     place = folder.resolve()
     above = place.parent if _ITERATION.fullmatch(place.name) else place

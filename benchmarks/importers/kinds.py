@@ -95,7 +95,7 @@ KINDS: tuple[Kind, ...] = (
     Kind(
         name="agent-skills-workspace",
         title="Agent Skills",
-        about="a workspace of skill-creator, or an iteration of one: tasks, and recorded runs with their gradings",
+        about="a workspace of skill-creator, an iteration of one, or its ``benchmark.json``: tasks and graded runs",
         task=workspace_task,
         detects=is_graded_workspace,
         entries=workspace_entries,

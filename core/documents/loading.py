@@ -49,7 +49,7 @@ def holds_lines(path: Path) -> bool:
     """Whether a file is JSON Lines, by its ending; a ``.json`` file is where its first line is an object and others follow."""
     if path.suffix.lower() in LINES_SUFFIXES:
         return True
-    if path.suffix.lower() != ".json":
+    if path.suffix.lower() != ".json" or not path.is_file():  # a pipe would be waited for
         return False
     try:
         with path.open("rb") as content:

@@ -11,10 +11,13 @@ from eval_skills.benchmarks.importers.references import SAME
 from eval_skills.benchmarks.importers.rows import Row, Skip, Task
 from eval_skills.benchmarks.importers.source import Source
 from eval_skills.core.documents.loading import validate
+from eval_skills.core.errors import InputError
 from eval_skills.core.text import plural
 
 PART = "assertion-"
 """What the name of an evaluator begins with that stands for an assertion; its number follows, from 1."""
+
+_NAME_CHARS = 100
 
 HOLDS = {"holds": 1, "does not hold": 0}
 """What a model may say of an assertion, and the score of each."""
@@ -30,7 +33,7 @@ def agent_skills_entries(source: Source) -> list[Row]:
     """The evals; the benchmark is called as the skill is. The remarks count who judges the assertions."""
     name = source.document.get("skill_name") if isinstance(source.document, dict) else None
     if isinstance(name, str) and name.strip():
-        source.name = name
+        source.name = name.strip()[:_NAME_CHARS]
     elif source.folder.name == EVALS_FILE.partition("/")[0]:
         source.name = source.folder.resolve().parent.name
     rows = source.listed("evals")
@@ -41,7 +44,7 @@ def agent_skills_entries(source: Source) -> list[Row]:
 def _say_who_judges(source: Source, evals: Iterable[Eval]) -> None:
     checks = judged = references = 0
     for each in evals:
-        checked = sum(checked_by(assertion) is not None for assertion in each.assertions)
+        checked = sum(_is_checked(assertion) for assertion in each.assertions)
         checks, judged = checks + checked, judged + len(each.assertions) - checked
         references += not each.assertions and bool(each.expected_output)
     if checks:
@@ -50,6 +53,18 @@ def _say_who_judges(source: Source, evals: Iterable[Eval]) -> None:
         source.say(f"{plural(judged, 'assertion')} judged by a model, one question each (llm_judge); name it with --judge-model")
     if references:
         source.say(f"{plural(references, 'eval')} without assertions: a model compares with the expected output (llm_judge)")
+
+
+def _is_checked(assertion: Assertion) -> bool:
+    """Whether no model is asked about it."""
+    from eval_skills.scorers.registry import find_scorer
+
+    if (check := checked_by(assertion)) is None:
+        return False
+    try:
+        return not hasattr(find_scorer(check["type"]).target, "models")
+    except InputError:  # it is refused later, by its place
+        return True
 
 
 def agent_skills_task(row: Row, source: Source) -> Task:

@@ -6,11 +6,13 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from eval_skills.agent_skills.workspaces.benchmark_file import BenchmarkFile, workspace_of
 from eval_skills.agent_skills.workspaces.grading import GradedAssertion
 from eval_skills.agent_skills.workspaces.layout import CONFIGURATIONS, Workspace, WorkspaceRun, configurations_in
 from eval_skills.benchmarks.importers.agent_skills.evals import PART
 from eval_skills.benchmarks.importers.rows import Row, Skip, Task
 from eval_skills.benchmarks.importers.source import Source
+from eval_skills.core.documents.loading import validate
 from eval_skills.core.errors import InputError
 from eval_skills.core.text import first_of, plural
 
@@ -21,8 +23,8 @@ _ARMS = {configuration: arm for arm, configuration in CONFIGURATIONS.items()}
 
 
 def is_graded_workspace(source: Source) -> bool:
-    """Whether it is a folder of runs."""
-    return isinstance(source.document, Workspace)
+    """Whether it is a folder of runs, or the ``benchmark.json`` of one."""
+    return isinstance(source.document, Workspace) or {"runs", "run_summary"} <= source.keys
 
 
 def workspace_entries(source: Source) -> list[Row]:
@@ -31,9 +33,7 @@ def workspace_entries(source: Source) -> list[Row]:
     Raises:
         InputError: this is not a workspace.
     """
-    if not isinstance(source.document, Workspace):
-        raise InputError("not a workspace: name the folder that holds iteration-N/ or eval-<name>/", source=source.path)
-    workspace = source.document
+    workspace = _workspace(source)
     if workspace.others:
         more = first_of(workspace.others, 5)
         source.say(f"{workspace.folder.name} was read, the latest iteration; name the folder of another one to read it ({more})")
@@ -43,6 +43,16 @@ def workspace_entries(source: Source) -> list[Row]:
         by_eval.setdefault(run.eval_name, []).append(run)
     _say_what_is_odd(source, workspace.runs)
     return [Row(f"{workspace.folder}: eval-{name}", {"name": name, "runs": runs}) for name, runs in by_eval.items()]
+
+
+def _workspace(source: Source) -> Workspace:
+    if isinstance(source.document, dict) and "runs" in source.document:
+        source.document = workspace_of(validate(BenchmarkFile, source.document, source=source.path), source.path)
+        source.name = source.document.skill
+        source.say("of a benchmark.json alone neither prompts nor outputs are known; name its folder where that is there")
+    if not isinstance(source.document, Workspace):
+        raise InputError("not a workspace: name the folder that holds iteration-N/ or eval-<name>/", source=source.path)
+    return source.document
 
 
 def _say_what_is_odd(source: Source, runs: Sequence[WorkspaceRun]) -> None:

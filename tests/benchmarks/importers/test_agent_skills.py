@@ -216,3 +216,29 @@ def test_a_workspace_without_gradings_is_refused(tmp_path: Path) -> None:
     put(tmp_path / "eval-1" / "with_skill", None, {})
     with pytest.raises(InputError, match="1 because none of its runs was graded"):
         import_tasks(tmp_path)
+
+
+def test_a_benchmark_file_stands_for_its_runs(tmp_path: Path) -> None:
+    def run(configuration: str, **result: Any) -> dict[str, Any]:
+        return {"eval_id": 1, "eval_name": "top", "configuration": configuration, "run_number": 1, "result": result}
+
+    runs = [
+        {**run("with_skill", pass_rate=1.0, time_seconds=2.5), "expectations": [HELD]},
+        {**run("without_skill", pass_rate=0.0), "expectations": [{"text": "a", "passed": False}]},
+        run("old_skill", pass_rate=None),
+    ]
+    content = {"metadata": {"skill_name": "csv"}, "runs": runs, "run_summary": {"delta": {"pass_rate": "+1.00"}}}
+    (tmp_path / "benchmark.json").write_text(json.dumps(content))
+    found = import_tasks(tmp_path / "benchmark.json")
+    assert (found.kind.name, found.benchmark.id, [task.id for task in found.benchmark.tasks]) == (
+        "agent-skills-workspace",
+        "csv",
+        ["eval-top"],
+    )
+    lines = {line["skill"]: line for line in found.runs}
+    assert (lines["csv-with"]["output"]["assertion-1"], lines["csv-with"]["latencyMs"]) == (1, 2500)
+    assert lines["csv-without"]["output"]["assertion-1"] == 0
+    assert "has no verdict" in lines["csv-old"]["error"]["message"]
+    (tmp_path / "benchmark.json").write_text(json.dumps({**content, "runs": runs[:1] * 2}))
+    with pytest.raises(InputError, match="run 1 of eval-top under with_skill is in"):
+        import_tasks(tmp_path / "benchmark.json")

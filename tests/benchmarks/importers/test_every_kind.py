@@ -27,6 +27,7 @@ CALLS: tuple[Any, ...] = (5, [5], [{"f": 5}], [{"f": {"a": 5}}], [{"f": {"a": [5
 DOCUMENTS: tuple[Any, ...] = (
     {}, [{}], {"data": [{"paragraphs": 5}]}, {"data": [5]}, {"evals": {}}, {"tests": {}}, {"tests": [{"assert": {}}]},
     {"evals": [{"prompt": "p", "assertions": [{"type": 5}]}]}, {"evals": [{"prompt": "p", "files": ["../x"]}]},
+    {"runs": 5, "run_summary": {}}, {"runs": [{}], "run_summary": {}}, {"runs": [], "run_summary": {}},
     {"eval": 5, "samples": [{}]}, {"eval": {"model": "m"}, "samples": [{"id": 1, "scores": {"a": {}}}]},
     *({"id": "simple_python_0", "question": [[{"content": ""}]], "function": [{"name": "f", "parameters": {}}],
        "ground_truth": calls} for calls in CALLS),
