@@ -15,6 +15,10 @@ EVALS_FILE = "evals/evals.json"
 """Where it lies in the folder of the skill."""
 
 
+MAX_ASSERTIONS = 500
+"""How many an eval may have: each is a question to a model, or a check, for every run."""
+
+
 class Assertion(Document):
     """A sentence that must hold, or a `check` by one of our scorers: ``{"type": "file_exists", "path": "a.csv"}``.
 
@@ -49,7 +53,7 @@ class Eval(Document):
     prompt: Text
     expected_output: str | None = None
     files: list[str] = Field(default_factory=list)
-    assertions: list[Assertion] = Field(default_factory=list)
+    assertions: list[Assertion] = Field(default_factory=list, max_length=MAX_ASSERTIONS)
 
     @model_validator(mode="before")
     @classmethod

@@ -101,6 +101,19 @@ def _listed(path: str, source: Path | None) -> Iterator[tuple[str, Path | None]]
             yield f"{path}/{each.relative_to(source).as_posix()}", each
 
 
+_last: tuple[list[WorkspaceFile], dict[str, WorkspaceFile]] = ([], {})
+"""The changes that were looked at last: the evaluators of a task look at the same ones, one after the other."""
+
+
+def _by_path(files: list[WorkspaceFile]) -> dict[str, WorkspaceFile]:
+    global _last  # one assignment of a pair: no other thread sees half of it
+    known, found = _last
+    if known is not files:
+        found = {comparable(each.path, case_sensitive=True): each for each in files}
+        _last = (files, found)
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class Workspace:
     """The workspace as the agent left it."""
@@ -115,7 +128,7 @@ class Workspace:
         Raises:
             ScorerError: what the agent changed is unknown.
         """
-        return cls({comparable(each.path, case_sensitive=True): each for each in changes_of(response)}, Given.of(task, settings))
+        return cls(_by_path(changes_of(response)), Given.of(task, settings))
 
     def change(self, path: str) -> WorkspaceFile | None:
         """What the agent did to the file; None where it left it alone."""

@@ -57,6 +57,7 @@ def test_a_check_keeps_its_sentence_and_its_options(tmp_path: Path) -> None:
         ({"prompt": "p", "files": ["/etc/passwd"]}, "relative to the folder"),
         ({"prompt": "p", "files": ["C:\\x"]}, "relative to the folder"),
         ({"prompt": "p", "files": [""]}, "relative to the folder"),
+        ({"prompt": "p", "assertions": ["a"] * 501}, "at most 500"),
     ],
 )
 def test_what_is_malformed_is_refused_by_place(tmp_path: Path, one: Any, message: str) -> None:
