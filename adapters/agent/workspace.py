@@ -273,8 +273,8 @@ def _placed(name: str) -> str:
 
 
 def install_skills(skills: Iterable[AgentSkill], folder: Path) -> None:
-    """Copy Agent Skills into ``folder/<name>/``, without what is expected of them (``evals/``), and no link in them. The folder is
-    made in any case.
+    """Copy Agent Skills into ``folder/<name>/``, without what is expected of them (``evals/``), and no link in them. This folder
+    is made in any case.
 
     Raises:
         InfraError: one is too long.
