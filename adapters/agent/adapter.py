@@ -162,6 +162,8 @@ class AgentAdapter(ProcessAdapter):
     def _work_of(self, prompt: str, files: Sequence[str], session: Session, transcript: Transcript, call: Call) -> Program | Loop:
         """The work of one call, with everything in place that it needs."""
         workspace, config, agent = session.workspace, self._config, self._runtime
+        if session.remembered:
+            workspace.renew_home()
         copy_fixtures(files, self._fixtures, workspace.folder)
         run = AgentRun(
             prompt=prompt,
@@ -176,7 +178,7 @@ class AgentAdapter(ProcessAdapter):
         told = replace(run, prompt=_with_history(prompt, call), program=program_of(agent, self.skill, config))
         command = agent.prepare(told)
         session.remember()
-        return Program(agent, launch_of_agent(command, workspace, self.skill, config), transcript, Enough(config))
+        return Program(agent, launch_of_agent(command, told.program, workspace, self.skill, config), transcript, Enough(config))
 
     def _loop(self, run: AgentRun, session: Session, transcript: Transcript) -> Loop:
         workspace, config = session.workspace, self._config
