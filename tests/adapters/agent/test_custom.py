@@ -241,6 +241,15 @@ async def test_a_missing_program_is_a_warning_and_every_item_says_so(tmp_path: P
     assert known.tool_calls == []
 
 
+def test_what_can_change_unseen_is_a_warning(tmp_path: Path) -> None:
+    agent_skill(tmp_path / "shared")
+    (tmp_path / "own").mkdir()
+    warned = warnings_for(program_agent(tmp_path / "own", "", skills=["../shared/csv"]))
+    assert [text.split(",")[0] for text in warned] == ["probe@1.2.3: ../shared/csv lies outside of its folder"]
+    agent_skill(tmp_path / "own")
+    assert warnings_for(program_agent(tmp_path / "own", "", skills=["csv"])) == []
+
+
 def test_the_key_is_a_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MODEL_KEY", "sk-this-one")
     assert secrets_of(program_agent(tmp_path, "", apiKeyEnv="MODEL_KEY")) == {"MODEL_KEY": "sk-this-one"}
