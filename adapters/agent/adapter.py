@@ -127,6 +127,7 @@ class AgentAdapter(ProcessAdapter):
         except asyncio.CancelledError:
             job.cancel()
             await shield_cleanup(_ended(job))
+            _ = job.cancelled() or job.exception()  # what it raised while it was ended tells nothing more
             raise
         finally:
             self._jobs.discard(job)
@@ -156,7 +157,7 @@ class AgentAdapter(ProcessAdapter):
     def _work_of(self, prompt: str, files: Sequence[str], session: Session, transcript: Transcript, call: Call) -> Program | Loop:
         """The work of one call, with everything in place that it needs."""
         workspace, config, agent = session.workspace, self._config, self._runtime
-        if session.remembered:
+        if session.remembered and agent is not None:  # settings are written there
             workspace.renew_home()
         copy_fixtures(files, self._fixtures, workspace.folder)
         run = AgentRun(
