@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from eval_skills.adapters import Confinement, secrets_of
+from eval_skills.adapters.agent.found import agent_checks
 from eval_skills.adapters.health import AREA as SKILLS
 from eval_skills.adapters.health import skill_checks
 from eval_skills.adapters.sandbox.bubblewrap import why_no_sandbox
@@ -44,6 +45,7 @@ def health_checks(request: HealthCheckRequest) -> list[Check]:
     found = _skills(request)
     checks += [Check(SKILLS, str(bad.path), "failed", bad.reason, "fix the file; runs skip it") for bad in found.invalid]
     checks += [Check(SKILLS, "folders", "warning", remark) for remark in found.remarks]
+    checks += asyncio.run(agent_checks())
     checks += asyncio.run(skill_checks(found.skills, config.timeout_ms / 1000, request.confinement))
     secrets = {name: value for skill in found.skills for name, value in secrets_of(skill).items()}
     redaction = Redaction(values_of_variables(config.secrets) | secrets)

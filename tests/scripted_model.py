@@ -72,7 +72,7 @@ class Asked:
     @property
     def prompt(self) -> str:
         """All messages, or texts to embed, one after the other."""
-        return "\n".join(message["content"] for message in self.body.get("messages", [])) or "\n".join(self.body["input"])
+        return "\n".join(message["content"] or "" for message in self.body.get("messages", [])) or "\n".join(self.body["input"])
 
 
 class _Server(ThreadingHTTPServer):

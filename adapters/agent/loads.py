@@ -18,8 +18,8 @@ _SKILL_TOOLS = frozenset({"skill", "activateskill", "loadskill", "useskill"})
 _NAMES = ("name", "skill", "skill_name", "skillName", "command")
 """The arguments of such a tool that may hold the skill's name."""
 
-_CHANGES = re.compile(r"write|edit|patch|create|delete|remove|move|rename", re.I)
-"""Tools that change a file, or put one in its place, do not read it."""
+_NO_READING = re.compile(r"write|edit|patch|create|delete|remove|move|rename|glob|grep|list|find|search", re.I)
+"""Tools that change files, or only name them, do not load what is in one."""
 
 _FILE = "SKILL.md"
 _PARENTS = frozenset({"skills", "skill"})
@@ -31,7 +31,9 @@ _NO_READERS = frozenset(
 )
 _SEPARATOR = re.compile(r"&&|\|\||[;|\n&]")
 _REDIRECTED = re.compile(r"\d*>>?\s*\S+")
-_MAX_CHARS = 20_000
+_COMMANDS = frozenset({"command", "cmd", "script", "commands"})
+_BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
+_MAX_CHARS, _MAX_WORDS = 20_000, 64
 
 
 def loads_in(tool: str, arguments: Any, installed: Collection[str], workspace: str = "") -> list[str]:
@@ -47,13 +49,17 @@ def loads_in(tool: str, arguments: Any, installed: Collection[str], workspace: s
     if plain in _SKILL_TOOLS:
         named = arguments if isinstance(arguments, str) else _named(arguments)
         return [named] if named in installed else []
-    if _CHANGES.search(tool):
+    if _NO_READING.search(tool):
         return []
+    texts = list(_texts(arguments))
+    places = [text for key, text in texts if key in _PLACES and text] or [workspace]
     found: dict[str, None] = {}
-    places = [text for text in _texts(arguments, _PLACES) if text] or [workspace]
-    for text in _texts(arguments):
-        for path in _paths(text[:_MAX_CHARS], places):
-            found.update(dict.fromkeys(_skills_at(path, installed)))
+    for key, text in texts:
+        if key in _PLACES or not _may_open(text):
+            continue
+        opened = _opened_by(text[:_MAX_CHARS], places) if key in _COMMANDS else [posixpath.join(each, text) for each in places]
+        for path in opened:
+            found.update(dict.fromkeys(_skills_at(posixpath.normpath(path), installed)))
     return list(found)
 
 
@@ -62,40 +68,43 @@ def _named(arguments: Any) -> str:
     return next((text for text in given if isinstance(text, str)), "")
 
 
-def _texts(value: Any, keys: Collection[str] | None = None) -> Iterator[str]:
-    """The texts in arguments; of some keys alone, or of all but those that name a folder to work in."""
-    if isinstance(value, str) and keys is None:
-        yield value
+def _texts(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
+    """The texts in arguments, each with the key that it, or the list that it is in, stands under."""
+    if isinstance(value, str):
+        yield key, value
     elif isinstance(value, dict):
-        for key, each in value.items():
-            if keys is not None and key in keys and isinstance(each, str):
-                yield each
-            elif keys is None and key not in _PLACES:
-                yield from _texts(each)
-    elif isinstance(value, list) and keys is None:
-        if value and all(isinstance(each, str) for each in value) and len(value) > 1:  # the words of a command
-            yield shlex.join(value)
-            yield from (each for each in value if " " in each)  # ["bash", "-lc", "cat …"]
-        else:
-            for each in value:
-                yield from _texts(each)
+        for name, each in value.items():
+            yield from _texts(each, str(name))
+    elif isinstance(value, list):
+        if key in _COMMANDS and all(isinstance(each, str) for each in value):  # its words: ["bash", "-lc", "cat …"]
+            yield key, shlex.join(value)
+        for each in value:
+            yield from _texts(each, key)
 
 
-def _paths(text: str, places: list[str]) -> Iterator[str]:
-    """The paths that a text opens: it is one itself, or a command that has some."""
-    if _FILE not in text and "*" not in text:
-        return
-    for place in places:
-        yield posixpath.normpath(posixpath.join(place, text.strip()))
+def _may_open(text: str) -> bool:
+    return _FILE.casefold() in text.casefold() or "*" in text
+
+
+def _opened_by(command: str, places: Collection[str]) -> Iterator[str]:
+    """The paths that a shell command names, but for those that it only lists or writes to."""
     folders = list(places)
-    for part in _SEPARATOR.split(_REDIRECTED.sub(" ", text)):
+    for part in _SEPARATOR.split(_REDIRECTED.sub(" ", command)):
         words = _words(part)
-        if not words:
-            continue
-        if words[0] == "cd" and len(words) > 1:
+        if words[:1] == ["cd"] and len(words) > 1:
             folders = [posixpath.join(folder, words[1]) for folder in folders]
-        elif words[0] not in _NO_READERS:
-            yield from (posixpath.normpath(posixpath.join(folder, word.lstrip("<"))) for word in words for folder in folders)
+        elif words and words[0] not in _NO_READERS:
+            for word in words:
+                yield from (posixpath.join(folder, each.lstrip("<")) for each in _expanded(word) for folder in folders)
+
+
+def _expanded(word: str) -> list[str]:
+    """The words that braces make of one: ``{a,b}/c`` is ``a/c`` and ``b/c``; not more than `_MAX_WORDS`."""
+    words = [word]
+    while len(words) <= _MAX_WORDS and (found := _BRACES.search(words[0])) is not None:
+        first = words.pop(0)
+        words += [first[: found.start()] + middle + first[found.end() :] for middle in found[1].split(",")]
+    return words[:_MAX_WORDS]
 
 
 def _words(part: str) -> list[str]:
@@ -108,6 +117,6 @@ def _words(part: str) -> list[str]:
 def _skills_at(path: str, installed: Collection[str]) -> list[str]:
     parent, _, rest = path.rpartition("/")
     above, _, name = parent.rpartition("/")
-    if not fnmatchcase(_FILE, rest) or posixpath.basename(above) not in _PARENTS:
+    if not fnmatchcase(_FILE.casefold(), rest.casefold()) or posixpath.basename(above) not in _PARENTS:
         return []
     return sorted(skill for skill in installed if fnmatchcase(skill, name))

@@ -26,6 +26,7 @@ class _Call:
     arguments: Any
     result: Any = None
     error: str | None = None
+    ended: bool = False
 
 
 class Transcript:
@@ -45,42 +46,52 @@ class Transcript:
         self.finish_reason: str | None = None
         self.metadata: dict[str, Any] = {}
         self._messages: list[dict[str, Any]] = []
-        self._calls: dict[str, _Call] = {}
+        self._calls: list[_Call] = []
+        self._by_id: dict[str, _Call] = {}
         self._loaded: dict[str, None] = {}
         self._answer: str | None = None
         self._prompt_tokens: int | None = None
         self._completion_tokens: int | None = None
         self._cost_usd: float | None = None
         self._observed = self._counts_steps = False
+        self._turn_began = 0
 
     def observed(self) -> None:
         """From here on everything is told that the agent does."""
         self._observed = True
 
-    def message(self, role: str, text: str) -> None:
-        """Something that was said; the last of the ``assistant`` is the answer, where no other is given."""
+    def message(self, role: str, text: str, *, more: bool = False) -> None:
+        """Something that was said; the last of the ``assistant`` is the answer, where no other is given. With `more` it goes on
+        with the last message, where that has the same role."""
         self.observed()
-        self._messages.append({"role": role, "content": self._kept(text)})
+        last = self._messages[-1] if self._messages else None
+        if more and last is not None and last["role"] == role:
+            said = last["content"] or ""
+            last["content"] = said + self._kept(text) if len(said) <= MAX_TEXT_CHARS else said
+        else:
+            self._messages.append({"role": role, "content": self._kept(text)})
 
     def tool_call(self, id: str | None, name: str, arguments: Any) -> str:  # noqa: A002 - the word of every protocol
-        """A call of a tool, before or after its end; an `id` that was noted before only completes its arguments. The id."""
+        """A call of a tool; the `id` of one that has no result yet completes its arguments. Returns the id."""
         self.observed()
         self._note_loads(name, arguments)
-        if id is not None and (known := self._calls.get(id)) is not None:
+        if id is not None and (known := self._by_id.get(id)) is not None and not known.ended:
             if not known.arguments:
                 known.arguments = self._kept(arguments)
             return id
         call = _Call(id or f"call-{len(self._calls) + 1}", name, self._kept(arguments))
-        self._calls[call.id] = call
+        self._calls.append(call)
+        self._by_id[call.id] = call
         self._message_of_calls().append(call)
         return call.id
 
     def tool_result(self, id: str | None, result: Any, error: str | None = None) -> None:  # noqa: A002
         """What a call led to; without an `id`, the last one. Of a call that was not noted nothing is kept."""
         self.observed()
-        call = self._calls.get(id) if id is not None else next(reversed(self._calls.values()), None)
+        call = self._by_id.get(id) if id is not None else next(reversed(self._calls), None)
         if call is None:
             return
+        call.ended = True
         call.result, call.error = self._kept(result), None if error is None else str(self._kept(error))
         said = call.error if call.error is not None else call.result
         content = said if isinstance(said, str) else json.dumps(said)
@@ -100,7 +111,18 @@ class Transcript:
         """A turn of the agent's model."""
         self.observed()
         self._counts_steps = True
+        self._turn_began = len(self._messages)
         self.steps += 1
+
+    def turn(self) -> None:
+        """The model is about to say or call something: a step, unless it has spoken since the start or the last result of a tool.
+        For streams that do not tell where a turn begins; calls that are made one after the other are a turn each."""
+        if not self._messages or self._messages[-1]["role"] != "assistant":
+            self.step()
+
+    def has_call(self, id: str) -> bool:  # noqa: A002
+        """Whether a call with this id was noted."""
+        return id in self._by_id
 
     def answer(self, text: str) -> None:
         """The final answer; the last one counts."""
@@ -137,9 +159,7 @@ class Transcript:
 
     def response(self) -> SkillResponse:
         """All of it, also before the end."""
-        calls = [
-            ToolCall(name=c.name, arguments=c.arguments, id=c.id, result=c.result, error=c.error) for c in self._calls.values()
-        ]
+        calls = [ToolCall(name=c.name, arguments=c.arguments, id=c.id, result=c.result, error=c.error) for c in self._calls]
         return SkillResponse(
             output=self.output,
             messages=[_written(message) for message in self._messages] or None,
@@ -158,9 +178,13 @@ class Transcript:
             self.loaded(skill)
 
     def _message_of_calls(self) -> list[_Call]:
-        """The calls of the message that the assistant said last, which are one message with its text."""
+        """The calls of the assistant's message that they belong to, with its text: the last message or, where turns are told, the
+        last of the turn, though results of its first calls came meanwhile."""
         last = self._messages[-1] if self._messages else None
         if last is None or last["role"] != "assistant":
+            own = self._messages[self._turn_began :] if self._counts_steps else []
+            last = next((message for message in reversed(own) if message["role"] == "assistant"), None)
+        if last is None:
             last = {"role": "assistant", "content": None}
             self._messages.append(last)
         calls: list[_Call] = last.setdefault("tool_calls", [])

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from eval_skills.core.environment import Check
 
 UNHEALTHY = 1
-_AREAS = ("environment", "configuration", "prefect", "places", "skills", "benchmarks", "judge", "suites")
+_AREAS = ("environment", "configuration", "prefect", "places", "agents", "skills", "benchmarks", "judge", "suites")
 _MARKS = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "failed": ("✗", "red")}
 
 
@@ -46,10 +46,11 @@ def doctor_command(
 ) -> int:
     """Check that a run would work, before it costs anything.
 
-    Looks at Python and what is installed, the configuration, the Prefect server, the folders that a run writes to, and the
-    benchmarks, the judge and the nightly suites that the configuration names. Each skill of the project, or that is named, is
-    started and asked once, with an empty request (an MCP server: for its tools; a Python object: to load; an
-    HTTP service: to be ready and answer a GET). Nothing is scored or written. Exit code 1: a check failed.
+    Looks at Python and what is installed, the configuration, the Prefect server, the folders that a run writes to, the agents
+    on PATH and their versions, and the benchmarks, the judge and the nightly suites that the configuration names. Each skill
+    of the project, or that is named, is started and asked once, with an empty request (an MCP server: for its tools; a Python
+    object: to load; an HTTP service: to be ready and answer a GET). Nothing is scored or written. Exit code 1: a check
+    failed.
 
     Example: eval-skills doctor
 

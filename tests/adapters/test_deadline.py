@@ -37,6 +37,11 @@ if "leaf" in sys.argv:
 time.sleep(600)
 """
 
+HANGING_AGENT = """
+import os, signal, subprocess, sys, time
+os.chdir(os.path.dirname(os.path.abspath(__file__)))
+""" + HANGING.replace("import signal, subprocess, sys, time", "")
+
 HANGING_SERVICE = """
 import http.server, os, time
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -82,12 +87,19 @@ for message in map(json.loads, sys.stdin):
 """
 
 
-@pytest.fixture(params=["http", "served", "one-shot", "persistent", "custom", "langchain", "mcp"])
+@pytest.fixture(params=["http", "served", "one-shot", "persistent", "custom", "langchain", "mcp", "agent"])
 def hanging(request: pytest.FixtureRequest, http_skill: MakeSkill, program_skill: MakeSkill, python_skill: MakeSkill) -> Skill:
     """A skill of each kind that never answers."""
     if request.param in ("custom", "langchain"):
         entrypoint = "skill:run" if request.param == "custom" else "skill:runnable"
         return python_skill(HANGING_OBJECT, entrypoint, request.param)
+    if request.param == "agent":
+        skill = program_skill(HANGING_AGENT)
+        assert skill.folder is not None
+        config = {"command": skill.entrypoint}
+        return skill.model_copy(update={"adapter_type": "agent", "entrypoint": "custom", "adapter_config": config}).located_in(
+            skill.folder
+        )
     if request.param == "mcp":
         skill = program_skill(HANGING_MCP, protocol="legacy")
         assert skill.folder is not None

@@ -129,6 +129,22 @@ server.run()
 )
 
 
+AGENT = (
+    """
+import asyncio, json, os, signal, sys, time
+
+def say(type, **more):
+    print(json.dumps({"type": type, **more}), flush=True)
+"""
+    + ENDING
+    + """
+asked = json.loads(sys.stdin.read())
+say("tool_call", id="c1", name="pay", arguments={"chf": 5})
+say("answer", content=finish(asked["end"]))
+"""
+)
+
+
 class Payer(BaseHTTPRequestHandler):
     """Reports in an event of its stream, and ends as it is asked to."""
 
@@ -184,7 +200,13 @@ async def pay_slowly(asked: dict[str, str]) -> str:
 
 def skill_of(adapter: str, folder: Path, payer: str) -> Skill:
     """The payer behind this adapter, in this folder."""
-    for name, text in {"program.py": PROGRAM, "custom.py": CUSTOM, "agent.py": GRAPH, "server.py": MCP}.items():
+    for name, text in {
+        "program.py": PROGRAM,
+        "custom.py": CUSTOM,
+        "agent.py": GRAPH,
+        "server.py": MCP,
+        "an_agent.py": AGENT,
+    }.items():
         (folder / name).write_text(text)
     python = {"python": sys.executable}
     stream = {"stream": {"format": "sse", "path": "/text", "done": "done"}}
@@ -196,6 +218,7 @@ def skill_of(adapter: str, folder: Path, payer: str) -> Skill:
         "langchain-async": ("langchain", "agent.py:graph", {**python, "call": "ainvoke"}),
         "http": ("http", payer, stream),
         "mcp": ("mcp", f"{sys.executable} server.py", {"tool": "pay"}),
+        "agent": ("agent", "custom", {"command": f"{sys.executable} an_agent.py"}),
     }
     if adapter == "function":
         return ObjectSkill.of(pay_here)
@@ -222,6 +245,7 @@ ENDS = {
     "langchain-async": ["answer", "error", "recursion"],
     "http": ["answer", "error", "timeout", "crash"],
     "mcp": ["answer", "error", "timeout", "crash", "kill"],
+    "agent": PROCESSES,
     "function": ["answer", "error", "cancel"],
     "coroutine": ["timeout"],
     "runnable": ["answer", "error", "recursion"],
@@ -263,11 +287,13 @@ async def test_what_was_called_is_known_however_the_run_ends(adapter: str, tmp_p
         pytest.param("custom", "broken.py:f", id="does-not-load"),
         pytest.param("http", "http://127.0.0.1:9/", id="nobody-listens"),
         pytest.param("mcp", "no-such-program", id="no-server"),
+        pytest.param("agent", "custom", id="no-agent"),
     ],
 )
 async def test_a_skill_that_was_not_reached_called_nothing(adapter_type: str, entrypoint: str, tmp_path: Path) -> None:
     (tmp_path / "broken.py").write_text("import nothing_of_this_name\n")
-    found = await ended(make_skill(adapter_type, entrypoint, {}, tmp_path), "answer")
+    config = {"command": "no-such-program"} if adapter_type == "agent" else {}
+    found = await ended(make_skill(adapter_type, entrypoint, config, tmp_path), "answer")
     assert isinstance(found, ItemError)
     assert found.known is not None
     assert found.known.tool_calls == []

@@ -55,10 +55,12 @@ def test_every_available_adapter_is_documented_and_checks(tmp_path: Path) -> Non
         "mcp": "python3 server.py",
         "custom": "skill:run",
         "langchain": "skill:graph",
+        "agent": "custom",
     }
     for adapter_type in set(adapter_types()) & set(entrypoints):
         data = {"id": "a", "name": "A", "version": "1.0.0", "adapterType": adapter_type, "entrypoint": entrypoints[adapter_type]}
-        skill = Skill.model_validate(data).located_in(tmp_path)
+        config = {"command": "python3"} if adapter_type == "agent" else {}
+        skill = Skill.model_validate(data | {"adapterConfig": config}).located_in(tmp_path)
         check_skill(skill)
         assert type(open_adapter(skill)).__doc__
         with pytest.raises(InputError, match="did you mean 'maxOutputBytes'"):

@@ -109,3 +109,22 @@ def test_p71_what_a_skill_says_is_told_without_its_secret(
     assert check.status == "failed"
     assert "[redacted:PROBE_TOKEN]" in check.found
     assert "canary" not in check.found
+
+
+def test_agents_on_path_are_listed_with_their_versions_and_what_they_lack(
+    config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs = {"codex": "echo codex-cli 1.2.3", "opencode": "echo 4.5.6", "gemini": "exit 3"}
+    (tmp_path / "bin").mkdir()
+    for name, line in programs.items():
+        program = tmp_path / "bin" / name
+        program.write_text(f"#!/bin/sh\n{line}\n")
+        program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    found = {check.name: check for check in of(health_checks(HealthCheckRequest(config)), "agents")}
+    assert {name: check.status for name, check in found.items()} == {"codex": "ok", "gemini": "warning", "opencode": "warning"}
+    assert found["codex"].found == "codex-cli 1.2.3"
+    assert found["opencode"].found == (
+        "4.5.6; there is no program 'rg' on PATH, which opencode needs: its tool `skill` fails without it; install ripgrep"
+    )
+    assert "does not say its version" in found["gemini"].found

@@ -51,6 +51,9 @@ class AgentRuntime(Protocol):
     install: str
     """What a person does to get the program, as a phrase; for the message that it is missing."""
 
+    needs: Mapping[str, str]
+    """Other programs that have to be on PATH, each with what fails without it and what to do, as a phrase."""
+
     needs_network: bool
     """Whether it cannot work without reaching its model, so that a sandbox without the network is no use."""
 

@@ -16,7 +16,9 @@ Other lines are its log.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from eval_skills.adapters.agent.config import AgentConfig
@@ -34,6 +36,7 @@ class Custom:
     name = "custom"
     program = ""
     install = ""
+    needs: Mapping[str, str] = MappingProxyType({})
     needs_network = False
 
     def check(self, config: AgentConfig) -> str:
@@ -42,7 +45,9 @@ class Custom:
 
     def prepare(self, run: AgentRun) -> Command:
         """The skills are in ``.agents/skills/<name>/`` of the workspace, and the key has the name that it has here."""
-        install_skills(run.skills, run.workspace / SKILLS_FOLDER)
+        skills = run.workspace / SKILLS_FOLDER
+        if run.skills and not os.path.lexists(skills.parent):  # a later turn finds what the agent has made of them
+            install_skills(run.skills, skills)
         prompt = run.home / "prompt.txt"
         prompt.write_text(run.prompt, encoding="utf-8")
         key = {run.config.api_key_env: run.api_key} if run.config.api_key_env and run.api_key else {}

@@ -12,7 +12,11 @@ BUILTIN = "builtin"
 """Our own loop, which is not a program of its own."""
 
 _RUNTIMES = {
+    "claude-code": "eval_skills.adapters.agent.runtimes.claude_code:ClaudeCode",
+    "codex": "eval_skills.adapters.agent.runtimes.codex:Codex",
     "custom": "eval_skills.adapters.agent.runtimes.custom:Custom",
+    "gemini": "eval_skills.adapters.agent.runtimes.gemini:Gemini",
+    "opencode": "eval_skills.adapters.agent.runtimes.opencode:Opencode",
 }
 """Named, not imported: what a runtime needs is loaded when it is used."""
 
