@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -49,11 +50,15 @@ def draft_skill(name: SkillName, template: str, parent: Path, *, description: st
         raise UsageError(f"--from-template {template!r} is unknown{valid}")
     folder = parent / name.id
     values = {"name": name.name, "id": name.id, "description": description, "own_tests_command": _own(own_tests_command(folder))}
+    return checked_skill(Draft(folder, rendered(template, values)))
+
+
+def rendered(template: str, values: Mapping[str, Any]) -> dict[str, str]:
+    """The files of a folder of templates, by their paths in it, with these values."""
     sources = sorted((_ROOT / template).rglob(f"*{_ENDING}"))
     files = [source.relative_to(_ROOT).as_posix() for source in sources]
     texts = {file: _environment().get_template(file).render(values) for file in files}
-    named = {file.removeprefix(f"{template}/").removesuffix(_ENDING): text for file, text in texts.items()}
-    return checked_skill(Draft(folder, named))
+    return {file.removeprefix(f"{template}/").removesuffix(_ENDING): text for file, text in texts.items()}
 
 
 def basic_benchmark(skill_id: str, name: str, tasks: list[dict[str, Any]]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 
 SKILL, DOCUMENT = Group("The skill", sort_key=1), Group("From an OpenAPI document", sort_key=2)
 SERVER = Group("From an MCP server", sort_key=3)
-Template = Literal["http_request", "python_script", "mcp_tool", "langchain", "custom"]
+AGENT_SKILL = "agent_skill"
+Template = Literal["http_request", "python_script", "mcp_tool", "langchain", "custom", "agent_skill"]
 
 
 def create_command(
@@ -30,7 +32,8 @@ def create_command(
         Parameter(group=SKILL, help="The skill's name; its id and folder follow from it [required without --from-openapi]"),
     ] = None,
     from_template: Annotated[
-        Template | None, Parameter(group=SKILL, help="How it will be called [default: http_request]")
+        Template | None,
+        Parameter(group=SKILL, help="How it will be called; agent_skill is a folder with SKILL.md [default: http_request]"),
     ] = None,
     output_dir: Annotated[
         Path | None,
@@ -81,7 +84,11 @@ def create_command(
     The id is the name in lower case, with - for every character that is not a letter, digit or _: "Weather Lookup" becomes
     weather-lookup.
 
+    An agent_skill is a folder that an agent reads, with evals of its own.
+
     Example: eval-skills create --name Weather --from-template python_script
+
+    Example: eval-skills create --name csv-totals --from-template agent_skill
     """
     from eval_skills.scaffolding.draft import write_drafts
     from eval_skills.scaffolding.names import skill_name
@@ -117,9 +124,34 @@ def create_command(
     if name is None:
         raise UsageError("--name is required: name the new skill")
     named = skill_name(name)
+    if from_template == AGENT_SKILL:
+        return _create_agent_skill(named, output_folder(output_dir), description, force=force)
     draft = _from_template(named, from_template or "http_request", output_folder(output_dir), description)
     write_drafts([draft], force=force)
     _show(named, draft)
+    return 0
+
+
+def _create_agent_skill(named: SkillName, folder: Path, description: str | None, *, force: bool) -> int:
+    from eval_skills.agent_skills.evals_file import EVALS_FILE
+    from eval_skills.scaffolding.agent_skill import DESCRIPTION, draft_agent_skill
+    from eval_skills.scaffolding.draft import write_drafts
+    from eval_skills.scaffolding.names import visible_line
+    from eval_skills.scaffolding.skill_templates import shown_path
+
+    text = DESCRIPTION if description is None else visible_line("--description", description)
+    draft = draft_agent_skill(named, folder, description=text)
+    write_drafts([draft], force=force)
+    checks = shlex.join(["eval-skills", "benchmarks", "import", "agent-skills", shown_path(draft.folder / EVALS_FILE), "--check"])
+    if current().json:
+        files = [str(path) for path in draft.paths()]
+        print_json({"id": draft.folder.name, "name": named.name, "folder": str(draft.folder), "files": files, "next": checks})
+        return 0
+    current().say(f"created {draft.folder.name}, an Agent Skill")
+    for path in draft.paths():
+        current().say(f"  {shown_path(path)}")
+    current().say(f"lint it   {shlex.join(['eval-skills', 'lint', shown_path(draft.folder)])}")
+    current().say(f"evals     {checks}")
     return 0
 
 

@@ -118,6 +118,41 @@ def mlflow(
     return 0
 
 
+@report_app.command(name="agent-skills")
+def agent_skills(
+    *,
+    input_: Annotated[
+        str, Mark.ID_OR_PATH, Parameter(group=RESULTS, name="--input", help="A JSON report, a run id of the store, or latest")
+    ],
+    output: Annotated[
+        str, Mark.PATH, Parameter(group=RESULTS, help="Folder, in which SKILL-workspace/iteration-N is made; N is the next one")
+    ],
+    skill: Annotated[
+        list[str] | None,
+        Parameter(group=RESULTS, consume_multiple=1, help="Only these skills, each an id or id@version [default: all]"),
+    ] = None,
+    store: PastResults = None,
+) -> int:
+    """Write a report as a workspace of skill-creator, which its viewer opens.
+
+    A folder for each run has grading.json, timing.json and outputs/; benchmark.json has the figures of each configuration and
+    their difference. NAME-with, NAME-without, NAME-old and NAME-sham are the configurations of one skill; any other skill is
+    with_skill. What is unknown is null or left out, never 0.
+
+    Example: eval-skills report agent-skills --input latest --output .
+    """
+    from eval_skills.agent_skills.workspaces.writing import write_iteration
+    from eval_skills.engine.stored_runs.reports import files_left, read_source
+    from eval_skills.reporting.exports.agent_skills import workspaces_of
+
+    folder = current().config({"store": store}).store
+    source = read_source(input_, folder)
+    exports = workspaces_of(_of_skills(source.reports, skill or []), source.context, files_left(source, folder))
+    written = [write_iteration(Path(output), each.skill, each.files) for each in exports]
+    remarks = [*source.remarks, *(f"{each.skill}: {remark}" for each in exports for remark in each.remarks)]
+    return _tell_files(written, remarks=remarks)
+
+
 def _of_skills(reports: Sequence[SkillCompletionReport], named: Sequence[str]) -> Sequence[SkillCompletionReport]:
     known = {name for report in reports for name in (report.skill_id, report.skill_key)}
     if (wrong := next((name for name in named if name not in known), None)) is not None:

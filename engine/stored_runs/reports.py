@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from eval_skills.core.documents.loading import validate_known
 from eval_skills.core.errors import InputError, UsageError, UserError
-from eval_skills.core.models import Benchmark, SkillCompletionReport, TaskResult
+from eval_skills.core.models import Benchmark, SkillCompletionReport, TaskResult, WorkspaceFile
 from eval_skills.core.models.base import collection_paused
 from eval_skills.core.models.report import DIMENSIONS
 from eval_skills.core.models.task import OWN_TESTS
@@ -123,6 +123,16 @@ def read_source(given: str, store: str) -> ReportSource:
     moments = [report.timestamp for report in reports]
     newest = max(moment if moment.tzinfo else moment.replace(tzinfo=UTC) for moment in moments)
     return ReportSource(given, path.stem, reports, ReportContext(run_id=path.name, created_at=newest), path)
+
+
+def files_left(source: ReportSource, store: str) -> dict[tuple[str, str, int], list[WorkspaceFile]]:
+    """What agents left in their workspaces in a run, by skill (``id@version``), task and run index; none of a report file."""
+    if source.file is not None:
+        return {}
+    from eval_skills.core.store.rows import results_of
+
+    results = results_of(Store(store).item_table(source.name))
+    return {result.key: result.files for result in results if result.files}
 
 
 def _of_run(store: Store, given: str) -> ReportSource:

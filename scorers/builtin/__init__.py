@@ -12,6 +12,7 @@ from eval_skills.scorers.builtin import (
     llm_judge,
     metrics,
     regex,
+    skill_loaded,
     starts_with,
 )
 
@@ -27,5 +28,6 @@ __all__ = [
     "llm_judge",
     "metrics",
     "regex",
+    "skill_loaded",
     "starts_with",
 ]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from eval_skills.core.errors import InputError
-from eval_skills.core.models import EvalTask, Reason, SkillResponse
+from eval_skills.core.models import EvalTask, Reason, SkillResponse, WorkspaceFile
 from eval_skills.core.models.base import Rate
 from eval_skills.scorers.answer import text_of, unwrapped
 from eval_skills.scorers.judging.grading import Grade, GradedVotes, Grading
@@ -32,6 +33,14 @@ _PLACE = re.compile(
 """Placeholders in the prompt templates of other tools."""
 
 
+FILES = "files in the workspace"
+"""What a prompt calls what an agent left in its workspace."""
+
+_WITH_FILES = f"""The answer was given by an agent that works in a folder. What it added, changed and deleted there is shown
+as the {FILES}, and is part of the answer."""
+_MAX_FILES, _FILE_CHARS = 100, 12_000
+
+
 @scorer("llm_judge")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmJudge(PanelOptions):
@@ -41,7 +50,9 @@ class LlmJudge(PanelOptions):
     Neither is a template: places such as ``{output}`` are refused. The model gives its reasoning, then a number within `scale` (0
     to 1 unless set; other ends are mapped to [0, 1]), or one of `choices`, each with its score: ``{"correct": 1, "partly": 0.5,
     "wrong": 0}``. It sees the task's input, the answer (unwrapped) and, where there is one, the reference answer: `reference`,
-    else `expectedOutput.value`. An answer without text gets 0, and no model is asked.
+    else `expectedOutput.value`. Of an agent it sees the files that it added, changed or deleted in its workspace, too, and their
+    text as far as it was kept and is short: they are part of the answer. An answer without text and files gets 0, and no model
+    is asked.
 
     `model`, `models`, `votes`, `temperature` and `aggregate` are those of `PanelOptions`; the score of a ``majority`` is the
     share that passes the answer.
@@ -81,25 +92,37 @@ class LlmJudge(PanelOptions):
             JudgeError: the model gave no readable verdict.
         """
         answer = unwrapped(response.output)
-        if not text_of(answer).strip():
+        if not text_of(answer).strip() and not response.files:
             return Score(0.0, reasons=(Reason(code="OUTPUT_EMPTY", message="expected an answer, got none", where="output"),))
-        votes = await self.panel.ask(self.settings.judges, self.question(answer))
+        votes = await self.panel.ask(self.settings.judges, self.question(answer, response.files))
         return GradedVotes(self.panel, self._grading, self.threshold, votes).score(
             code="JUDGE_VERDICT", where="output", version=VERSION
         )
 
-    def question(self, answer: Any) -> Question[Grade]:
-        """What the model is asked about this answer."""
+    def question(self, answer: Any, files: Sequence[WorkspaceFile] | None = None) -> Question[Grade]:
+        """What the model is asked about this answer, and the files that an agent left."""
         materials = [Material.of_task(self.task), Material.of("answer", answer)]
+        if files:
+            materials.append(Material.of(FILES, [_shown(file) for file in files[:_MAX_FILES]]))
         if (reference := self.task.expected_value if self.reference is None else self.reference) is not None:
             materials.insert(1, Material.of("reference answer", reference))
         return Question(
             role=_ROLE,
             version=VERSION,
-            instructions=self._instructions,
+            instructions=f"{self._instructions}\n\n{_WITH_FILES}" if files else self._instructions,
             materials=tuple(materials),
             reply=self._grading.reply,
         )
+
+
+def _shown(file: WorkspaceFile) -> dict[str, Any]:
+    """A file as the model sees it; what is not text is named with its size."""
+    shown: dict[str, Any] = {"path": file.path, "change": file.change}
+    if file.size is not None:
+        shown["bytes"] = file.size
+    if file.content is not None and file.encoding == "utf-8":
+        shown["text"] = Material.of(file.path, file.content).shown(_FILE_CHARS)
+    return shown
 
 
 def _instructions(criteria: str | tuple[str, ...] | None, judge_prompt: str | None) -> str:

@@ -133,6 +133,7 @@ OPTIONS: dict[tuple[str, ...], dict[str, str]] = {
     ("config", "set"): {"--project": ""},
     ("completion",): {},
     ("report", "convert"): {"--input": "", "--format": "junit", "--output": "", "--skill": "all", "--store": "./eval-store"},
+    ("report", "agent-skills"): {"--input": "", "--output": "", "--skill": "all", "--store": "./eval-store"},
     ("report", "mlflow"): {
         "--input": "", "--tracking-uri": "MLFLOW_TRACKING_URI", "--experiment": "the benchmark's id", "--skill": "all",
         "--store": "./eval-store",

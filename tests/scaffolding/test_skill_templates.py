@@ -39,7 +39,7 @@ def written(template: str, parent: Path, name: str = "Weather Lookup", descripti
 
 
 def test_the_list_of_templates_is_what_is_there() -> None:
-    folders = {path.name for path in skill_templates._ROOT.iterdir() if path.name != "shared"}
+    folders = {path.name for path in skill_templates._ROOT.iterdir() if path.name not in ("shared", "agent_skill")}
     assert folders == set(TEMPLATES) == set(PROGRAMS)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from eval_skills.cli.commands.create import Template
+from eval_skills.cli.commands.create import AGENT_SKILL, Template
 from eval_skills.core.skills import load_skill
 from eval_skills.scaffolding.skill_templates import DESCRIPTION, TEMPLATES
 
@@ -27,7 +27,7 @@ def refusal(result: Any) -> str:
 
 
 def test_the_choices_are_the_templates_there_are() -> None:
-    assert typing.get_args(Template) == TEMPLATES
+    assert typing.get_args(Template) == (*TEMPLATES, AGENT_SKILL)
 
 
 def test_a_name_alone_is_enough(place: Any, run_here: Run) -> None:
@@ -157,3 +157,13 @@ def test_p64_the_command_that_it_prints_passes(served: Any, template: str, tmp_p
     inside = elsewhere / "my skills" / "weather-lookup"
     from_inside = ["--tasks", "tests/basic.eval.json", "--min-completion", "1", "--exit-on-fail", "--dry-run", "--json"]
     assert served.call("eval", "--skills", ".", *from_inside, cwd=inside).json["items"] == 4
+
+
+def test_an_agent_skill_is_a_folder_with_its_evals(place: Any, run_here: Run) -> None:
+    result = run_here("create", "--name", "csv_totals", "--from-template", "agent_skill")
+    assert (result.code, result.err) == (0, "")
+    assert result.out.splitlines()[0] == "created csv-totals, an Agent Skill"
+    assert "lint it   eval-skills lint skills/csv-totals\n" in result.out
+    assert "evals     eval-skills benchmarks import agent-skills skills/csv-totals/evals/evals.json --check" in result.out
+    assert (place.folder / "skills/csv-totals/SKILL.md").is_file()
+    assert "exists" in refusal(run_here("create", "--name", "csv-totals", "--from-template", "agent_skill"))

@@ -170,6 +170,20 @@ async def test_p82_an_answer_without_text_gets_nothing_and_costs_nothing(model: 
     assert not model.asked
 
 
+async def test_files_that_an_agent_left_are_part_of_the_answer(model: ScriptedModel, settings: Settings) -> None:
+    files = [
+        {"path": "out.md", "change": "added", "size": 40_000, "content": "Forty-two. " + "x" * 40_000},
+        {"path": "plot.png", "change": "added", "size": 3, "content": "AAAA", "encoding": "base64"},
+        {"path": "old.md", "change": "deleted"},
+    ]
+    await score_response(task(), SkillResponse.model_validate({"output": "", "files": files}), settings())
+    await score_response(task(), SkillResponse.model_validate({"output": "42", "files": []}), settings())
+    with_files, without = (request.prompt for request in model.asked)
+    assert all(name in with_files for name in ("out.md", "Forty-two.", "plot.png", "deleted", "characters left out here"))
+    assert "AAAA" not in with_files
+    assert "workspace" not in without
+
+
 @pytest.mark.parametrize(
     ("more", "code"),
     [
