@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from eval_skills.cli.main import call
-from eval_skills.core.errors import InputError
+from eval_skills.core.errors import InputError, UsageError
 from eval_skills.deployments.deployment_file import DeploymentEntry
 from eval_skills.deployments.serving import prepared
 from tests.end_to_end.deployments.conftest import Site, until
@@ -98,11 +98,10 @@ def test_without_a_server_that_stays_nothing_is_served(
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("prefect_url")
-def test_a_deployment_of_a_pool_is_not_taken_from_its_workers(site: Site, write: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_deployment_of_a_pool_is_not_taken_from_its_workers(site: Site) -> None:
     site.ask("work_pools/", name="other", type="process")
     flow = site.ask("flows/", name="pipeline")["id"]
-    site.ask("deployments/", name="mine", flow_id=flow, work_pool_name="other", entrypoint=PIPELINE)
-    assert call(["serve", "--file", str(write())]) == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert "work pool 'other'" in said.err
+    site.ask("deployments/", name="pooled", flow_id=flow, work_pool_name="other", entrypoint=PIPELINE)
+    entry = DeploymentEntry.model_validate({"name": "pooled", "entrypoint": PIPELINE})
+    with pytest.raises(UsageError, match="work pool 'other'"):
+        prepared([entry], Path("my.yaml"))
