@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import os
 import signal
 from pathlib import Path
@@ -32,6 +34,14 @@ for _name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "C
 # Tests that a shell starts in the background ignore Ctrl-C, and every process they start and interrupt would inherit that.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish() -> None:
+    """Garbage is collected among what tests make: what was imported and collected stays, and is not looked through again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
+    atexit.register(gc.unfreeze)  # duckdb reports what is left of its own at the end
 
 
 @pytest.fixture(autouse=True)

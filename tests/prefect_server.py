@@ -21,6 +21,8 @@ import pytest
 
 from eval_skills.cli.prefect_server.private import prefect_api
 
+LIGHT = {"PREFECT_SERVER_ANALYTICS_ENABLED": "false", "PREFECT_SERVER_SERVICES_EVENT_PERSISTER_ENABLED": "false"}
+"""The session's server keeps no single events, a quarter of what a server does for a run; `sent_events` has ours."""
 QUICK = {"PREFECT_RUNNER_POLL_FREQUENCY": "1", "PREFECT_WORKER_QUERY_SECONDS": "1"}
 """Variables with which a worker, or what is served, looks for work every second and not every ten."""
 
@@ -114,10 +116,27 @@ def ask(prefect_url: str) -> Callable[..., Any]:
     return post
 
 
+@pytest.fixture
+def sent_events(prefect_url: str, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The events of ours that this process sends from now on."""
+    from prefect.events.worker import EventsWorker
+
+    sent: list[Any] = []
+    send = EventsWorker.send
+
+    def noted(worker: EventsWorker, event: Any) -> None:
+        if event.event.startswith("eval-skills"):
+            sent.append(event)
+        send(worker, event)
+
+    monkeypatch.setattr(EventsWorker, "send", noted)
+    return sent
+
+
 def _call(folder: Path, *arguments: str) -> Any:
     """What ``eval-skills server ARGUMENTS`` prints, with the server's home in `folder` and nothing of a developer's."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PREFECT_", "EVAL_SKILLS_"))}
-    home = {"HOME": str(folder), "PREFECT_HOME": str(folder / "home"), "PREFECT_SERVER_ANALYTICS_ENABLED": "false"}
+    home = {"HOME": str(folder), "PREFECT_HOME": str(folder / "home"), **LIGHT}
     done = subprocess.run(
         [*COMMAND, *arguments, "--json"], env=kept | home, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True
     )

@@ -41,6 +41,8 @@ with socket.socket(socket.AF_UNIX) as server:
 sys.exit(int(code))
 """
 ROOT = Path(__file__).parents[1]
+PROGRAM = "-c"
+"""In front of a call's arguments: they are a Python program and its own."""
 IMPORTED = (
     "eval_skills.flows.pipeline",
     "eval_skills.cli.main",
@@ -125,6 +127,10 @@ class WarmCommand:
             socket.send_fds(server, [len(call).to_bytes(4, "big")], [nothing.fileno(), out.fileno(), err.fileno()])
             server.sendall(call)
             return WarmProcess(server, out, err)
+
+    def python(self, program: str, *arguments: str, cwd: Path = ROOT) -> WarmProcess:
+        """Begin ``python -c PROGRAM ARGUMENTS`` with this process's variables: where it ends, and how, is its own affair."""
+        return self.start([PROGRAM, program, *arguments], cwd=cwd, environment=dict(os.environ))
 
     def shim(self, folder: Path) -> Path:
         """A folder for the PATH, below `folder`, with `eval-skills` in it."""
@@ -221,6 +227,10 @@ def _answer(caller: socket.socket) -> None:
 
 
 def _call(arguments: list[str]) -> NoReturn:
+    if arguments[:1] == [PROGRAM]:
+        sys.argv = [PROGRAM, *arguments[2:]]
+        exec(arguments[1], {"__name__": "__main__"})
+        sys.exit()
     from prefect.context import refresh_global_settings_context
 
     from eval_skills.cli.main import main

@@ -192,7 +192,9 @@ def test_the_version_is_one(installed: Installed, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_p63_the_installed_command_evaluates(installed: Installed, tmp_path: Path) -> None:
+def test_p63_the_installed_command_evaluates(installed: Installed, tmp_path: Path, new_database: Path) -> None:
+    (tmp_path / "prefect").mkdir()
+    shutil.copy(new_database, tmp_path / "prefect" / "prefect.db")
     shutil.copytree(ROOT / "examples" / "skills" / "calculator", tmp_path / "mine", ignore=shutil.ignore_patterns("__pycache__"))
     done = installed.run(
         "eval-skills", "eval", "--skills", "mine", "--exit-on-fail", "--min-completion", "1", "--json", cwd=tmp_path

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from prefect.events.clients import AssertingEventsClient
-from prefect.events.worker import EventsWorker
 
 from eval_skills.core.errors import InputError
 from eval_skills.core.monitoring import StatusChange
@@ -29,7 +27,7 @@ def log_of(tmp_path: Path, good: int, bad: int) -> Path:
 
 
 def test_a_flow_run_with_a_task_run_per_batch_and_an_event_per_change(
-    tmp_path: Path, ask: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, ask: Callable[..., Any], sent_events: list[Any]
 ) -> None:
     seen: list[StatusChange] = []
 
@@ -38,19 +36,14 @@ def test_a_flow_run_with_a_task_run_per_batch_and_an_event_per_change(
             seen.append(change)
 
     log = log_of(tmp_path, 60, 40)
-    AssertingEventsClient.reset()
-    worker = EventsWorker.instance(AssertingEventsClient)
-    monkeypatch.setattr(EventsWorker, "instance", classmethod(lambda cls, *_, **__: worker))
     with observed_monitors.by(Watcher()):
         summary = monitor(MonitorRequest(log=str(log), rate=1.0, store=str(tmp_path / "store")))
-    worker.drain()
-    events = [each for client in AssertingEventsClient.all for each in client.events if each.event.startswith("eval-skills")]
-    assert [(each.payload["before"], each.payload["after"]) for each in events] == [
+    assert [(each.payload["before"], each.payload["after"]) for each in sent_events] == [
         ("insufficient_data", "healthy"), ("healthy", "warning"), ("warning", "critical"),
     ]  # fmt: skip
-    assert [each.after for each in seen] == [each.payload["after"] for each in events]
-    assert {each.event for each in events} == {"eval-skills.monitor-status"}
-    assert events[0].resource["prefect.resource.id"] == f"eval-skills.monitor.{summary.monitor_id}"
+    assert [each.after for each in seen] == [each.payload["after"] for each in sent_events]
+    assert {each.event for each in sent_events} == {"eval-skills.monitor-status"}
+    assert sent_events[0].resource["prefect.resource.id"] == f"eval-skills.monitor.{summary.monitor_id}"
     [flow_run] = ask("flow_runs/filter", flow_runs={"id": {"any_": list(summary.flow_runs)}})
     assert (flow_run["state_name"], flow_run["state"]["message"]) == ("Completed", summary.line)
     assert flow_run["name"] == f"app.jsonl · {summary.run_id}"

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
@@ -18,6 +16,7 @@ from eval_skills.core.store import Journal, Store, land, landing, results_of
 from eval_skills.core.store.rows import table_of
 from eval_skills.core.store.schema import ITEM_SCHEMA
 from eval_skills.core.store.verify import verify
+from tests.warm_command import WarmCommand
 
 MakeResult = Callable[..., ItemResult]
 
@@ -104,10 +103,12 @@ def test_p32_two_versions_of_a_skill_land_as_two_items(store: Store, run_id: str
     "step",
     ["nothing-written", "half-written", "written", "verified", "renamed", "before-the-journal-goes", "the-journal-gone"],
 )
-def test_p53_landing_survives_kill_9_at_every_step(store: Store, run_id: str, make_result: MakeResult, step: str) -> None:
+def test_p53_landing_survives_kill_9_at_every_step(
+    store: Store, run_id: str, make_result: MakeResult, step: str, warm_command: WarmCommand
+) -> None:
     journal(store, run_id, make_result("a"), make_result("b", status="error", passed=False), make_result("b"))
-    child = subprocess.run([sys.executable, "-c", LAND_AND_DIE, store.path, run_id, step], capture_output=True)
-    assert child.returncode == -signal.SIGKILL, child.stderr
+    code, _, said = warm_command.python(LAND_AND_DIE, store.path, run_id, step).output(timeout=120)
+    assert code == -signal.SIGKILL, said
     assert landed(store, run_id) == {"a": "pass", "b": "pass"}
     assert store.unfinished() == ([] if step == "the-journal-gone" else [run_id])
     path = land(store, run_id)

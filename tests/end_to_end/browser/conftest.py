@@ -92,6 +92,14 @@ class Page:
         self.until("document.readyState === 'complete' && performance.getEntriesByName('interactive').length")
         return self
 
+    def leave(self) -> None:
+        """Show an empty page, with nothing stored, the mouse in the corner and the record empty."""
+        self.value("(() => { try { localStorage.clear(); sessionStorage.clear() } catch { /* an empty page has none */ } })()")
+        self.call("Input.dispatchMouseEvent", type="mouseMoved", x=0, y=0)
+        self.call("Page.navigate", url="about:blank")
+        self.value("0")
+        self.chromium.events.clear()
+
     def value(self, expression: str) -> Any:
         """What an expression is worth, as JSON; a promise is awaited."""
         result = self.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
@@ -184,18 +192,20 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
     os.waitpid(browser.process, 0)
 
 
+@pytest.fixture(scope="session")
+def idle_tabs(chromium: Chromium) -> list[Page]:
+    """Tabs that show an empty page: a new one is a process of its own, which costs more than what most tests do in it."""
+    return []
+
+
 @pytest.fixture
-def page(chromium: Chromium) -> Iterator[Page]:
-    """A new tab that keeps a record of its console and of the network."""
-    context = chromium.call("Target.createBrowserContext")["browserContextId"]
-    target = chromium.call("Target.createTarget", url="about:blank", browserContextId=context)["targetId"]
-    tab = Page(chromium, chromium.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"])
-    for domain in ("Page", "Runtime", "Log", "Network"):
-        tab.call(f"{domain}.enable")
+def page(chromium: Chromium, idle_tabs: list[Page]) -> Iterator[Page]:
+    """A tab that keeps a record of its console and of the network; it knows nothing of what was open in it before."""
+    tab = idle_tabs.pop() if idle_tabs else _new_tab(chromium)
     tab.look()
     yield tab
-    chromium.call("Target.disposeBrowserContext", browserContextId=context)
-    chromium.events.clear()
+    tab.leave()
+    idle_tabs.append(tab)
 
 
 @pytest.fixture
@@ -231,6 +241,14 @@ def _started(program: str, home: Path) -> Chromium:
     os.close(theirs_in)
     os.close(theirs_out)
     return Chromium(process, ours_out, ours_in)
+
+
+def _new_tab(chromium: Chromium) -> Page:
+    target = chromium.call("Target.createTarget", url="about:blank")["targetId"]
+    tab = Page(chromium, chromium.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"])
+    for domain in ("Page", "Runtime", "Log", "Network"):
+        tab.call(f"{domain}.enable")
+    return tab
 
 
 def _high(end: int) -> int:

@@ -51,6 +51,9 @@ def test_dark_is_the_systems_choice_until_the_reader_chooses(page: Any, report: 
     assert (page.text("#theme"), dark != light) == ("☀ Light", True)
     page.click("#theme")
     assert (page.text("#theme"), page.value(ground)) == ("☾ Dark", dark)
+    page.call("Page.navigate", url="about:blank")
+    page.open(report)
+    assert page.text("#theme") == "☾ Dark", "the choice is remembered"
 
 
 @pytest.mark.parametrize("fragment", ["#skill=troubled@1.0.0", "#skill=troubled@1.0.0&task=t1"], ids=["skill", "task"])

@@ -22,6 +22,7 @@ T = TypeVar("T")
 ROOT = Path(__file__).parents[3]
 PATIENCE_S = 300.0
 """How long anything may take on a busy machine; what hangs takes for ever."""
+FINAL = {"COMPLETED", "FAILED", "CRASHED", "CANCELLED"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,17 @@ class Site:
     def deployment(self, name: str) -> Any:
         """What the API knows of a deployment: ``evaluate/evaluate``."""
         return httpx.get(f"{self.url}/deployments/name/{name}", timeout=60, trust_env=False).raise_for_status().json()
+
+    def begin(self, name: str, **request: Any) -> str:
+        """Ask for a run of a deployment, as the UI and ``prefect deployment run`` do; the id of the flow run."""
+        asked: dict[str, Any] = {"state": {"type": "SCHEDULED"}, "parameters": {"request": request} if request else {}}
+        flow_run = self.ask(f"deployments/{self.deployment(name)['id']}/create_flow_run", **asked)
+        return str(flow_run["id"])
+
+    def ended(self, flow_run_id: str) -> Any:
+        """The state in which a flow run ended; None as long as it has not."""
+        [found] = self.ask("flow_runs/filter", flow_runs={"id": {"any_": [flow_run_id]}})
+        return found["state"] if found["state_type"] in FINAL else None
 
 
 def until(look: Callable[[], T], *, what: str, log: Path | None = None) -> T:

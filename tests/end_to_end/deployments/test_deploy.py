@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Iterator
 from datetime import datetime
@@ -10,27 +9,46 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
+import httpx
 import pytest
 import yaml
 
-from tests.end_to_end.deployments.conftest import ROOT, Site, until
+from tests.end_to_end.deployments.conftest import FINAL, ROOT, Site, until
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 SHIPPED = ROOT / "deployments" / "prefect.yaml"
 NAMES = ("nightly", "evaluate", "pipeline", "backfill", "monitor")
-FINAL = {"COMPLETED", "FAILED", "CRASHED"}
 
 
 @pytest.fixture(scope="module")
 def deployed(site: Site) -> Site:
     """The site with a pool and every deployment of the shipped file."""
     shutil.copy(ROOT / "deployments" / "suites.yaml", site.folder)
-    pool = site.run("prefect", "--no-prompt", "work-pool", "create", "skills", "--type", "process", "--overwrite")
-    assert pool.returncode == 0, pool.stderr
+    site.ask("work_pools/", name="skills", type="process")
     done = site.run("prefect", "--no-prompt", "deploy", "--all", "--prefect-file", str(SHIPPED))
     assert done.returncode == 0, done.stdout + done.stderr
     return site
+
+
+@pytest.fixture(scope="module")
+def deployed_again(deployed: Site) -> str:
+    """The id that `evaluate` had before it was deployed once more, together with `soon`.
+
+    That begins every 20 s, so that no test need wait for two o'clock; a run that finds the one before still there is cancelled.
+    """
+    before = deployed.deployment("evaluate/evaluate")["id"]
+    document = yaml.safe_load(SHIPPED.read_text(encoding="utf-8"))
+    [entry] = [each for each in document["deployments"] if each["name"] == "evaluate"]
+    schedules = [{"interval": 20, "slug": "soon"}]
+    limit = {"limit": 1, "collision_strategy": "CANCEL_NEW"}
+    soon = {"name": "soon", "work_pool": {"name": "skills"}, "concurrency_limit": limit, "schedules": schedules}
+    document["deployments"] = [entry, entry | soon]
+    file = deployed.folder / "again.yaml"
+    file.write_text(yaml.safe_dump(document), encoding="utf-8")
+    done = deployed.run("prefect", "--no-prompt", "deploy", "--all", "--prefect-file", str(file))
+    assert done.returncode == 0, done.stdout + done.stderr
+    return str(before)
 
 
 @pytest.fixture(scope="module")
@@ -74,53 +92,30 @@ def test_the_night_is_scheduled_at_two_by_the_clock_in_berlin(deployed: Site) ->
     assert {(time.hour, time.minute) for time in usual} == {(2, 0)}  # in the night in which the clocks change it may not be two
 
 
-def test_deploying_again_changes_nothing(deployed: Site) -> None:
-    before = deployed.deployment("evaluate/evaluate")["id"]
-    done = deployed.run("prefect", "--no-prompt", "deploy", "--name", "evaluate", "--prefect-file", str(SHIPPED))
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert deployed.deployment("evaluate/evaluate")["id"] == before
-
-
 def test_a_field_that_the_form_does_not_know_is_refused_at_once(deployed: Site) -> None:
-    done = deployed.run("prefect", "deployment", "run", "evaluate/evaluate", "--param", 'request={"skils": ["./skills"]}')
-    assert done.returncode != 0
-    assert "'skils' was unexpected" in done.stdout + done.stderr
+    with pytest.raises(httpx.HTTPStatusError) as refused:
+        deployed.begin("evaluate/evaluate", skils=["./skills"])
+    assert "'skils' was unexpected" in refused.value.response.text
 
 
+def test_deploying_again_changes_nothing(deployed: Site, deployed_again: str) -> None:
+    assert deployed.deployment("evaluate/evaluate")["id"] == deployed_again
+
+
+@pytest.mark.usefixtures("deployed_again")
 def test_a_scheduled_run_is_executed_by_a_worker(deployed: Site, worker: Path) -> None:
-    # Every 20 s, so that the test need not wait for two o'clock; a run that finds the one before it still there is cancelled.
-    schedules = [{"interval": 20, "slug": "soon"}]
-    run = _scheduled(deployed, schedules, worker)
+    body: dict[str, Any] = {"deployments": {"name": {"any_": ["soon"]}}, "sort": "EXPECTED_START_TIME_ASC", "limit": 1}
+    ended = {"state": {"type": {"any_": sorted(FINAL - {"CANCELLED"})}}}
+    [run] = until(lambda: deployed.ask("flow_runs/filter", flow_runs=ended, **body), what="a run that ended", log=worker)
+    url = f"{deployed.url}/deployments/{deployed.deployment('evaluate/soon')['id']}"
+    httpx.delete(url, timeout=60, trust_env=False).raise_for_status()
     assert (run["state_type"], run["auto_scheduled"]) == ("COMPLETED", True), worker.read_text()
     assert "20 passed" in run["state"]["message"]
     assert list(deployed.folder.glob("eval-store/reports/*/*.parquet"))
 
 
 def test_a_night_runs_when_it_is_asked_for(deployed: Site, worker: Path) -> None:
-    request = {"suites": "./suites.yaml", "store": "./asked-for", "options": {"runs": 1}}
-    done = deployed.run("prefect", "deployment", "run", "nightly/nightly", "--param", f"request={json.dumps(request)}", "--watch")
-    assert done.returncode == 0, done.stdout + done.stderr + worker.read_text()
+    asked = deployed.begin("nightly/nightly", suites="./suites.yaml", store="./asked-for", options={"runs": 1})
+    ended = until(lambda: deployed.ended(asked), what="the end of the night", log=worker)
+    assert ended["type"] == "COMPLETED", ended
     assert (deployed.folder / "asked-for" / "items").is_dir()
-
-
-def _scheduled(site: Site, schedules: list[dict[str, Any]], log: Path) -> Any:
-    """The first run that a deployment with these schedules began by itself, once it has ended."""
-    file = _variant(site.folder, "soon", schedules=schedules)
-    done = site.run("prefect", "--no-prompt", "deploy", "--all", "--prefect-file", str(file))
-    assert done.returncode == 0, done.stdout + done.stderr
-    body: dict[str, Any] = {"deployments": {"name": {"any_": ["soon"]}}, "sort": "EXPECTED_START_TIME_ASC", "limit": 1}
-    ended = {"type": {"any_": sorted(FINAL)}}
-    [run] = until(lambda: site.ask("flow_runs/filter", flow_runs={"state": ended}, **body), what="a run that ended", log=log)
-    site.run("prefect", "deployment", "delete", "evaluate/soon")
-    return run
-
-
-def _variant(folder: Path, name: str, **fields: Any) -> Path:
-    """The shipped file with `evaluate` alone, under another name."""
-    document = yaml.safe_load(SHIPPED.read_text(encoding="utf-8"))
-    [entry] = [each for each in document["deployments"] if each["name"] == "evaluate"]
-    limit = {"limit": 1, "collision_strategy": "CANCEL_NEW"}
-    document["deployments"] = [entry | {"name": name, "work_pool": {"name": "skills"}, "concurrency_limit": limit} | fields]
-    file = folder / f"{name}.yaml"
-    file.write_text(yaml.safe_dump(document), encoding="utf-8")
-    return file

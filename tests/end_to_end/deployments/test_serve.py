@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from eval_skills.cli.main import call
-from eval_skills.core.errors import InputError
+from eval_skills.core.errors import InputError, UsageError
 from eval_skills.deployments.deployment_file import DeploymentEntry
 from eval_skills.deployments.serving import prepared
 from tests.end_to_end.deployments.conftest import Site, until
@@ -53,8 +53,9 @@ def test_a_served_deployment_is_as_the_file_says_and_runs_in_this_folder(site: S
         assert (schedule["active"], schedule["schedule"]["cron"], schedule["schedule"]["timezone"]) == (
             True, "0 2 * * *", "Europe/Berlin",
         )  # fmt: skip
-        asked = site.run("prefect", "deployment", "run", "pipeline/mine", "--watch")
-        assert asked.returncode == 0, asked.stdout + asked.stderr
+        asked = site.begin("pipeline/mine")
+        ended = until(lambda: site.ended(asked), what="the end of the flow run", log=log)
+        assert ended["type"] == "COMPLETED", ended
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=120) == 0
     assert list(site.folder.glob("eval-store/reports/*/*.parquet"))
@@ -96,11 +97,11 @@ def test_without_a_server_that_stays_nothing_is_served(
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
-def test_a_deployment_of_a_pool_is_not_taken_from_its_workers(site: Site, write: Any) -> None:
-    assert site.run("prefect", "--no-prompt", "work-pool", "create", "other", "--type", "process").returncode == 0
+@pytest.mark.usefixtures("prefect_url")
+def test_a_deployment_of_a_pool_is_not_taken_from_its_workers(site: Site) -> None:
+    site.ask("work_pools/", name="other", type="process")
     flow = site.ask("flows/", name="pipeline")["id"]
-    site.ask("deployments/", name="mine", flow_id=flow, work_pool_name="other", entrypoint=PIPELINE)
-    done = site.run("eval-skills", "serve", "--file", str(write()))
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "work pool 'other'" in done.stderr
+    site.ask("deployments/", name="pooled", flow_id=flow, work_pool_name="other", entrypoint=PIPELINE)
+    entry = DeploymentEntry.model_validate({"name": "pooled", "entrypoint": PIPELINE})
+    with pytest.raises(UsageError, match="work pool 'other'"):
+        prepared([entry], Path("my.yaml"))

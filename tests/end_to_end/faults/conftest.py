@@ -176,6 +176,10 @@ class Workplace:
         """The kinds of report files that were written."""
         return sorted(path.suffix for path in (self.folder / "reports").glob("eval-result-*"))
 
+    def use(self, server_url: str) -> None:
+        """From now on calls find this server, and start none of their own."""
+        self.environment = self.environment | {"PREFECT_API_URL": server_url}
+
     def survivors(self) -> list[int]:
         """The processes of the skill that are left."""
         return processes_with(self.mark)

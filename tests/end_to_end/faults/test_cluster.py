@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
-TASKS, FREE = 30, 16
+TASKS, FREE = 16, 8
 ALL = Counter(f"t{n:03d}" for n in range(TASKS))
 
 

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.timeout(900)
 
-TASKS = 30
+TASKS = 16
 ALL = Counter(f"t{n:03d}" for n in range(TASKS))
-FREE = 16
+FREE = 8
 """So many tasks are answered at once, the others when the gate is open: a run cannot be over before it is interrupted."""
 
 

@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 NOISE = ("Traceback", "EventsWorker", "ERROR", "logging to API")
 
 
-def test_a_replay_goes_on(private_place: Workplace) -> None:
+def test_a_replay_goes_on(private_place: Workplace, server_url: str) -> None:
     private_place.furnish(TASKS, free=TASKS - 1)
     commit_days(private_place)
     call = ("backfill", "--mode", "replay", "--skills-repo", "skills", "--tasks", "tasks.json", "--store", "store", "--json")
@@ -37,12 +37,13 @@ def test_a_replay_goes_on(private_place: Workplace) -> None:
     assert len(private_place.store.run_ids()) == DAYS
     every = {f"t{n:03d}": DAYS for n in range(TASKS)}
     assert private_place.landed() == private_place.calls() == every
+    private_place.use(server_url)
     again = private_place.call(*call)
     assert again.end() == 0, again.err
     assert json.loads(again.out)["summary"].startswith("nothing to do")
 
 
-def test_a_monitor_goes_on(private_place: Workplace) -> None:
+def test_a_monitor_goes_on(private_place: Workplace, server_url: str) -> None:
     log = private_place.folder / "log.jsonl"
 
     def write(first: int, count: int, output: str) -> None:
@@ -65,12 +66,13 @@ def test_a_monitor_goes_on(private_place: Workplace) -> None:
     table = private_place.store.samples()
     assert Counter(table["interaction_id"]) == {f"i{number}": 1 for number in range(100)}
     assert sorted(set(table["passed"])) == [False, True]
+    private_place.use(server_url)
     again = private_place.call(*call, "--fail-on", "critical")
     assert again.end() == 1, "the status is still known"
 
 
 def test_a_run_whose_server_stands_still_for_a_while_is_recorded_by_it(private_place: Workplace) -> None:
-    private_place.furnish(40, free=20)
+    private_place.furnish(16, free=8)
     process = private_place.evaluate()
     assert process.wait_until(lambda: len(private_place.journal()) >= 4), process.err
     [server] = private_place.servers()
@@ -80,5 +82,5 @@ def test_a_run_whose_server_stands_still_for_a_while_is_recorded_by_it(private_p
     os.kill(server, signal.SIGCONT)
     assert process.end(within_s=180) == 0, process.err
     assert not [noise for noise in NOISE if noise in process.err], process.err
-    assert private_place.landed() == private_place.calls() == Counter(f"t{n:03d}" for n in range(40))
+    assert private_place.landed() == private_place.calls() == Counter(f"t{n:03d}" for n in range(16))
     assert "is silent" in process.err

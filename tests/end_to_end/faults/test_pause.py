@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
-TASKS = 30
+TASKS = 14
 ALL = Counter(f"t{n:03d}" for n in range(TASKS))
 BEGUN = 6
 """The four tasks that are answered at once, and two that wait until the gate is open."""

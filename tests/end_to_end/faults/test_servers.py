@@ -57,7 +57,7 @@ class TestPrivateServer:
 
     @pytest.mark.slow
     def test_it_leaves_when_its_client_is_killed(self, private_place: Workplace) -> None:
-        private_place.furnish(100, seconds=0.2)
+        private_place.furnish(20, free=4)
         process = private_place.evaluate()
         assert process.wait_until(lambda: len(private_place.journal()) >= 1), process.err
         process.kill()
@@ -86,14 +86,14 @@ class TestPrivateServer:
 
 @pytest.mark.slow  # Prefect's client tries for minutes to reach a server that it has reached before
 @pytest.mark.timeout(1800)
-def test_a_server_that_dies_in_the_middle_loses_no_item(private_place: Workplace) -> None:
-    private_place.furnish(60, free=30)
+def test_a_server_that_dies_in_the_middle_loses_no_item(private_place: Workplace, server_url: str) -> None:
+    private_place.furnish(20, free=10)
     process = private_place.evaluate("--output-dir", "reports")
     assert process.wait_until(lambda: len(private_place.journal()) >= 4), process.err
     [server] = private_place.servers()
     os.kill(server, signal.SIGKILL)
     private_place.open_the_gate()
-    every = Counter(f"t{n:03d}" for n in range(60))
+    every = Counter(f"t{n:03d}" for n in range(20))
     assert process.end(within_s=120) == 3, process.err  # Prefect's own client and farewell would try for several minutes
     assert private_place.landed() == private_place.calls() == every
     assert "the private Prefect server is silent (its process has ended); the evaluation goes on" in process.err
@@ -102,6 +102,7 @@ def test_a_server_that_dies_in_the_middle_loses_no_item(private_place: Workplace
     assert " in 0.0 s" not in process.out
     for noise in ("Traceback", "EventsWorker", "ERROR", "logging to API"):
         assert noise not in process.err, process.err
+    private_place.use(server_url)
     resumed = private_place.resume("--output-dir", "reports")
     assert resumed.end() == 0, resumed.err
     assert private_place.landed() == private_place.calls() == every
@@ -109,7 +110,7 @@ def test_a_server_that_dies_in_the_middle_loses_no_item(private_place: Workplace
 
 @pytest.mark.slow
 def test_an_interruption_after_the_servers_death_is_130_soon(private_place: Workplace) -> None:
-    private_place.furnish(60, free=30)
+    private_place.furnish(20, free=10)
     process = private_place.evaluate("--output-dir", "reports")
     assert process.wait_until(lambda: len(private_place.journal()) >= 4), process.err
     [server] = private_place.servers()

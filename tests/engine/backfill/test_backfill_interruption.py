@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-
 import pytest
 
 from eval_skills.core.errors import UsageError
@@ -13,6 +9,7 @@ from eval_skills.core.store import Store
 from eval_skills.engine.backfill.backfill import BackfillSession
 from eval_skills.engine.backfill.request import BackfillRequest
 from tests.engine.backfill.backfills import RIGHT, WRONG, Days, backfill, nobody, shown
+from tests.warm_command import WarmCommand
 
 KILLED = """
 import os, sys
@@ -42,10 +39,10 @@ def test_a_stopped_backfill_goes_on_where_it_ended(store: Store, days: Days) -> 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("step", ["rescore", "land_period"])
-def test_a_kill_leaves_no_period_half_done(store: Store, days: Days, step: str) -> None:
+def test_a_kill_leaves_no_period_half_done(store: Store, days: Days, step: str, warm_command: WarmCommand) -> None:
     days(RIGHT, WRONG)
-    done = subprocess.run([sys.executable, "-c", KILLED, store.path, step], env=dict(os.environ), timeout=120)
-    assert done.returncode == -9
+    code, _, said = warm_command.python(KILLED, store.path, step).output(timeout=120)
+    assert code == -9, said
     assert list(store.comparisons()["period"]) == ["2026-03-01"]
     assert backfill(store, "rescore").done == ["2026-03-02"]
     assert len(store.run_ids()) == 4

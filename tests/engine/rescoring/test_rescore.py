@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,6 +22,7 @@ from eval_skills.engine.rescoring.rescore import rescore
 
 if TYPE_CHECKING:
     from tests.engine.evaluations import LandedRun, MakeRequest, WriteExpectations
+    from tests.warm_command import WarmCommand
 
 
 def items(store: Store, run_id: str) -> dict[tuple[str, int], ItemResult]:
@@ -293,14 +291,14 @@ OTHER_STEPS = ("write_manifest", "land_reports", "mirror_sqlite")
 
 @pytest.mark.parametrize("step", ["land_items", *(pytest.param(step, marks=pytest.mark.slow) for step in OTHER_STEPS)])
 def test_p53_a_kill_at_any_step_is_mended_by_the_same_call(
-    store: Store, landed_run: LandedRun, step: str, tmp_path: Path
+    store: Store, landed_run: LandedRun, step: str, tmp_path: Path, warm_command: WarmCommand
 ) -> None:
     of = landed_run({"x": "right", "y": "left"})
     if step == "mirror_sqlite":
         store = Store(tmp_path / "store.db")
         (tmp_path / "store").rename(tmp_path / "store.store")
-    done = subprocess.run([sys.executable, "-c", KILLED, of, store.path, step], env=dict(os.environ), timeout=120)
-    assert done.returncode == -9
+    code, _, said = warm_command.python(KILLED, of, store.path, step).output(timeout=120)
+    assert code == -9, said
     plan = plan_rescoring(RescoreRequest(run_id=of, store=store.path))
     rescore(plan)
     if store.layout.sqlite is not None:

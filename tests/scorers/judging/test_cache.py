@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +16,7 @@ from eval_skills.scorers.judging.grading import Grade, Grading
 from tests.scorers.judging.asking import PRICED, Settings, asked, code_of, question
 from tests.scripted_model import ScriptedModel, verdict
 from tests.tables import each_row
+from tests.warm_command import WarmCommand
 
 
 async def test_p85_the_same_question_is_asked_once_and_costs_once(model: ScriptedModel, settings: Settings) -> None:
@@ -128,15 +126,13 @@ print(sum(asyncio.run(main())))
 
 
 @pytest.mark.slow
-async def test_processes_share_the_cache_while_both_write(model: ScriptedModel, settings: Settings) -> None:
-    root = Path(__file__).parents[3]
-    command = [sys.executable, "-c", OTHER_PROCESS, model.url]
-    others = [
-        subprocess.Popen(command, cwd=root, env={**os.environ, "PYTHONPATH": str(root)}, stdout=subprocess.PIPE, text=True)
-        for _ in range(2)
-    ]
-    found = [await asyncio.to_thread(other.communicate) for other in others]
-    cached = sum(int(out) for out, _ in found)
+async def test_processes_share_the_cache_while_both_write(
+    model: ScriptedModel, settings: Settings, warm_command: WarmCommand
+) -> None:
+    others = [warm_command.python(OTHER_PROCESS, model.url) for _ in range(2)]
+    found = [await asyncio.to_thread(other.output) for other in others]
+    assert [code for code, *_ in found] == [0, 0], found
+    cached = sum(int(out) for _, out, _ in found)
     assert len(model.asked) == 40 - cached
     assert 20 <= len(model.asked) <= 40
     assert all([(await asked(settings().judges, str(n))).cached for n in range(20)])
