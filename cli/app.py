@@ -51,6 +51,10 @@ COMMANDS = {
             "evaluate:run_command",
             "Find skills, evaluate them, select the best and write reports, in one Prefect flow.",
         ),
+        "skill-effect": (
+            "skill_effect:skill_effect_command",
+            "Compare an agent with and without an Agent Skill, on the same tasks.",
+        ),
         "plan": ("plan:plan_command", "Say how many tasks and runs an evaluation needs, before it is run."),
         "rescore": (
             "rescore:rescore_command",

@@ -346,4 +346,6 @@ _DECODERS: dict[str, Decoder] = {
     "content": _messages,
     "finish_reason": _text,
     "turns": _turns,
+    "skills_loaded": _texts,
+    "steps": _whole_number,
 }
