@@ -55,6 +55,10 @@ COMMANDS = {
             "skill_effect:skill_effect_command",
             "Compare an agent with and without an Agent Skill, on the same tasks.",
         ),
+        "triggers": (
+            "triggers:triggers_command",
+            "Measure whether an agent loads an Agent Skill when it should, and only then.",
+        ),
         "plan": ("plan:plan_command", "Say how many tasks and runs an evaluation needs, before it is run."),
         "rescore": (
             "rescore:rescore_command",

@@ -126,7 +126,7 @@ def run_flow(
     return ran.exit_code(gate=exit_on_fail)
 
 
-def show_dry_run(request: EvaluateRequest | PipelineRequest, *, exit_on_fail: bool, judging: JudgeFlags) -> None:
+def show_dry_run(request: EvaluateRequest | PipelineRequest, *, exit_on_fail: bool, judging: JudgeFlags = JudgeFlags()) -> None:
     """Check the request, and print what its run would do."""
     from eval_skills.cli.output.run import show_plan
     from eval_skills.engine.definition.request import PipelineRequest

@@ -84,7 +84,7 @@ def render_junit(effect: SkillEffect) -> bytes:
 
 def _setup_suite(root: ElementTree.Element, effect: SkillEffect) -> None:
     counts = {"tests": "1", "failures": "0", "errors": str(int(bool(effect.problems))), "skipped": "0"}
-    suite = ElementTree.SubElement(root, "testsuite", name="set-up", **counts)
+    suite = ElementTree.SubElement(root, "testsuite", {"name": "set-up", **counts})
     case = ElementTree.SubElement(suite, "testcase", classname="set-up", name="the arms differ as they should")
     if effect.problems:
         ElementTree.SubElement(case, "error", type="SET_UP", message=xml_text("; ".join(effect.problems)))
