@@ -45,7 +45,7 @@ def skill_effect_command(
     old: Annotated[
         str | None,
         Own("is what the call is about"),
-        Parameter(group=EVALUATED, help="Git revision of the Agent Skill for the arm old, such as HEAD~1"),
+        Parameter(group=EVALUATED, help="Earlier version for the arm old: a git revision such as HEAD~1, or a folder"),
     ] = None,
     asked: AgentOptions = AgentOptions(),
     how: ExperimentOptions = ExperimentOptions(),

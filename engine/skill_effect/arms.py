@@ -77,14 +77,16 @@ def make_arms(
 ) -> Arms:
     """Write the arms, unless they are there; `files_in` are the folders in which the tasks' files are looked for, in this order.
 
-    `called` is what the ids of the arms' skills begin with, in place of the name of the first Agent Skill.
+    `old` is the earlier version: a folder, or a git revision of the Agent Skills. `called` is what the ids of the arms' skills begin with, in place of the name of the first Agent Skill.
 
     Raises:
         InputError: a source is not an Agent Skill, two have one name, or a file that a task names is not there.
-        UsageError: the arm ``old`` has no revision, or the revision does not hold the Agent Skills.
+        UsageError: the arm ``old`` has no earlier version, or that does not hold the Agent Skills.
     """
     if ("old" in arms) != (old is not None):
-        raise UsageError("the arm old needs a revision of the Agent Skill, and only it does: give --old REVISION, such as HEAD~1")
+        raise UsageError(
+            "the arm old needs an earlier version, and only it does: give --old with a git revision such as HEAD~1, or a folder"
+        )
     skills = [read_agent_skill(source) for source in sources]
     names = _distinct_names(skills)
     ident = _id_of(names if called is None else [called])
@@ -119,10 +121,20 @@ def _sources_of(arm: Arm, skills: Sequence[AgentSkill], old: str | None, root: P
     if arm != "old" or old is None:
         yield [] if arm == "without" else [skill.folder for skill in skills]
         return
+    if Path(old).is_dir():
+        yield [_earlier(Path(old), skills)]
+        return
     repository = Repository(skills[0].folder)
     commit = repository.commit_of(old)
     with repository.checked_out(commit, root / ".revisions") as tree:
         yield [_within(tree, skill, repository, old) for skill in skills]
+
+
+def _earlier(folder: Path, skills: Sequence[AgentSkill]) -> Path:
+    """An earlier version that lies in a folder of its own."""
+    if len(skills) > 1:
+        raise UsageError(f"--old {folder}: a folder is an earlier version of one Agent Skill; give a revision for several")
+    return read_agent_skill(folder).folder
 
 
 def _within(tree: Path, skill: AgentSkill, repository: Repository, old: str) -> Path:

@@ -93,7 +93,7 @@ def test_loads_of_the_arm_with(loads: list[str] | None, rate: float | None, rema
     found = effect(with_=report("with", every(3, "p"), loads), without=report("without", every(3, "f"), NOT_LOADED))
     assert found.arms[0].load_rate == rate
     assert found.problems == []
-    assert [remark in each for each in found.remarks] == ([] if remark is None else [True])
+    assert [bool(remark and remark in each) for each in found.remarks] == ([] if remark is None else [True])
 
 
 def test_what_came_out_the_same_everywhere_says_nothing() -> None:
