@@ -77,7 +77,8 @@ def make_arms(
 ) -> Arms:
     """Write the arms, unless they are there; `files_in` are the folders in which the tasks' files are looked for, in this order.
 
-    `old` is the earlier version: a folder, or a git revision of the Agent Skills. `called` is what the ids of the arms' skills begin with, in place of the name of the first Agent Skill.
+    `old` is the earlier version: a folder, or a git revision of the Agent Skills. `called` is what the ids of the arms' skills
+    begin with, in place of the name of the first Agent Skill.
 
     Raises:
         InputError: a source is not an Agent Skill, two have one name, or a file that a task names is not there.
