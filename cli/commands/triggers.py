@@ -86,11 +86,12 @@ def _prepared(
     source: Path, queries: Path | None, neighbours: list[Path], asked: AgentOptions, request: EvaluateRequest
 ) -> EvaluateRequest:
     from eval_skills.engine.skill_effect.experiment import arms_folder
-    from eval_skills.engine.triggers.experiment import as_evaluation, prepare_triggers, queries_of
+    from eval_skills.engine.triggers.experiment import as_evaluation, prepare_triggers, queries_of, read_queries
 
     agent = asked.chosen(stopWhenSkillLoaded=True)
-    prepared = prepare_triggers(source, neighbours, queries_of(source, queries), agent, arms_folder(request.store))
-    return as_evaluation(request, prepared)
+    asking = read_queries(queries_of(source, queries))
+    prepared = prepare_triggers(source, neighbours, asking, agent, arms_folder(request.store))
+    return as_evaluation(request, [prepared])
 
 
 def _run(request: EvaluateRequest, *, gate: bool) -> int:

@@ -57,27 +57,39 @@ def queries_of(source: Path, given: Path | None) -> Path:
     return found
 
 
-def prepare_triggers(source: Path, neighbours: Sequence[Path], queries: Path, agent: Agent, root: Path) -> PreparedTriggers:
-    """Write the agent, with the Agent Skill and its neighbours installed, and a task for each query, unless they are there.
+def read_queries(file: Path) -> list[Query]:
+    """The queries of a file, under ids by their places.
 
     Raises:
-        InputError: a folder is not an Agent Skill, two have one name, one cannot be loaded by a model at all, or the queries
-            cannot be read.
+        InputError: it cannot be read, or holds no queries.
+    """
+    return [
+        Query(id=f"q{number:03}", query=each.query, should_trigger=each.should_trigger)
+        for number, each in enumerate(read_queries_file(file), start=1)
+    ]
+
+
+def prepare_triggers(
+    source: Path, neighbours: Sequence[Path], asked: Sequence[Query], agent: Agent, root: Path, *, called: str = "triggers"
+) -> PreparedTriggers:
+    """Write the agent, with the Agent Skill and its neighbours installed, and a task for each query, unless they are there.
+
+    The id of the agent is that of the Agent Skill, and `called`.
+
+    Raises:
+        InputError: a folder is not an Agent Skill, or two have one name.
+        UsageError: the model is not told of it at all.
     """
     skill = read_agent_skill(source)
     if (skill.text("disable-model-invocation") or "").lower() == "true":
         raise UsageError(f"{skill.name} is not listed for the model (disable-model-invocation: true), so nothing can trigger it")
-    asked = [
-        Query(id=f"q{number:03}", query=each.query, should_trigger=each.should_trigger)
-        for number, each in enumerate(read_queries_file(queries), start=1)
-    ]
     benchmark = _benchmark(skill.name, asked)
     sources = [source, *neighbours]
-    made = make_arms(sources, ["with"], agent, benchmark, files_in=[], root=root, called=f"{skill.name}-triggers")
+    made = make_arms(sources, ["with"], agent, benchmark, files_in=[], root=root, called=f"{skill.name}-{called}")
     experiment = TriggerExperiment(
         skill=skill.name,
         neighbours=[name for name in made.names if name != skill.name],
-        queries=asked,
+        queries=list(asked),
         runtime=agent.runtime,
         model=agent.model,
     )
@@ -107,11 +119,12 @@ def _written(benchmark: Benchmark, root: Path) -> Path:
     return file
 
 
-def as_evaluation(request: EvaluateRequest, prepared: PreparedTriggers) -> EvaluateRequest:
-    """The evaluation that asks the queries."""
+def as_evaluation(request: EvaluateRequest, prepared: Sequence[PreparedTriggers]) -> EvaluateRequest:
+    """The evaluation that asks each of the agents the queries of the first."""
+    first = prepared[0]
     said = {name: getattr(request, name) for name in request.model_fields_set}
-    own = {"skills": [str(prepared.folder)], "tasks": str(prepared.tasks)}
-    return EvaluateRequest(**{**said, **own, "provenance": {PROVENANCE: prepared.experiment.to_json()}})
+    own = {"skills": [str(each.folder) for each in prepared], "tasks": str(first.tasks)}
+    return EvaluateRequest(**{**said, **own, "provenance": {PROVENANCE: first.experiment.to_json()}})
 
 
 def trigger_experiment_of(store: Store, run_id: str) -> TriggerExperiment:

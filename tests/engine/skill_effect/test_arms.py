@@ -64,7 +64,7 @@ def test_equal_arms_are_the_same_folder_and_another_text_makes_another(tmp_path:
 def test_a_sham_has_the_name_the_description_and_the_length_and_nothing_else(tmp_path: Path) -> None:
     made = arms(agent_skill(tmp_path / "csv-tools"), tmp_path / "root", ("with", "sham"))
     assert files_of(made.arms["sham"] / "skills") == ["csv-tools/SKILL.md"]
-    real, sham = ((made.arms[arm] / "skills/csv-tools/SKILL.md").read_text() for arm in ("with", "sham"))  # type: ignore[index]
+    real, sham = ((made.arms[arm] / "skills/csv-tools/SKILL.md").read_text() for arm in ("with", "sham"))
     head, _, body = sham.rpartition("---\n")
     assert real.startswith(head + "---\n")
     assert (len(sham), "header" in body) == (len(real), False)
@@ -107,7 +107,7 @@ def test_the_arm_old_is_the_agent_skill_of_a_revision(tmp_path: Path) -> None:
     same = arms(source, tmp_path / "root", ("with", "old"), old="HEAD")
     (source / "SKILL.md").write_text(TEXT.replace("first", "last"))
     made = arms(source, tmp_path / "root", ("with", "old"), old="HEAD")
-    texts = [(made.arms[arm] / "skills/csv-tools/SKILL.md").read_text() for arm in ("with", "old")]  # type: ignore[index]
+    texts = [(made.arms[arm] / "skills/csv-tools/SKILL.md").read_text() for arm in ("with", "old")]
     assert ["last" in text for text in texts] == [True, False]
     assert ["same in both revisions" in remark for remark in same.remarks] == [True]
     assert made.remarks == []
