@@ -23,6 +23,7 @@ _PACKAGE = "eval_skills.adapters.package.adapter:PackageAdapter"
 
 # Named, not imported: an adapter's libraries are loaded when a skill needs them.
 _ADAPTERS: dict[str, str | type[Adapter]] = {
+    "agent": "eval_skills.adapters.agent.adapter:AgentAdapter",
     "custom": "eval_skills.adapters.python.adapter:CustomAdapter",
     "http": "eval_skills.adapters.http.adapter:HttpAdapter",
     "mcp": "eval_skills.adapters.mcp.adapter:McpAdapter",

@@ -23,10 +23,10 @@ _PASSWORD = re.compile(r"://([^/\s?#@]*):([^/\s?#@]+)@")
 def secrets_of(skill: Skill) -> dict[str, str]:
     """The secrets that calling `skill` uses, each by the name of what holds it; for redaction.
 
-    The variable of `authTokenEnvKey` is one, and so are those that `headers` and `query` refer to. Those of `passEnv` and `env`,
-    the headers and the parameters of the address are where their names say so (``…_TOKEN``), a class's arguments in `init` where
-    theirs end in such a word. The password in an address (``https://user:password@host``) is one, also in a variable, and so is
-    the form in which it is sent.
+    The variables of `authTokenEnvKey` and `apiKeyEnv` are, and so are those that `headers` and `query` refer to. Those of
+    `passEnv` and `env`, the headers and the parameters of the address are where their names say so (``…_TOKEN``), a class's
+    arguments in `init` where theirs end in such a word. The password in an address (``https://user:password@host``) is one, also
+    in a variable, and so is the form in which it is sent.
     """
     config = skill.adapter_config
     found = {name: variable_value(name) for name in _named(config)}
@@ -47,7 +47,7 @@ def secrets_of(skill: Skill) -> dict[str, str]:
 
 
 def _named(config: Mapping[str, Any]) -> Iterator[str]:
-    yield from _texts(config, "authTokenEnvKey", "auth_token_env_key")
+    yield from _texts(config, "authTokenEnvKey", "auth_token_env_key", "apiKeyEnv", "api_key_env")
     yield from (name for name in _listed(config, "passEnv", "pass_env") if _SECRET_NAME.search(name))
     for value in (*_mapping(config, "headers").values(), *_mapping(config, "query").values()):
         yield from referenced(value)

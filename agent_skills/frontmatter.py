@@ -277,14 +277,13 @@ class _Reader:
         """
         import yaml
 
+        if refused := yaml.reader.Reader.NON_PRINTABLE.search(self._text):
+            message = f"the frontmatter holds a character that YAML refuses: U+{ord(refused[0]):04X}"
+            raise _Refused(Problem("frontmatter-yaml", message, "remove the character", self._at(refused.start())))
         try:
             return self._document(yaml.parse(self._text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
         except yaml.MarkedYAMLError as error:
             raise _Refused(self._invalid(error)) from None
-        except yaml.reader.ReaderError as error:
-            where = self._at(error.position if isinstance(error.position, int) else 0)
-            message = f"the frontmatter holds a character that YAML refuses: {error.reason}"
-            raise _Refused(Problem("frontmatter-yaml", message, "remove the character", where)) from None
         except (yaml.YAMLError, ValueError) as error:
             message = f"the frontmatter is not valid YAML: {' '.join(str(error).split())[:200]}"
             raise _Refused(Problem("frontmatter-yaml", message, "write key: value, one a line", self._at(0))) from None
@@ -340,6 +339,8 @@ class _Reader:
             if not isinstance(key, Scalar):
                 message = "a key of the frontmatter is a list or a map"
                 raise _Refused(Problem("frontmatter-yaml", message, "make the key a word", key.place))
+            if depth == 0 and key.text == "description" and isinstance(value, Scalar) and not value.is_quoted:
+                self._note_comment(value)
             if key.text in fields:
                 first = fields[key.text].place.line
                 message = f"key {key.text[:60]!r} is given twice; line {first} gives it first"
@@ -347,6 +348,16 @@ class _Reader:
             else:
                 fields[key.text] = Field(key.text, value, key.place)
         return Fields(fields, place)
+
+    def _note_comment(self, value: Scalar) -> None:
+        """A description that ends at a sign for comments, which its author may not have meant as one."""
+        lines = self._text.split("\n")
+        last = next((line for line in lines[value.place.line - self._lines_before - 1 :] if "#" in line), "")
+        end = value.text.rsplit("\n", 1)[-1].split(" ")[-1]
+        if end and re.search(rf"{re.escape(end)}[ \t]+#", last):
+            message = "the description ends where ' #' begins a comment"
+            fix = "put the description in quotes, or move the comment to a line of its own"
+            self.problems.append(Problem("frontmatter-comment", message, fix, value.place))
 
     def _alias(self, event: yaml.AliasEvent, place: Place) -> Value:
         found = self._anchors.get(event.anchor or "")

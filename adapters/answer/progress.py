@@ -55,6 +55,9 @@ class Progress:
             messages=_joined([part.messages for part in parts]),
             usage=_sum([part.usage for part in parts if part.usage is not None]),
             cost_usd=sum(costs) if costs else None,
+            files=next((part.files for part in reversed(parts) if part.files is not None), None),
+            skills_loaded=_joined([part.skills_loaded for part in parts]),
+            steps=next((part.steps for part in reversed(parts) if part.steps is not None), None),
         )
 
 
@@ -71,7 +74,7 @@ def with_progress(said: SkillResponse, reported: SkillResponse | None) -> SkillR
         named = {normalise_tool_name(call.name) for call in calls or ()}
         calls = [*(calls or ()), *(call for call in reported.tool_calls if normalise_tool_name(call.name) not in named)]
     update: dict[str, Any] = {"tool_calls": calls}
-    for part in ("messages", "usage", "cost_usd"):
+    for part in ("messages", "usage", "cost_usd", "files", "skills_loaded", "steps"):
         if getattr(said, part) is None:
             update[part] = getattr(reported, part)
     return said.model_copy(update=update)

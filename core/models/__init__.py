@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         TaskResult,
         TokenCost,
     )
-    from eval_skills.core.models.response import Simulation, SkillResponse, ToolCall, TurnResponse, Usage
+    from eval_skills.core.models.response import Simulation, SkillResponse, ToolCall, TurnResponse, Usage, WorkspaceFile
     from eval_skills.core.models.result import Attempt, ItemResult, Reason, Status, TurnResult, Verdict
     from eval_skills.core.models.simulated_user import SimulatedUser
     from eval_skills.core.models.skill import ADAPTER_TYPES, AdapterType, Skill
@@ -80,6 +80,7 @@ __all__ = [
     "Usage",
     "Verdict",
     "Weights",
+    "WorkspaceFile",
 ]
 
 _MODULES = {
@@ -89,7 +90,7 @@ _MODULES = {
     "expectation": "Checks Expected ExpectedOutput ExpectedText HallucinationCheck Thresholds Weights",
     "report": "ConfidenceInterval DimensionSummary Latency Ranking SkillCompletionReport "
     "StatusCounts Summary TagSummary TaskResult TokenCost",
-    "response": "Simulation SkillResponse ToolCall TurnResponse Usage",
+    "response": "Simulation SkillResponse ToolCall TurnResponse Usage WorkspaceFile",
     "result": "Attempt ItemResult Reason Status TurnResult Verdict",
     "simulated_user": "SimulatedUser",
     "skill": "ADAPTER_TYPES AdapterType Skill",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any, Literal, Self, TypeVar
@@ -66,6 +67,29 @@ class Usage(Model):
     completion_tokens: int | None = Field(default=None, ge=0, le=MAX_TOKENS)
 
 
+class WorkspaceFile(Model):
+    """One file that an agent added, changed or deleted in its workspace; `path` is relative to that, with ``/`` between parts.
+
+    `size` (bytes) and `sha256` are those of the file as the agent left it: None where it was deleted; the `sha256` also where
+    it was too long to be read. `content` is all of it, as text, or as base64 where it is not UTF-8; None where the file was
+    deleted, or its content was left out for its size.
+    """
+
+    path: str
+    change: Literal["added", "changed", "deleted"]
+    size: int | None = Field(default=None, ge=0)
+    sha256: str | None = None
+    content: str | None = None
+    encoding: Literal["utf-8", "base64"] = "utf-8"
+
+    @property
+    def data(self) -> bytes | None:
+        """The content as it was in the file; None where it is not kept."""
+        if self.content is None:
+            return None
+        return b64decode(self.content) if self.encoding == "base64" else self.content.encode()
+
+
 Stopped = Literal["done", "max_turns"]
 """Why a simulated user said no more: it was done, or had written as many messages as it may."""
 
@@ -93,6 +117,10 @@ class SkillResponse(Model):
     is binary stands there with its size and SHA-256. `finish_reason` is why a model stopped, in the words of its API (``stop``,
     ``max_tokens`` …). `duplicate_keys` are the keys that an object of its JSON gave twice: the last value of each was read.
     `turns` are the answers of a conversation, in order; the rest is what all of them come to (`of_turns`).
+
+    Three are about agents, None where unknown: `files` is what an agent changed in its workspace, by path; `skills_loaded` names
+    the Agent Skills whose ``SKILL.md`` it loaded, in the order in which it first did, each once; `steps` counts the turns of its
+    model.
     """
 
     output: Any = None
@@ -109,6 +137,9 @@ class SkillResponse(Model):
     metadata: dict[str, Any] = Field(default_factory=dict)
     duplicate_keys: list[str] = Field(default_factory=list)
     turns: list[TurnResponse] | None = None
+    files: list[WorkspaceFile] | None = None
+    skills_loaded: list[str] | None = None
+    steps: int | None = Field(default=None, ge=0)
 
     _simulation: Simulation | None = PrivateAttr(default=None)  # ours, and nothing that a skill or a record could say
 
@@ -148,6 +179,9 @@ class SkillResponse(Model):
             metadata=turns[-1].metadata if turns else {},
             duplicate_keys=list(dict.fromkeys(key for turn in turns for key in turn.duplicate_keys)),
             turns=list(turns),
+            files=next((turn.files for turn in reversed(turns) if turn.files is not None), None),
+            skills_loaded=_each_once(_joined([turn.skills_loaded for turn in turns], whole=ended)),
+            steps=_sum([turn.steps for turn in turns], whole=ended),
         )
 
 
@@ -167,6 +201,10 @@ def _joined(lists: Sequence[list[Any] | None], *, whole: bool) -> list[Any] | No
     """None, too, where nothing is in the lists that are known, and others are not: that there was nothing is not known."""
     known = [part for each in lists if each is not None for part in each]
     return known if None not in lists or (known and not whole) else None
+
+
+def _each_once(names: list[str] | None) -> list[str] | None:
+    return None if names is None else list(dict.fromkeys(names))
 
 
 Number = TypeVar("Number", int, float)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from eval_skills.core.models.base import Model, Rate
-from eval_skills.core.models.response import Simulation, Stopped, ToolCall, TurnResponse, Usage
+from eval_skills.core.models.response import Simulation, Stopped, ToolCall, TurnResponse, Usage, WorkspaceFile
 
 Status = Literal["pass", "fail", "error", "timeout"]
 
@@ -155,8 +155,9 @@ class ItemResult(Model):
     `time_to_first_token_ms` is known of answers that were streamed, `judge_agreement` of those that a panel judged.
     `earlier_calls` names the tools that the attempts before the last one called, None where that is unknown.
     `origin` is `run`, or what wrote the row later (`rescore`, `replay` …). `forbidden_unknown` is that of the verdict; it is
-    known of items without an answer, too. `content` and `finish_reason` are those of the answer (`SkillResponse`). `turns` are
-    those of a conversation, as far as it came; the rest is about all of them together, with the last output. `user_requests`,
+    known of items without an answer, too. `content`, `finish_reason`, `files`, `skills_loaded` and `steps` are those of the
+    answer (`SkillResponse`), the last three also where an agent ended without one. `turns` are those of a conversation, as far as
+    it came; the rest is about all of them together, with the last output. `user_requests`,
     `user_tokens` and `user_cost_usd` are what a model that played the user was paid in all attempts, and `user_stopped` is why it
     said no more in the last one.
     """
@@ -209,6 +210,9 @@ class ItemResult(Model):
     user_tokens: int | None = None
     user_cost_usd: float | None = None
     user_stopped: Stopped | None = None
+    files: list[WorkspaceFile] | None = None
+    skills_loaded: list[str] | None = None
+    steps: int | None = Field(default=None, ge=0)
 
     @property
     def skill_key(self) -> str:

@@ -9,7 +9,7 @@ from pydantic import Field, PrivateAttr
 
 from eval_skills.core.models.base import Identifier, Model, SemVer, Text
 
-AdapterType = Literal["http", "subprocess", "mcp", "langchain", "custom"]
+AdapterType = Literal["http", "subprocess", "mcp", "langchain", "custom", "agent"]
 ADAPTER_TYPES: tuple[str, ...] = get_args(AdapterType)
 
 

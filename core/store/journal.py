@@ -34,7 +34,9 @@ MAX_DEPTH = 100
 
 _READER_DEPTH = 190
 _MAX_DIGITS = 4000
-_FOREIGN_FIELDS = ("reasons", "error_message", "output", "messages", "tool_calls", "content", "finish_reason", "input")
+_FOREIGN_FIELDS = (
+    "reasons", "error_message", "output", "messages", "tool_calls", "content", "finish_reason", "input", "files", "skills_loaded",
+)  # fmt: skip
 
 
 def line_of(result: ItemResult, redaction: Redaction) -> bytes:

@@ -40,9 +40,10 @@ _PLAIN = tuple(
     name
     for name in ITEM_SCHEMA.names
     if name in ItemResult.model_fields
-    and name not in {"started_at", "reasons", "attempts", "output", "messages", "content", "tool_calls", "dimensions", "turns"}
+    and name
+    not in {"started_at", "reasons", "attempts", "output", "messages", "content", "tool_calls", "dimensions", "turns", "files"}
 )
-_COUNTS = ("prompt_tokens", "completion_tokens", "judge_tokens", "judge_requests", "user_requests", "user_tokens")
+_COUNTS = ("prompt_tokens", "completion_tokens", "judge_tokens", "judge_requests", "user_requests", "user_tokens", "steps")
 _INT64_MAX = 2**63 - 1
 _COUNT_COLUMNS = {"passed": "passed_items", "fail": "failed_items", "error": "error_items", "timeout": "timeout_items"}
 _BOUNDS = ("lower", "upper", "method")
@@ -67,6 +68,7 @@ def row_of(result: ItemResult) -> dict[str, Any]:
     row["attempts"] = [_attempt_row(attempt) for attempt in result.attempts]
     row |= {"messages": _json_or_none(result.messages), "content": _json_or_none(result.content)}
     row["tool_calls"] = _call_rows(result.tool_calls)
+    row["files"] = _json_or_none(None if result.files is None else [file.to_json() for file in result.files])
     row["turns"] = None if result.turns is None else [_turn_row(turn) for turn in result.turns]
     row["output_truncated"] |= any(turn["output_truncated"] for turn in row["turns"] or ())
     return row
@@ -244,6 +246,7 @@ def _result_of(row: dict[str, Any]) -> ItemResult:
     fields["attempts"] = [Attempt(**attempt) for attempt in row["attempts"] or []]
     if (turns := row.get("turns")) is not None:
         fields["turns"] = [turn_of(turn) for turn in turns]
+    fields["files"] = _value_of(row.get("files"))
     return ItemResult.model_validate(fields)
 
 

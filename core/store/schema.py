@@ -15,7 +15,7 @@ from eval_skills.core.models.report import DIMENSIONS
 if TYPE_CHECKING:
     from eval_skills.core.store.layout import TableName
 
-SCHEMA_VERSION = "8"
+SCHEMA_VERSION = "9"
 VERSION_KEY = b"eval_skills.schema_version"
 ESTIMATES = ("accuracy", "kappa", "weighted_kappa", "spearman", "sensitivity", "specificity")
 """The figures of a calibration that have an interval."""
@@ -102,16 +102,19 @@ ITEM_SCHEMA = _schema(
     (pa.list_(TURN), "turns"),
     (_COUNT, "user_requests user_tokens"),
     (_FLOAT, "user_cost_usd"),
-    (_TEXT, "user_stopped"),
+    (_TEXT, "user_stopped files"),
+    (pa.list_(_TEXT), "skills_loaded"),
+    (_COUNT, "steps"),
 )
-"""One row per item. Rates in [0, 1], times in ms, moments in UTC; `output`, `messages` and `content` are JSON text,
+"""One row per item. Rates in [0, 1], times in ms, moments in UTC; `output`, `messages`, `content` and `files` are JSON text,
 null where absent.
 
 The dimensions that have a column of their own stand in `dimensions` too; null is not configured, or not scored.
 `judge_agreement`, in [0, 1], is the share of a panel's members that decided as the panel did; null where no panel judged.
 `turns` are those of a conversation, null for any other item; `output_truncated` says of these, too, that an output was cut.
 `user_requests`, `user_tokens` and `user_cost_usd` are what a model that played the user was paid, apart from the skill and from
-judging; `user_stopped` is ``done`` or ``max_turns``. All four are null where no model played a user.
+judging; `user_stopped` is ``done`` or ``max_turns``. All four are null where no model played a user. `files` is a list of
+`WorkspaceFile`; it, `skills_loaded` and `steps` are null for what is no agent, and where they are unknown.
 """
 
 TURN_SCHEMA = _schema(

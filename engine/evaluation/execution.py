@@ -211,6 +211,9 @@ def _delivered(response: SkillResponse) -> dict[str, Any]:
         "prompt_tokens": usage.prompt_tokens if usage else None,
         "completion_tokens": usage.completion_tokens if usage else None,
         "cost_usd": response.cost_usd,
+        "files": response.files,
+        "skills_loaded": response.skills_loaded,
+        "steps": response.steps,
     }
 
 

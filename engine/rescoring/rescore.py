@@ -140,6 +140,9 @@ def _response(result: ItemResult) -> SkillResponse:
         latency_ms=result.latency_ms,
         attempts=max(1, len(result.attempts)),
         turns=None if result.turns is None else [turn.answer for turn in result.turns],
+        files=result.files,
+        skills_loaded=result.skills_loaded,
+        steps=result.steps,
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eval_skills.core.models import Attempt, ItemResult, Model, Reason, ToolCall
+from eval_skills.core.models import Attempt, ItemResult, Model, Reason, ToolCall, WorkspaceFile
 from eval_skills.core.store.rows import MAX_OUTPUT_BYTES, capped_json, results_of, row_of, table_of
 from eval_skills.core.store.schema import ITEM_SCHEMA
 
@@ -67,6 +67,9 @@ RESULTS = made(
     | st.lists(made(ToolCall, name=TEXT, arguments=JSON, id=st.none() | TEXT, result=JSON, error=st.none() | TEXT), max_size=2),
     prompt_tokens=COUNT,
     cost_usd=AMOUNT,
+    files=st.none() | st.lists(made(WorkspaceFile, path=TEXT, change=st.just("added"), content=st.none() | TEXT), max_size=2),
+    skills_loaded=st.none() | st.lists(TEXT, max_size=2),
+    steps=COUNT,
     origin=TEXT,
 )
 

@@ -1,0 +1,190 @@
+"""An agent that is a program: started for one item, read line by line, and ended with everything that it started."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from eval_skills.adapters.agent.config import AgentConfig, folder_of
+from eval_skills.adapters.agent.limits import Enough
+from eval_skills.adapters.agent.runtimes.base import AgentRuntime, Command
+from eval_skills.adapters.agent.transcript import Transcript
+from eval_skills.adapters.agent.workspace import Workspace
+from eval_skills.adapters.answer.progress import CALLED_NOTHING
+from eval_skills.adapters.call import shield_cleanup
+from eval_skills.adapters.process import guard
+from eval_skills.adapters.process.child import Child
+from eval_skills.adapters.process.launch import PYTHON_MARK, Launch, spawn
+from eval_skills.adapters.process.streams import LineSplitter, LongLine, OutputTail, last_lines
+from eval_skills.adapters.sandbox.bubblewrap import PRIVATE_TMP, sandboxed
+from eval_skills.adapters.sandbox.limits import limited
+from eval_skills.core.errors import ContractError, InfraError, SkillCrashed, SkillError, SkillUnavailable
+from eval_skills.core.models import Skill
+from eval_skills.core.text import one_line
+
+LANG = "C.UTF-8"
+"""What agents are told where we are told nothing."""
+
+VERSION_S = 60.0
+"""How long an agent may take to say its version; only ends a hang."""
+
+_LINE_BYTES = 4 * 1024 * 1024
+_READ_FROM = 'exec "$@" < "$0"'
+
+
+def program_of(runtime: AgentRuntime, skill: Skill, config: AgentConfig) -> tuple[str, ...]:
+    """How the agent's program is started: its path on PATH, or the words of `adapterConfig.command`, of which those that name a
+    file of the skill's folder become its path, for the agent works elsewhere.
+
+    Raises:
+        InfraError: there is no such program; the message says how to get it.
+    """
+    if config.command is None:
+        if (found := shutil.which(runtime.program)) is None:
+            message = f"there is no program {runtime.program!r} on PATH; {runtime.install}, or name it in adapterConfig.command"
+            raise InfraError(message, known=CALLED_NOTHING)
+        return (found,)
+    first, *others = shlex.split(config.command)
+    folder = folder_of(skill)
+    program = sys.executable if first == PYTHON_MARK else shutil.which(str(folder / first) if "/" in first else first)
+    if program is None:
+        raise InfraError(f"there is no program {first!r}; adapterConfig.command names it", known=CALLED_NOTHING)
+    return (os.path.abspath(program), *(str(folder / word) if os.path.isfile(folder / word) else word for word in others))
+
+
+def environment(workspace: Workspace, extra: Mapping[str, str], config: AgentConfig) -> dict[str, str]:
+    """PATH, HOME, LANG and TMPDIR, what the configuration adds, and `extra`: all that an agent, or its commands, can see."""
+    ours = {"PATH": os.environ.get("PATH", os.defpath), "LANG": os.environ.get("LANG", LANG)}
+    own = {"HOME": str(workspace.home), "TMPDIR": str(workspace.tmp)}
+    passed = {name: os.environ[name] for name in config.pass_env if name in os.environ}
+    return {**ours, **own, **passed, **config.env, **extra}
+
+
+def launch_of_agent(command: Command, workspace: Workspace, skill: Skill, config: AgentConfig) -> Launch:
+    """How the agent is started: in its workspace, under a guard that ends what it leaves behind, and in its sandbox."""
+    env = environment(workspace, command.env, config)
+    view: Mapping[Path, bool] = {}
+    argv = command.argv
+    if config.sandbox.type != "none":
+        env |= {"TMPDIR": PRIVATE_TMP}
+        own = folder_of(skill)
+        words = [Path(word) for word in argv[1:] if word.startswith("/") and os.path.isfile(word)]
+        confined = sandboxed(
+            argv,
+            folder=workspace.folder,
+            env=env,
+            network=config.network,
+            hidden=map(Path, config.hidden_paths),
+            show=[*words, *(own / Path(text).expanduser() for text in config.sandbox.show)],
+            writable=[workspace.folder, workspace.home, *(own / Path(text).expanduser() for text in config.sandbox.writable)],
+            processes=config.sandbox_processes,
+            folder_mb=config.sandbox_mb,
+        )
+        argv, view = confined.argv, confined.view
+    argv = limited(argv, config.limits)
+    if command.stdin:
+        prompt = workspace.root / "stdin"
+        prompt.write_text(command.stdin, encoding="utf-8", errors="replace")
+        argv = ("/bin/sh", "-c", _READ_FROM, str(prompt), *argv)
+    return Launch(
+        argv=guard.guarded(argv), cwd=workspace.folder, env=env, limits=config.limits, program=command.argv[0], view=view
+    )
+
+
+class Program:
+    """One run of an agent's program, whose lines are noted in a transcript as they come."""
+
+    def __init__(self, runtime: AgentRuntime, launch: Launch, transcript: Transcript, enough: Enough) -> None:
+        self._runtime, self._launch, self._transcript, self._enough = runtime, launch, transcript, enough
+        self._lines, self._log = LineSplitter(_LINE_BYTES), OutputTail()
+        self._child: Child | None = None
+        self._reached: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    async def run(self) -> None:
+        """Run it to its end, or until there is enough of it; then, and when cancelled, it is ended with all that it started.
+
+        Raises:
+            ItemError: it could not be started, failed, said nothing, or has reached a limit.
+        """
+        self._child = await spawn(self._launch, self._on_stdout)
+        try:
+            await asyncio.wait([self._child.ended, self._reached], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            await shield_cleanup(self._child.stop())
+            self._on_line(self._lines.flush())
+        if (problem := self._enough.problem) is not None:
+            raise problem
+        if not self._enough.reached:
+            self._refuse_failure(self._child)
+
+    def logs(self) -> str:
+        """What it printed beside its events."""
+        errors = self._child.stderr.text() if self._child is not None else ""
+        return "\n".join(text.rstrip("\n") for text in (self._log.text(), errors) if text.strip())
+
+    def _on_stdout(self, data: bytes) -> None:
+        for line in self._lines.feed_skipping(data):
+            if self._reached.done():
+                return
+            self._on_line(line)
+
+    def _on_line(self, line: bytes | LongLine) -> None:
+        if isinstance(line, LongLine):
+            self._log.add(line.first + b" [...] " + line.last + b"\n")
+            return
+        if not line.strip():
+            return
+        if not self._read(line.decode("utf-8", "replace")):
+            self._log.add(line + b"\n")
+        if self._enough.check(self._transcript) and not self._reached.done():
+            self._reached.set_result(None)
+            if self._child is not None:
+                self._child.mute()
+
+    def _read(self, line: str) -> bool:
+        try:
+            return self._runtime.read(line, self._transcript) is not False
+        except Exception:  # noqa: BLE001 - a line that an agent's newer version prints otherwise is a line of its log
+            return False
+
+    def _refuse_failure(self, child: Child) -> None:
+        code, transcript = child.exited.result(), self._transcript
+        said = last_lines(self.logs())
+        said = self._launch.hidden_cause(f"; its last lines: {said}") if said else ""
+        if transcript.error:
+            kind = SkillUnavailable if transcript.transient else SkillError
+            raise kind(f"the agent failed: {one_line(transcript.error)}")
+        if child.was_not_found:
+            why = self._launch.why_not_started()
+            raise InfraError(f"the agent could not be started ({child.how_it_ended()}){why and ': ' + why}{said}")
+        if code:
+            raise SkillCrashed(f"the agent ended without an answer ({child.how_it_ended()}){said}")
+        if transcript.output is None:
+            raise ContractError(f"the agent ended without an answer ({child.how_it_ended()}){said}")
+
+
+async def version_of(runtime: AgentRuntime, program: tuple[str, ...]) -> str | None:
+    """What the agent says its version is, on one line; None where it says nothing."""
+    if not (words := runtime.version(program)):
+        return None
+    workspace = Workspace.make()
+    output = OutputTail(4_000)
+    try:
+        env = environment(workspace, {}, AgentConfig())
+        launch = Launch(argv=guard.guarded(words), cwd=workspace.folder, env=env, program=words[0])
+        child = await spawn(launch, output.add)
+        try:
+            await asyncio.wait([child.ended], timeout=VERSION_S)
+        finally:
+            await shield_cleanup(child.stop())
+    except (InfraError, OSError):
+        return None
+    finally:
+        workspace.remove()
+    lines = [line for line in output.text().splitlines() if line.strip()]
+    return one_line(lines[-1], 100) if lines else None

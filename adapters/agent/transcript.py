@@ -1,0 +1,199 @@
+"""What an agent did in one item, as its runtime tells it while it works."""
+
+from __future__ import annotations
+
+import json
+import posixpath
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from eval_skills.adapters.agent.loads import loads_in
+from eval_skills.core.models import SkillResponse, ToolCall, Usage, WorkspaceFile
+from eval_skills.core.models.response import MAX_COST_USD, MAX_TOKENS
+
+MAX_TEXT_CHARS = 100_000
+"""How much of one text (a message, an argument, the result of a tool) is kept."""
+
+SKILL_LOADED = "skill_loaded"
+"""The `finish_reason` of an agent that was ended because it had loaded a skill."""
+
+
+@dataclass(slots=True)
+class _Call:
+    id: str
+    name: str
+    arguments: Any
+    result: Any = None
+    error: str | None = None
+
+
+class Transcript:
+    """Messages, tool calls, tokens and loads, in the order in which they came; `response` is all of them as an answer.
+
+    `installed` are the names of the Agent Skills that the agent has, and `workspace` is the folder in which relative paths start.
+    Until something other than the answer is noted, what was called and loaded is unknown: an agent may tell nothing. `observed`
+    says that everything will be told, and so that nothing was called yet. Texts over `MAX_TEXT_CHARS` are cut. `size` is about
+    how many characters are kept.
+    """
+
+    def __init__(self, installed: Iterable[str] = (), workspace: str = "") -> None:
+        self.installed, self.workspace = frozenset(installed), posixpath.normpath(workspace) if workspace else ""
+        self.steps, self.size = 0, 0
+        self.error, self.transient = "", False
+        self.files: list[WorkspaceFile] | None = None
+        self.finish_reason: str | None = None
+        self.metadata: dict[str, Any] = {}
+        self._messages: list[dict[str, Any]] = []
+        self._calls: dict[str, _Call] = {}
+        self._loaded: dict[str, None] = {}
+        self._answer: str | None = None
+        self._prompt_tokens: int | None = None
+        self._completion_tokens: int | None = None
+        self._cost_usd: float | None = None
+        self._observed = self._counts_steps = False
+
+    def observed(self) -> None:
+        """From here on everything is told that the agent does."""
+        self._observed = True
+
+    def message(self, role: str, text: str) -> None:
+        """Something that was said; the last of the ``assistant`` is the answer, where no other is given."""
+        self.observed()
+        self._messages.append({"role": role, "content": self._kept(text)})
+
+    def tool_call(self, id: str | None, name: str, arguments: Any) -> str:  # noqa: A002 - the word of every protocol
+        """A call of a tool, before or after its end; an `id` that was noted before only completes its arguments. The id."""
+        self.observed()
+        self._note_loads(name, arguments)
+        if id is not None and (known := self._calls.get(id)) is not None:
+            if not known.arguments:
+                known.arguments = self._kept(arguments)
+            return id
+        call = _Call(id or f"call-{len(self._calls) + 1}", name, self._kept(arguments))
+        self._calls[call.id] = call
+        self._message_of_calls().append(call)
+        return call.id
+
+    def tool_result(self, id: str | None, result: Any, error: str | None = None) -> None:  # noqa: A002
+        """What a call led to; without an `id`, the last one. Of a call that was not noted nothing is kept."""
+        self.observed()
+        call = self._calls.get(id) if id is not None else next(reversed(self._calls.values()), None)
+        if call is None:
+            return
+        call.result, call.error = self._kept(result), None if error is None else str(self._kept(error))
+        said = call.error if call.error is not None else call.result
+        content = said if isinstance(said, str) else json.dumps(said)
+        self._messages.append({"role": "tool", "tool_call_id": call.id, "content": content})
+
+    def usage(self, prompt: int | None, completion: int | None) -> None:
+        """Tokens to add; None is unknown."""
+        self.observed()
+        self._prompt_tokens = _sum(self._prompt_tokens, prompt, MAX_TOKENS)
+        self._completion_tokens = _sum(self._completion_tokens, completion, MAX_TOKENS)
+
+    def cost(self, usd: float | None) -> None:
+        """USD to add; None is unknown."""
+        self._cost_usd = _sum(self._cost_usd, usd, MAX_COST_USD)
+
+    def step(self) -> None:
+        """A turn of the agent's model."""
+        self.observed()
+        self._counts_steps = True
+        self.steps += 1
+
+    def answer(self, text: str) -> None:
+        """The final answer; the last one counts."""
+        self._answer = self._kept(text)
+
+    def loaded(self, skill_name: str) -> None:
+        """An Agent Skill was loaded; a name that is not installed is left out."""
+        self.observed()
+        if skill_name in self.installed:
+            self._loaded.setdefault(skill_name)
+
+    def failed(self, text: str, *, transient: bool = False) -> None:
+        """The agent said that it failed; the first time counts. `transient`: another attempt may succeed."""
+        if not self.error:
+            self.error, self.transient = text or "the agent failed without a word", transient
+
+    @property
+    def cost_usd(self) -> float | None:
+        """What was spent so far; None where that is unknown."""
+        return self._cost_usd
+
+    @property
+    def skills_loaded(self) -> list[str]:
+        """The Agent Skills that were loaded so far."""
+        return list(self._loaded)
+
+    @property
+    def output(self) -> str | None:
+        """The answer so far; None where there is none."""
+        if self._answer is not None:
+            return self._answer
+        said = (message["content"] for message in reversed(self._messages) if message["role"] == "assistant")
+        return next((text for text in said if text), None)
+
+    def response(self) -> SkillResponse:
+        """All of it, also before the end."""
+        calls = [
+            ToolCall(name=c.name, arguments=c.arguments, id=c.id, result=c.result, error=c.error) for c in self._calls.values()
+        ]
+        return SkillResponse(
+            output=self.output,
+            messages=[_written(message) for message in self._messages] or None,
+            tool_calls=calls if self._observed else None,
+            usage=Usage(prompt_tokens=self._prompt_tokens, completion_tokens=self._completion_tokens),
+            cost_usd=self._cost_usd,
+            skills_loaded=list(self._loaded) if self._observed else None,
+            steps=self.steps if self._counts_steps else None,
+            files=self.files,
+            finish_reason=self.finish_reason,
+            metadata=dict(self.metadata),
+        )
+
+    def _note_loads(self, name: str, arguments: Any) -> None:
+        for skill in loads_in(name, arguments, self.installed, self.workspace):
+            self.loaded(skill)
+
+    def _message_of_calls(self) -> list[_Call]:
+        """The calls of the message that the assistant said last, which are one message with its text."""
+        last = self._messages[-1] if self._messages else None
+        if last is None or last["role"] != "assistant":
+            last = {"role": "assistant", "content": None}
+            self._messages.append(last)
+        calls: list[_Call] = last.setdefault("tool_calls", [])
+        return calls
+
+    def _kept(self, value: Any) -> Any:
+        if isinstance(value, str):
+            left_out = len(value) - MAX_TEXT_CHARS
+            kept = value if left_out <= 0 else f"{value[:MAX_TEXT_CHARS]}… [{left_out:,} more characters left out]"
+            self.size += len(kept)
+            return kept.encode("utf-8", "replace").decode()
+        if isinstance(value, dict):
+            return {str(self._kept(str(key))): self._kept(each) for key, each in value.items()}
+        if isinstance(value, list | tuple):
+            return [self._kept(each) for each in value]
+        self.size += 8
+        return value
+
+
+def _sum(known: Any, more: Any, most: Any) -> Any:
+    if more is None:
+        return known
+    return min((known or 0) + more, most)
+
+
+def _written(message: dict[str, Any]) -> dict[str, Any]:
+    if "tool_calls" not in message:
+        return message
+    return message | {"tool_calls": [_written_call(call) for call in message["tool_calls"]]}
+
+
+def _written_call(call: _Call) -> dict[str, Any]:
+    arguments = (
+        call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments if call.arguments is not None else {})
+    )
+    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}}
