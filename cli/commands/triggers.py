@@ -10,15 +10,20 @@ from cyclopts import Parameter
 from eval_skills.cli.agent import AgentOptions
 from eval_skills.cli.configuration import Mark, Own
 from eval_skills.cli.context import current
-from eval_skills.cli.options import EVALUATED, RESULTS, ExperimentOptions, ProcessOptions, flags_of, option
+from eval_skills.cli.options import EVALUATED, RESULTS, ExperimentOptions, JudgeFlags, ProcessOptions, flags_of, option, whole
 from eval_skills.cli.requests import request_of, request_options
 from eval_skills.cli.running import GATE_FAILED, run_request, show_dry_run
-from eval_skills.core.errors import UsageError
+from eval_skills.core.errors import RunError, UsageError
+from eval_skills.core.skills import load_skill
 from eval_skills.core.text import plural
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from eval_skills.core.triggers import Triggers
     from eval_skills.engine.definition.request import EvaluateRequest
+    from eval_skills.engine.triggers.experiment import PreparedTriggers
+    from eval_skills.engine.triggers.optimizing import Measured
 
 
 def triggers_command(
@@ -40,9 +45,19 @@ def triggers_command(
     asked: AgentOptions = AgentOptions(),
     how: ExperimentOptions = ExperimentOptions(),
     held: ProcessOptions = ProcessOptions(),
+    judging: JudgeFlags = JudgeFlags(),
     format: Annotated[list[str] | None, option("format", RESULTS)] = None,  # noqa: A002 - the word that people use
     output_dir: Annotated[Path | None, option("output_dir", RESULTS)] = None,
     store: Annotated[str | None, option("store", RESULTS)] = None,
+    optimize: Annotated[
+        int | None,
+        Own("is what the call is about"),
+        Parameter(
+            group=EVALUATED,
+            converter=whole,
+            help="Let --judge-model rewrite the description up to N times (1 to 5), and keep it if better is proven",
+        ),
+    ] = None,
     exit_on_fail: Annotated[
         bool,
         Own("means something else here"),
@@ -64,17 +79,24 @@ def triggers_command(
 
     Example: eval-skills triggers ./csv-tools --neighbours ./pdf-tools ./xlsx-tools
 
+    With --optimize a model rewrites the description for 60 % of the queries. The best of its descriptions is compared with the
+    original on the others, and written into the SKILL.md only where it is proven to be better.
+
+    Example: eval-skills triggers ./csv-tools --optimize 3 --judge-model openai/a
+
     Example: eval-skills triggers --of-run latest
     """
     from eval_skills.engine.definition.request import EvaluateRequest
 
-    flags = flags_of(how, held, format=format, output_dir=output_dir, store=store)
+    flags = flags_of(how, held, judging, format=format, output_dir=output_dir, store=store)
     if of_run is not None:
         return _show_again(of_run, flags, gate=exit_on_fail)
     request = request_of(EvaluateRequest, request_options(flags, resuming=bool(how.resume)))
     if not how.resume:
         if skill_dir is None:
             raise UsageError("name the folder of an Agent Skill, or a run with --resume or --of-run")
+        if optimize is not None:
+            return _optimize(skill_dir, queries, neighbours or [], asked, request, optimize)
         request = _prepared(skill_dir, queries, neighbours or [], asked, request)
     if how.dry_run:
         show_dry_run(request, exit_on_fail=exit_on_fail)
@@ -92,6 +114,49 @@ def _prepared(
     asking = read_queries(queries_of(source, queries))
     prepared = prepare_triggers(source, neighbours, asking, agent, arms_folder(request.store))
     return as_evaluation(request, [prepared])
+
+
+def _optimize(
+    source: Path, queries: Path | None, neighbours: list[Path], asked: AgentOptions, request: EvaluateRequest, rounds: int
+) -> int:
+    """Rewrite, measure, compare, and keep what is proven to be better."""
+    from eval_skills.agent_skills.folder import read_agent_skill
+    from eval_skills.cli.output.triggers import show_optimized
+    from eval_skills.core.config.options import JudgeOptions
+    from eval_skills.engine.skill_effect.experiment import arms_folder
+    from eval_skills.engine.triggers.experiment import queries_of, read_queries
+    from eval_skills.engine.triggers.optimizing import MAX_ROUNDS, Setting, asking, halves, keep, optimize
+
+    if not 1 <= rounds <= MAX_ROUNDS:
+        raise UsageError(f"--optimize: give 1 to {MAX_ROUNDS} rounds; got {rounds}")
+    setting = Setting(
+        source,
+        neighbours,
+        asked.chosen(stopWhenSkillLoaded=True),
+        arms_folder(request.store),
+        halves(read_queries(queries_of(source, queries))),
+    )
+    judging = JudgeOptions(**{name: getattr(request, name) for name in JudgeOptions.model_fields})
+    with asking(read_agent_skill(source), judging) as ask:
+        found = optimize(setting, rounds, ask, lambda prepared: _measured(request, prepared))
+    kept = keep(source, found.best.description) if found.is_proven and found.best is not None else None
+    show_optimized(found, kept)
+    return 0
+
+
+def _measured(request: EvaluateRequest, prepared: Sequence[PreparedTriggers]) -> Measured:
+    from eval_skills.engine.triggers.experiment import as_evaluation, triggers_of_reports
+    from eval_skills.engine.triggers.optimizing import Measured
+
+    summary = run_request(as_evaluation(request.model_copy(update={"format": []}), prepared), "triggers").summary
+    if summary.is_partial:
+        raise RunError(f"run {summary.run_id} stopped early, so nothing can be compared")
+    by_id = {report.skill_id: report for report in summary.reports}
+    reports = [by_id[load_skill(each.folder).id] for each in prepared]
+    figures = [
+        triggers_of_reports(each.experiment, [report], summary.run_id) for each, report in zip(prepared, reports, strict=True)
+    ]
+    return Measured(summary.run_id, figures, reports)
 
 
 def _run(request: EvaluateRequest, *, gate: bool) -> int:

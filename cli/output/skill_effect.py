@@ -11,7 +11,7 @@ from rich.text import Text
 
 from eval_skills.cli.context import current, print_json
 from eval_skills.cli.output.run import NO_LIMIT
-from eval_skills.core.text import first_of
+from eval_skills.core.text import first_of, plural
 from eval_skills.reporting.escape import visible_line
 from eval_skills.reporting.skill_effect.figures import (
     ARM_COLUMNS,
@@ -19,7 +19,6 @@ from eval_skills.reporting.skill_effect.figures import (
     comparison_line,
     comparison_notes,
     spending,
-    task_cells,
     title,
     undiscerning_lines,
     worse_tasks,
@@ -59,7 +58,7 @@ def show_effect(effect: SkillEffect, files: Sequence[Path], failures: Sequence[s
     for path in files:
         session.say(f"report  {path}")
     session.say(f"store   {store}   run {effect.run_id}")
-    _show_gate(failures)
+    _show_gate(failures, effect)
 
 
 def _show_arms(effect: SkillEffect) -> None:
@@ -82,26 +81,31 @@ def _width(rows: Sequence[dict[str, str]], columns: Sequence[str]) -> int:
 
 
 def _show_worse(effect: SkillEffect) -> None:
-    arms = [each.arm for each in effect.arms]
-    for against, tasks in worse_tasks(effect):
-        current().say("")
-        current().say(f"tasks that got worse, with − {against}: {len(tasks)}", style="red")
-        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-        table.add_column("task", overflow="fold")
-        for arm in arms:
-            table.add_column(arm, justify="right", no_wrap=True)
-        for task in tasks[:TASKS_SHOWN]:
-            table.add_row(*(Text(visible_line(cell)) for cell in task_cells(task, arms)))
-        current().out(pipe_width=NO_LIMIT).print(table)
-        if len(tasks) > TASKS_SHOWN:
-            current().say(f"… and {len(tasks) - TASKS_SHOWN:,} more; the reports have them all")
+    tasks = worse_tasks(effect)
+    if not tasks:
+        return
+    current().say("")
+    current().say(f"{plural(len(tasks), 'task')} got worse with the Agent Skill", style="red")
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("task", overflow="fold")
+    for each in effect.arms:
+        table.add_column(each.arm, justify="right", no_wrap=True)
+    table.add_column("worse than", overflow="fold")
+    for task in tasks[:TASKS_SHOWN]:
+        table.add_row(*(Text(visible_line(cell)) for cell in (*task.cells, task.worse_than)))
+    current().out(pipe_width=NO_LIMIT).print(table)
+    if len(tasks) > TASKS_SHOWN:
+        current().say(f"… and {len(tasks) - TASKS_SHOWN:,} more; the reports have them all")
 
 
-def _show_gate(failures: Sequence[str] | None) -> None:
+def _show_gate(failures: Sequence[str] | None, effect: SkillEffect) -> None:
     for failure in failures or ():
         current().say(f"gate failed: {failure}", style="red")
     if failures == []:
-        current().say("gate passed", style="green")
+        proven = all(each.diff.verdict == "better" for each in effect.comparisons)
+        words = "proven to be better than" if proven else "not proven to be worse than"
+        arms = ", ".join(each.against for each in effect.comparisons)
+        current().say(f"gate passed: with the Agent Skill it is {words} {arms}", style="green")
 
 
 def _document(effect: SkillEffect, files: Sequence[Path], failures: Sequence[str] | None, store: str) -> dict[str, Any]:

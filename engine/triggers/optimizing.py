@@ -6,12 +6,14 @@ the one that did best there, and is then compared with the untouched original on
 
 from __future__ import annotations
 
+import asyncio
 import json
 import random
 import re
 import shutil
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,6 +22,7 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from eval_skills.agent_skills.folder import AgentSkill, read_agent_skill
+from eval_skills.core.config.options import JudgeOptions
 from eval_skills.core.diff.diff import diff_reports
 from eval_skills.core.diff.model import SkillDiff
 from eval_skills.core.errors import InputError
@@ -28,6 +31,7 @@ from eval_skills.core.store.files import write_whole
 from eval_skills.core.triggers import Query, Triggers
 from eval_skills.engine.skill_effect.arms import Agent
 from eval_skills.engine.triggers.experiment import PreparedTriggers, prepare_triggers
+from eval_skills.scorers.judging import Judges
 from eval_skills.scorers.judging.judge import Judge
 from eval_skills.scorers.judging.prompt import Material, Question
 from eval_skills.scorers.judging.reply import Reply
@@ -129,6 +133,22 @@ async def rewrite(judge: Judge, skill: AgentSkill, tried: Sequence[Candidate]) -
     )
     ruling = await judge.ask(question, vote=len(tried))
     return " ".join(ruling.reply.description.replace("<", "").replace(">", "").split())
+
+
+@contextmanager
+def asking(skill: AgentSkill, judging: JudgeOptions) -> Iterator[Callable[[Sequence[Candidate]], str]]:
+    """A function that lets the judging model of these options rewrite the description; it has an event loop of its own.
+
+    Raises:
+        ConfigError: no model is named, or its key is not set.
+    """
+    judges = Judges(judging)
+    judge = judges.judge()
+    with asyncio.Runner() as runner:
+        try:
+            yield lambda tried: runner.run(rewrite(judge, skill, tried))
+        finally:
+            runner.run(judges.close())
 
 
 def with_description(text: str, description: str) -> str:

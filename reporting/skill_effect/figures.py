@@ -90,10 +90,24 @@ def task_cells(task: TaskEffect, arms: list[Arm]) -> tuple[str, ...]:
     return (task.task_id, *(numbers.rate(task.rates.get(arm)) for arm in arms))
 
 
-def worse_tasks(effect: SkillEffect) -> list[tuple[Arm, list[TaskEffect]]]:
-    """By the arm that it is compared with, the tasks that lost; arms without any are left out."""
-    found = [(each.against, effect.worse(each.against)) for each in effect.comparisons]
-    return [(arm, tasks) for arm, tasks in found if tasks]
+@dataclass(frozen=True, slots=True)
+class WorseTask:
+    """A task that lost, its share of passed runs in each arm as text, and the arms that did better on it."""
+
+    cells: tuple[str, ...]
+    worse_than: str
+
+
+def worse_tasks(effect: SkillEffect) -> list[WorseTask]:
+    """The tasks that lost against any arm, the largest loss first."""
+    losses: dict[str, list[Arm]] = {}
+    for each in effect.comparisons:
+        for task in effect.worse(each.against):
+            losses.setdefault(task.task_id, []).append(each.against)
+    tasks = {task.task_id: task for task in effect.tasks}
+    arms = [each.arm for each in effect.arms]
+    order = sorted(losses, key=lambda name: (min(tasks[name].difference(arm) or 0.0 for arm in losses[name]), name))
+    return [WorseTask(task_cells(tasks[name], arms), ", ".join(losses[name])) for name in order]
 
 
 def undiscerning_lines(effect: SkillEffect) -> list[tuple[str, list[str]]]:
