@@ -7,6 +7,7 @@ from eval_skills.scorers.claims import scorer as _claims  # noqa: F401
 from eval_skills.scorers.code import scorer as _code  # noqa: F401
 from eval_skills.scorers.custom import expression as _expression  # noqa: F401
 from eval_skills.scorers.custom import scorer as _custom  # noqa: F401
+from eval_skills.scorers.files import command, content, exists  # noqa: F401
 from eval_skills.scorers.rag import answers, retrieval  # noqa: F401
 from eval_skills.scorers.registry import scorer, scorer_names
 from eval_skills.scorers.rubric import scorer as _rubric  # noqa: F401

@@ -27,6 +27,7 @@ _PLACEHOLDER = re.compile(r"[<>{}*$\[\]]|\.\.\.|…")
 _CODE_SPAN = re.compile(r"`[^`\n]{1,500}`")
 _MARKDOWN = (".md", ".markdown")
 _INSTRUCTIONS = "references/"
+_WORD_CHARS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,10 +131,15 @@ def _unmentioned(subject: Subject, mentioned: set[str]) -> Iterator[Finding]:
         if not path.startswith(_INSTRUCTIONS) or path not in subject.package.texts:
             continue
         folders = {path[:end] for end in range(len(path)) if path[end] == "/"}
-        name = path.rpartition("/")[2]
-        if path not in mentioned and not folders & mentioned and name not in read and name.rpartition(".")[0] not in read:
+        if path not in mentioned and not folders & mentioned and not _names(read, path.rpartition("/")[2]):
             message = f"nothing mentions {excerpt(path, 120)}, so no agent will read it"
             yield Finding("reference-unmentioned", message, f"say in {subject.file} when to read it, or remove it", path)
+
+
+def _names(text: str, name: str) -> bool:
+    """Whether a text names a file, with its ending or, if that is a word of its own, without."""
+    stem = name.rpartition(".")[0]
+    return name in text or (len(stem) >= _WORD_CHARS and re.search(rf"(?<!\w){re.escape(stem)}(?!\w)", text) is not None)
 
 
 def _within(file: str, target: str) -> str:

@@ -12,7 +12,7 @@ LISTING_BUDGET = 8_000
 """Characters; what Claude Code falls back to where it does not know the context's size. Published numbers: 8,000 to 16,000."""
 
 ALMOST_THE_SAME = 80.0
-"""Two descriptions of this likeness (0 to 100) compete. It is rapidfuzz's token sort ratio: the share of characters that the sorted
+"""Two descriptions of this likeness (0 to 100) compete: rapidfuzz's token sort ratio, the share of characters that the sorted
 words of both have in common, in order."""
 
 MAX_COMPARED = 1_000

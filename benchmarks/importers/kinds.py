@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from eval_skills.benchmarks.importers.agent_skills.evals import agent_skills_entries, agent_skills_task, is_agent_skills
+from eval_skills.benchmarks.importers.agent_skills.queries import is_queries, queries_entries, queries_task
+from eval_skills.benchmarks.importers.agent_skills.workspace import is_graded_workspace, workspace_entries, workspace_task
 from eval_skills.benchmarks.importers.bfcl import bfcl_entries, bfcl_task, is_bfcl
 from eval_skills.benchmarks.importers.code import humaneval_task, is_humaneval, is_mbpp, mbpp_task
 from eval_skills.benchmarks.importers.inspect_log import is_log, log_entries, log_task
@@ -20,11 +23,8 @@ from eval_skills.benchmarks.importers.questions import (
     squad_task,
 )
 from eval_skills.benchmarks.importers.references import (
-    agent_skills_entries,
-    agent_skills_task,
     deepeval_task,
     inspect_task,
-    is_agent_skills,
     is_deepeval,
     is_inspect,
     is_langsmith,
@@ -83,6 +83,22 @@ KINDS: tuple[Kind, ...] = (
         task=agent_skills_task,
         detects=is_agent_skills,
         entries=agent_skills_entries,
+    ),
+    Kind(
+        name="agent-skills-queries",
+        title="Agent Skills",
+        about="the ``eval_queries.json`` of an Agent Skill",
+        task=queries_task,
+        detects=is_queries,
+        entries=queries_entries,
+    ),
+    Kind(
+        name="agent-skills-workspace",
+        title="Agent Skills",
+        about="a workspace of skill-creator, or an iteration of one: tasks, and recorded runs with their gradings",
+        task=workspace_task,
+        detects=is_graded_workspace,
+        entries=workspace_entries,
     ),
     Kind(
         name="gaia",

@@ -1,4 +1,4 @@
-"""Questions with a reference answer or criteria: deepeval, Ragas, LangSmith, OpenAI evals, Agent Skills, MT-bench, Inspect."""
+"""Questions with a reference answer or criteria: deepeval, Ragas, LangSmith, OpenAI evals, MT-bench, Inspect."""
 
 from __future__ import annotations
 
@@ -161,45 +161,6 @@ def inspect_task(row: Row, source: Source) -> Task:
         raise Skip("it has no target")
     source.say("targets are compared with whole answers; Inspect's own scorers are not part of its datasets")
     return {"inputData": _asked(row), "expectedOutput": {"value": accepted[0]}, "evaluator": one_of(accepted), **ids, **metadata}
-
-
-def is_agent_skills(source: Source) -> bool:
-    """Whether it is the ``evals.json`` of an Agent Skill."""
-    evals = source.document.get("evals") if isinstance(source.document, dict) else None
-    return isinstance(evals, list) and bool(evals) and isinstance(evals[0], dict) and "prompt" in evals[0]
-
-
-def agent_skills_entries(source: Source) -> list[Row]:
-    """The evals; the benchmark is called as the skill is."""
-    if isinstance(name := source.document.get("skill_name") if isinstance(source.document, dict) else None, str):
-        source.name = name
-    return source.listed("evals")
-
-
-def agent_skills_task(row: Row, source: Source) -> Task:
-    """An eval whose assertions a model judges; they may be called expectations."""
-    key = row.first("assertions", "expectations")
-    claims = [_claim(row, each, key) for each in row.listed(key)] if key and row.data[key] else []
-    expected = row.text_or("expected_output")
-    if not claims and not expected:
-        raise Skip("it has neither assertions nor an expected output")
-    source.say("a model judges the assertions together, as criteria that count alike (llm_judge); name it with --judge-model")
-    files = []
-    for name in row.texts("files") if row.has("files") else []:
-        try:
-            files.append(source.attach(name, above="evals"))
-        except ValueError as error:
-            raise row.refusal(str(error), "files") from None
-    output: dict[str, Any] = {"criteria": claims or [SAME], "type": "llm_judge"} | ({"value": expected} if expected else {})
-    asked = {"prompt": row.text("prompt"), **({"files": files} if files else {})}
-    return {"inputData": asked, "expectedOutput": output} | ({"id": f"eval-{row.text('id')}"} if row.has("id") else {})
-
-
-def _claim(row: Row, claim: Any, key: str) -> str:
-    text = claim.get("text") if isinstance(claim, dict) else claim
-    if not isinstance(text, str) or not text.strip():
-        raise row.refusal(f"expected texts, got {excerpt(claim, 80)}", key)
-    return text
 
 
 def is_mt_bench(source: Source) -> bool:

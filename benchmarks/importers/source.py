@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from eval_skills.agent_skills.workspaces.layout import is_workspace, read_workspace
 from eval_skills.benchmarks.importers.archive import LOG_SUFFIX, read_json_log, read_log
 from eval_skills.benchmarks.importers.python_literals import listed_literals
 from eval_skills.benchmarks.importers.rows import Row, row_of
@@ -175,6 +176,9 @@ def open_source(path: Path, *, split: str | None = None) -> Source:
 def _open_folder(folder: Path, split: str | None) -> Source:
     if (named := next((folder / name for name in _NAMED if (folder / name).is_file()), None)) is not None:
         return _opened(folder, (named,), folder.resolve().name)
+    if is_workspace(folder):
+        workspace = read_workspace(folder)
+        return Source(folder, tuple(file for run in workspace.runs for file in run.files), list, workspace, workspace.skill)
     if files := sorted(file for file in folder.iterdir() if BFCL_FILE.fullmatch(file.name)):
         return _opened(folder, tuple(files), folder.resolve().name)
     found = _splits(folder)

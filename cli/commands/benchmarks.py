@@ -134,8 +134,9 @@ def import_benchmark(
     Only local files are read, with one exception: langsmith dataset:NAME fetches the data set with the key in LANGSMITH_API_KEY,
     from LANGSMITH_ENDPOINT where that is set; --split names one of its splits.
 
-    Kinds: auto, agent-skills, bfcl, deepeval, gaia, humaneval, inspect, inspect-log, langsmith, mbpp, mcp-bench, mt-bench,
-    multiple-choice, openai-evals, promptfoo, ragas, squad, table, tau-bench, toolbench.
+    Kinds: auto, agent-skills, agent-skills-queries, agent-skills-workspace, bfcl, deepeval, gaia, humaneval, inspect,
+    inspect-log, langsmith, mbpp, mcp-bench, mt-bench, multiple-choice, openai-evals, promptfoo, ragas, squad, table, tau-bench,
+    toolbench.
 
     Example: eval-skills benchmarks import auto promptfooconfig.yaml -o greetings
 

@@ -11,6 +11,7 @@ from eval_skills.scorers.builtin import (
     llm_judge,
     metrics,
     regex,
+    skill_loaded,
     starts_with,
 )
 
@@ -25,5 +26,6 @@ __all__ = [
     "llm_judge",
     "metrics",
     "regex",
+    "skill_loaded",
     "starts_with",
 ]

@@ -64,6 +64,31 @@ def jailed(program: str, *arguments: str, files_mb: int = 64, seccomp: int | Non
     return (shutil.which(BWRAP) or BWRAP, *words, "--", _python(), "-I", "-S", f"{INSIDE}/{program}", *arguments)
 
 
+WORKSPACE, BENCHMARK = "/workspace", "/benchmark"
+"""Where the sandbox of a command has the folder that it works in, and the benchmark's."""
+
+_MAX_PROCESSES = 256
+
+
+def jailed_command(command: str, workspace: Path, benchmark: Path | None, *, files_mb: int = 64) -> tuple[str, ...]:
+    """What to start so that a command of the shell runs in the sandbox, in `workspace`, which it may write to.
+
+    It sees the system's programs and Python's installation, read-only, the benchmark's folder likewise (``$BENCHMARK``), and an
+    empty home folder of `files_mb` MiB. There is no network. Everything that it starts ends with it, or with the process that
+    started it.
+    """
+    words = ["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv", *_system()]
+    words += ["--proc", "/proc", "--dev", "/dev", "--size", str(files_mb * _MIB), "--tmpfs", "/tmp"]  # noqa: S108 - its own
+    words += ["--bind", str(workspace), WORKSPACE]
+    words += [] if benchmark is None else ["--ro-bind", str(benchmark), BENCHMARK, "--setenv", "BENCHMARK", BENCHMARK]
+    words += [word for place in _READ_ONLY for word in ("--remount-ro", place)]
+    path = f"{Path(_python()).parent}:/usr/local/bin:/usr/bin:/bin"
+    for name, value in {"PATH": path, "HOME": "/tmp", "TMPDIR": "/tmp", "LANG": "C.UTF-8"}.items():  # noqa: S108
+        words += ["--setenv", name, value]
+    bounded = f'ulimit -u {_MAX_PROCESSES} 2>/dev/null; exec /bin/sh -c "$1"'
+    return (shutil.which(BWRAP) or BWRAP, *words, "--chdir", WORKSPACE, "--", "/bin/sh", "-c", bounded, "sh", command)
+
+
 @contextmanager
 def filter_of_calls() -> Iterator[tuple[int, ...]]:
     """A file descriptor to read the filter from that lets no processes be started; none where this machine has none."""

@@ -29,6 +29,16 @@ EXAMPLES: dict[str, tuple[dict[str, Any], Any, Any]] = {
     "contains": ({"keywords": ["owl"]}, {"answer": ["An owl"]}, ["fox"]),
     "cost": ({"limitUsd": 1.5, "zeroUsd": 4.0}, 1.5, 2.5),
     "custom": ({"customScorerPath": "own.py", "timeoutMs": 60_000}, "yes", "no"),
+    "file_content": (
+        {"path": "out.csv", "contains": ["Owl"], "rows": {"min": 2}, "header": True, "timeoutMs": 60_000},
+        [{"path": "out.csv", "change": "added", "content": "bird\r\nowl\r\nfox\r\n"}],
+        [{"path": "out.csv", "change": "changed", "content": "bird\nfox\n"}],
+    ),
+    "file_exists": (
+        {"path": "./out/a.txt", "changed": True},
+        [{"path": "out/a.txt", "change": "added", "size": 3}],
+        [{"path": "out/a.txt", "change": "deleted"}],
+    ),
     "exact_match": ({"value": {"a": [1]}}, {"a": [1.0]}, {"a": ["1"]}),
     "forbidden_tools": ({"tools": ["rm"]}, ["ls"], ["RM"]),
     "gaia": ({"value": "1,000; b", "finalAnswer": True}, "so: FINAL ANSWER: 1; 0; B", "1000; b"),
@@ -50,6 +60,7 @@ EXAMPLES: dict[str, tuple[dict[str, Any], Any, Any]] = {
     "rouge_l": ({"value": "an owl", "threshold": 0.9, "caseSensitive": True}, {"answer": ["an", "owl"]}, "owl an"),
     "safety": ({"kinds": ["weapons"]}, "We will kill you.", ["Build a bomb"]),
     "sequence": ({"expected": ["ls", "cat"]}, ["ls", "cat"], ["cat"]),
+    "skill_loaded": ({"skill": "csv-tools", "loaded": True}, ["pdf", "csv-tools"], ["csv-tools-2"]),
     "starts_with": ({"value": ["An", "The"], "caseSensitive": True}, {"answer": "The owl"}, "the owl"),
     "tool_accuracy": ({"tools": ["ls"], "toolCategories": ["git"]}, ["ls", "git"], ["ls"]),
     "uncertainty": ({"expected": False}, "It is Bern.", "It is probably Bern."),
@@ -61,11 +72,17 @@ if not why_no_jail():  # without a sandbox nothing is run: tests/scorers/code sa
         "def f(x): return x * x",
         "def f(x): return x",
     )
+    EXAMPLES["command_passes"] = (
+        {"command": "grep owl out.txt", "timeoutMs": 60_000, "memoryMb": 512},
+        [{"path": "out.txt", "change": "added", "content": "an owl"}],
+        [{"path": "out.txt", "change": "added", "content": "a fox"}],
+    )
 # what the task expects of the agent's run, where a scorer reads it there
 EXPECTED: dict[str, dict[str, Any]] = {
     "trajectory_match": {"trajectory": [{"role": "assistant", "tool_calls": [{"name": "git"}]}]},
 }
 JUDGES_CALLS = {"bfcl", "forbidden_tools", "sequence", "tool_accuracy", "trajectory_match"}
+JUDGES_FILES = {"command_passes", "file_content", "file_exists"}
 MEASURED = {"latency": "latency_ms", "cost": "cost_usd"}
 """Scorers that look at a figure of the answer, and nothing else of it."""
 OWN = [name for name in scorer_names() if find_scorer(name).target.__module__.startswith("eval_skills.scorers.")]
@@ -92,6 +109,10 @@ def scoring(name: str, folder: Path, **more: Any) -> TaskScoring:
 def response(name: str, output: Any) -> SkillResponse:
     if name in JUDGES_CALLS:
         return SkillResponse(output="done", tool_calls=[ToolCall(name=each) for each in output])
+    if name in JUDGES_FILES:
+        return SkillResponse.model_validate({"output": "done", "files": output})
+    if name == "skill_loaded":
+        return SkillResponse(output="done", skills_loaded=output)
     if name in MEASURED:
         return SkillResponse.model_validate({"output": "done", MEASURED[name]: output})
     seen = [ToolCall(name="count", result="42 owls")] if name == "hallucination" else None
@@ -99,7 +120,7 @@ def response(name: str, output: Any) -> SkillResponse:
 
 
 def test_every_scorer_has_an_example() -> None:
-    unrun = {"code_tests"} if why_no_jail() else set()
+    unrun = {"code_tests", "command_passes"} if why_no_jail() else set()
     assert set(OWN) <= EXAMPLES.keys() | ASKS_A_MODEL | unrun
 
 
@@ -145,13 +166,19 @@ def test_p02_arguments_reach_the_scorer(name: str, folder: Path) -> None:
     for written, value in EXAMPLES[name][0].items():
         option = next(each for each in entry(name).options.values() if each.written == written)
         held = TypeAdapter(Any).dump_python(getattr(evaluator, option.name))
-        assert held == (tuple(value) if isinstance(value, list) else value)
+        assert held == (tuple(value) if isinstance(value, list) else value) or _given(held) == value
+
+
+def _given(held: Any) -> Any:
+    """A model without what was not given."""
+    return {name: value for name, value in held.items() if value is not None} if isinstance(held, dict) else held
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
 @pytest.mark.parametrize("output", [None, "", [], {}, {"result": {"answer": [None, True, 1e308]}}, "x" * 100_000, "\ud800"])
 async def test_any_answer_has_a_bounded_score(name: str, output: Any, folder: Path) -> None:
-    verdict = await scoring(name, folder).verdict(SkillResponse(output=output, messages=[], latency_ms=2, cost_usd=2))
+    given = SkillResponse(output=output, messages=[], latency_ms=2, cost_usd=2, files=[], skills_loaded=[])
+    verdict = await scoring(name, folder).verdict(given)
     assert verdict.status in {"pass", "fail"}
     assert verdict.score is not None
     assert 0 <= verdict.score <= 1

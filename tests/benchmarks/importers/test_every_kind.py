@@ -19,12 +19,14 @@ KEYS = (
     "test_list", "test_imports", "vars", "assert", "threshold", "__expected", "evals", "skill_name", "files", "assertions",
     "tests", "query", "api_list", "server_tasks", "instruction", "actions", "user_id", "user_scenario", "evaluation_criteria",
     "function", "ground_truth",
+    "should_trigger", "expectations",
     "prompts", "defaultTest", "data", "eval", "samples", "scores", "epoch", "messages", "output", "error",
 )  # fmt: skip
 VALUES: tuple[Any, ...] = (None, "", "x", 0, -1, 1.5, True, [], [None], ["x"], [{}], {}, {"x": [1]}, {"text": 5, "label": ["a"]})
 CALLS: tuple[Any, ...] = (5, [5], [{"f": 5}], [{"f": {"a": 5}}], [{"f": {"a": [5]}}], [{"g": {}}])
 DOCUMENTS: tuple[Any, ...] = (
     {}, [{}], {"data": [{"paragraphs": 5}]}, {"data": [5]}, {"evals": {}}, {"tests": {}}, {"tests": [{"assert": {}}]},
+    {"evals": [{"prompt": "p", "assertions": [{"type": 5}]}]}, {"evals": [{"prompt": "p", "files": ["../x"]}]},
     {"eval": 5, "samples": [{}]}, {"eval": {"model": "m"}, "samples": [{"id": 1, "scores": {"a": {}}}]},
     *({"id": "simple_python_0", "question": [[{"content": ""}]], "function": [{"name": "f", "parameters": {}}],
        "ground_truth": calls} for calls in CALLS),

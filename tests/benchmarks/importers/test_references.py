@@ -84,29 +84,6 @@ async def test_targets_are_scored_without_a_model(tmp_path: Path, row: Any, righ
     assert [each for each in wrong if await passes(each)] == []
 
 
-def test_evals_of_a_skill_become_criteria_with_their_files(tmp_path: Path) -> None:
-    folder = tmp_path / "csv-tools" / "evals"
-    folder.mkdir(parents=True)
-    (folder / "in.csv").write_text("a\n")
-    (folder.parent / "data.csv").write_text("a\n")
-    one = {
-        "id": 1,
-        "prompt": "Sum it",
-        "expected_output": "a sum",
-        "files": ["data.csv", "evals/in.csv"],
-        "assertions": ["adds up"],
-    }
-    two = {"id": 2, "prompt": "Plot it", "expectations": [{"text": "has axes"}]}
-    (folder / "evals.json").write_text(json.dumps({"skill_name": "csv-tools", "evals": [one, two, {"id": 3, "prompt": "x"}]}))
-    found = import_tasks(tmp_path / "csv-tools")
-    first, second = found.benchmark.tasks
-    assert (found.kind.name, found.benchmark.id, found.read) == ("agent-skills", "csv-tools", 3)
-    assert first.input_data == {"prompt": "Sum it", "files": ["data.csv", "evals/in.csv"]}
-    assert sorted(found.files) == ["data.csv", "evals/in.csv"]
-    assert [task.expected_output.criteria for task in (first, second) if task.expected_output] == [["adds up"], ["has axes"]]
-    assert next(iter(found.skipped)) == "it has neither assertions nor an expected output"
-
-
 @each_row(
     ("row", "message"),
     [

@@ -1,0 +1,1 @@
+"""Evals, queries and graded workspaces of Agent Skills as benchmarks."""
