@@ -123,11 +123,13 @@ def skill_effect(
     agent: str,
     model: str | None = None,
     run_id: str = "",
+    checks: Mapping[str, Mapping[str, str]] | None = None,
     seed: int = DEFAULT_SEED,
 ) -> SkillEffect:
     """The effect of the Agent Skills `names`, from the report of each arm.
 
-    The verdicts of all comparisons are one family for Holm's procedure.
+    `checks` has by task what the named parts of its score stand for, such as the sentences of assertions. The verdicts of all
+    comparisons are one family for Holm's procedure.
 
     Raises:
         InputError: there is no arm ``with``, or no other one.
@@ -146,7 +148,7 @@ def skill_effect(
         arms=arms,
         comparisons=list(_comparisons(reports, [arm for arm in present if arm != "with"], seed)),
         tasks=tasks,
-        undiscerning=list(_undiscerning([reports[arm] for arm in present])),
+        undiscerning=list(_undiscerning([reports[arm] for arm in present], checks or {})),
         problems=list(_problems(reports, names)),
         remarks=list(_remarks(arms)),
     )
@@ -235,7 +237,7 @@ def _by(items: Iterable[TaskResult], key: Callable[[TaskResult], str]) -> Iterab
     return found.items()
 
 
-def _undiscerning(reports: Sequence[SkillCompletionReport]) -> Iterator[Undiscerning]:
+def _undiscerning(reports: Sequence[SkillCompletionReport], checks: Mapping[str, Mapping[str, str]]) -> Iterator[Undiscerning]:
     """What was the same in every item of every arm: tasks, and of the other tasks single checks (named parts of their score)."""
     items = [item for report in reports for item in report.task_results if not is_missing(item)]
     for task, runs in _by(items, lambda item: item.task_id):
@@ -246,7 +248,8 @@ def _undiscerning(reports: Sequence[SkillCompletionReport]) -> Iterator[Undiscer
         for check in dict.fromkeys(name for run in runs for name in run.dimensions):
             values = {run.dimensions.get(check) for run in runs}
             if values in ({0.0}, {1.0}):
-                yield Undiscerning(task_id=task, check=check, passed=values == {1.0})
+                said = checks.get(task, {}).get(check, check)
+                yield Undiscerning(task_id=task, check=said, passed=values == {1.0})
 
 
 def _problems(reports: Mapping[Arm, SkillCompletionReport], names: Sequence[str]) -> Iterator[str]:

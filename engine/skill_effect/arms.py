@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from eval_skills.agent_skills.fixtures import files_of
 from eval_skills.agent_skills.folder import AgentSkill, read_agent_skill
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.fingerprint import IGNORED_FOLDERS, digest_of_folder
@@ -195,9 +196,7 @@ def _files_below(root: Path) -> Iterator[Path]:
 
 def _files_of(benchmark: Benchmark) -> list[str]:
     """The names of the files that tasks are given, each once."""
-    asked = [task.input_data for task in benchmark.tasks]
-    listed = [each["files"] for each in asked if isinstance(each, dict) and isinstance(each.get("files"), list)]
-    return list(dict.fromkeys(name for names in listed for name in names if isinstance(name, str)))
+    return list(dict.fromkeys(name for task in benchmark.tasks for name in files_of(task.input_data)))
 
 
 def _copy_fixtures(place: Path, names: Iterable[str], folders: Sequence[Path]) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from eval_skills.benchmarks.importers.agent_skills.evals import PART
 from eval_skills.core.documents.loading import validate_known
 from eval_skills.core.errors import UsageError
-from eval_skills.core.models import SkillCompletionReport
+from eval_skills.core.models import Benchmark, EvalTask, SkillCompletionReport
 from eval_skills.core.models.base import Model
 from eval_skills.core.skill_effect import Arm, SkillEffect, skill_effect
 from eval_skills.core.store import Store
@@ -76,15 +77,30 @@ def experiment_of(store: Store, run_id: str) -> Experiment:
     return validate_known(Experiment, manifest.provenance[PROVENANCE])[0]
 
 
-def effect_of_reports(experiment: Experiment, reports: Sequence[SkillCompletionReport], run_id: str) -> SkillEffect:
-    """The effect that the reports of a run show.
+def effect_of_reports(
+    experiment: Experiment, reports: Sequence[SkillCompletionReport], run_id: str, benchmark: Benchmark | None = None
+) -> SkillEffect:
+    """The effect that the reports of a run show; the `benchmark`, where it is known, has the sentences of assertions.
 
     Raises:
         InputError: an arm that it needs has no report, or the reports hold figures only.
     """
     by_key: Mapping[str, SkillCompletionReport] = {report.skill_key: report for report in reports}
     found: dict[Arm, SkillCompletionReport] = {arm: by_key[key] for arm, key in experiment.arms.items() if key in by_key}
-    return skill_effect(found, names=experiment.names, agent=experiment.runtime, model=experiment.model, run_id=run_id)
+    return skill_effect(
+        found,
+        names=experiment.names,
+        agent=experiment.runtime,
+        model=experiment.model,
+        run_id=run_id,
+        checks={task.id: _sentences(task) for task in benchmark.tasks} if benchmark else None,
+    )
+
+
+def _sentences(task: EvalTask) -> dict[str, str]:
+    """What the parts of the score of an imported eval stand for."""
+    said = task.metadata.get("assertions")
+    return {f"{PART}{number}": str(text) for number, text in enumerate(said, start=1)} if isinstance(said, list) else {}
 
 
 def stored_effect(store: str, given: str) -> tuple[SkillEffect, list[str]]:
@@ -97,4 +113,4 @@ def stored_effect(store: str, given: str) -> tuple[SkillEffect, list[str]]:
     run_id = resolve_run_id(Store(store), given, "no experiment to show") if given == LATEST else given
     experiment = experiment_of(Store(store), run_id)
     source = read_source(run_id, store)
-    return effect_of_reports(experiment, source.reports, run_id), source.remarks
+    return effect_of_reports(experiment, source.reports, run_id, source.context.benchmark), source.remarks
