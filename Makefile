@@ -18,7 +18,7 @@ ALONE  = { test $$? = 1 && echo "once more, one at a time:" && $(BIN)/python -m 
 QUICK  = -m "not slow" --hypothesis-profile=quick $(addprefix --ignore=tests/,end_to_end flows tasks)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all checks lint types imports benchmark simulate docs docs-serve picture clean
+.PHONY: help run run-agent-skill test test-all checks lint types imports benchmark simulate docs docs-serve picture clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -26,6 +26,12 @@ help:  ## Show this list
 run: $(VENV)/.runtime  ## Evaluate the bundled example skills on coding-easy, 3 runs each
 	$(BIN)/eval-skills run --skills-dir examples/skills --benchmark coding-easy --runs 3 --top-k 3 --min-completion 0.7 \
 		--format json markdown csv --output-dir reports --store eval-store $(RUN_ARGS)
+
+run-agent-skill: $(VENV)/.runtime  ## Does an Agent Skill help? All four arms, on a scripted model: nothing but loopback
+	@$(BIN)/python examples/agent-skills/scripted_model.py -- $(BIN)/eval-skills skill-effect examples/agent-skills/sales-report \
+		--arms with without old sham --old examples/agent-skills/earlier/sales-report \
+		--agent builtin --model openai/scripted --base-url "{address}" --api-key-env SCRIPTED_MODEL_KEY \
+		--runs 3 --format json markdown html --output-dir reports --store eval-store $(RUN_ARGS)
 
 test: export PYTHONDONTWRITEBYTECODE =
 test: $(VENV)/.dev  ## Linters, type check, import contracts, everything below the flows, and one run end to end: some 3 minutes

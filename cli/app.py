@@ -63,7 +63,6 @@ COMMANDS = {
     },
     "Look": {
         "find": ("find:find_command", "Find skills, best match first."),
-        "lint": ("lint:lint_command", "Check Agent Skills, folders with a SKILL.md, against the standard and good practice."),
         "benchmarks": (
             "benchmarks:benchmarks_app",
             "List, check, generate, review and import benchmarks.",
@@ -71,6 +70,17 @@ COMMANDS = {
         "history": ("history:history_command", "List past runs, newest first, and how to continue the unfinished ones."),
         "trend": ("trend:trend_command", "Show how a figure of a skill moved from run to run."),
         "query": ("query:query_command", "Query the store in SQL (DuckDB), read-only."),
+    },
+    "Agent Skills": {
+        "lint": ("lint:lint_command", "Check Agent Skills, folders with a SKILL.md, against the standard and good practice."),
+        "skill-effect": (
+            "skill_effect:skill_effect_command",
+            "Compare an agent with and without an Agent Skill, on the same tasks.",
+        ),
+        "triggers": (
+            "triggers:triggers_command",
+            "Measure whether an agent loads an Agent Skill when it should, and only then.",
+        ),
     },
     "Compare": {
         "report": ("report:report_app", "Convert reports, and compare two of them."),

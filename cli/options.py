@@ -188,6 +188,19 @@ class ExecutionOptions(Flags):
     ] = False
 
 
+@options(
+    HOW, "runs", "concurrency", "timeout_ms", "retries", "items_per_task", "task_runner", "resume", "retry_errors",
+    "allow_custom_code",
+)  # fmt: skip
+class ExperimentOptions(Flags):
+    """How the items of an experiment are executed."""
+
+    dry_run: Annotated[
+        bool,
+        Parameter(group=HOW, help="Check everything and print the plan; call nothing, land nothing", show_default=False),
+    ] = False
+
+
 @options(HELD, *ProcessLimits.model_fields)
 class ProcessOptions(Flags):
     """The limits of skill processes."""

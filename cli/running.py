@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from threading import Timer
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -116,23 +116,61 @@ def run_flow(
     `judging` are the options of judging as they were given: where they change nothing, a warning says so.
     """
     from eval_skills.cli.output.ranking import add_job_summary
-    from eval_skills.cli.output.run import show_plan, show_summary
-    from eval_skills.cli.prefect_server.loss import Unrecorded
+    from eval_skills.cli.output.run import show_summary
+
+    if dry_run:
+        show_dry_run(request, exit_on_fail=exit_on_fail, judging=judging)
+        return GATE_FAILED if exit_on_fail else 0
+    ran = run_request(request, "run" if _is_pipeline(request) else "eval", judging)
+    show_summary(ran.summary, gate=exit_on_fail)
+    add_job_summary(ran.summary, gate=exit_on_fail)
+    return ran.exit_code(gate=exit_on_fail)
+
+
+def show_dry_run(request: EvaluateRequest | PipelineRequest, *, exit_on_fail: bool, judging: JudgeFlags = JudgeFlags()) -> None:
+    """Check the request, and print what its run would do."""
+    from eval_skills.cli.output.run import show_plan
     from eval_skills.engine.definition.request import PipelineRequest
+    from eval_skills.engine.evaluation.pipeline import strategy_of
+
+    _, plan, found = checked_plan(request)
+    plan.remarks[:0] = found
+    plan.remarks.extend(unused_judge_options(judging, plan.scorings))
+    strategy = strategy_of(request) if isinstance(request, PipelineRequest) else None
+    show_plan(plan, request, gate=exit_on_fail, strategy=strategy)
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """A run that ended: its summary, and how Prefect's API was lost on the way, if it was."""
+
+    summary: RunSummary
+    lost: Unrecorded | None = None
+
+    def exit_code(self, *, gate: bool) -> int:
+        """The exit code of the command; the line about what Prefect did not record is said here."""
+        if (lost := self.lost) is not None:
+            current().remark(
+                f"the results are complete; Prefect's records of run {lost.run_id} are not ({lost.reason})", style="red"
+            )
+        if lost is not None or self.summary.out_of_budget or self.summary.unjudged:
+            return UNFINISHED
+        return GATE_FAILED if self.summary.is_partial or (gate and not self.summary.gate_passed) else 0
+
+
+def _is_pipeline(request: EvaluateRequest | PipelineRequest) -> bool:
+    from eval_skills.engine.definition.request import PipelineRequest
+
+    return isinstance(request, PipelineRequest)
+
+
+def run_request(request: EvaluateRequest | PipelineRequest, command: str, judging: JudgeFlags = JudgeFlags()) -> Ran:
+    """Check the request and run its flow; remarks are printed as they come up. `command` continues an interrupted run."""
+    from eval_skills.cli.prefect_server.loss import Unrecorded
     from eval_skills.engine.evaluation.handover import planned_already
     from eval_skills.reporting.escape import visible_line
 
-    if dry_run:
-        from eval_skills.engine.evaluation.pipeline import strategy_of
-
-        _, plan, found = checked_plan(request)
-        plan.remarks[:0] = found
-        plan.remarks.extend(unused_judge_options(judging, plan.scorings))
-        strategy = strategy_of(request) if isinstance(request, PipelineRequest) else None
-        show_plan(plan, request, gate=exit_on_fail, strategy=strategy)
-        return GATE_FAILED if exit_on_fail else 0
-
-    is_pipeline, lost = isinstance(request, PipelineRequest), None
+    lost = None
     planned, shown = ExitStack(), list[str]()
 
     def check() -> None:
@@ -146,23 +184,17 @@ def run_flow(
     try:
         with planned:
             summary = call_recorded(
-                "pipeline" if is_pipeline else "evaluate",
+                "pipeline" if _is_pipeline(request) else "evaluate",
                 request,
                 meanwhile=check,
-                around=lambda call: observed(call, "run" if is_pipeline else "eval"),
+                around=lambda call: observed(call, command),
             )
     except Unrecorded as error:
         lost, summary = error, _finished_here(request, error)
     for remark in summary.remarks:
         if remark not in shown:  # of what came up during the run
             current().remark(visible_line(remark))
-    show_summary(summary, gate=exit_on_fail)
-    add_job_summary(summary, gate=exit_on_fail)
-    if lost is not None:
-        current().remark(f"the results are complete; Prefect's records of run {lost.run_id} are not ({lost.reason})", style="red")
-    if lost is not None or summary.out_of_budget or summary.unjudged:
-        return UNFINISHED
-    return GATE_FAILED if summary.is_partial or (exit_on_fail and not summary.gate_passed) else 0
+    return Ran(summary, lost)
 
 
 def _finished_here(request: EvaluateRequest | PipelineRequest, lost: Unrecorded) -> RunSummary:

@@ -72,8 +72,11 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
 
 def plural(number: int, noun: str) -> str:
-    """``1 task``, ``2 tasks``."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+    """``1 task``, ``2 tasks``, ``2 queries``."""
+    if number == 1:
+        return f"{number:,} {noun}"
+    is_changed = noun.endswith("y") and noun[-2:-1] not in "aeiou"
+    return f"{number:,} {noun[:-1]}ies" if is_changed else f"{number:,} {noun}s"
 
 
 def first_of(names: Sequence[str], shown: int) -> str:

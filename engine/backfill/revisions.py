@@ -85,6 +85,23 @@ class Repository:
                 found.append(Revision(commit, _moment(seconds), name))
         return _within(found, since, until)
 
+    def commit_of(self, revision: str) -> str:
+        """The commit that a revision such as ``HEAD~1``, a branch, a tag or an abbreviated id stands for.
+
+        Raises:
+            InputError: it stands for none.
+        """
+        answer = self._ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+        if answer.returncode != 0:
+            message = f"{revision!r} is not a revision of it; give a commit, a tag, a branch, or one before such as HEAD~1"
+            raise InputError(message, source=self.path)
+        return answer.stdout.strip()
+
+    @property
+    def place(self) -> str:
+        """Where its folder lies below the root of the working tree; "" for the root itself."""
+        return self._text("rev-parse", "--show-prefix").strip().rstrip("/")
+
     def holds(self, commit: str, path: str) -> bool:
         """Whether a file or folder of that path was there in a revision."""
         inside = posixpath.normpath(path)

@@ -1,0 +1,206 @@
+"""``eval-skills triggers``: does an agent load an Agent Skill when it should, and only then?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from eval_skills.cli.agent import AgentOptions
+from eval_skills.cli.configuration import Mark, Own
+from eval_skills.cli.context import current
+from eval_skills.cli.options import EVALUATED, RESULTS, ExperimentOptions, JudgeFlags, ProcessOptions, option, whole
+from eval_skills.cli.requests import flags_of, request_of, request_options
+from eval_skills.cli.running import GATE_FAILED, run_request, show_dry_run
+from eval_skills.core.errors import RunError, UsageError
+from eval_skills.core.skills import load_skill
+from eval_skills.core.text import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from eval_skills.core.triggers import Triggers
+    from eval_skills.engine.definition.request import EvaluateRequest
+    from eval_skills.engine.triggers.experiment import PreparedTriggers
+    from eval_skills.engine.triggers.optimizing import Measured
+
+
+def triggers_command(
+    skill_dir: Annotated[Path | None, Mark.PATH, Parameter(help="Folder with the SKILL.md")] = None,
+    /,
+    *,
+    queries: Annotated[
+        Path | None,
+        Mark.PATH,
+        Own("is what the call is about"),
+        Parameter(group=EVALUATED, help="JSON file of queries [default: the skill's evals/eval_queries.json]"),
+    ] = None,
+    neighbours: Annotated[
+        list[Path] | None,
+        Mark.PATH,
+        Own("is what the call is about"),
+        Parameter(group=EVALUATED, consume_multiple=1, help="Folders of Agent Skills that are installed beside it"),
+    ] = None,
+    asked: AgentOptions = AgentOptions(),
+    how: ExperimentOptions = ExperimentOptions(),
+    held: ProcessOptions = ProcessOptions(),
+    judging: JudgeFlags = JudgeFlags(),
+    format: Annotated[list[str] | None, option("format", RESULTS)] = None,  # noqa: A002 - the word that people use
+    output_dir: Annotated[Path | None, option("output_dir", RESULTS)] = None,
+    store: Annotated[str | None, option("store", RESULTS)] = None,
+    optimize: Annotated[
+        int | None,
+        Own("is what the call is about"),
+        Parameter(
+            group=EVALUATED,
+            converter=whole,
+            help="Let --judge-model rewrite the description up to N times (1 to 5), and keep it if better is proven",
+        ),
+    ] = None,
+    exit_on_fail: Annotated[
+        bool,
+        Own("means something else here"),
+        Parameter(group=RESULTS, help="Exit 1 when a query does not do as it should, or was not observed", show_default=False),
+    ] = False,
+    of_run: Annotated[
+        str | None,
+        Mark.ID_OR_PATH,
+        Own("is what the call is about"),
+        Parameter(group=RESULTS, help="Show the figures of a stored run again, its id or latest; nothing is called"),
+    ] = None,
+) -> int:
+    """Measure whether an agent loads an Agent Skill when it should, and only then.
+
+    Every query is asked with the skill and its neighbours installed, each time in a fresh workspace; a run ends as soon as a
+    skill is loaded. A run that does not come to an end without a load is missing, and never counts as not loaded.
+
+    Example: eval-skills triggers ./csv-tools --agent opencode --runs 3
+
+    Example: eval-skills triggers ./csv-tools --neighbours ./pdf-tools ./xlsx-tools
+
+    With --optimize a model rewrites the description for 60 % of the queries. The best of its descriptions is compared with the
+    original on the others, and written into the SKILL.md only where it is proven to be better.
+
+    Example: eval-skills triggers ./csv-tools --optimize 3 --judge-model openai/a
+
+    Example: eval-skills triggers --of-run latest
+    """
+    from eval_skills.engine.definition.request import EvaluateRequest
+
+    flags = flags_of(how, held, judging, format=format, output_dir=output_dir, store=store)
+    if of_run is not None:
+        return _show_again(of_run, flags, gate=exit_on_fail)
+    request = request_of(EvaluateRequest, request_options(flags, resuming=bool(how.resume)))
+    if not how.resume:
+        if skill_dir is None:
+            raise UsageError("name the folder of an Agent Skill, or a run with --resume or --of-run")
+        if optimize is not None:
+            return _optimize(skill_dir, queries, neighbours or [], asked, request, optimize)
+        request = _prepared(skill_dir, queries, neighbours or [], asked, request)
+    if how.dry_run:
+        show_dry_run(request, exit_on_fail=exit_on_fail)
+        return GATE_FAILED if exit_on_fail else 0
+    return _run(request, gate=exit_on_fail)
+
+
+def _prepared(
+    source: Path, queries: Path | None, neighbours: list[Path], asked: AgentOptions, request: EvaluateRequest
+) -> EvaluateRequest:
+    from eval_skills.engine.skill_effect.experiment import arms_folder
+    from eval_skills.engine.triggers.experiment import as_evaluation, prepare_triggers, queries_of, read_queries
+
+    agent = asked.chosen(stopWhenSkillLoaded=True)
+    asking = read_queries(queries_of(source, queries))
+    prepared = prepare_triggers(source, neighbours, asking, agent, arms_folder(request.store))
+    return as_evaluation(request, [prepared])
+
+
+def _optimize(
+    source: Path, queries: Path | None, neighbours: list[Path], asked: AgentOptions, request: EvaluateRequest, rounds: int
+) -> int:
+    """Rewrite, measure, compare, and keep what is proven to be better."""
+    from eval_skills.agent_skills.folder import read_agent_skill
+    from eval_skills.cli.output.triggers import show_optimized
+    from eval_skills.core.config.options import JudgeOptions
+    from eval_skills.engine.skill_effect.experiment import arms_folder
+    from eval_skills.engine.triggers.experiment import queries_of, read_queries
+    from eval_skills.engine.triggers.optimizing import MAX_ROUNDS, Setting, asking, halves, keep, optimize
+
+    if not 1 <= rounds <= MAX_ROUNDS:
+        raise UsageError(f"--optimize: give 1 to {MAX_ROUNDS} rounds; got {rounds}")
+    setting = Setting(
+        source,
+        neighbours,
+        asked.chosen(stopWhenSkillLoaded=True),
+        arms_folder(request.store),
+        halves(read_queries(queries_of(source, queries))),
+    )
+    judging = JudgeOptions(**{name: getattr(request, name) for name in JudgeOptions.model_fields})
+    with asking(read_agent_skill(source), judging) as ask:
+        found = optimize(setting, rounds, ask, lambda prepared: _measured(request, prepared))
+    kept = keep(source, found.best.description) if found.is_proven and found.best is not None else None
+    show_optimized(found, kept)
+    return 0
+
+
+def _measured(request: EvaluateRequest, prepared: Sequence[PreparedTriggers]) -> Measured:
+    from eval_skills.engine.triggers.experiment import as_evaluation, triggers_of_reports
+    from eval_skills.engine.triggers.optimizing import Measured
+
+    summary = run_request(as_evaluation(request.model_copy(update={"format": []}), prepared), "triggers").summary
+    if summary.is_partial:
+        raise RunError(f"run {summary.run_id} stopped early, so nothing can be compared")
+    by_id = {report.skill_id: report for report in summary.reports}
+    reports = [by_id[load_skill(each.folder).id] for each in prepared]
+    figures = [
+        triggers_of_reports(each.experiment, [report], summary.run_id) for each, report in zip(prepared, reports, strict=True)
+    ]
+    return Measured(summary.run_id, figures, reports)
+
+
+def _run(request: EvaluateRequest, *, gate: bool) -> int:
+    from eval_skills.core.store import Store
+    from eval_skills.engine.triggers.experiment import trigger_experiment_of, triggers_of_reports
+    from eval_skills.reporting.triggers.document import write_triggers
+
+    ran = run_request(request, "triggers")
+    summary = ran.summary
+    if summary.is_partial:
+        current().remark(
+            f"stopped early: {summary.finished} of {summary.planned} items; continue with triggers --resume {summary.run_id}",
+            style="red",
+        )
+        return GATE_FAILED
+    experiment = trigger_experiment_of(Store(request.store), summary.run_id)
+    found = triggers_of_reports(experiment, summary.reports, summary.run_id)
+    files = [*summary.report_files, *write_triggers(found, request.format, request.output_dir)]
+    shown = _shown(found, files, gate, summary.store)
+    return ran.exit_code(gate=False) or shown
+
+
+def _show_again(given: str, flags: dict[str, Any], *, gate: bool) -> int:
+    from eval_skills.engine.triggers.experiment import stored_triggers
+    from eval_skills.reporting.triggers.document import write_triggers
+
+    config = current().config({name: flags[name] for name in ("store", "output_dir", "format") if name in flags})
+    found, remarks = stored_triggers(config.store, given)
+    for remark in remarks:
+        current().remark(remark)
+    files = write_triggers(found, flags.get("format", []), config.output_dir)
+    return _shown(found, files, gate, config.store)
+
+
+def _shown(found: Triggers, files: list[Path], gate: bool, store: str) -> int:
+    from eval_skills.cli.output.triggers import show_triggers
+
+    failures = gate_failures(found) if gate else None
+    show_triggers(found, files, failures, store=store)
+    return GATE_FAILED if failures else 0
+
+
+def gate_failures(found: Triggers) -> list[str]:
+    """Why the gate fails: queries that did not do as they should, and those of which nothing was observed."""
+    unseen = sum(each.passed is None for each in found.queries)
+    lines = [f"{each.id} ({each.query[:60]}): {each.loaded} of {each.observed} runs loaded the skill" for each in found.failed]
+    return [*lines, *([f"{plural(unseen, 'query')} without an observed run"] if unseen else [])]

@@ -1,0 +1,105 @@
+"""What `triggers` prints: the rates, the queries that did not do as they should, and who took them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
+from rich.text import Text
+
+from eval_skills.cli.context import current, print_json
+from eval_skills.cli.output.run import NO_LIMIT
+from eval_skills.reporting import numbers
+from eval_skills.reporting.diff.figures import verdict_text
+from eval_skills.reporting.escape import visible_line
+from eval_skills.reporting.triggers.figures import (
+    QUERY_COLUMNS,
+    RATE_COLUMNS,
+    confusion_lines,
+    query_cells,
+    rate_rows,
+    title,
+)
+
+if TYPE_CHECKING:
+    from eval_skills.core.triggers import Triggers
+    from eval_skills.engine.triggers.optimizing import Optimized
+
+QUERIES_SHOWN = 20
+
+
+def show_triggers(found: Triggers, files: Sequence[Path], failures: Sequence[str] | None, *, store: str) -> None:
+    """The figures on stdout, as one document in a ``--json`` call; `failures` of the gate, None where there was none."""
+    if current().json:
+        gate = None if failures is None else {"passed": not failures, "failures": list(failures)}
+        print_json({**found.to_json(), "gate": gate, "files": [str(path) for path in files], "store": store})
+        return
+    session = current()
+    session.say(title(found))
+    _print_table(RATE_COLUMNS, rate_rows(found))
+    for line in confusion_lines(found):
+        session.say(line)
+    if failed := found.failed:
+        session.say("")
+        session.say(f"did not do as they should: {len(failed)} of {len(found.queries)}", style="red")
+        _print_table(QUERY_COLUMNS, map(query_cells, failed[:QUERIES_SHOWN]))
+        if len(failed) > QUERIES_SHOWN:
+            session.say(f"… and {len(failed) - QUERIES_SHOWN:,} more; the reports have them all")
+    for remark in found.remarks:
+        session.remark(remark)
+    for path in files:
+        session.say(f"report  {path}")
+    session.say(f"store   {store}   run {found.run_id}")
+    for failure in failures or ():
+        session.say(f"gate failed: {failure}", style="red")
+    if failures == []:
+        session.say("gate passed: every query did as it should", style="green")
+
+
+def show_optimized(found: Optimized, kept: Path | None) -> None:
+    """What came of the rounds, as one document in a ``--json`` call; `kept` is the file that was changed, if any was."""
+    if current().json:
+        print_json(_document(found, kept))
+        return
+    session = current()
+    for number, each in enumerate(found.tried):
+        session.say(f"{'original' if number == 0 else f'rewritten {number}'}: {numbers.rate(each.share)} of the training queries")
+        session.say(f"  {visible_line(each.description)}")
+    if found.best is None or found.difference is None or found.original is None or found.rewritten is None:
+        session.say("no other description did better on the training queries; nothing was changed")
+        return
+    session.say("")
+    session.say(f"held out: {len(found.original.queries)} queries that the descriptions were not made for")
+    for name, figures in (("original", found.original), ("rewritten", found.rewritten)):
+        session.say(name)
+        _print_table(RATE_COLUMNS, rate_rows(figures))
+    session.say(f"{verdict_text(found.difference)}: {found.difference.explanation}")
+    if kept is not None:
+        session.say(f"kept: the new description is in {kept}", style="green")
+    else:
+        session.say("not kept: it is not proven to be better on queries that it was not made for; nothing was changed")
+
+
+def _document(found: Optimized, kept: Path | None) -> dict[str, Any]:
+    def figures(each: Triggers | None) -> dict[str, Any] | None:
+        return None if each is None else each.to_json()
+
+    return {
+        "tried": [{"description": each.description, "share": each.share, "failed": each.failed} for each in found.tried],
+        "best": None if found.best is None else found.best.description,
+        "heldOut": {"original": figures(found.original), "rewritten": figures(found.rewritten)},
+        "difference": None if found.difference is None else found.difference.to_json(),
+        "kept": None if kept is None else str(kept),
+        "runs": found.runs,
+    }
+
+
+def _print_table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for index, name in enumerate(names):
+        table.add_column(name, overflow="fold", no_wrap=index > 0, justify="left" if index < 2 else "right")
+    for row in rows:
+        table.add_row(*(Text(visible_line(cell)) for cell in row))
+    current().out(pipe_width=NO_LIMIT).print(table)

@@ -1,0 +1,274 @@
+"""What an Agent Skill changes: the same agent on the same tasks with it and without it, as data.
+
+Each way of equipping the agent is an *arm*; arms are evaluated as skills of one run, and compared task by task.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from statistics import fmean, median
+from typing import Literal, get_args
+
+from pydantic import Field
+
+from eval_skills.core.diff.diff import diff_reports, judged_together
+from eval_skills.core.diff.model import ReportDiff, SkillDiff
+from eval_skills.core.diff.tasks import is_missing
+from eval_skills.core.errors import InputError
+from eval_skills.core.models import SkillCompletionReport, TaskResult
+from eval_skills.core.models.base import Model, Rate
+from eval_skills.core.models.report import ConfidenceInterval
+from eval_skills.core.statistics.rates import DEFAULT_SEED
+from eval_skills.core.text import first_of, plural
+
+Arm = Literal["with", "without", "old", "sham"]
+ARMS: tuple[Arm, ...] = get_args(Arm)
+"""``with`` the Agent Skills as they are, ``without`` any, with those of an ``old`` revision, or with a ``sham``: the same name,
+description and length, and a body about something else."""
+
+_NAMED = 5
+_SAME = 1e-12
+
+
+class ArmFigures(Model):
+    """One arm. None is unknown, never zero.
+
+    `loaded` of the `known_loads` items in which that is known loaded one of the Agent Skills. `missing_items` have no verdict.
+    `tokens`, `cost_usd` and `steps` are means over the items that know them, `latency_ms` is their median; costs are the agent's
+    alone, `judge_cost_usd` is the sum that judges were paid.
+    """
+
+    arm: Arm
+    skill_key: str
+    items: int
+    tasks: int
+    runs: int
+    completion_rate: Rate
+    interval: ConfidenceInterval
+    missing_items: int
+    loaded: int
+    known_loads: int
+    tokens: float | None = None
+    cost_usd: float | None = None
+    judge_cost_usd: float | None = None
+    latency_ms: float | None = None
+    steps: float | None = None
+
+    @property
+    def load_rate(self) -> float | None:
+        """The share of items that loaded an Agent Skill, of those in which that is known."""
+        return self.loaded / self.known_loads if self.known_loads else None
+
+
+class ArmComparison(Model):
+    """The arm ``with`` beside another one: the verdict of the paired test, and the gain.
+
+    `gain` is (with − against) / (1 − against), the share of what was left to win, in (−∞, 1]; None where nothing was left, or a
+    rate is unknown. Its rates are the means over the compared tasks of the items that have a verdict.
+    """
+
+    against: Arm
+    diff: SkillDiff
+    gain: float | None
+
+
+class TaskEffect(Model):
+    """One task: the share of its runs that passed in each arm, of those that have a verdict; None where none has."""
+
+    task_id: str
+    rates: dict[Arm, Rate | None]
+
+    def difference(self, against: Arm) -> float | None:
+        """With − against; None where one of them is unknown."""
+        ours, theirs = self.rates.get("with"), self.rates.get(against)
+        return None if ours is None or theirs is None else ours - theirs
+
+
+class Undiscerning(Model):
+    """A task, or one `check` of it, that came out the same in every run of every arm: it says nothing about the Agent Skill."""
+
+    task_id: str
+    check: str | None = None
+    passed: bool
+
+
+class SkillEffect(Model):
+    """What the Agent Skills `names` change for one agent on one benchmark.
+
+    `problems` are errors of the set-up: with one of them no difference may be believed. `remarks` stop nothing.
+    """
+
+    names: list[str]
+    run_id: str
+    benchmark_id: str
+    agent: str
+    model: str | None
+    arms: list[ArmFigures]
+    comparisons: list[ArmComparison]
+    tasks: list[TaskEffect]
+    undiscerning: list[Undiscerning] = Field(default_factory=list)
+    problems: list[str] = Field(default_factory=list)
+    remarks: list[str] = Field(default_factory=list)
+
+    def worse(self, against: Arm) -> list[TaskEffect]:
+        """The tasks that fewer runs passed with the Agent Skills than in the other arm, the largest losses first."""
+        losses = [(difference, task) for task in self.tasks if (difference := task.difference(against) or 0.0) < -_SAME]
+        return [task for _, task in sorted(losses, key=lambda loss: (loss[0], loss[1].task_id))]
+
+
+def skill_effect(
+    reports: Mapping[Arm, SkillCompletionReport],
+    *,
+    names: Sequence[str],
+    agent: str,
+    model: str | None = None,
+    run_id: str = "",
+    checks: Mapping[str, Mapping[str, str]] | None = None,
+    seed: int = DEFAULT_SEED,
+) -> SkillEffect:
+    """The effect of the Agent Skills `names`, from the report of each arm.
+
+    `checks` has by task what the named parts of its score stand for, such as the sentences of assertions. The verdicts of all
+    comparisons are one family for Holm's procedure.
+
+    Raises:
+        InputError: there is no arm ``with``, or no other one.
+    """
+    if "with" not in reports or len(reports) < 2:
+        raise InputError(f"an effect needs the arm with and another one; there is {', '.join(reports) or 'none'}")
+    present = [arm for arm in ARMS if arm in reports]
+    arms = [_figures(arm, reports[arm]) for arm in present]
+    tasks = [TaskEffect(task_id=task, rates=rates) for task, rates in _rates_by_task(reports, present)]
+    return SkillEffect(
+        names=list(names),
+        run_id=run_id,
+        benchmark_id=reports["with"].benchmark_id,
+        agent=agent,
+        model=model,
+        arms=arms,
+        comparisons=list(_comparisons(reports, [arm for arm in present if arm != "with"], seed)),
+        tasks=tasks,
+        undiscerning=list(_undiscerning([reports[arm] for arm in present], checks or {})),
+        problems=list(_problems(reports, names)),
+        remarks=list(_remarks(arms)),
+    )
+
+
+def _comparisons(reports: Mapping[Arm, SkillCompletionReport], others: Sequence[Arm], seed: int) -> Iterator[ArmComparison]:
+    ours = reports["with"]
+    diffs: list[ReportDiff] = []
+    for arm in others:
+        theirs = reports[arm]
+        diffs.append(diff_reports([theirs], [ours], mapping={theirs.skill_key: ours.skill_key}, seed=seed))
+    for arm, diff in zip(others, judged_together(diffs), strict=True):
+        (found,) = diff.skills
+        yield ArmComparison(against=arm, diff=found, gain=_gain(reports[arm], ours, found))
+
+
+def _gain(before: SkillCompletionReport, after: SkillCompletionReport, diff: SkillDiff) -> float | None:
+    """Hake's normalised gain. Source: Hake 1998, doi:10.1119/1.18809."""
+    if diff.statistics is None:
+        return None
+    rates = [dict(_task_rates(report)) for report in (before, after)]
+    shared = [task for task, rate in rates[0].items() if rate is not None and rates[1].get(task) is not None]
+    shared = [task for task in shared if task not in set(diff.tasks_changed)]
+    if not shared:
+        return None
+    left = 1 - fmean(_known(rates[0][task] for task in shared))
+    return diff.statistics.mean_difference / left if left > _SAME else None
+
+
+def _figures(arm: Arm, report: SkillCompletionReport) -> ArmFigures:
+    items = report.task_results
+    if not items:
+        raise InputError(f"the report of {report.skill_key} holds figures only, and an effect is computed from items")
+    loads = [item.skills_loaded for item in items if item.skills_loaded is not None]
+    return ArmFigures(
+        arm=arm,
+        skill_key=report.skill_key,
+        items=len(items),
+        tasks=len({item.task_id for item in items}),
+        runs=max(item.run_index for item in items) + 1,
+        completion_rate=report.summary.completion_rate,
+        interval=report.summary.confidence_interval,
+        missing_items=sum(is_missing(item) for item in items),
+        loaded=sum(bool(load) for load in loads),
+        known_loads=len(loads),
+        tokens=_mean(_tokens(item) for item in items),
+        cost_usd=_mean(item.cost_usd for item in items),
+        judge_cost_usd=report.token_cost.judge_cost_usd,
+        latency_ms=median(times) if (times := _known(item.latency_ms for item in items)) else None,
+        steps=_mean(None if item.steps is None else float(item.steps) for item in items),
+    )
+
+
+def _tokens(item: TaskResult) -> float | None:
+    known = [count for count in (item.prompt_tokens, item.completion_tokens) if count is not None]
+    return float(sum(known)) if known else None
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = _known(values)
+    return fmean(known) if known else None
+
+
+def _known(values: Iterable[float | None]) -> list[float]:
+    return [value for value in values if value is not None]
+
+
+def _rates_by_task(
+    reports: Mapping[Arm, SkillCompletionReport], arms: Sequence[Arm]
+) -> Iterator[tuple[str, dict[Arm, float | None]]]:
+    by_arm = {arm: dict(_task_rates(reports[arm])) for arm in arms}
+    for task in dict.fromkeys(task for rates in by_arm.values() for task in rates):
+        yield task, {arm: by_arm[arm].get(task) for arm in arms}
+
+
+def _task_rates(report: SkillCompletionReport) -> Iterator[tuple[str, float | None]]:
+    for task, items in _by(report.task_results, lambda item: item.task_id):
+        judged = [item.passed for item in items if not is_missing(item)]
+        yield task, fmean(judged) if judged else None
+
+
+def _by(items: Iterable[TaskResult], key: Callable[[TaskResult], str]) -> Iterable[tuple[str, list[TaskResult]]]:
+    found: dict[str, list[TaskResult]] = {}
+    for item in items:
+        found.setdefault(key(item), []).append(item)
+    return found.items()
+
+
+def _undiscerning(reports: Sequence[SkillCompletionReport], checks: Mapping[str, Mapping[str, str]]) -> Iterator[Undiscerning]:
+    """What was the same in every item of every arm: tasks, and of the other tasks single checks (named parts of their score)."""
+    items = [item for report in reports for item in report.task_results if not is_missing(item)]
+    for task, runs in _by(items, lambda item: item.task_id):
+        outcomes = {run.passed for run in runs}
+        if len(outcomes) == 1:
+            yield Undiscerning(task_id=task, passed=outcomes.pop())
+            continue
+        for check in dict.fromkeys(name for run in runs for name in run.dimensions):
+            values = {run.dimensions.get(check) for run in runs}
+            if values in ({0.0}, {1.0}):
+                said = checks.get(task, {}).get(check, check)
+                yield Undiscerning(task_id=task, check=said, passed=values == {1.0})
+
+
+def _problems(reports: Mapping[Arm, SkillCompletionReport], names: Sequence[str]) -> Iterator[str]:
+    """That the arm without the Agent Skills loaded one of them all the same: then the arms do not differ as they should."""
+    without = reports.get("without")
+    loaded = [item for item in without.task_results if set(item.skills_loaded or ()) & set(names)] if without else []
+    if loaded:
+        where = first_of([f"{item.task_id}#{item.run_index + 1}" for item in loaded], _NAMED)
+        yield (
+            f"{plural(len(loaded), 'item')} of the arm without loaded the Agent Skill ({where}): the agent finds it elsewhere, "
+            "so the difference says nothing; remove it from there"
+        )
+
+
+def _remarks(arms: Sequence[ArmFigures]) -> Iterator[str]:
+    for each in arms:
+        if each.arm == "with" and each.known_loads and not each.loaded:
+            yield "the Agent Skill was never loaded where it was installed: a difference is not its content's"
+        elif each.known_loads < each.items and each.arm != "without":
+            yield f"{each.arm}: whether the Agent Skill was loaded is unknown in {plural(each.items - each.known_loads, 'item')}"
+        if each.missing_items:
+            yield f"{each.arm}: {plural(each.missing_items, 'item')} without a verdict"

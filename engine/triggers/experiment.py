@@ -1,0 +1,165 @@
+"""The run behind the figures of triggers: an agent with the Agent Skill and its neighbours installed is asked every query."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from eval_skills.agent_skills.folder import read_agent_skill
+from eval_skills.agent_skills.queries_file import QUERIES_FILE, read_queries_file
+from eval_skills.core.documents.loading import validate_known
+from eval_skills.core.errors import UsageError
+from eval_skills.core.fingerprint import digest_of_json
+from eval_skills.core.models import Benchmark, SkillCompletionReport
+from eval_skills.core.models.base import Model
+from eval_skills.core.store import Store
+from eval_skills.core.store.files import PRIVATE, write_whole
+from eval_skills.core.triggers import Query, Triggers, trigger_rates
+from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.skill_effect.arms import Agent, make_arms
+from eval_skills.engine.stored_runs.reports import LATEST, read_source, resolve_run_id
+
+PROVENANCE = "triggers"
+"""Where a manifest has the `TriggerExperiment`."""
+
+
+class TriggerExperiment(Model):
+    """What a run of queries is about: the Agent Skill, its neighbours, the queries by the ids of their tasks, and the agent."""
+
+    skill: str
+    neighbours: list[str]
+    queries: list[Query]
+    runtime: str
+    model: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedTriggers:
+    """The folder of the agent, the file of its tasks, and what they are about."""
+
+    folder: Path
+    tasks: Path
+    experiment: TriggerExperiment
+
+
+def queries_of(source: Path, given: Path | None) -> Path:
+    """The file of queries: the one that was given, else that of the Agent Skill.
+
+    Raises:
+        UsageError: there is none.
+    """
+    places = [given] if given else [source / QUERIES_FILE, source / Path(QUERIES_FILE).name]
+    if (found := next((place for place in places if place.is_file()), None)) is None:
+        looked = " or ".join(str(place) for place in places)
+        raise UsageError(f"there is no {looked}; write one, or name a file of queries with --queries")
+    return found
+
+
+def read_queries(file: Path) -> list[Query]:
+    """The queries of a file, under ids by their places.
+
+    Raises:
+        InputError: it cannot be read, or holds no queries.
+    """
+    return [
+        Query(id=f"q{number:03}", query=each.query, should_trigger=each.should_trigger)
+        for number, each in enumerate(read_queries_file(file), start=1)
+    ]
+
+
+def prepare_triggers(
+    source: Path, neighbours: Sequence[Path], asked: Sequence[Query], agent: Agent, root: Path, *, called: str = "triggers"
+) -> PreparedTriggers:
+    """Write the agent, with the Agent Skill and its neighbours installed, and a task for each query, unless they are there.
+
+    The id of the agent is that of the Agent Skill, and `called`.
+
+    Raises:
+        InputError: a folder is not an Agent Skill, or two have one name.
+        UsageError: the model is not told of it at all.
+    """
+    skill = read_agent_skill(source)
+    if (skill.text("disable-model-invocation") or "").lower() == "true":
+        raise UsageError(f"{skill.name} is not listed for the model (disable-model-invocation: true), so nothing can trigger it")
+    benchmark = _benchmark(skill.name, asked)
+    sources = [source, *neighbours]
+    made = make_arms(sources, ["with"], agent, benchmark, files_in=[], root=root, called=f"{skill.name}-{called}")
+    experiment = TriggerExperiment(
+        skill=skill.name,
+        neighbours=[name for name in made.names if name != skill.name],
+        queries=list(asked),
+        runtime=agent.runtime,
+        model=agent.model,
+    )
+    return PreparedTriggers(made.arms["with"], _written(benchmark, root), experiment)
+
+
+def _benchmark(name: str, queries: Sequence[Query]) -> Benchmark:
+    tasks = [
+        {
+            "id": each.id,
+            "description": each.query[:200],
+            "inputData": {"prompt": each.query},
+            "evaluator": {"type": "skill_loaded", "skill": name, "loaded": each.should_trigger},
+            "tags": ["should-trigger" if each.should_trigger else "near-miss"],
+        }
+        for each in queries
+    ]
+    document = {"id": "triggers", "name": f"Triggers of {name}", "version": "1.0.0", "tasks": tasks}
+    return Benchmark.model_validate(document)
+
+
+def _written(benchmark: Benchmark, root: Path) -> Path:
+    document = benchmark.to_json()
+    file = root / f"triggers-{digest_of_json(document).partition(':')[2]}.json"
+    if not file.is_file():
+        write_whole(file, json.dumps(document, ensure_ascii=False, indent=2).encode(), mode=PRIVATE)
+    return file
+
+
+def as_evaluation(request: EvaluateRequest, prepared: Sequence[PreparedTriggers]) -> EvaluateRequest:
+    """The evaluation that asks each of the agents the queries of the first."""
+    first = prepared[0]
+    said = {name: getattr(request, name) for name in request.model_fields_set}
+    own = {"skills": [str(each.folder) for each in prepared], "tasks": str(first.tasks)}
+    return EvaluateRequest(**{**said, **own, "provenance": {PROVENANCE: first.experiment.to_json()}})
+
+
+def trigger_experiment_of(store: Store, run_id: str) -> TriggerExperiment:
+    """The queries and the agent behind a run.
+
+    Raises:
+        UsageError: the run is not one of `triggers`.
+    """
+    manifest = store.manifest(run_id)
+    if PROVENANCE not in manifest.provenance:
+        raise UsageError(f"run {run_id} asked no queries of an Agent Skill: it was not made by eval-skills triggers")
+    return validate_known(TriggerExperiment, manifest.provenance[PROVENANCE])[0]
+
+
+def triggers_of_reports(experiment: TriggerExperiment, reports: Sequence[SkillCompletionReport], run_id: str) -> Triggers:
+    """The figures that the report of a run shows."""
+    return trigger_rates(
+        [item for report in reports for item in report.task_results],
+        experiment.queries,
+        skill=experiment.skill,
+        neighbours=experiment.neighbours,
+        agent=experiment.runtime,
+        model=experiment.model,
+        run_id=run_id,
+    )
+
+
+def stored_triggers(store: str, given: str) -> tuple[Triggers, list[str]]:
+    """The figures that a stored run shows, and remarks about it; `given` is its id, or ``latest``.
+
+    Raises:
+        UsageError: there is no such run, or it asked no queries.
+        InputError: it has no items any more.
+    """
+    run_id = resolve_run_id(Store(store), given, "no queries to show") if given == LATEST else given
+    experiment = trigger_experiment_of(Store(store), run_id)
+    source = read_source(run_id, store)
+    return triggers_of_reports(experiment, source.reports, run_id), source.remarks

@@ -1,0 +1,134 @@
+"""How the figures of an effect are shown to people: the arms as rows, each comparison as sentences, the tasks that lost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from eval_skills.core.skill_effect import Arm, ArmComparison, ArmFigures, SkillEffect, TaskEffect, Undiscerning
+from eval_skills.core.text import plural
+from eval_skills.reporting import numbers
+from eval_skills.reporting.diff.figures import points, sensitivity, verdict_text
+from eval_skills.reporting.numbers import UNKNOWN
+
+ARM_COLUMNS = ("arm", "completion", "95 % interval", "loaded", "tokens", "cost", "time", "turns")
+MEASURES = {"latencyMs": "time", "costUsd": "cost", "tokens": "tokens"}
+
+
+def arm_cells(arm: ArmFigures) -> tuple[str, ...]:
+    """The row of an arm under `ARM_COLUMNS`: tokens, cost and turns are means of an item, the time is its median."""
+    return (
+        arm.arm,
+        numbers.rate(arm.completion_rate),
+        numbers.interval(arm.interval),
+        loads_text(arm),
+        numbers.count(arm.tokens),
+        numbers.usd(arm.cost_usd),
+        numbers.milliseconds(arm.latency_ms) if arm.latency_ms is None or arm.latency_ms < 10_000 else _seconds(arm.latency_ms),
+        UNKNOWN if arm.steps is None else f"{arm.steps:.1f}",
+    )
+
+
+def _seconds(milliseconds: float) -> str:
+    return numbers.duration(milliseconds / 1000)
+
+
+def loads_text(arm: ArmFigures) -> str:
+    """In how many of the items that know it an Agent Skill was loaded: ``22 of 24``; a dash where none knows."""
+    if not arm.known_loads:
+        return UNKNOWN
+    unknown = arm.items - arm.known_loads
+    return f"{arm.loaded:,} of {arm.known_loads:,}" + (f", {unknown:,} unknown" if unknown else "")
+
+
+def comparison_line(found: ArmComparison) -> str:
+    """``with − without: +37.5 pp, ✔ better (p = 0.012); gain 75 % of what was left``."""
+    what = f"with − {found.against}"
+    statistics = found.diff.statistics
+    if statistics is None:
+        return f"{what}: {verdict_text(found.diff)}"
+    gain = "gain undefined" if found.gain is None else f"gain {found.gain * 100:.0f} % of what was left"
+    return f"{what}: {points(statistics.mean_difference)}, {verdict_text(found.diff)} (p = {statistics.adjusted_p:.3g}); {gain}"
+
+
+def comparison_notes(found: ArmComparison) -> list[str]:
+    """What stands below it: the verdict in a sentence, and what this sample could have shown."""
+    lines = [found.diff.explanation] if found.diff.explanation else []
+    if found.diff.statistics is not None:
+        lines.append(sensitivity(found.diff.statistics))
+    return lines
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """How a cost of the arms differs: the figure, both sides as text, the ratio, and whether a test says that it changed."""
+
+    name: str
+    against: str
+    ours: str
+    ratio: str
+    tested: str
+
+
+def spending(found: ArmComparison) -> list[Spent]:
+    """Tokens, cost and time of both arms on the shared tasks; geometric means, each tested on its own."""
+    show = {"latencyMs": numbers.milliseconds, "costUsd": numbers.usd, "tokens": numbers.count}
+    rows = [row for row in found.diff.rows if row.metric in show and row.ratio is not None]
+    return [
+        Spent(
+            MEASURES[row.metric],
+            show[row.metric](row.before),
+            show[row.metric](row.after),
+            f"× {row.ratio:.2f}",
+            "less" if row.significant and row.good else "more" if row.significant else "not proven to differ",
+        )
+        for row in rows
+    ]
+
+
+def task_cells(task: TaskEffect, arms: list[Arm]) -> tuple[str, ...]:
+    """A task and the share of its runs that passed in each arm."""
+    return (task.task_id, *(numbers.rate(task.rates.get(arm)) for arm in arms))
+
+
+@dataclass(frozen=True, slots=True)
+class WorseTask:
+    """A task that lost, its share of passed runs in each arm as text, and the arms that did better on it."""
+
+    cells: tuple[str, ...]
+    worse_than: str
+
+
+def worse_tasks(effect: SkillEffect) -> list[WorseTask]:
+    """The tasks that lost against any arm, the largest loss first."""
+    losses: dict[str, list[Arm]] = {}
+    for each in effect.comparisons:
+        for task in effect.worse(each.against):
+            losses.setdefault(task.task_id, []).append(each.against)
+    tasks = {task.task_id: task for task in effect.tasks}
+    arms = [each.arm for each in effect.arms]
+    order = sorted(losses, key=lambda name: (min(tasks[name].difference(arm) or 0.0 for arm in losses[name]), name))
+    return [WorseTask(task_cells(tasks[name], arms), ", ".join(losses[name])) for name in order]
+
+
+def undiscerning_lines(effect: SkillEffect) -> list[tuple[str, list[str]]]:
+    """What came out the same everywhere, by how: names of tasks, and ``task: check``."""
+
+    def names(passed: bool) -> list[str]:
+        return [_named(each) for each in effect.undiscerning if each.passed == passed]
+
+    listed = [("passed in every run of every arm", names(True)), ("passed in no run of any arm", names(False))]
+    return [(how, found) for how, found in listed if found]
+
+
+def _named(each: Undiscerning) -> str:
+    return each.task_id if each.check is None else f"{each.task_id}: {each.check}"
+
+
+def title(effect: SkillEffect) -> str:
+    """``csv-tools on opencode (openai/gpt-5): 8 tasks, 3 runs of each in every arm``."""
+    model = f" ({effect.model})" if effect.model else ""
+    first = effect.arms[0]
+    return (
+        f"{', '.join(effect.names)} on {effect.agent}{model}: {plural(first.tasks, 'task')}, "
+        f"{plural(first.runs, 'run')} of each in every arm"
+    )

@@ -1,0 +1,1 @@
+"""The triggers of an Agent Skill as a document, and how their figures are shown."""

@@ -1,0 +1,84 @@
+"""The triggers of an Agent Skill as a file: Markdown for people, JSON and JUnit for programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+from eval_skills.core.triggers import QueryResult, Triggers
+from eval_skills.reporting.escape import encodable
+from eval_skills.reporting.junit_report import xml_text
+from eval_skills.reporting.markdown import template
+from eval_skills.reporting.triggers import figures
+from eval_skills.reporting.writing import Content, target_files, write_targets
+
+
+@dataclass(frozen=True, slots=True)
+class TriggerFormat:
+    """A way to write the figures down: the ending of its file, and the function that renders it."""
+
+    extension: str
+    render: Callable[[Triggers], Content]
+
+
+def render_json(found: Triggers) -> str:
+    """All of it, unrounded."""
+    return encodable(json.dumps(found.to_json(), ensure_ascii=False, allow_nan=False, indent=2)) + "\n"
+
+
+def render_markdown(found: Triggers) -> str:
+    """The rates first, then the queries that did not do as they should, then all of them."""
+    shown = {name: getattr(figures, name) for name in ("title", "rate_rows", "query_cells", "confusion_lines")}
+    columns = {"rate_columns": figures.RATE_COLUMNS, "query_columns": figures.QUERY_COLUMNS}
+    return encodable(template("triggers.md.jinja").render(found=found, **shown, **columns))
+
+
+def render_junit(found: Triggers) -> bytes:
+    """A case for each query, which fails where it did not do as it should, and is skipped where no run was observed."""
+    root = ElementTree.Element("testsuites", name=xml_text(f"triggers of {found.skill}"))
+    counts = {
+        "tests": len(found.queries),
+        "failures": len(found.failed),
+        "errors": 0,
+        "skipped": sum(each.passed is None for each in found.queries),
+    }
+    totals = {name: str(count) for name, count in counts.items()}
+    root.attrib.update(totals)
+    suite = ElementTree.SubElement(root, "testsuite", {"name": xml_text(found.skill), **totals})
+    for each in found.queries:
+        _case(suite, each)
+    ElementTree.indent(root)
+    document: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
+    return document + b"\n"
+
+
+def _case(suite: ElementTree.Element, each: QueryResult) -> None:
+    kind = "should trigger" if each.should_trigger else "near-miss"
+    case = ElementTree.SubElement(suite, "testcase", classname=kind, name=xml_text(f"{each.id}: {each.query}"))
+    if each.passed is None:
+        ElementTree.SubElement(case, "skipped", message="no run of it was observed")
+    elif not each.passed:
+        ElementTree.SubElement(case, "failure", type="TRIGGER", message=xml_text(figures.failure_words(each)))
+
+
+TRIGGER_FORMATS: Mapping[str, TriggerFormat] = {
+    "json": TriggerFormat("json", render_json),
+    "markdown": TriggerFormat("md", render_markdown),
+    "junit": TriggerFormat("xml", render_junit),
+}
+
+
+def write_triggers(found: Triggers, formats: Iterable[str], folder: Path | str) -> list[Path]:
+    """Write them into `folder` in those of the formats that they have; the paths of the files.
+
+    Raises:
+        UsageError: the folder cannot be written to.
+    """
+    wanted = {name: TRIGGER_FORMATS[name] for name in dict.fromkeys(formats) if name in TRIGGER_FORMATS}
+    if not wanted:
+        return []
+    files = target_files(f"{folder}/", {name: each.extension for name, each in wanted.items()}, f"triggers-{found.run_id}")
+    return write_targets({file: wanted[name].render(found) for name, file in files.items()})

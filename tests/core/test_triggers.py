@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import pytest
+
+from eval_skills.core.models import TaskResult
+from eval_skills.core.triggers import Query, Triggers, trigger_rates
+
+RUNS: dict[str, tuple[str, list[str] | None]] = {
+    "L": ("pass", ["csv"]),  # loaded, and came to its end
+    "-": ("fail", []),  # came to its end, nothing loaded
+    "x": ("error", None),  # crashed, nothing is known
+    "t": ("timeout", []),  # ran out of time before it loaded anything
+    "T": ("timeout", ["csv"]),  # loaded it, then ran out of time
+    "o": ("fail", ["pdf"]),  # loaded the neighbour
+}
+
+
+def triggers(*queries: tuple[bool, str]) -> Triggers:
+    """The figures of queries, each with whether it should trigger, and its runs as letters of `RUNS`."""
+    asked = [Query(id=f"q{number}", query=f"query {number}", should_trigger=should) for number, (should, _) in enumerate(queries)]
+    items = [
+        TaskResult(task_id=f"q{number}", run_index=run, status=RUNS[letter][0], passed=False, skills_loaded=RUNS[letter][1])  # type: ignore[arg-type]
+        for number, (_, runs) in enumerate(queries)
+        for run, letter in enumerate(runs)
+    ]
+    return trigger_rates(items, asked, skill="csv", neighbours=["pdf"])
+
+
+@pytest.mark.parametrize(
+    ("should", "runs", "loaded", "observed", "passed"),
+    [
+        pytest.param(True, "LL-", 2, 3, True, id="at-least-half"),
+        pytest.param(True, "L-", 1, 2, True, id="half-is-enough"),
+        pytest.param(False, "L-", 1, 2, False, id="half-is-too-much"),
+        pytest.param(False, "---", 0, 3, True, id="near-miss-left-alone"),
+        pytest.param(False, "xtx", 0, 0, None, id="outages-are-no-pass"),
+        pytest.param(False, "-xt", 0, 1, True, id="missing-runs-are-not-counted"),
+        pytest.param(True, "Txx", 1, 1, True, id="loaded-before-the-time-was-up"),
+        pytest.param(True, "ooL", 1, 3, False, id="the-neighbour-took-it"),
+    ],
+)
+def test_a_query(should: bool, runs: str, loaded: int, observed: int, passed: bool | None) -> None:
+    (found,) = triggers((should, runs)).queries
+    assert (found.loaded, found.observed, found.missing, found.passed) == (loaded, observed, len(runs) - observed, passed)
+
+
+def test_the_rates_and_what_missing_runs_could_change() -> None:
+    found = triggers((True, "LLL"), (True, "L-x"), (False, "---"), (False, "L-x"))
+    assert (found.recall.rate, found.recall.lower_bound, found.recall.upper_bound) == (4 / 5, 4 / 6, 5 / 6)
+    assert (found.false_alarms.rate, found.false_alarms.lower_bound, found.false_alarms.upper_bound) == (1 / 5, 1 / 6, 2 / 6)
+    assert (found.precision.rate, found.precision.lower_bound, found.precision.upper_bound) == (4 / 5, 4 / 6, 5 / 6)
+    assert found.recall.interval is not None
+    assert found.recall.interval.lower < 4 / 5 < found.recall.interval.upper
+    assert found.missing == 2
+
+
+def test_the_neighbours_that_took_queries_are_counted() -> None:
+    found = triggers((True, "oo-"), (True, "oL-"), (False, "oo"))
+    assert found.confusion == {"pdf": 3}
+    assert found.queries[2].others == {"pdf": 2}
+
+
+def test_without_a_query_of_one_kind_that_rate_is_unknown() -> None:
+    found = triggers((True, "LL"))
+    assert found.false_alarms.rate is None
+    assert found.false_alarms.upper_bound is None
+    assert found.remarks == ["every query should load the Agent Skill, so nothing is known of false alarms; add near-misses"]
+
+
+def test_nothing_loaded_has_no_precision() -> None:
+    assert triggers((True, "--"), (False, "--")).precision.rate is None
