@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Group, Parameter
 
-from eval_skills.cli.configuration import Own
 from eval_skills.core.errors import UsageError
 
 if TYPE_CHECKING:
     from eval_skills.engine.skill_effect.arms import Agent
 
 AGENT = Group("The agent", sort_key=2)
-_OWN = Own("is what the call is about")
 
 
 @Parameter(name="*")
@@ -25,26 +23,22 @@ class AgentOptions:
 
     agent: Annotated[
         str | None,
-        _OWN,
         Parameter(group=AGENT, help="Agent: builtin opencode codex gemini claude-code custom [default: builtin]"),
     ] = None
-    model: Annotated[str | None, _OWN, Parameter(group=AGENT, help="Model that the agent is to use, in its own words")] = None
+    model: Annotated[str | None, Parameter(group=AGENT, help="Model that the agent is to use, in its own words")] = None
     api_key_env: Annotated[
         str | None,
-        _OWN,
         Parameter(group=AGENT, help="Environment variable with the model's key: the only one that the agent is given"),
     ] = None
     base_url: Annotated[
-        str | None, _OWN, Parameter(group=AGENT, help="Address of the model's API, where it is not the provider's own")
+        str | None, Parameter(group=AGENT, help="Address of the model's API, where it is not the provider's own")
     ] = None
     agent_option: Annotated[
         list[str] | None,
-        _OWN,
         Parameter(group=AGENT, consume_multiple=1, help="More of its adapterConfig, as KEY=VALUE: maxSteps=20 sandbox=bwrap"),
     ] = None
     allow_unsandboxed: Annotated[
         bool,
-        _OWN,
         Parameter(group=AGENT, help="Let builtin run commands where bubblewrap is missing", show_default=False),
     ] = False
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from eval_skills.cli.agent import AgentOptions
-from eval_skills.cli.configuration import Mark, Own
+from eval_skills.cli.configuration import Mark
 from eval_skills.cli.context import current
 from eval_skills.cli.options import (
     EVALUATED,
@@ -32,18 +32,20 @@ FailOn = Literal["worse", "not-better"]
 
 
 def skill_effect_command(
-    *skill_dirs: Annotated[Path, Mark.PATH, Parameter(help="Folders with a SKILL.md; several are installed together")],
+    skill_dirs: Annotated[
+        list[Path] | None, Mark.PATH, Parameter(help="Folders with a SKILL.md; several are installed together")
+    ] = None,
+    /,
+    *,
     tasks: TasksFile = None,
     arms: Annotated[
         list[str] | None,
-        Own("is what the call is about"),
         Parameter(
             group=EVALUATED, consume_multiple=1, help="Arms to compare: with without old sham [default: with without, and old]"
         ),
     ] = None,
     old: Annotated[
         str | None,
-        Own("is what the call is about"),
         Parameter(group=EVALUATED, help="Earlier version for the arm old: a git revision such as HEAD~1, or a folder"),
     ] = None,
     asked: AgentOptions = AgentOptions(),
@@ -55,13 +57,11 @@ def skill_effect_command(
     store: Annotated[str | None, option("store", RESULTS)] = None,
     fail_on: Annotated[
         FailOn | None,
-        Own("is what the call is about"),
         Parameter(group=RESULTS, help="Exit 1 when the Agent Skill makes it worse, or is not proven to make it better"),
     ] = None,
     of_run: Annotated[
         str | None,
         Mark.ID_OR_PATH,
-        Own("is what the call is about"),
         Parameter(group=RESULTS, help="Show the effect of a stored run again, its id or latest; nothing is called"),
     ] = None,
 ) -> int:
@@ -88,7 +88,7 @@ def skill_effect_command(
     if not skill_dirs:
         raise UsageError("name the folder of an Agent Skill, or a run with --resume or --of-run")
     request = request_of(EvaluateRequest, opts)
-    request, made = _experiment(list(skill_dirs), _arms(arms, old), old, asked.chosen(), request)
+    request, made = _experiment(skill_dirs, _arms(arms, old), old, asked.chosen(), request)
     for remark in made.remarks:
         current().remark(remark)
     return _run(request, dry_run=how.dry_run, judging=judging, fail_on=fail_on)

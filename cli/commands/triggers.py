@@ -33,13 +33,11 @@ def triggers_command(
     queries: Annotated[
         Path | None,
         Mark.PATH,
-        Own("is what the call is about"),
         Parameter(group=EVALUATED, help="JSON file of queries [default: the skill's evals/eval_queries.json]"),
     ] = None,
     neighbours: Annotated[
         list[Path] | None,
         Mark.PATH,
-        Own("is what the call is about"),
         Parameter(group=EVALUATED, consume_multiple=1, help="Folders of Agent Skills that are installed beside it"),
     ] = None,
     asked: AgentOptions = AgentOptions(),
@@ -51,7 +49,6 @@ def triggers_command(
     store: Annotated[str | None, option("store", RESULTS)] = None,
     optimize: Annotated[
         int | None,
-        Own("is what the call is about"),
         Parameter(
             group=EVALUATED,
             converter=whole,
@@ -66,7 +63,6 @@ def triggers_command(
     of_run: Annotated[
         str | None,
         Mark.ID_OR_PATH,
-        Own("is what the call is about"),
         Parameter(group=RESULTS, help="Show the figures of a stored run again, its id or latest; nothing is called"),
     ] = None,
 ) -> int:

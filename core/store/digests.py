@@ -61,7 +61,7 @@ def recorded_digests(layout: Layout) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     try:
         lines = (layout.root / DIGESTS_FILE).read_bytes().splitlines()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return found
     except OSError as error:
         raise RunError(f"{layout.root / DIGESTS_FILE} cannot be read: {error.strerror}; restore it, or move it away") from None

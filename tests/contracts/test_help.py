@@ -35,6 +35,15 @@ HELD = {
 JUDGED = {
     "--judge-model": "", "--judge-concurrency": "4", "--max-judge-cost": "", "--no-judge-cache": "", "--no-judge-check": "",
 }  # fmt: skip
+EXPERIMENT = {
+    "--agent": "builtin", "--model": "", "--api-key-env": "", "--base-url": "", "--agent-option": "", "--allow-unsandboxed": "",
+    "--runs": "1", "--concurrency": "4", "--timeout": "30000", "--retries": "0", "--items-per-task": "1",
+    "--task-runner": "local", "--resume": "", "--retry-errors": "", "--allow-custom-code": "", "--dry-run": "",
+    "--format": "json markdown",
+    "--output-dir": "./reports", "--store": "./eval-store", "--of-run": "", **HELD, **JUDGED,
+}  # fmt: skip
+"""What skill-effect and triggers say of the agent and its run."""
+
 OPTIONS: dict[tuple[str, ...], dict[str, str]] = {
     ("doctor",): {
         "--skills": "", "--skills-dir": "", "--timeout": "30000", "--output-dir": "./reports", "--store": "./eval-store", **HELD,
@@ -42,6 +51,11 @@ OPTIONS: dict[tuple[str, ...], dict[str, str]] = {
     ("find",): {
         "--query -q": "", "--tag -t": "", "--adapter -a": "", "--min-completion": "", "--skills-dir": "./skills", "--limit": "20",
         "--store": "./eval-store", "--mcp": "", "--pass-env": "", "--auth-token-env": "",
+    },
+    ("skill-effect",): {"--tasks": "", "--arms": "with without, and old", "--old": "", "--fail-on": "", **EXPERIMENT},
+    ("triggers",): {
+        "--queries": "the skill's evals/eval_queries.json", "--neighbours": "", "--optimize": "",
+        "--exit-on-fail": "", **EXPERIMENT,
     },
     ("lint",): {"--profile": "spec", "--ignore": "", "--listing-budget": "8000", "--strict": "", "--format": "text"},
     ("init",): {"--dir": ".", "--ci": "github"},
@@ -350,7 +364,7 @@ def test_no_group_of_commands_is_longer_than_ten_lines(
 ) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     call(["--help"])
-    panels = re.findall(r"╭─ (\w+) ─+╮\n(.*?)╰", capsys.readouterr().out, flags=re.DOTALL)
+    panels = re.findall(r"╭─ ([\w ]+?) ─+╮\n(.*?)╰", capsys.readouterr().out, flags=re.DOTALL)
     lines = {title: body.count("\n") for title, body in panels}
     assert COMMANDS.keys() <= lines.keys()
     assert max(lines.values()) <= 10
