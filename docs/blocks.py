@@ -250,6 +250,7 @@ CHANGING = [
     (re.compile(r"\b[0-9.,]+ ?(?:ms|s|min)\b(?: \(\d+:\d\d:\d\d\))?"), "DURATION"),
     (re.compile(r"\b[01]\.\d{4,6}\b"), "NUMBER"),
     (re.compile(r"NUMBER +\d$", re.MULTILINE), "NUMBER"),  # the selection of skills that only times tell apart
+    (re.compile(r"(?m)^  time: .* → .*"), "  time: TIMES"),  # whether they are proven to differ is chance, too
     (re.compile(r"cannot tell \S+ from"), "cannot tell SKILL from"),
     (re.compile(r"(?m)^best trade-offs of .*"), "TRADE-OFFS"),
     (re.compile(r"\b[0-9a-f]{12}\b"), "ID"),
