@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from eval_skills.core.skill_effect import SkillEffect
+from eval_skills.reporting.skill_effect.document import EFFECT_FORMATS, write_effect
+from tests.core.test_skill_effect import LOADED, NOT_LOADED, effect, every, report
+
+HOSTILE = "<script>alert(1)</script>|`\x1b[31m"
+
+
+def found(*, loaded_without: bool = False) -> SkillEffect:
+    ours = report("with", {**every(8, "pp"), HOSTILE: "ff"}, LOADED)
+    theirs = report("without", {**every(8, "ff"), HOSTILE: "pp"}, LOADED if loaded_without else NOT_LOADED)
+    return effect(with_=ours, without=theirs)
+
+
+@pytest.mark.parametrize("name", EFFECT_FORMATS)
+def test_every_format_is_written_and_foreign_names_are_text(tmp_path: Path, name: str) -> None:
+    (file,) = write_effect(found(), [name, "csv"], tmp_path)
+    text = file.read_text()
+    assert "csv-tools" in text
+    assert "<script>alert(1)" not in text or name == "json"
+    assert "\x1b" not in text
+
+
+def test_json_has_all_of_it_unrounded(tmp_path: Path) -> None:
+    (file,) = write_effect(found(), ["json"], tmp_path)
+    document = json.loads(file.read_text())
+    assert document["comparisons"][0]["diff"]["statistics"]["meanDifference"] == pytest.approx(7 / 9)
+    assert {"with": 0.0, "without": 1.0} in [task["rates"] for task in document["tasks"]]
+
+
+def test_junit_fails_the_tasks_that_got_worse(tmp_path: Path) -> None:
+    (file,) = write_effect(found(), ["junit"], tmp_path)
+    root = ElementTree.parse(file).getroot()
+    assert (root.get("tests"), root.get("failures"), root.get("errors")) == ("11", "1", "0")
+    (failure,) = root.iter("failure")
+    assert failure.get("type") == "TASK_WORSE"
+
+
+def test_a_wrong_set_up_is_an_error_and_no_verdict(tmp_path: Path) -> None:
+    (file,) = write_effect(found(loaded_without=True), ["junit"], tmp_path)
+    root = ElementTree.parse(file).getroot()
+    assert root.get("errors") == "1"
+    verdict = next(case for case in root.iter("testcase") if case.get("name") == "verdict")
+    assert verdict.find("skipped") is not None
