@@ -32,6 +32,8 @@ def secrets_of(skill: Skill) -> dict[str, str]:
     found = {name: variable_value(name) for name in _named(config)}
     addresses = [skill.entrypoint, *_texts(config, "baseUrl", "base_url")]
     variables = {name: os.environ.get(name, "") for name in _listed(config, "passEnv", "pass_env")} | _mapping(config, "env")
+    if (usual := _usual_key(skill)) is not None:
+        found[usual] = variable_value(usual)
     for source in (
         _where(_mapping(config, "env"), _SECRET_NAME),
         _headers(_mapping(config, "headers")),
@@ -44,6 +46,15 @@ def secrets_of(skill: Skill) -> dict[str, str]:
         for name, value in source:
             found[name if found.get(name) in {None, "", value} else f"{name} (written)"] = value
     return {name: value for name, value in found.items() if value}
+
+
+def _usual_key(skill: Skill) -> str | None:
+    """The variable from which our own agent's model takes its key where none is named: its provider's usual one."""
+    config = skill.adapter_config
+    if skill.adapter_type != "agent" or any(_texts(config, "apiKeyEnv", "api_key_env", "baseUrl", "base_url")):
+        return None
+    provider, slash, _ = next(iter(_texts(config, "model")), "").partition("/")
+    return f"{provider.upper()}_API_KEY" if slash else None
 
 
 def _named(config: Mapping[str, Any]) -> Iterator[str]:

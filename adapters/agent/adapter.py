@@ -16,7 +16,7 @@ from eval_skills.adapters.agent.builtin.loop import Loop
 from eval_skills.adapters.agent.builtin.model import close_clients, load
 from eval_skills.adapters.agent.builtin.shell import Shell
 from eval_skills.adapters.agent.builtin.tools import Tools
-from eval_skills.adapters.agent.config import AgentConfig, agent_skills_of, fixtures_of
+from eval_skills.adapters.agent.config import AgentConfig, agent_skills_of, fixtures_of, outside
 from eval_skills.adapters.agent.limits import Enough
 from eval_skills.adapters.agent.program import Program, hidden_from, launch_of_agent, missing_for, program_of, version_of
 from eval_skills.adapters.agent.runtimes.base import AgentRun, AgentRuntime
@@ -91,15 +91,9 @@ class AgentAdapter(ProcessAdapter):
 
     @classmethod
     def warnings(cls, skill: Skill) -> list[str]:
-        """That the agent's program, or one that it needs, is missing, and how to get it."""
-        if skill.entrypoint == BUILTIN:
-            return []
-        agent, config = runtime(skill.entrypoint), read_config(AgentConfig, skill)
-        try:
-            program_of(agent, skill, config)
-        except InfraError as error:
-            return [f"{skill.key}: {error}"]
-        return [f"{skill.key}: {problem}" for problem in missing_for(agent)] if config.skills else []
+        """That the agent's program, or one that it needs, is missing, and how to get it; and what of it can change unseen."""
+        config = read_config(AgentConfig, skill)
+        return [f"{skill.key}: {said}" for said in (*outside(skill, config), *_missing(skill, config))]
 
     async def _open(self) -> None:
         if self._runtime is None:
@@ -133,6 +127,7 @@ class AgentAdapter(ProcessAdapter):
         except asyncio.CancelledError:
             job.cancel()
             await shield_cleanup(_ended(job))
+            _ = job.cancelled() or job.exception()  # what it raised while it was ended tells nothing more
             raise
         finally:
             self._jobs.discard(job)
@@ -162,6 +157,8 @@ class AgentAdapter(ProcessAdapter):
     def _work_of(self, prompt: str, files: Sequence[str], session: Session, transcript: Transcript, call: Call) -> Program | Loop:
         """The work of one call, with everything in place that it needs."""
         workspace, config, agent = session.workspace, self._config, self._runtime
+        if session.remembered and agent is not None:  # settings are written there
+            workspace.renew_home()
         copy_fixtures(files, self._fixtures, workspace.folder)
         run = AgentRun(
             prompt=prompt,
@@ -176,7 +173,7 @@ class AgentAdapter(ProcessAdapter):
         told = replace(run, prompt=_with_history(prompt, call), program=program_of(agent, self.skill, config))
         command = agent.prepare(told)
         session.remember()
-        return Program(agent, launch_of_agent(command, workspace, self.skill, config), transcript, Enough(config))
+        return Program(agent, launch_of_agent(command, told.program, workspace, self.skill, config), transcript, Enough(config))
 
     def _loop(self, run: AgentRun, session: Session, transcript: Transcript) -> Loop:
         workspace, config = session.workspace, self._config
@@ -235,6 +232,17 @@ async def _close_clients_of_the_last() -> None:
     _open_here[loop] -= 1
     if not _open_here[loop]:
         await close_clients()
+
+
+def _missing(skill: Skill, config: AgentConfig) -> list[str]:
+    if skill.entrypoint == BUILTIN:
+        return []
+    agent = runtime(skill.entrypoint)
+    try:
+        program_of(agent, skill, config)
+    except InfraError as error:
+        return [str(error)]
+    return missing_for(agent) if config.skills else []
 
 
 def _problem(chosen: AgentRuntime | None, config: AgentConfig) -> str:

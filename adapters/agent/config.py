@@ -70,6 +70,15 @@ def fixtures_of(skill: Skill, config: AgentConfig) -> Path:
     return folder
 
 
+def outside(skill: Skill, config: AgentConfig) -> list[str]:
+    """A remark on what is used and lies outside of the folder of the skill, whose digest does not cover it; none without."""
+    own = folder_of(skill).resolve()
+    named = [*config.skills, *([config.fixtures] if config.fixtures else [])]
+    found = [text for text in named if not (own / Path(text).expanduser()).resolve().is_relative_to(own)]
+    means = "so a change in it is not seen as a change of the skill"
+    return [f"{', '.join(found)} lies outside of its folder, {means}; copy it there to be sure"] if found else []
+
+
 def agent_skills_of(skill: Skill, config: AgentConfig) -> tuple[AgentSkill, ...]:
     """The Agent Skills to install, in the order in which they are listed.
 

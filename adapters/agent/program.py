@@ -63,11 +63,12 @@ def environment(workspace: Workspace, extra: Mapping[str, str], config: AgentCon
     ours = {"PATH": os.environ.get("PATH", os.defpath), "LANG": os.environ.get("LANG", LANG)}
     own = {"HOME": str(workspace.home), "TMPDIR": str(workspace.tmp)}
     passed = {name: os.environ[name] for name in config.pass_env if name in os.environ}
-    return {**ours, **own, **passed, **config.env, **extra}
+    return {**ours, **passed, **own, **config.env, **extra}
 
 
-def launch_of_agent(command: Command, workspace: Workspace, skill: Skill, config: AgentConfig) -> Launch:
-    """How the agent is started: in its workspace, under a guard that ends what it leaves behind, and in its sandbox."""
+def launch_of_agent(command: Command, program: Sequence[str], workspace: Workspace, skill: Skill, config: AgentConfig) -> Launch:
+    """How the agent is started: in its workspace, under a guard that ends what it leaves behind, and in its sandbox, where it
+    sees the files that the words of its `program` name."""
     own = folder_of(skill)
     launch = confined_launch(
         command.argv,
@@ -76,7 +77,7 @@ def launch_of_agent(command: Command, workspace: Workspace, skill: Skill, config
         command.env,
         hidden=hidden_from(skill, config),
         show=[
-            *(Path(word) for word in command.argv[1:] if word.startswith("/") and os.path.isfile(word)),
+            *(Path(word) for word in program[1:] if os.path.isfile(word)),
             *(own / Path(text).expanduser() for text in config.sandbox.show),
         ],
         writable=[own / Path(text).expanduser() for text in config.sandbox.writable],

@@ -76,6 +76,10 @@ class Workspace:
         """The open folder to work in, whatever has become of its path."""
         return self._fd
 
+    def renew_home(self) -> None:
+        """A new home for the next turn: in the old one the agent may have put links where its settings are written."""
+        self.home = Path(tempfile.mkdtemp(prefix="home-", dir=self.root))
+
     def remember(self) -> None:
         """What is there now is no part of the difference."""
         try:
@@ -260,7 +264,18 @@ def copy_fixtures(names: Iterable[str], fixtures: Path, workspace: Path) -> None
             raise InfraError(f"inputData.files: {name!r} is not below {fixtures}, where the files of the tasks are")
         if not source.exists():
             raise InfraError(f"inputData.files: there is no {name!r} in {fixtures} (adapterConfig.fixtures)")
-        copying.copy(source, workspace / _placed(plain), f"inputData.files: {name!r}")
+        target = workspace / _placed(plain)
+        _refuse_links(target, workspace, name)
+        copying.copy(source, target, f"inputData.files: {name!r}")
+
+
+def _refuse_links(target: Path, workspace: Path, name: str) -> None:
+    """In a later turn of a conversation the agent may have put a link there, through which we would write elsewhere."""
+    for place in (target, *target.parents):
+        if place == workspace:
+            return
+        if place.is_symlink():
+            raise InfraError(f"inputData.files: {name!r} cannot be copied, for the agent has put a link in its place")
 
 
 def _placed(name: str) -> str:
@@ -273,8 +288,8 @@ def _placed(name: str) -> str:
 
 
 def install_skills(skills: Iterable[AgentSkill], folder: Path) -> None:
-    """Copy Agent Skills into ``folder/<name>/``, without what is expected of them (``evals/``), and no link in them. The folder is
-    made in any case.
+    """Copy Agent Skills into ``folder/<name>/``, without what is expected of them (``evals/``), and no link in them. This folder
+    is made in any case.
 
     Raises:
         InfraError: one is too long.
@@ -326,6 +341,8 @@ class _Copying:
             most = f"{MAX_FIXTURE_BYTES // 1024**2} MiB or {MAX_FIXTURES:,} files"
             raise InfraError(f"{what} holds more than {most}; give the agent less")
         target.parent.mkdir(parents=True, exist_ok=True)
+        if target.is_symlink():  # below a folder that is copied
+            target.unlink()
         shutil.copyfile(source, target)
         shutil.copymode(source, target)
 

@@ -306,6 +306,12 @@ def _tool_calls(value: Any) -> list[dict[str, Any]] | None:
     return [{**dict(call), "arguments": _output(call["arguments"]), "result": _output(call["result"])} for call in calls]
 
 
+def _files(value: Any) -> list[dict[str, Any]] | None:
+    """Without their contents, which would be most of a report."""
+    files = _messages(value)
+    return None if files is None else [{key: part for key, part in file.items() if key != "content"} for file in files]
+
+
 def _turns(value: Any) -> list[dict[str, Any]] | None:
     turns = known_list(value)
     return None if turns is None else [_turn(dict(turn)) for turn in turns]
@@ -346,4 +352,7 @@ _DECODERS: dict[str, Decoder] = {
     "content": _messages,
     "finish_reason": _text,
     "turns": _turns,
+    "files": _files,
+    "skills_loaded": _texts,
+    "steps": _whole_number,
 }

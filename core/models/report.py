@@ -10,7 +10,7 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 from pydantic.alias_generators import to_camel
 
 from eval_skills.core.models.base import Model, Rate
-from eval_skills.core.models.response import ToolCall
+from eval_skills.core.models.response import ToolCall, WorkspaceFile
 from eval_skills.core.models.result import ErrorKind, Reason, Status, TurnResult
 
 DIMENSIONS = ("tool_accuracy", "sequence_correctness", "output_quality", "hallucination")
@@ -127,11 +127,18 @@ class DimensionSummary(Model):
     items: int
 
 
+_ONLY_SOME_HAVE = (
+    "task_digest", "tool_calls", "messages", "time_to_first_token_ms", "content", "finish_reason", "turns", "files",
+    "skills_loaded", "steps",
+)  # fmt: skip
+
+
 class TaskResult(Model):
     """One item as the report shows it: what was asked, what was expected, what came, and why it was judged so.
 
-    What only some answers have (`tool_calls`, `messages`, `content`, `finish_reason`, `time_to_first_token_ms`, `turns`) is
-    absent from the JSON of an item that does not have it. `turns` are those of a conversation, of which the rest is the whole.
+    What only some answers have (`tool_calls`, `messages`, `content`, `finish_reason`, `time_to_first_token_ms`, `turns`, `files`,
+    `skills_loaded`, `steps`) is absent from the JSON of an item that does not have it. `turns` are those of a conversation, of
+    which the rest is the whole. The contents of `files` stay in the store.
     """
 
     task_id: str
@@ -161,11 +168,14 @@ class TaskResult(Model):
     content: list[dict[str, Any]] | None = None
     finish_reason: str | None = None
     turns: list[TurnResult] | None = None
+    files: list[WorkspaceFile] | None = None
+    skills_loaded: list[str] | None = None
+    steps: int | None = None
 
     @model_serializer(mode="wrap")
     def _without_what_is_not_there(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         fields: dict[str, Any] = handler(self)
-        for name in ("task_digest", "tool_calls", "messages", "time_to_first_token_ms", "content", "finish_reason", "turns"):
+        for name in _ONLY_SOME_HAVE:
             if getattr(self, name) is None:
                 fields.pop(name, None)
                 fields.pop(to_camel(name), None)

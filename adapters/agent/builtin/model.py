@@ -28,6 +28,9 @@ REQUEST_S = 3600.0
 
 _PREFIX = re.compile(r"^(litellm\.)?\w*(Error|Exception|Timeout)\s*[:-]\s*", re.IGNORECASE)
 _QUOTA = re.compile(r"insufficient_quota|exceeded your current quota|billing|credit balance|payment", re.IGNORECASE)
+_NOT_CONNECTED = frozenset({"ConnectError", "ConnectTimeout", "ClientConnectorError", "ClientConnectorDNSError"})
+"""Exceptions of httpx and aiohttp: the library reports 500 also where no server answered."""
+
 _SHOWN_CHARS = 240
 
 
@@ -159,6 +162,9 @@ def _error(error: Exception, turn: Turn) -> ItemError:
     said = _said(error)
     if type(error).__name__ == "ContextWindowExceededError" or status == 413:
         return SkillError(f"what was said and done is too long for {model}: {said}")
+    where = turn.base_url or f"the provider of {model}"
+    if _names_of_causes(error) & _NOT_CONNECTED:
+        return SkillUnavailable(f"could not connect to {where}, the model of the agent")
     if status in (401, 403):
         return InfraError(f"{model} refused access (HTTP {status}: {said}); is the key in adapterConfig.apiKeyEnv right?")
     if status == 402 or (status == 429 and _QUOTA.search(said)):
@@ -168,9 +174,19 @@ def _error(error: Exception, turn: Turn) -> ItemError:
     if "LLM Provider NOT provided" in said:
         return InfraError(f"adapterConfig.model {model!r} names no provider; write PROVIDER/MODEL, such as openai/{model}")
     if status in (408, 409, 429, 529) or (status is not None and status >= 500):
-        where = f" at {turn.base_url}" if turn.base_url else ""
-        return SkillUnavailable(f"{model}{where} is not available (HTTP {status}: {said})", retry_after_s=_retry_after(error))
+        return SkillUnavailable(f"{model} is not available (HTTP {status}: {said})", retry_after_s=_retry_after(error))
     return InfraError(f"{model} does not take this request ({f'HTTP {status}: ' if status else ''}{said})")
+
+
+def _names_of_causes(error: BaseException) -> set[str]:
+    names, each = set[str](), error
+    while each is not None and type(each).__name__ not in names:
+        names.add(type(each).__name__)
+        following = each.__cause__ or each.__context__
+        if following is None:
+            break
+        each = following
+    return names
 
 
 def _said(error: Exception) -> str:

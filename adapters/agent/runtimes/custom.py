@@ -16,6 +16,7 @@ Other lines are its log.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -44,8 +45,9 @@ class Custom:
 
     def prepare(self, run: AgentRun) -> Command:
         """The skills are in ``.agents/skills/<name>/`` of the workspace, and the key has the name that it has here."""
-        if run.skills:
-            install_skills(run.skills, run.workspace / SKILLS_FOLDER)
+        skills = run.workspace / SKILLS_FOLDER
+        if run.skills and not os.path.lexists(skills.parent):  # a later turn finds what the agent has made of them
+            install_skills(run.skills, skills)
         prompt = run.home / "prompt.txt"
         prompt.write_text(run.prompt, encoding="utf-8")
         key = {run.config.api_key_env: run.api_key} if run.config.api_key_env and run.api_key else {}

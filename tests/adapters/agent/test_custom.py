@@ -182,6 +182,30 @@ async def test_the_turns_of_a_conversation_share_a_workspace(tmp_path: Path) -> 
     assert [file.content for file in second.files or []] == ["xx"]
 
 
+async def test_in_a_later_turn_nothing_is_written_through_a_link_of_the_agent(tmp_path: Path) -> None:
+    (tmp_path / "victim").write_text("whole")
+    (tmp_path / "a.csv").write_text("x")
+    agent_skill(tmp_path / "skills")
+    source = f"""
+    import shutil
+    for place in (os.environ["EVAL_SKILLS_PROMPT_FILE"], "a.csv"):
+        if os.path.lexists(place):
+            os.remove(place)
+        os.symlink({str(tmp_path / "victim")!r}, place)
+    if not os.path.islink(".agents"):
+        shutil.rmtree(".agents")
+        os.symlink({str(tmp_path)!r}, ".agents")
+    say("answer", content="done")
+    """
+    async with open_adapter(program_agent(tmp_path, source, skills=["skills/csv"])) as adapter, adapter.conversation() as talk:
+        await talk.call({"prompt": "One.", "files": ["a.csv"]}, 60.0)
+        await talk.call("Two.", 60.0)
+        with pytest.raises(InfraError, match="the agent has put a link in its place"):
+            await talk.call({"prompt": "Three.", "files": ["a.csv"]}, 60.0)
+    assert (tmp_path / "victim").read_text() == "whole"
+    assert sorted(path.name for path in (tmp_path / "skills").iterdir()) == ["csv"]
+
+
 @pytest.mark.parametrize(
     ("entrypoint", "config", "message"),
     [
@@ -217,9 +241,23 @@ async def test_a_missing_program_is_a_warning_and_every_item_says_so(tmp_path: P
     assert known.tool_calls == []
 
 
+def test_what_can_change_unseen_is_a_warning(tmp_path: Path) -> None:
+    agent_skill(tmp_path / "shared")
+    (tmp_path / "own").mkdir()
+    warned = warnings_for(program_agent(tmp_path / "own", "", skills=["../shared/csv"]))
+    assert [text.split(",")[0] for text in warned] == ["probe@1.2.3: ../shared/csv lies outside of its folder"]
+    agent_skill(tmp_path / "own")
+    assert warnings_for(program_agent(tmp_path / "own", "", skills=["csv"])) == []
+
+
 def test_the_key_is_a_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MODEL_KEY", "sk-this-one")
     assert secrets_of(program_agent(tmp_path, "", apiKeyEnv="MODEL_KEY")) == {"MODEL_KEY": "sk-this-one"}
+
+
+def test_the_usual_key_of_a_model_is_one_where_none_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-usual")
+    assert secrets_of(make_skill("agent", "builtin", {"model": "openai/gpt-4o-mini"}, tmp_path)) == {"OPENAI_API_KEY": "sk-usual"}
 
 
 def test_content_of_a_file_is_there_as_bytes() -> None:

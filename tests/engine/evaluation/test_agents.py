@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from eval_skills.adapters import Confinement
-from eval_skills.core.models import ItemResult
+from eval_skills.core.metrics.reports import skill_reports
+from eval_skills.core.models import Benchmark, ItemResult
 from eval_skills.core.redaction import Redaction
 from eval_skills.core.store import results_of, table_of
 from eval_skills.core.store.journal import line_of, result_of
@@ -90,3 +91,17 @@ def test_the_paths_that_a_run_hides_are_hidden_from_agents_without_a_sandbox_too
     """Our own agent's commands have a sandbox in any case."""
     confined = Confinement(hidden=("/where/the/answers/are",)).of(program_agent(tmp_path, ""))
     assert confined.adapter_config["hiddenPaths"] == ["/where/the/answers/are"]
+
+
+async def test_a_report_says_which_files_differ_and_leaves_their_contents_to_the_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AGENT_KEY", KEY)
+    result, _ = await result_for(tmp_path, "work")
+    frame = table_of([result]).to_pandas(maps_as_pydicts="strict")
+    task = {"id": "t1", "inputData": "work", "expected": {"forbiddenTools": ["pay"]}}
+    benchmark = Benchmark.model_validate({"id": "b", "name": "B", "version": "1.0.0", "tasks": [task]})
+    [report] = skill_reports(frame, benchmark, 60_000)
+    item = report.to_json()["taskResults"][0]
+    assert (item["skillsLoaded"], item["steps"]) == (["csv"], 1)
+    assert [(file["path"], file["change"], file["content"]) for file in item["files"]] == [("out.txt", "added", None)]

@@ -195,6 +195,13 @@ async def test_what_the_model_s_server_says_is_the_item_s_error(
         assert error.retry_after_s == 7
 
 
+async def test_where_nobody_listens_the_address_is_named(tmp_path: Path, model: ScriptedModel) -> None:
+    error, known = await failed(builtin(tmp_path, model, baseUrl="http://127.0.0.1:9/v1"))
+    assert isinstance(error, SkillUnavailable)
+    assert str(error) == "could not connect to http://127.0.0.1:9/v1, the model of the agent"
+    assert known.tool_calls == []
+
+
 async def test_a_model_that_is_busy_in_the_middle_is_asked_again(
     tmp_path: Path, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
