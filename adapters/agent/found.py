@@ -25,7 +25,6 @@ async def _check(agent: AgentRuntime, program: str) -> Check:
         remedy = f"start it by hand, and {agent.install} if it does not work"
         return Check(AREA, agent.name, "warning", f"{program} does not say its version", remedy)
     if missing := missing_for(agent):
-        return Check(
-            AREA, agent.name, "warning", f"{version}; {'; '.join(missing)}", "without it an Agent Skill seems not to help"
-        )
+        remedy = "install it, or an Agent Skill seems not to help"
+        return Check(AREA, agent.name, "warning", f"{version}; {'; '.join(missing)}", remedy)
     return Check(AREA, agent.name, "ok", version)

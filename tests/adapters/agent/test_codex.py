@@ -14,13 +14,17 @@ from tests.adapters.agent.model_server import AgentModel, Turn
 from tests.adapters.agent.real_agents import (
     CODEX,
     KEY,
+    TOO_LONG_S,
+    Played,
     asleep,
     callers_environment,
+    greeter,
     has_worked,
     play,
     sleeping,
     working,
 )
+from tests.adapters.sandboxed import needs_sandbox
 
 pytestmark = pytest.mark.slow
 
@@ -40,6 +44,16 @@ async def test_codex_works_with_a_skill_and_fails_as_its_model_does(tmp_path: Pa
     assert "401" in str(played.error("TASK-WITHOUT"))
     assert isinstance(played.error("TASK-LIMITED"), SkillUnavailable)
     assert isinstance(played.error("TASK-BROKEN"), SkillUnavailable)
+
+
+@needs_sandbox
+async def test_codex_works_the_same_in_our_sandbox(tmp_path: Path) -> None:
+    greeter(tmp_path)
+    with callers_environment(), AgentModel() as model:
+        model.script("TASK-WORK", *working(CODEX))
+        async with open_adapter(CODEX.skill(model, tmp_path, "greeter", sandbox="bwrap", network=True)) as adapter:
+            response = await adapter.call({"prompt": "TASK-WORK", "files": ["names.csv"]}, TOO_LONG_S)
+    has_worked(CODEX, Played(model, {"TASK-WORK": response}), "TASK-WORK")
 
 
 async def test_codex_is_ended_at_the_time_limit_with_all_that_it_started(tmp_path: Path) -> None:
