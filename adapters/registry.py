@@ -19,7 +19,10 @@ UNCONFINED = Confinement()
 GROUP = "eval_skills.adapters"
 """The entry-point group of adapters that other distributions bring."""
 
-_PACKAGE = "eval_skills.adapters.package.adapter:PackageAdapter"
+_FOLDER_READERS: dict[Subject, str] = {
+    "package": "eval_skills.adapters.package.adapter:PackageAdapter",
+    "agent-skill": "eval_skills.adapters.package.agent_skill:AgentSkillAdapter",
+}
 
 # Named, not imported: an adapter's libraries are loaded when a skill needs them.
 _ADAPTERS: dict[str, str | type[Adapter]] = {
@@ -51,7 +54,7 @@ def adapter_types() -> tuple[str, ...]:
 
 
 def open_adapter(skill: Skill, subject: Subject = "call", confinement: Confinement = UNCONFINED) -> Adapter:
-    """The adapter of `skill`, to be entered with ``async with``; for the subject `package` the one that reads its folder.
+    """The adapter of `skill`, to be entered with ``async with``; for the other subjects the one that reads its folder.
     What it starts is held to `confinement`.
 
     Raises:
@@ -72,7 +75,7 @@ def check_skill(skill: Skill, subject: Subject = "call", confinement: Confinemen
 
 
 def _confined(skill: Skill, subject: Subject, confinement: Confinement) -> Skill:
-    if subject == "package":  # its files are read, and nothing is started
+    if subject in _FOLDER_READERS:  # its files are read, and nothing is started
         return skill
     if confinement.sandbox != "none" and not issubclass(_adapter_class(skill, subject).config_model, ProcessConfig):
         message = f"adapter type {skill.adapter_type!r} runs inside this process, where no sandbox holds it"
@@ -86,7 +89,8 @@ def warnings_for(skill: Skill, subject: Subject = "call") -> list[str]:
 
 
 def _adapter_class(skill: Skill, subject: Subject) -> type[Adapter]:
-    adapter = _PACKAGE if subject == "package" else _ADAPTERS.get(skill.adapter_type) or _plugins().get(skill.adapter_type)
+    reader = _FOLDER_READERS.get(subject)
+    adapter = reader or _ADAPTERS.get(skill.adapter_type) or _plugins().get(skill.adapter_type)
     if adapter is None:
         known = ", ".join(adapter_types())
         raise UsageError(f"{source_of(skill)}: adapter type {skill.adapter_type!r} is not available; available are {known}")

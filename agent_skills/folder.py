@@ -10,7 +10,7 @@ from pathlib import Path
 from eval_skills.agent_skills.frontmatter import Field, SkillText, parse_skill_text
 from eval_skills.agent_skills.reading import Unreadable, read_inside
 from eval_skills.core.errors import InputError
-from eval_skills.core.skills import InvalidSkill
+from eval_skills.core.skills import InvalidSkill, is_folder
 from eval_skills.core.text import first_of
 
 SKILL_TEXT = "SKILL.md"
@@ -100,7 +100,8 @@ def read_skill_text(file: Path) -> SkillText:
 def skill_file_in(folder: Path) -> Path | None:
     """The ``SKILL.md`` of a folder, or what is called so in other letters (``skill.md`` before ``Skill.md``); None: neither."""
     try:
-        names = [entry.name for entry in os.scandir(folder) if entry.name.lower() == "skill.md"]
+        with os.scandir(folder) as entries:
+            names = [each.name for each in entries if each.name.lower() == "skill.md" and not each.is_dir(follow_symlinks=False)]
     except OSError:
         return None
     order = [SKILL_TEXT, "skill.md", *sorted(names)]
@@ -158,7 +159,7 @@ def _subfolders(folder: Path, links: list[str]) -> list[Path]:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except OSError:
         return []
-    links += [entry.path for entry in entries if entry.is_symlink() and entry.is_dir()]
+    links += [entry.path for entry in entries if entry.is_symlink() and is_folder(entry)]
     folders = [Path(entry.path) for entry in entries if entry.is_dir(follow_symlinks=False) and entry.name not in _PASSED_OVER]
     return [each for each in folders if not (each / _VIRTUAL_ENVIRONMENT).exists()]
 

@@ -63,6 +63,7 @@ COMMANDS = {
     },
     "Look": {
         "find": ("find:find_command", "Find skills, best match first."),
+        "lint": ("lint:lint_command", "Check Agent Skills, folders with a SKILL.md, against the standard and good practice."),
         "benchmarks": (
             "benchmarks:benchmarks_app",
             "List, check, generate, review and import benchmarks.",

@@ -142,13 +142,36 @@ def _skill_file(path: Path) -> Path:
 
 
 def _skill_files(root: Path, remarks: list[str]) -> Iterator[Path]:
-    for folder, subfolders, files in os.walk(root):
+    for folder, subfolders, files in _walk(root):
         skipped = sorted(name for name in subfolders if name.startswith(".") or name in _SKIPPED_FOLDERS)
         subfolders[:] = sorted(set(subfolders) - set(skipped))
         if SKILL_FILE in files:
             yield Path(folder) / SKILL_FILE
         else:  # within a skill, such folders are its own
             yield from _called_like_others(Path(folder), skipped, remarks)
+
+
+def _walk(root: Path) -> Iterator[tuple[str, list[str], set[str]]]:
+    """As `os.walk`, which calls itself for every level: somebody else's folder may have thousands of them."""
+    left = [str(root)]
+    while left:
+        folder = left.pop()
+        try:
+            entries = list(os.scandir(folder))
+        except OSError:
+            continue
+        subfolders = [entry.name for entry in entries if is_folder(entry)]
+        links = {entry.name for entry in entries if entry.is_symlink()}
+        yield folder, subfolders, {entry.name for entry in entries} - set(subfolders)
+        left += [os.path.join(folder, name) for name in reversed(subfolders) if name not in links]
+
+
+def is_folder(entry: os.DirEntry[str]) -> bool:
+    """Whether it is a folder, or a link to one; a link that leads in a circle is not."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
 
 
 def _called_like_others(folder: Path, names: list[str], remarks: list[str]) -> Iterator[Path]:

@@ -1,4 +1,4 @@
-"""Write the reference pages from the code: commands, configuration, scorers, the store's columns, the Python API.
+"""Write the reference pages from the code: commands, configuration, scorers, rules, the store's columns, the Python API.
 
 ``python -m docs.generate`` writes them into ``docs/reference/`` (and ``deployments/README.md`` as a page of the site); git
 ignores them, and every build writes them anew, so they are never stale. ``python -m docs.generate FOLDER`` writes them elsewhere.
@@ -23,6 +23,7 @@ from cyclopts.help import create_parameter_help_panel
 from pydantic import TypeAdapter
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError
 
+from eval_skills.agent_skills.linting import rules as agent_skill_rules
 from eval_skills.cli.app import app
 from eval_skills.cli.configuration import UNCONFIGURED, Option, options_of
 from eval_skills.core.config import Config
@@ -62,6 +63,7 @@ def pages() -> dict[str, str]:
         "reference/commands.md": commands_page(),
         "reference/configuration.md": configuration_page(),
         "reference/scorers.md": scorers_page(),
+        "reference/agent-skill-rules.md": rules_page(),
         "reference/store.md": store_page(),
         "reference/python.md": python_page(),
         "how-to/deployments.md": deployments_page(),
@@ -224,6 +226,20 @@ def scorers_page() -> str:
     )
     parts = [_scorer(entry) for entry in sorted(built_in, key=lambda entry: entry.name)]
     return DRAFT + head + "\n".join([*parts, _several()])
+
+
+def rules_page() -> str:
+    """Every rule that `eval-skills lint` knows, by its source."""
+    head = (
+        "# Rules for Agent Skills\n\nWhat `eval-skills lint` holds against folders with a `SKILL.md`; "
+        "[Lint an Agent Skill](../how-to/lint-agent-skills.md) shows how. Rules with * are about several skills together.\n"
+    )
+    parts = []
+    for source in agent_skill_rules.SOURCES:
+        rules = {code: rule for code, rule in agent_skill_rules.RULES.items() if rule.source == source}
+        rows = [(f"`{code}`{' *' if rule.of_many else ''}", rule.severity, rule.summary) for code, rule in rules.items()]
+        parts.append(f"\n## {source}\n\n{_table(('code', 'severity', 'what holds'), rows)}")
+    return DRAFT + head + "".join(parts)
 
 
 SEVERAL = """## Several evaluators

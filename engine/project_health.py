@@ -13,7 +13,6 @@ from eval_skills.core.config.options import FlowOptions
 from eval_skills.core.environment import Check, Status
 from eval_skills.core.errors import UserError
 from eval_skills.core.redaction import Redaction, values_of_variables
-from eval_skills.core.skills import load_skills
 from eval_skills.core.text import plural
 from eval_skills.engine.definition.benchmark import (
     check_judges,
@@ -23,6 +22,7 @@ from eval_skills.engine.definition.benchmark import (
     scoring_settings,
 )
 from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.discovery import skills_at
 from eval_skills.engine.nightly.request import Suite, load_suites
 from eval_skills.scorers import TaskScoring
 from eval_skills.scorers.judging.model import usual_variables
@@ -117,7 +117,8 @@ def _suites(config: Config, file: Path) -> Iterator[Check]:
 def _suite(suite: Suite, options: FlowOptions) -> Check:
     try:
         request = suite.request(options)
-        skills, (benchmark, _) = load_skills(request.skills).skills, resolve_benchmark(request)
+        benchmark, _ = resolve_benchmark(request)
+        skills = skills_at(request.skills, benchmark.subject).skills
     except UserError as error:
         return Check(SUITES, suite.name, "failed", str(error), "fix the suite; its nights fail until then")
     return Check(

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from eval_skills.adapters.package.metadata import Finding
 from eval_skills.adapters.python.entrypoint import python_entrypoint
+from eval_skills.agent_skills.linting.files import HARMLESS_FILE, SECRET_FILE
 from eval_skills.core.documents.loading import read_document, validate
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import Benchmark, Skill
@@ -20,13 +21,7 @@ MAX_FILES = 10_000
 """A folder is read up to so many files; more is a finding of its own."""
 
 _SKIPPED = frozenset({".git", "__pycache__", "node_modules", ".venv", "venv", ".mypy_cache", ".ruff_cache", ".pytest_cache"})
-_SECRET = re.compile(
-    r"^(\.env(\..+)?|.*\.(pem|key|p12|pfx|keystore)|id_(rsa|dsa|ecdsa|ed25519)|\.netrc|\.pgpass|\.npmrc|\.pypirc"
-    r"|credentials(\.json)?|service[-_]account.*\.json|secrets?\.(json|ya?ml|toml|txt))$",
-    re.IGNORECASE,
-)
 _SCRIPT = re.compile(r"\.(py|js|mjs|cjs|ts|sh|rb|pl|php|jar)$")
-_HARMLESS = re.compile(r"^\.env\.(example|sample|template|dist)$", re.IGNORECASE)
 
 
 def suite_findings(skill: Skill) -> list[Finding]:
@@ -50,7 +45,7 @@ def structure_findings(skill: Skill) -> list[Finding]:
     folder = _folder(skill)
     files = list(_files(folder))
     large = sorted(_shown(file, folder) for file in files if file.lstat().st_size > MAX_FILE_BYTES)
-    secret = sorted(_shown(file, folder) for file in files if _SECRET.match(file.name) and not _HARMLESS.match(file.name))
+    secret = sorted(_shown(file, folder) for file in files if SECRET_FILE.match(file.name) and not HARMLESS_FILE.match(file.name))
     lost = _missing_programs(skill, folder)
     readable = any(file.parent == folder and file.stem.lower() == "readme" for file in files)
     large += [f"more than {MAX_FILES:,} files"] if len(files) > MAX_FILES else []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator
 
 from eval_skills.agent_skills.frontmatter import Field, Items, Place, Scalar
@@ -61,6 +62,9 @@ _ANY_COMMAND = re.compile(r"^(|\*|:\*|\*:\*|\*\*|(?:(?:ba|z|da)?sh|sudo|eval|exe
 
 QUOTED_WORDS = 12
 """So many words in a row that are the skill's own are a quotation."""
+
+MAX_COMPARED_CHARS = 200_000
+"""So much of the skill's own text, and of all its tests together, is compared."""
 
 _WORD = re.compile(r"\w+")
 _EVALS = "evals/"
@@ -133,11 +137,14 @@ def _quotations(subject: Subject) -> Iterator[Finding]:
     fixtures = {path: text for path, text in subject.package.texts.items() if path.startswith(_EVALS)}
     if not fixtures:
         return
-    own = {run for run, _ in _runs(f"{subject.description}\n\n{subject.text.body}")}
+    own = {run for run, _, _ in _runs(f"{subject.description}\n\n{subject.text.body}")}
+    left = MAX_COMPARED_CHARS
     for path, text in fixtures.items():
-        if found := next(((run, start) for run, start in _runs(text) if run in own), None):
-            run, start = found
-            message = f"the test quotes the skill's own text: {excerpt(' '.join(run), 100)}"
+        found = next(((start, end) for run, start, end in _runs(text[:left]) if run in own), None)
+        left -= min(left, len(text))
+        if found:
+            start, end = found
+            message = f"the test quotes the skill's own text: {excerpt(' '.join(text[start:end].split()), 100)}"
             yield Finding(
                 "eval-leak",
                 message,
@@ -147,11 +154,13 @@ def _quotations(subject: Subject) -> Iterator[Finding]:
             )
 
 
-def _runs(text: str) -> Iterator[tuple[tuple[str, ...], int]]:
-    """Every `QUOTED_WORDS` words in a row, and where they begin."""
-    words = [(found[0], found.start()) for found in _WORD.finditer(text.lower())]
-    for first in range(len(words) - QUOTED_WORDS + 1):
-        yield tuple(word for word, _ in words[first : first + QUOTED_WORDS]), words[first][1]
+def _runs(text: str) -> Iterator[tuple[int, int, int]]:
+    """The hash of every `QUOTED_WORDS` words in a row, and where they begin and end."""
+    row: deque[tuple[int, int, int]] = deque(maxlen=QUOTED_WORDS)
+    for found in _WORD.finditer(text[:MAX_COMPARED_CHARS]):
+        row.append((hash(found[0].lower()), *found.span()))
+        if len(row) == QUOTED_WORDS:
+            yield hash(tuple(word for word, _, _ in row)), row[0][1], found.end()
 
 
 def _place(text: str, index: int) -> Place:

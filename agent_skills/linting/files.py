@@ -14,7 +14,7 @@ from eval_skills.core.text import excerpt
 SECRET_FILE = re.compile(
     r"^(\.env(\..+)?|.*\.(pem|key|p12|pfx|keystore)|id_(rsa|dsa|ecdsa|ed25519)|\.netrc|\.pgpass|\.npmrc|\.pypirc"
     r"|credentials(\.json)?|service[-_]account.*\.json|secrets?\.(json|ya?ml|toml|txt))$",
-    re.IGNORECASE,
+    re.IGNORECASE | re.DOTALL,
 )
 HARMLESS_FILE = re.compile(r"^\.env\.(example|sample|template|dist)$", re.IGNORECASE)
 """Files that are called like one of `SECRET_FILE`, and hold none."""

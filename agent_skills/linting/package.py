@@ -13,10 +13,10 @@ from eval_skills.agent_skills.reading import Unreadable, read_inside
 MAX_FILES = 10_000
 MAX_LEVELS = 16
 MAX_FILE_BYTES = 1_000_000
-MAX_TEXT_BYTES = 4_000_000
+MAX_TEXT_BYTES = 2_000_000
 """So much text of one skill is read; of all skills, `MAX_ALL_BYTES`."""
 
-MAX_ALL_BYTES = 100_000_000
+MAX_ALL_BYTES = 50_000_000
 
 _PASSED_OVER = frozenset({".git", "node_modules", "__pycache__", ".venv", "venv"})
 

@@ -15,7 +15,11 @@ from eval_skills.agent_skills.linting.subject import Subject
 from eval_skills.core.text import excerpt, nearest
 
 MAX_LINKS = 2_000
-"""So many references of one file are looked at."""
+"""So many references of one file are looked at, and of all files of a skill `MAX_ALL_LINKS`."""
+
+MAX_ALL_LINKS = 5_000
+MAX_GUESSED = 100
+"""Of so many files, one is guessed for a path that is not there."""
 
 _LINK = re.compile(r"\]\(\s{0,9}<?([^)\s<>]{1,500})")
 _DEFINITION = re.compile(r"^ {0,3}\[[^\]\n]{1,200}\]:[ \t]{0,9}<?([^\s<>]{1,500})")
@@ -27,6 +31,8 @@ _PLACEHOLDER = re.compile(r"[<>{}*$\[\]]|\.\.\.|…")
 _CODE_SPAN = re.compile(r"`[^`\n]{1,500}`")
 _MARKDOWN = (".md", ".markdown")
 _INSTRUCTIONS = "references/"
+_WORD_CHARS = 4
+_NAME = re.compile(r"[\w.-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +89,11 @@ def reference_findings(subject: Subject) -> Iterator[Finding]:
     for each in direct:
         yield from _about(subject, subject.file, each)
     mentioned = {_within(subject.file, each.target) for each in direct}
+    left = MAX_ALL_LINKS
     for path, text in subject.package.texts.items():
-        if path.endswith(_MARKDOWN) and path != subject.file and not path.startswith("evals/"):
-            references = references_in(text)
+        if left and path.endswith(_MARKDOWN) and path != subject.file and not path.startswith("evals/"):
+            references = references_in(text)[:left]
+            left -= len(references)
             yield from (finding for each in references if each.is_link for finding in _about(subject, path, each))
             if path in mentioned:
                 yield from _chained(subject, path, references, mentioned)
@@ -107,8 +115,8 @@ def _about(subject: Subject, file: str, each: Reference) -> Iterator[Finding]:
             yield Finding("reference-outside", message, "put the file into the folder", file, each.place)
     elif not _exists(subject, path) and not (file != subject.file and _exists(subject, posixpath.normpath(target))):
         if subject.package.is_complete:
-            hint = nearest(path, subject.package.files)
-            yield Finding("reference-dead", f"{shown} is not there{hint}", "correct the path, or add the file", file, each.place)
+            message = f"{shown} is not there{_hint(path, subject)}"
+            yield Finding("reference-dead", message, "correct the path, or add the file", file, each.place)
     elif path.count("/") > 1 and file == subject.file:
         message = f"{shown} lies deeper than one level"
         yield Finding("reference-deep", message, "move it up, to folder/file", file, each.place)
@@ -125,15 +133,25 @@ def _chained(subject: Subject, path: str, references: list[Reference], mentioned
 
 def _unmentioned(subject: Subject, mentioned: set[str]) -> Iterator[Finding]:
     texts = [text for path, text in subject.package.texts.items() if path.endswith(_MARKDOWN) and path != subject.file]
-    read = "\n".join([subject.text.text, *texts])
+    words = {word.strip(".-") for text in [subject.text.text, *texts] for word in _NAME.findall(text)}
     for path in subject.package.files:
         if not path.startswith(_INSTRUCTIONS) or path not in subject.package.texts:
             continue
         folders = {path[:end] for end in range(len(path)) if path[end] == "/"}
-        name = path.rpartition("/")[2]
-        if path not in mentioned and not folders & mentioned and name not in read and name.rpartition(".")[0] not in read:
+        if path not in mentioned and not folders & mentioned and not _is_named(words, path.rpartition("/")[2]):
             message = f"nothing mentions {excerpt(path, 120)}, so no agent will read it"
             yield Finding("reference-unmentioned", message, f"say in {subject.file} when to read it, or remove it", path)
+
+
+def _is_named(words: set[str], name: str) -> bool:
+    """Whether these words name a file, with its ending or, if that is a word of its own, without."""
+    stem = name.rpartition(".")[0]
+    return all(word.strip(".-") in words for word in _NAME.findall(name)) or (len(stem) >= _WORD_CHARS and stem in words)
+
+
+def _hint(path: str, subject: Subject) -> str:
+    """The file that was probably meant; of many files none is guessed."""
+    return nearest(path[:200], subject.package.files) if len(subject.package.files) <= MAX_GUESSED else ""
 
 
 def _within(file: str, target: str) -> str:

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 from eval_skills.agent_skills.linting.finding import Finding, SkillLint
+from eval_skills.agent_skills.linting.places import writable
 from eval_skills.core.text import first_of, plural
 
 LISTING_BUDGET = 8_000
 """Characters; what Claude Code falls back to where it does not know the context's size. Published numbers: 8,000 to 16,000."""
 
-ALMOST_THE_SAME = 80.0
-"""Two descriptions of this likeness (0 to 100) compete. It is rapidfuzz's token sort ratio: the share of characters that the sorted
+ALMOST_THE_SAME = 85.0
+"""Two descriptions of this likeness (0 to 100) compete: rapidfuzz's token sort ratio, the share of characters that the sorted
 words of both have in common, in order."""
 
 MAX_COMPARED = 1_000
+MAX_PAIRS = 50
+"""So many pairs of skills are listed; the last of them says that there may be more."""
+
 MAX_DESCRIPTION = 1_024
 MAX_UPLOADED = 20
 _NAMED = 3
@@ -27,7 +32,7 @@ def findings_together(skills: Sequence[SkillLint], budget: int, profiles: frozen
     found = [*_collisions(skills), *_overlaps(skills)]
     if (listed := sum(skill.listed for skill in skills)) > budget:
         largest = sorted(skills, key=lambda skill: -skill.listed)[:_NAMED]
-        most = ", ".join(f"{skill.name[:60]} ({skill.listed:,})" for skill in largest)
+        most = ", ".join(f"{writable(skill.name[:60])} ({skill.listed:,})" for skill in largest)
         message = (
             f"the descriptions have {listed:,} characters together, and the listing has room for {budget:,}; most has {most}"
         )
@@ -43,11 +48,11 @@ def findings_together(skills: Sequence[SkillLint], budget: int, profiles: frozen
 def _collisions(skills: Sequence[SkillLint]) -> Iterator[Finding]:
     named: dict[str, list[SkillLint]] = {}
     for skill in skills:
-        named.setdefault(skill.name, []).append(skill)
+        named.setdefault(writable(skill.name), []).append(skill)
     for name, same in named.items():
         if len(same) < 2:
             continue
-        places = first_of([str(skill.folder) for skill in same], _NAMED)
+        places = first_of([writable(str(skill.folder)) for skill in same], _NAMED)
         if len({skill.digest for skill in same}) == 1:
             message = f"{plural(len(same), 'folder')} hold the same {name[:80]}: {places}"
             yield Finding("copied-skill", message, "keep one, and links or an installer for the others")
@@ -60,13 +65,13 @@ def _overlaps(skills: Sequence[SkillLint]) -> Iterator[Finding]:
     unlike = list({(skill.name, skill.digest): skill for skill in skills if len(skill.description) >= _SHORT}.values())[
         :MAX_COMPARED
     ]
-    for one, other, likeness in _near(unlike):
-        if one.name != other.name:
-            message = (
-                f"the descriptions of {one.name[:80]} and {other.name[:80]} are {likeness:.0f} % alike, so an agent can take one "
-                f"for the other: {_shown(one.file)} and {_shown(other.file)}"
-            )
-            yield Finding("description-overlap", message, "say in each what only that skill does")
+    pairs = (pair for pair in _near(unlike) if pair[0].name != pair[1].name)
+    for number, (one, other, likeness) in enumerate(islice(pairs, MAX_PAIRS), 1):
+        names = f"{writable(one.name[:80])} and {writable(other.name[:80])}"
+        places = f"{_shown(one.file)} and {_shown(other.file)}"
+        message = f"the descriptions of {names} are {likeness:.0f} % alike, so an agent can take one for the other: {places}"
+        message += "; further pairs are not listed" if number == MAX_PAIRS else ""
+        yield Finding("description-overlap", message, "say in each what only that skill does")
 
 
 def _near(skills: Sequence[SkillLint]) -> Iterator[tuple[SkillLint, SkillLint, float]]:
@@ -80,4 +85,4 @@ def _near(skills: Sequence[SkillLint]) -> Iterator[tuple[SkillLint, SkillLint, f
 
 
 def _shown(file: Path) -> str:
-    return file.as_posix()
+    return writable(file.as_posix())

@@ -56,10 +56,12 @@ def find_command(
 ) -> int:
     """Find skills, best match first.
 
-    Without a query they are ordered by their last completion rate. Malformed skills are listed with their reason.
+    Without a query they are ordered by their last completion rate. Malformed skills are listed with their reason. Agent Skills,
+    folders with a SKILL.md, are found, too: they need no skill.json to be linted.
 
     Example: eval-skills find --query calc --tag math --skills-dir ./examples/skills
     """
+    from eval_skills.agent_skills.as_skill import add_agent_skills
     from eval_skills.core.search import search
     from eval_skills.core.skills import Discovery, discover_skills, refuse_duplicates, why_none
     from eval_skills.core.store import Store
@@ -67,13 +69,16 @@ def find_command(
     config = current().config({"skills_dir": skills_dir, "limit": limit, "store": store})
     check_adapter(adapter)
     _check_rate(min_completion)
+    texts: dict[str, str] = {}
     if mcp is not None or pass_env is not None or auth_token_env is not None:
         discovery = Discovery(_offered(mcp, pass_env, auth_token_env, typed({"skills_dir": skills_dir}).get("skills_dir")))
+        refuse_duplicates(discovery.skills)
     else:
         discovery = discover_skills(config.skills_dir)
+        refuse_duplicates(discovery.skills)
+        texts = {} if adapter is not None else add_agent_skills(discovery, config.skills_dir)
     if not discovery.skills and not discovery.invalid:
         raise InputError(why_none(discovery), source=config.skills_dir)
-    refuse_duplicates(discovery.skills)
     results = Store(config.store)
     results.tables.tell = current().remark
     rates = results.history()
@@ -83,7 +88,7 @@ def find_command(
     last = {key: (rate, results.last_evaluated()[key]) for key, rate in rates.items()} if found and rates else {}
     if min_completion is not None and not rates:
         current().remark(f"the store {config.store} holds no results yet, so no skill is known to reach {min_completion:g}")
-    _show(found, discovery.invalid, last)
+    _show(found, discovery.invalid, last, texts)
     for remark in discovery.remarks:
         current().remark(printable(remark))
     return 0
@@ -114,29 +119,35 @@ def _check_rate(min_completion: float | None) -> None:
         raise UsageError(f"--min-completion is {min_completion}; give a rate from 0 to 1")
 
 
-def _show(skills: list[Skill], invalid: list[InvalidSkill], last: LastRuns) -> None:
+def _show(skills: list[Skill], invalid: list[InvalidSkill], last: LastRuns, texts: dict[str, str]) -> None:
+    """`texts`: the SKILL.md of each skill that has one, by its folder."""
 
     if current().json:
-        print_json({"skills": [_entry(skill, last) for skill in skills], "invalid": [_broken(bad) for bad in invalid]})
+        entries = [_entry(skill, last, texts.get(str(skill.folder))) for skill in skills]
+        print_json({"skills": entries, "invalid": [_broken(bad) for bad in invalid]})
         return
     if skills:
-        current().out().print(_table(skills, last))
+        current().out().print(_table(skills, last, texts))
     else:
         current().say("no skill matches")
     for bad in invalid:
         current().say(f"invalid  {bad.reason}", style="yellow")
 
 
-def _entry(skill: Skill, last: LastRuns) -> dict[str, Any]:
+def _entry(skill: Skill, last: LastRuns, text: str | None) -> dict[str, Any]:
+    from eval_skills.agent_skills.as_skill import is_agent_skill
+
     rate, when = last.get(skill.key, (None, None))
     return {
+        "kind": "agent-skill" if is_agent_skill(skill) else "skill",
         "id": skill.id,
         "version": skill.version,
         "name": skill.name,
         "description": skill.description,
         "tags": skill.tags,
-        "adapterType": skill.adapter_type,
+        "adapterType": None if is_agent_skill(skill) else skill.adapter_type,
         "path": str(skill.folder) if skill.folder is not None else None,
+        "skillText": text,
         "lastCompletion": rate,
         "lastEvaluated": when.isoformat() if when else None,
     }
@@ -158,10 +169,12 @@ def _short(text: str) -> str:
     return line if len(line) <= DESCRIPTION_SHOWN else f"{line[:DESCRIPTION_SHOWN].rstrip()}…"
 
 
-def _table(skills: list[Skill], last: LastRuns) -> Any:
+def _table(skills: list[Skill], last: LastRuns, texts: dict[str, str]) -> Any:
     from rich.table import Table
     from rich.text import Text
 
+    from eval_skills.agent_skills.as_skill import is_agent_skill
+    from eval_skills.agent_skills.folder import SKILL_TEXT
     from eval_skills.reporting import numbers
 
     table = Table(box=None, pad_edge=False)
@@ -172,6 +185,11 @@ def _table(skills: list[Skill], last: LastRuns) -> Any:
     for skill in skills:
         rate, when = last.get(skill.key, (None, None))
         day = when.date().isoformat() if when else ""
-        cells = (skill.key, skill.adapter_type, numbers.rate(rate), day, ", ".join(skill.tags), _short(skill.description))
+        adapter = (
+            SKILL_TEXT
+            if is_agent_skill(skill)
+            else skill.adapter_type + (f", {SKILL_TEXT}" if texts.get(str(skill.folder)) else "")
+        )
+        cells = (skill.key, adapter, numbers.rate(rate), day, ", ".join(skill.tags), _short(skill.description))
         table.add_row(*(Text(printable(cell)) for cell in cells))
     return table

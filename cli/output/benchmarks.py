@@ -143,7 +143,7 @@ def _print_table(names: list[str], rows: list[list[str]]) -> None:
 
     table = Table(box=None, pad_edge=False)
     for name in names:
-        fixed = name in {"id", "version", "task", "tasks"}
+        fixed = name in {"id", "version", "task", "tasks", "scoring"}
         table.add_column(name, overflow="fold", no_wrap=fixed, justify="right" if name == "tasks" else "left")
     for row in rows:
         table.add_row(*(Text(printable(cell)) for cell in row))

@@ -114,7 +114,7 @@ class EvalTask(Expecting):
 
 
 ScoringMethod = Literal["mean", "weighted_mean", "pass_at_k"]
-Subject = Literal["call", "package"]
+Subject = Literal["call", "package", "agent-skill"]
 
 
 OWN_TESTS = "own-tests"
@@ -122,7 +122,8 @@ OWN_TESTS = "own-tests"
 
 
 class Benchmark(Model):
-    """A set of tasks. `subject` says what is judged: the skill's answers (`call`) or its own folder (`package`).
+    """A set of tasks. `subject` says what is judged: the skill's answers (`call`), its own folder (`package`), or the
+    ``SKILL.md`` in it with all that lies beside it (`agent-skill`).
 
     `k` is the k of pass@k and pass^k; `max_latency_ms` scales latency in the composite score (absent: the run's timeout).
     An empty task list is a valid value here, and refused where a benchmark is loaded to be run.

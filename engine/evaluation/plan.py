@@ -18,7 +18,7 @@ from eval_skills.core.fingerprint import digest_of_folder, digest_of_json
 from eval_skills.core.garbage import collection_paused
 from eval_skills.core.models import Benchmark, EvalTask, Skill
 from eval_skills.core.redaction import short_secrets, values_of_variables
-from eval_skills.core.skills import Discovery, InvalidSkill, load_skills
+from eval_skills.core.skills import Discovery, InvalidSkill
 from eval_skills.core.store import Store, new_run_id
 from eval_skills.core.text import first_of, plural
 from eval_skills.engine.definition.benchmark import (
@@ -32,6 +32,7 @@ from eval_skills.engine.definition.benchmark import (
     scoring_settings,
 )
 from eval_skills.engine.definition.request import EvaluateRequest, check_writable, confinement_asked
+from eval_skills.engine.discovery import skills_at
 from eval_skills.engine.evaluation.handover import held_in_memory
 from eval_skills.engine.evaluation.preconditions import check_subject, check_task_runner, some_usable
 from eval_skills.engine.evaluation.recordings import Recordings, request_of_recordings
@@ -138,10 +139,11 @@ def make_plan(request: EvaluateRequest, *, run_id: str | None = None) -> RunPlan
     confinement = confinement_asked(request)
     confinement.check()
     held = held_in_memory()
-    found = held.skills if held else Discovery() if request.traces else load_skills(request.skills)
     if request.traces:
         return _plan_recorded(request, resolve_scored(request, held.benchmark if held else None), run_id)
-    asked = _asked_skills(request, found, held.benchmark if held else None, confinement)
+    scored = None if request.own_tests else resolve_scored(request, held.benchmark if held else None)
+    found = held.skills if held else skills_at(request.skills, scored.benchmark.subject if scored else "call")
+    asked = _asked_skills(request, found, scored, confinement)
     skills, unusable, benchmark = asked.skills, asked.unusable, asked.scored.benchmark
     plan = _plan(request, asked.scored, run_id, skills, all_items(skills, benchmark, request.most_runs))
     check_simulators(plan.scorings)
@@ -170,11 +172,10 @@ class _Asked:
     remarks: list[str] = field(default_factory=list)
 
 
-def _asked_skills(request: EvaluateRequest, found: Discovery, held: Benchmark | None, confinement: Confinement) -> _Asked:
+def _asked_skills(request: EvaluateRequest, found: Discovery, scored: ScoredBenchmark | None, confinement: Confinement) -> _Asked:
     named = {str(Path(path).resolve()) for path in request.skills}
-    if request.own_tests:
+    if scored is None:
         return _asked_own_tests(request, *some_usable(found, named, "call", confinement), named)
-    scored = resolve_scored(request, held)
     skills, unusable = some_usable(found, named, scored.benchmark.subject, confinement)
     check_subject(scored.benchmark, skills)
     return _Asked(skills, unusable, scored)

@@ -55,7 +55,7 @@ def usable_skills(
 def check_subject(benchmark: Benchmark, skills: list[Skill]) -> None:
     """Refuse skills without a folder where the benchmark inspects folders, with a UsageError."""
     without = [skill.key for skill in skills if skill.folder is None]
-    if benchmark.subject == "package" and without:
+    if benchmark.subject != "call" and without:
         raise UsageError(f"benchmark {benchmark.id!r} inspects a skill's folder, and {without[0]} has none; load it from a file")
 
 

@@ -93,7 +93,7 @@ def request_of_recordings(request: EvaluateRequest, benchmark: Benchmark) -> tup
         UsageError: the benchmark inspects folders.
         UserError: the trace file cannot be used; see `read_recordings`.
     """
-    if benchmark.subject == "package":
+    if benchmark.subject != "call":
         raise UsageError(f"benchmark {benchmark.id!r} inspects a skill's folder, and recorded runs have none; evaluate the skill")
     every = with_every_task(request)
     everything = benchmark if every == request else resolve_benchmark(every)[0]

@@ -14,13 +14,13 @@ from eval_skills.core.documents.loading import validate_known
 from eval_skills.core.errors import UsageError
 from eval_skills.core.garbage import collection_paused
 from eval_skills.core.models import Model
-from eval_skills.core.skills import load_skills
 from eval_skills.core.store import Manifest, Store
 from eval_skills.core.store.files import RunLock
 from eval_skills.core.store.newer import newer_remarks
 from eval_skills.core.store.retention import pruned_words
 from eval_skills.engine.definition.benchmark import digests_of_the_same
 from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.discovery import folders_at
 from eval_skills.engine.evaluation.plan import RunPlan, make_plan
 
 LATEST = "latest"
@@ -171,7 +171,7 @@ def _refuse_other_answers(then: EvaluateRequest, now: EvaluateRequest, run_id: s
 
 def _same_places(given: str | list[str], then: str | list[str] | None) -> bool:
     if isinstance(given, list):  # a folder of skills stands for those in it that could be called when the run began
-        return set(then or []) <= {str(skill.folder) for skill in load_skills(given).skills}
+        return set(then or []) <= folders_at(given)
     return isinstance(then, str) and Path(given).resolve() == Path(then).resolve()
 
 

@@ -105,6 +105,13 @@ def test_what_is_searched(tmp_path: Path) -> None:
     assert [skill.name for skill in find_agent_skills(tmp_path / "skills" / "three").skills] == ["three"]
 
 
+def test_a_folder_that_is_called_like_the_file_hides_nothing(tmp_path: Path) -> None:
+    (tmp_path / "SKILL.md").mkdir()
+    (tmp_path / "loop").symlink_to("loop")
+    write(tmp_path / "pdf")
+    assert [skill.name for skill in find_agent_skills(tmp_path).skills] == ["pdf"]
+
+
 def test_many_folders_are_not_all_searched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_FOLDERS", 5)
     for number in range(9):

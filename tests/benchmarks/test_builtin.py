@@ -16,7 +16,14 @@ from eval_skills.core.models import EvalTask, SkillResponse
 from eval_skills.scorers import score_response_sync
 from tests.tables import each_row
 
-SIZES = {"coding-easy": 20, "skill-quality": 5, "web-search-basic": 8, "gaia-v1": 6, "toolbench-lite": 5}
+SIZES = {
+    "agent-skill-package": 2,
+    "coding-easy": 20,
+    "skill-quality": 5,
+    "web-search-basic": 8,
+    "gaia-v1": 6,
+    "toolbench-lite": 5,
+}
 WEEKDAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 SAMPLES = ("gaia-v1", "toolbench-lite")
 TASKS = [

@@ -11,7 +11,7 @@ import pytest
 from eval_skills.benchmarks.locations import BUILTIN_DIR, benchmark_folder, builtin_ids, known_ids, locate
 from eval_skills.core.errors import InputError
 
-BUILTIN = ["coding-easy", "gaia-v1", "skill-quality", "toolbench-lite", "web-search-basic"]
+BUILTIN = ["agent-skill-package", "coding-easy", "gaia-v1", "skill-quality", "toolbench-lite", "web-search-basic"]
 
 
 def _touch(path: Path) -> Path:
@@ -56,7 +56,7 @@ def test_a_folder_that_only_shares_the_name_hides_no_built_in(tmp_path: Path, mo
     ("given", "message"),
     [
         pytest.param("coding-esy", "did you mean 'coding-easy'?", id="nearest-id"),
-        pytest.param("Coding-Easy", "known are coding-easy, gaia-v1", id="ids-are-lower-case"),
+        pytest.param("Coding-Easy", "known are agent-skill-package, coding-easy, gaia-v1", id="ids-are-lower-case"),
         pytest.param("", "unknown benchmark ''", id="empty"),
         pytest.param("nowhere.json", "nowhere.json: no such benchmark file or folder", id="file"),
         pytest.param("no/where", "no/where: no such benchmark file or folder", id="folder"),

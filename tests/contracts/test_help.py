@@ -43,6 +43,7 @@ OPTIONS: dict[tuple[str, ...], dict[str, str]] = {
         "--query -q": "", "--tag -t": "", "--adapter -a": "", "--min-completion": "", "--skills-dir": "./skills", "--limit": "20",
         "--store": "./eval-store", "--mcp": "", "--pass-env": "", "--auth-token-env": "",
     },
+    ("lint",): {"--profile": "spec", "--ignore": "", "--listing-budget": "8000", "--strict": "", "--format": "text"},
     ("init",): {"--dir": ".", "--ci": "github"},
     ("create",): {
         "--name": "", "--from-template": "http_request", "--output-dir": "./skills", "--description": "", "--force": "",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -94,6 +95,15 @@ def test_links_to_folders_are_not_followed_round_in_circles(tmp_path: Path) -> N
     put(tmp_path / "a")
     (tmp_path / "a" / "loop").symlink_to(tmp_path)
     assert len(discover_skills(tmp_path).skills) == 1
+
+
+def test_thousands_of_levels_and_links_in_a_circle_are_no_hindrance(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    monkeypatch.chdir(tmp_path)
+    for _ in range(1_200):
+        os.mkdir("n")
+        os.chdir("n")
+    assert discover_skills(tmp_path).skills == []
 
 
 def test_one_skill_named_twice_is_one_skill(tmp_path: Path) -> None:

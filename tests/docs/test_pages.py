@@ -23,7 +23,7 @@ from eval_skills.core.models import EvalTask, Skill
 
 WRITTEN = written_pages()
 BLOCKS = [block for page in WRITTEN for block in blocks_of(page)]
-LANGUAGES = {"bash", "python", "json", "yaml", "text", "hidden", ""}
+LANGUAGES = {"markdown", "bash", "python", "json", "yaml", "text", "hidden", ""}
 FOREIGN_OPTIONS = {"--junitxml", "--constraint", "--limit", "--slot-decay-per-second", "--exclude-editable"}
 """Options of other programs that the pages name: pytest, pip, prefect."""
 

@@ -41,6 +41,16 @@ EXAMPLES: dict[str, tuple[dict[str, Any], Any, Any]] = {
         {"answer": "OWL"},
         "fowl",
     ),
+    "lint": (
+        {"strict": True},
+        {"checks": 9, "errors": 0, "warnings": 0, "findings": []},
+        {
+            "checks": 9,
+            "errors": 0,
+            "warnings": 1,
+            "findings": [{"code": "a-b", "severity": "warning", "message": "m", "fix": "f"}],
+        },
+    ),
     "metrics": ({"metrics": {"total": {"value": 5, "tolerance": 1}}}, {"total": 6.0}, "total 7"),
     "pii": ({"kinds": ["email"], "allow": ["help@x.org"]}, "help@x.org, +41 44 668 18 00", {"answer": "ada@x.org"}),
     "python": ({"expression": "'yes' in text", "threshold": 0.5, "timeoutMs": 60_000}, {"answer": "yes"}, "no"),

@@ -11,7 +11,7 @@ import pytest
 from tests.tables import each_row
 
 Run = Callable[..., Any]
-BUILTIN = ["coding-easy", "gaia-v1", "skill-quality", "toolbench-lite", "web-search-basic"]
+BUILTIN = ["agent-skill-package", "coding-easy", "gaia-v1", "skill-quality", "toolbench-lite", "web-search-basic"]
 OWN = {
     "id": "own", "name": "My own", "version": "1.2.3", "scoringMethod": "pass_at_k", "k": 3,
     "tasks": [
@@ -31,10 +31,10 @@ def own(place: Any) -> None:
 def test_p63_the_built_in_benchmarks_are_listed_from_any_folder(run_here: Run) -> None:
     result = run_here("benchmarks", "list", "--json")
     assert [entry["id"] for entry in result.json["benchmarks"]] == BUILTIN
-    easy, *_ = result.json["benchmarks"]
+    package, easy, *_ = result.json["benchmarks"]
     assert (easy["tasks"], easy["subject"], easy["scoringMethod"], easy["k"]) == (20, "call", "mean", None)
     assert "math" in easy["tags"]
-    assert result.json["benchmarks"][2]["subject"] == "package"
+    assert (package["subject"], result.json["benchmarks"][3]["subject"]) == ("agent-skill", "package")
 
 
 def test_p59_a_folder_of_ones_own_is_listed_beside_them(run_here: Run) -> None:

@@ -94,3 +94,19 @@ def test_a_long_description_is_cut_in_a_table_of_80_columns_and_whole_in_json(
     assert "".join(line[:27].strip() for line in lines[1:4]) == f"{name}@1.0.0", "folded, not cut"
     assert "…" in lines[-1], "where it was cut, it says so"
     assert len(lines) < 12
+
+
+def test_agent_skills_are_found_beside_skills(place: Any, run_here: Any) -> None:
+    text = "---\nname: pdf\ndescription: Reads PDF files. Use when asked.\n---\n"
+    place.write("mixed/one/.agents/pdf/SKILL.md", text)
+    place.write("mixed/two/pdf/SKILL.md", text)
+    place.write("mixed/dead/SKILL.md", "nothing")
+    result = run_here("find", "--skills-dir", "mixed", "--json")
+    assert [(entry["kind"], entry["id"], entry["adapterType"]) for entry in result.json["skills"]] == [
+        ("agent-skill", "pdf", None),
+        ("agent-skill", "pdf", None),
+    ]
+    assert "no frontmatter" in result.json["invalid"][0]["reason"]
+    assert "pdf is in two folders" in result.err
+    shown = run_here("find", "--skills-dir", "mixed", "-q", "pdf")
+    assert (shown.code, shown.out.count("SKILL.md ")) == (0, 2)

@@ -167,3 +167,14 @@ def test_the_scorer_of_each_task_is_built_once(
     plan = make_plan(make_request(tasks=write_tasks("x", "y", "z", **expected), task_ids=["x", "z"]))
     assert list(plan.scorings) == ["x", "z"]
     assert len(built) == 3  # once for each task of the file: those that are not selected are checked, too
+
+
+def test_a_benchmark_about_agent_skills_needs_no_skill_json(tmp_path: Path, make_request: MakeRequest) -> None:
+    for name, text in {"pdf": "---\nname: pdf\ndescription: d\nmetadata:\n  version: 2.1\n---\n", "dead": "nothing"}.items():
+        (tmp_path / "texts" / name).mkdir(parents=True)
+        (tmp_path / "texts" / name / "SKILL.md").write_text(text)
+    asked = {"tasks": None, "benchmark": "agent-skill-package"}
+    plan = make_plan(make_request(skills=[str(tmp_path / "texts")]).model_copy(update=asked))
+    assert (list(plan.skills), len(plan.items), plan.benchmark.subject) == (["dead@0.0.0", "pdf@2.1.0"], 4, "agent-skill")
+    with pytest.raises(InputError, match=r"no skill\.json"):
+        make_plan(make_request(skills=[str(tmp_path / "texts")]))

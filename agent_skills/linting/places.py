@@ -1,0 +1,21 @@
+"""Where a finding is, as people and other tools name it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from eval_skills.agent_skills.linting.finding import Finding, SkillLint
+
+
+def shown_path(skill: SkillLint, finding: Finding | None = None) -> str:
+    """The path of a finding's file (or of ``SKILL.md``), in POSIX notation: relative where it lies below the current folder."""
+    file = skill.folder / finding.file if finding and finding.file else skill.folder if finding else skill.file
+    absolute = Path(os.path.abspath(file))
+    here = Path.cwd()
+    return writable((absolute.relative_to(here) if absolute.is_relative_to(here) else absolute).as_posix())
+
+
+def writable(name: str) -> str:
+    """The name in a form that every encoding of text has: a file system may hold names that are no text."""
+    return name.encode("utf-8", "backslashreplace").decode()
