@@ -1,0 +1,81 @@
+"""Whole rounds of rewriting; the agent is a shell script that loads the skill where its description has a word of the prompt."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from eval_skills.agent_skills.folder import read_agent_skill
+from eval_skills.core.skills import load_skill
+from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.evaluation.in_process import evaluate_in_process
+from eval_skills.engine.evaluation.plan import make_plan
+from eval_skills.engine.skill_effect.arms import Agent
+from eval_skills.engine.triggers.experiment import PreparedTriggers, as_evaluation, read_queries, triggers_of_reports
+from eval_skills.engine.triggers.optimizing import Candidate, Measured, Optimized, Setting, halves, keep, optimize
+
+AGENT = """
+prompt=$(cat)
+echo '{"type": "step"}'
+for word in $prompt; do
+  if grep '^description' .agents/skills/csv/SKILL.md | grep -qiw -- "$word"; then
+    echo '{"type": "skill_loaded", "name": "csv"}'
+    break
+  fi
+done
+echo '{"type": "answer", "content": "done"}'
+"""
+GOOD = "Adds up columns."
+
+
+@pytest.fixture
+def setting(tmp_path: Path) -> Setting:
+    source = tmp_path / "csv"
+    (source / "evals").mkdir(parents=True)
+    (source / "SKILL.md").write_text("---\nname: csv\ndescription: Does things.\nlicense: MIT\n---\n# Body\n")
+    asked = [{"query": f"columns {number}", "should_trigger": True} for number in range(16)]
+    asked += [{"query": f"paint {number}", "should_trigger": False} for number in range(4)]
+    (source / "evals" / "eval_queries.json").write_text(json.dumps(asked))
+    (tmp_path / "agent.sh").write_text(AGENT)
+    agent = Agent(runtime="custom", config={"command": f"sh {tmp_path / 'agent.sh'}"})
+    return Setting(source, [], agent, tmp_path / "root", halves(read_queries(source / "evals" / "eval_queries.json")))
+
+
+def rounds(setting: Setting, descriptions: Sequence[str]) -> Optimized:
+    """As many rounds as there are descriptions to propose."""
+
+    def measure(prepared: Sequence[PreparedTriggers]) -> Measured:
+        request = EvaluateRequest(store=str(setting.root / "store"), concurrency=8)
+        summary = evaluate_in_process(make_plan(as_evaluation(request, prepared)))
+        by_id = {report.skill_id: report for report in summary.reports}
+        reports = [by_id[load_skill(each.folder).id] for each in prepared]
+        pairs = zip(prepared, reports, strict=True)
+        figures = [triggers_of_reports(each.experiment, [report], summary.run_id) for each, report in pairs]
+        return Measured(summary.run_id, figures, reports)
+
+    def ask(tried: Sequence[Candidate]) -> str:
+        return descriptions[len(tried) - 1]
+
+    return optimize(setting, len(descriptions), ask, measure)
+
+
+def test_what_is_proven_on_held_out_queries_is_better_and_can_be_kept(setting: Setting) -> None:
+    found = rounds(setting, ["Mows lawns.", GOOD])
+    assert [each.share for each in found.tried] == [pytest.approx(2 / 12), pytest.approx(2 / 12), 1.0]
+    assert found.best is not None
+    assert found.is_proven
+    assert found.rewritten is not None
+    assert len(found.rewritten.queries) == 8
+    assert found.rewritten.recall.rate == 1.0
+    keep(setting.source, found.best.description)
+    kept = read_agent_skill(setting.source)
+    assert (kept.description, kept.text("license"), kept.body) == (GOOD, "MIT", "# Body\n")
+
+
+def test_a_description_that_does_no_better_in_training_is_not_compared(setting: Setting) -> None:
+    found = rounds(setting, ["Mows lawns."])
+    assert (found.best, found.is_proven, len(found.runs)) == (None, False, 2)
+    assert read_agent_skill(setting.source).description == "Does things."
