@@ -147,7 +147,7 @@ def _run(request: EvaluateRequest, *, dry_run: bool, judging: JudgeFlags, fail_o
         return GATE_FAILED
     experiment = experiment_of(Store(request.store), summary.run_id)
     effect = effect_of_reports(experiment, summary.reports, summary.run_id, summary.benchmark)
-    files = [*summary.report_files, *write_effect(effect, request.format, request.output_dir)]
+    files = [*summary.report_files, *write_effect(effect, request.format, Path(request.output_dir).absolute())]
     shown = _shown(effect, files, fail_on, summary.store)
     return ran.exit_code(gate=False) or shown
 
@@ -160,7 +160,7 @@ def _show_again(given: str, flags: dict[str, Any], fail_on: FailOn | None) -> in
     effect, remarks = stored_effect(config.store, given)
     for remark in remarks:
         current().remark(remark)
-    files = write_effect(effect, flags.get("format", []), config.output_dir)
+    files = write_effect(effect, flags.get("format", []), Path(config.output_dir).absolute())
     return _shown(effect, files, fail_on, config.store)
 
 

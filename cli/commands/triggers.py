@@ -170,7 +170,7 @@ def _run(request: EvaluateRequest, *, gate: bool) -> int:
         return GATE_FAILED
     experiment = trigger_experiment_of(Store(request.store), summary.run_id)
     found = triggers_of_reports(experiment, summary.reports, summary.run_id)
-    files = [*summary.report_files, *write_triggers(found, request.format, request.output_dir)]
+    files = [*summary.report_files, *write_triggers(found, request.format, Path(request.output_dir).absolute())]
     shown = _shown(found, files, gate, summary.store)
     return ran.exit_code(gate=False) or shown
 
@@ -183,7 +183,7 @@ def _show_again(given: str, flags: dict[str, Any], *, gate: bool) -> int:
     found, remarks = stored_triggers(config.store, given)
     for remark in remarks:
         current().remark(remark)
-    files = write_triggers(found, flags.get("format", []), config.output_dir)
+    files = write_triggers(found, flags.get("format", []), Path(config.output_dir).absolute())
     return _shown(found, files, gate, config.store)
 
 

@@ -1,4 +1,4 @@
-"""Latency, cost, tokens, partial scores and errors of the shared tasks, each with a paired test of its own.
+"""Latency, cost, tokens, steps, partial scores and errors of the shared tasks, each with a paired test of its own.
 
 No other change of these figures is called good or bad: a P95, for one, moves by chance. Their p values are one family for Holm's
 procedure, over all figures of all skills that are compared together, apart from the verdicts' family: what a run costs takes no
@@ -49,6 +49,7 @@ MEASURES = (
     Measure("latencyMs", _latency, by_ratio=True),
     Measure("costUsd", lambda run: run.cost_usd, by_ratio=True),
     Measure("tokens", _tokens, by_ratio=True),
+    Measure("steps", lambda run: run.steps, by_ratio=True),
     Measure("partialScore", _score, by_ratio=False, more_is_good=True),
 )
 

@@ -14,7 +14,9 @@ Change = Literal["compared", "added", "removed"]
 Judgement = Literal["better", "worse", "equivalent", "inconclusive"]
 MissingRule = Literal["bounds", "ignore"]
 """Items without a verdict: a judgement must hold however they would have gone, or is made of the others alone."""
-Metric = Literal["completionRate", "errorRate", "p95Ms", "compositeScore", "latencyMs", "costUsd", "tokens", "partialScore"]
+Metric = Literal[
+    "completionRate", "errorRate", "p95Ms", "compositeScore", "latencyMs", "costUsd", "tokens", "steps", "partialScore"
+]
 
 
 class DiffRow(Model):

@@ -11,6 +11,12 @@ from eval_skills.reporting import numbers
 from eval_skills.reporting.numbers import UNKNOWN
 
 _MAX_DECIMALS = 6
+
+
+def _one_decimal(value: float | None) -> str:
+    return UNKNOWN if value is None else f"{value:.1f}"
+
+
 _SHOWN: dict[Metric, tuple[str, Callable[[float | None], str], float, str, int]] = {
     "completionRate": ("completion", numbers.rate, 100, " pp", 1),
     "errorRate": ("errors", numbers.rate, 100, " pp", 1),
@@ -19,6 +25,7 @@ _SHOWN: dict[Metric, tuple[str, Callable[[float | None], str], float, str, int]]
     "latencyMs": ("latency", numbers.milliseconds, 1, " ms", 1),
     "costUsd": ("cost", numbers.usd, 1, " USD", 4),
     "tokens": ("tokens", numbers.count, 1, "", 0),
+    "steps": ("turns", _one_decimal, 1, "", 1),
     "partialScore": ("partial", numbers.score, 1, "", 4),
 }
 """By metric: its name, how a value is shown, and factor, unit and decimals of a difference. pp are percentage points."""

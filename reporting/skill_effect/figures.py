@@ -11,7 +11,7 @@ from eval_skills.reporting.diff.figures import points, sensitivity, verdict_text
 from eval_skills.reporting.numbers import UNKNOWN
 
 ARM_COLUMNS = ("arm", "completion", "95 % interval", "loaded", "tokens", "cost", "time", "turns")
-MEASURES = {"latencyMs": "time", "costUsd": "cost", "tokens": "tokens"}
+MEASURES = {"latencyMs": "time", "costUsd": "cost", "tokens": "tokens", "steps": "turns"}
 
 
 def arm_cells(arm: ArmFigures) -> tuple[str, ...]:
@@ -24,8 +24,13 @@ def arm_cells(arm: ArmFigures) -> tuple[str, ...]:
         numbers.count(arm.tokens),
         numbers.usd(arm.cost_usd),
         numbers.milliseconds(arm.latency_ms) if arm.latency_ms is None or arm.latency_ms < 10_000 else _seconds(arm.latency_ms),
-        UNKNOWN if arm.steps is None else f"{arm.steps:.1f}",
+        turns(arm.steps),
     )
+
+
+def turns(value: float | None) -> str:
+    """A mean number of turns: ``3.9``."""
+    return UNKNOWN if value is None else f"{value:.1f}"
 
 
 def _seconds(milliseconds: float) -> str:
@@ -70,8 +75,8 @@ class Spent:
 
 
 def spending(found: ArmComparison) -> list[Spent]:
-    """Tokens, cost and time of both arms on the shared tasks; geometric means, each tested on its own."""
-    show = {"latencyMs": numbers.milliseconds, "costUsd": numbers.usd, "tokens": numbers.count}
+    """Time, cost, tokens and turns of both arms on the shared tasks; geometric means, each tested on its own."""
+    show = {"latencyMs": numbers.milliseconds, "costUsd": numbers.usd, "tokens": numbers.count, "steps": turns}
     rows = [row for row in found.diff.rows if row.metric in show and row.ratio is not None]
     return [
         Spent(

@@ -129,3 +129,13 @@ def test_costs_are_means_of_the_items_that_know_them() -> None:
 def test_an_effect_needs_two_arms() -> None:
     with pytest.raises(InputError, match="needs the arm with and another one; there is with"):
         effect(with_=report("with", every(2, "p")))
+
+
+def test_turns_are_compared_where_both_arms_know_them() -> None:
+    ours = report("with", every(9, "pp"), LOADED, steps=4.0)
+    theirs = report("without", every(9, "ff"), NOT_LOADED, steps=2.0)
+    (comparison,) = effect(with_=ours, without=theirs).comparisons
+    (row,) = [row for row in comparison.diff.rows if row.metric == "steps"]
+    assert (row.ratio, row.significant, row.good) == (pytest.approx(2.0), True, False)
+    (unknown,) = effect(with_=ours, without=report("without", every(9, "ff"), NOT_LOADED)).comparisons
+    assert "steps" not in [row.metric for row in unknown.diff.rows]
