@@ -36,8 +36,10 @@ async def test_codex_works_with_a_skill_and_fails_as_its_model_does(tmp_path: Pa
         "TASK-LIMITED": (Turn(status=429),) * 4,
         "TASK-BROKEN": (Turn(status=500),) * 18,
     }
+    everybodys = {entry.name for entry in Path("/tmp").iterdir() if entry.name.startswith(".git")}
     played = await play(CODEX, tmp_path, scripts)
     has_worked(CODEX, played, "TASK-WORK")
+    assert {entry.name for entry in Path("/tmp").iterdir() if entry.name.startswith(".git")} == everybodys
     assert KEY not in played.asked("TASK-WORK")[-1].text  # its commands do not see it
     assert "greeter" not in played.asked("TASK-WITHOUT")[0].text
     assert type(played.error("TASK-WITHOUT")) is SkillError

@@ -214,7 +214,7 @@ async def test_recorded_runs_get_the_graders_verdict(tmp_path: Path, gradings: l
 
 def test_a_workspace_without_gradings_is_refused(tmp_path: Path) -> None:
     put(tmp_path / "eval-1" / "with_skill", None, {})
-    with pytest.raises(InputError, match="1 because none of its runs was graded"):
+    with pytest.raises(InputError, match="the only entry was skipped, because none of its runs was graded"):
         import_tasks(tmp_path)
 
 
