@@ -156,7 +156,8 @@ def skill_files(root: Path, remarks: list[str]) -> Iterator[Path]:
 
 def _subfolders(folder: Path, links: list[str]) -> list[Path]:
     try:
-        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        with os.scandir(folder) as listed:
+            entries = sorted(listed, key=lambda entry: entry.name)
     except OSError:
         return []
     links += [entry.path for entry in entries if entry.is_symlink() and is_folder(entry)]

@@ -136,7 +136,7 @@ async def test_commands_see_neither_expectations_nor_the_network_nor_write_elsew
     agent_skill(tmp_path / "skills")
     port = model.url.split(":")[2].split("/")[0]
     command = f"""
-    find / -name evals.json -not -path '/proc/*' 2>/dev/null
+    find / -path '*/csv/evals/evals.json' -not -path '/proc/*' 2>/dev/null
     (echo > /dev/tcp/127.0.0.1/{port}) 2>&1 && echo reached
     touch /outside {tmp_path}/outside; touch ~/own && echo own
     (setsid sleep 600 &)
