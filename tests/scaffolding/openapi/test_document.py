@@ -40,7 +40,7 @@ def test_these_versions_are_read(load: Load, version: str) -> None:
 @pytest.mark.slow
 def test_yaml_aliases_cannot_unfold_without_end(load: Load) -> None:
     bomb = "openapi: 3.0.0\na0: &a0 [1]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12))
-    with pytest.raises(InputError, match="more than 2,000,000 values"):
+    with pytest.raises(InputError, match="make more than 1,000,000 parts"):
         load(bomb, "api.yaml")
     with pytest.raises(InputError, match="deeper than 100 levels"):
         load("openapi: 3.0.0\na: &a {b: *a}\n", "api.yaml")
