@@ -251,6 +251,8 @@ CHANGING = [
     (re.compile(r"\b[01]\.\d{4,6}\b"), "NUMBER"),
     (re.compile(r"NUMBER +\d$", re.MULTILINE), "NUMBER"),  # the selection of skills that only times tell apart
     (re.compile(r"(?m)^  time: .* → .*"), "  time: TIMES"),  # whether they are proven to differ is chance, too
+    (re.compile(r"\bsha256:[0-9a-f]{64}\b"), "DIGEST"),
+    (re.compile(r"@0\.0\.\d{6,}\b"), "@VERSION"),  # of an import: the digest of files that hold durations
     (re.compile(r"cannot tell \S+ from"), "cannot tell SKILL from"),
     (re.compile(r"(?m)^best trade-offs of .*"), "TRADE-OFFS"),
     (re.compile(r"\b[0-9a-f]{12}\b"), "ID"),

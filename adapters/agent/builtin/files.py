@@ -68,9 +68,8 @@ class WorkspaceFiles:
         Raises:
             Refused: it is not there, not a folder, or not in the workspace.
         """
-        with self._folder_of(self._parts(path), path, make=False) as fd:
-            with os.scandir(fd) as listed:
-                lines = sorted(_line(entry) for entry in listed)
+        with self._folder_of(self._parts(path), path, make=False) as fd, os.scandir(fd) as listed:
+            lines = sorted(_line(entry) for entry in listed)
         more = f"\n[{len(lines) - MAX_LISTED:,} more entries]" if len(lines) > MAX_LISTED else ""
         return ("\n".join(lines[:MAX_LISTED]) or "(empty)") + more
 
