@@ -26,7 +26,7 @@ _SHELL_WORDS = 3
 
 
 class Codex:
-    """Its commands run in its own sandbox: they may write to the workspace and to their own folder for temporary files, read
+    """Its commands run in its own sandbox: they may write to the workspace and to folders for temporary files, read
     anything, and have no network; in our sandbox it sets up none of its own, for one does not fit into the other.
 
     A `base_url` speaks OpenAI's Responses. It has no tool that loads skills: a command that opens ``SKILL.md`` is a load.
@@ -89,9 +89,6 @@ def _settings(run: AgentRun) -> str:
         "analytics": {"enabled": False},
         "shell_environment_policy": {"exclude": [KEY]},
     }
-    if config.sandbox.type == "none":
-        # /tmp itself is everybody's: codex would leave an empty .git there, which it makes to keep commands from writing to it
-        tables["sandbox_workspace_write"] = {"exclude_slash_tmp": True}
     if config.base_url is not None:
         provider = {"name": "named", "base_url": config.base_url, "wire_api": "responses"}
         key = {"env_key": KEY} if run.api_key is not None else {}
