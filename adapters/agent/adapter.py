@@ -173,7 +173,8 @@ class AgentAdapter(ProcessAdapter):
         told = replace(run, prompt=_with_history(prompt, call), program=program_of(agent, self.skill, config))
         command = agent.prepare(told)
         session.remember()
-        return Program(agent, launch_of_agent(command, told.program, workspace, self.skill, config), transcript, Enough(config))
+        launch = launch_of_agent(command, told.program, workspace, self.skill, config)
+        return Program(agent, launch, workspace.home, transcript, Enough(config))
 
     def _loop(self, run: AgentRun, session: Session, transcript: Transcript) -> Loop:
         workspace, config = session.workspace, self._config

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from eval_skills.adapters.agent.config import AgentConfig, folder_of
 from eval_skills.adapters.agent.limits import Enough
-from eval_skills.adapters.agent.runtimes.base import AgentRuntime, Command
+from eval_skills.adapters.agent.runtimes.base import AgentRuntime, Command, KeepsRecord
 from eval_skills.adapters.agent.transcript import Transcript
 from eval_skills.adapters.agent.workspace import Workspace
 from eval_skills.adapters.call import CALLED_NOTHING, shield_cleanup
@@ -133,8 +133,9 @@ def confined_launch(
 class Program:
     """One run of an agent's program, whose lines are noted in a transcript as they come."""
 
-    def __init__(self, runtime: AgentRuntime, launch: Launch, transcript: Transcript, enough: Enough) -> None:
-        self._runtime, self._launch, self._transcript, self._enough = runtime, launch, transcript, enough
+    def __init__(self, runtime: AgentRuntime, launch: Launch, home: Path, transcript: Transcript, enough: Enough) -> None:
+        self._runtime, self._launch, self._home = runtime, launch, home
+        self._transcript, self._enough = transcript, enough
         self._lines, self._log = LineSplitter(_LINE_BYTES), OutputTail()
         self._child: Child | None = None
         self._reached: asyncio.Future[None]
@@ -152,6 +153,7 @@ class Program:
         finally:
             await shield_cleanup(self._child.stop())
             self._on_line(self._lines.flush())
+            await shield_cleanup(asyncio.to_thread(self._complete))
         if (problem := self._enough.problem) is not None:
             raise problem
         if not self._enough.reached:
@@ -180,6 +182,10 @@ class Program:
             self._reached.set_result(None)
             if self._child is not None:
                 self._child.mute()
+
+    def _complete(self) -> None:
+        if isinstance(self._runtime, KeepsRecord) and (remark := self._runtime.complete(self._home, self._transcript)):
+            self._log.add(f"{remark}\n".encode())
 
     def _read(self, line: str) -> bool:
         try:

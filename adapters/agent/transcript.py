@@ -34,7 +34,8 @@ class Transcript:
 
     `installed` are the names of the Agent Skills that the agent has, and `workspace` is the folder in which relative paths start.
     Until something other than the answer is noted, what was called and loaded is unknown: an agent may tell nothing. `observed`
-    says that everything will be told, and so that nothing was called yet. Texts over `MAX_TEXT_CHARS` are cut. `size` is about
+    says that everything will be told, and so that nothing was called yet. `session_id` is the agent's own name for the
+    session, by which a record is found that it keeps itself. Texts over `MAX_TEXT_CHARS` are cut. `size` is about
     how many characters are kept.
     """
 
@@ -44,6 +45,7 @@ class Transcript:
         self.error, self.transient = "", False
         self.files: list[WorkspaceFile] | None = None
         self.finish_reason: str | None = None
+        self.session_id: str | None = None
         self.metadata: dict[str, Any] = {}
         self._messages: list[dict[str, Any]] = []
         self._calls: list[_Call] = []
@@ -96,6 +98,34 @@ class Transcript:
         said = call.error if call.error is not None else call.result
         content = said if isinstance(said, str) else json.dumps(said)
         self._messages.append({"role": "tool", "tool_call_id": call.id, "content": content})
+
+    def missed_call(self, name: str, arguments: Any, result: Any, *, before: str | None) -> None:
+        """A call that was not told when it was made, and what it led to: before the call with the id `before`; None: after all
+        others."""
+        self._note_loads(name, arguments)
+        call = _Call(f"missed-{len(self._calls) + 1}", name, self._kept(arguments), self._kept(result), ended=True)
+        following = None if before is None else self._by_id[before]
+        place = len(self._calls) if following is None else next(at for at, each in enumerate(self._calls) if each is following)
+        self._calls.insert(place, call)
+        self._by_id[call.id] = call
+        said = call.result if isinstance(call.result, str) else json.dumps(call.result)
+        asked = {"role": "assistant", "content": None, "tool_calls": [call]}
+        at = self._place_before(following)
+        self._messages[at:at] = [asked, {"role": "tool", "tool_call_id": call.id, "content": said}]
+
+    def _place_before(self, call: _Call | None) -> int:
+        """The message that holds a call; for None the answer, where that came last, or the end."""
+        if call is not None:
+            return next(
+                at for at, message in enumerate(self._messages) if any(each is call for each in message.get("tool_calls", ()))
+            )
+        last = self._messages[-1] if self._messages else {}
+        is_answer = last.get("role") == "assistant" and "tool_calls" not in last
+        return len(self._messages) - is_answer
+
+    def calls_of(self, name: str) -> list[tuple[str, Any]]:
+        """The id and the arguments of every call of a tool, in order."""
+        return [(call.id, call.arguments) for call in self._calls if call.name == name]
 
     def usage(self, prompt: int | None, completion: int | None) -> None:
         """Tokens to add; None is unknown."""
@@ -202,6 +232,10 @@ class Transcript:
             return [self._kept(each) for each in value]
         self.size += 8
         return value
+
+
+def _holds(message: dict[str, Any], call: _Call) -> bool:
+    return any(each is call for each in message.get("tool_calls", ()))
 
 
 def _sum(known: Any, more: Any, most: Any) -> Any:

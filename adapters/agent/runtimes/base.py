@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from eval_skills.adapters.agent.config import AgentConfig
 from eval_skills.adapters.agent.transcript import Transcript
@@ -72,4 +72,13 @@ class AgentRuntime(Protocol):
 
     def version(self, program: tuple[str, ...]) -> tuple[str, ...]:
         """The command that prints the version of the agent; () where there is none."""
+        ...
+
+
+@runtime_checkable
+class KeepsRecord(Protocol):
+    """A runtime whose agent keeps a record of its own, which holds what its lines may lack."""
+
+    def complete(self, home: Path, transcript: Transcript) -> str:
+        """Add what the lines lacked, once the program has ended, in whatever way; a remark where there is no record, else ""."""
         ...

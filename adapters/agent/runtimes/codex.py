@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Mapping
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from eval_skills.adapters.agent.config import AgentConfig
+from eval_skills.adapters.agent.runtimes import codex_record
 from eval_skills.adapters.agent.runtimes.base import AgentRun, Command
 from eval_skills.adapters.agent.runtimes.events import another_attempt_helps, count, event_of, message_of, text_of
 from eval_skills.adapters.agent.transcript import Transcript
@@ -26,8 +28,8 @@ _SHELL_WORDS = 3
 
 
 class Codex:
-    """Its commands run in its own sandbox: they may write to the workspace and to folders for temporary files, read
-    anything, and have no network; in our sandbox it sets up none of its own, for one does not fit into the other.
+    """Its commands run in its own sandbox: they may write to the workspace and to the item's folder for temporary files,
+    read anything, and have no network; in our sandbox it sets up none of its own, for one does not fit into the other.
 
     A `base_url` speaks OpenAI's Responses. It has no tool that loads skills: a command that opens ``SKILL.md`` is a load.
     """
@@ -58,7 +60,9 @@ class Codex:
         if event is None:
             return False
         kind = event["type"]
-        if kind in ("item.started", "item.completed"):
+        if kind == "thread.started":
+            transcript.session_id = text_of(event.get("thread_id"))
+        elif kind in ("item.started", "item.completed"):
             _note_item(event["item"], transcript, ended=kind == "item.completed")
         elif kind == "turn.completed":
             usage = event.get("usage") or {}
@@ -67,6 +71,10 @@ class Codex:
             message = message_of(event.get("error"))
             transcript.failed(message, transient=another_attempt_helps(message))
         return True  # `error` is a warning, or said once more by turn.failed
+
+    def complete(self, home: Path, transcript: Transcript) -> str:
+        """Its lines leave out commands now and then; its own record has them."""
+        return codex_record.complete(home, transcript)
 
     def version(self, program: tuple[str, ...]) -> tuple[str, ...]:
         """It prints its name and the number."""
@@ -89,6 +97,9 @@ def _settings(run: AgentRun) -> str:
         "analytics": {"enabled": False},
         "shell_environment_policy": {"exclude": [KEY]},
     }
+    if config.sandbox.type == "none":
+        # where it is killed it leaves an empty /tmp/.git, made to keep commands from writing there; TMPDIR is the item's own
+        tables["sandbox_workspace_write"] = {"exclude_slash_tmp": True}
     if config.base_url is not None:
         provider = {"name": "named", "base_url": config.base_url, "wire_api": "responses"}
         key = {"env_key": KEY} if run.api_key is not None else {}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -32,13 +31,11 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(autouse=True)
-def no_git_in_tmp() -> Iterator[None]:
-    """Codex's own sandbox leaves an empty ``/tmp/.git``, by which other tests would take ``/tmp`` for a repository."""
+def nothing_is_left_in_tmp() -> Iterator[None]:
+    """Codex's own sandbox would make an empty ``/tmp/.git``, by which all of ``/tmp`` would seem to be in a repository."""
     was_there = Path("/tmp/.git").exists()
     yield
-    if not was_there:
-        with suppress(OSError):
-            Path("/tmp/.git").rmdir()
+    assert Path("/tmp/.git").exists() == was_there
 
 
 async def test_codex_works_with_a_skill_and_fails_as_its_model_does(tmp_path: Path) -> None:
