@@ -13,7 +13,6 @@ from weakref import WeakKeyDictionary
 
 from eval_skills.adapters.agent.builtin.files import WorkspaceFiles
 from eval_skills.adapters.agent.builtin.loop import Loop
-from eval_skills.adapters.agent.builtin.model import close_clients, load
 from eval_skills.adapters.agent.builtin.shell import Shell
 from eval_skills.adapters.agent.builtin.tools import Tools
 from eval_skills.adapters.agent.config import AgentConfig, agent_skills_of, fixtures_of, outside
@@ -32,6 +31,7 @@ from eval_skills.adapters.process.launch import refuse_paths
 from eval_skills.adapters.process.worker import closed_during_the_call
 from eval_skills.adapters.sandbox.bubblewrap import why_no_sandbox
 from eval_skills.core.errors import InfraError, InputError
+from eval_skills.core.llm import close_clients, load_with_openai
 from eval_skills.core.models import Skill, SkillResponse
 from eval_skills.core.text import nearest
 
@@ -97,7 +97,7 @@ class AgentAdapter(ProcessAdapter):
 
     async def _open(self) -> None:
         if self._runtime is None:
-            await asyncio.to_thread(load)
+            await asyncio.to_thread(load_with_openai)
             _open_here[asyncio.get_running_loop()] = _open_here.get(asyncio.get_running_loop(), 0) + 1
             self._counted, self._version = True, version("eval-skills")
         else:

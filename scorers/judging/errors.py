@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from socket import gaierror
 from typing import TYPE_CHECKING
 
 from eval_skills.core.errors import JudgeError
+from eval_skills.core.llm import QUOTA, SHOWN_CHARS, causes_of, retry_after_s, said_by
 from eval_skills.core.text import one_line
 
 if TYPE_CHECKING:
     from eval_skills.scorers.judging.provider import ModelReply
 
-_QUOTA = re.compile(r"insufficient_quota|exceeded your current quota|billing|credit balance|payment", re.IGNORECASE)
 _NO_KEY = re.compile(r"missing credentials|api_key client option must be set|missing .*api key", re.IGNORECASE)
 _NO_PROVIDER = re.compile(r"LLM Provider NOT provided", re.IGNORECASE)
-_PREFIX = re.compile(r"^(litellm\.)?\w*(Error|Exception|Timeout)\s*[:-]\s*", re.IGNORECASE)
 _NO_COMPLETION = re.compile(r"invalid response from LLM endpoint|'choices' that is not a list", re.IGNORECASE)
-_SHOWN_CHARS = 240
 
 _NOT_CONNECTED = frozenset(
     {
@@ -80,7 +75,7 @@ def provider_error(error: Exception, model: str, api_base: str | None = None) ->
 
     It reports 500 also where no server answered, and where the answer is not what it expects: the causes tell these apart.
     """
-    status, kind, said = getattr(error, "status_code", None), type(error).__name__, _said(error)
+    status, kind, said = getattr(error, "status_code", None), type(error).__name__, said_by(error)
     if kind == "ContextWindowExceededError" or status == 413:
         return ProviderError(f"the prompt is too long for {model}: {said}", code="JUDGE_CONTEXT")
     if kind == "ContentPolicyViolationError":
@@ -94,13 +89,13 @@ def provider_error(error: Exception, model: str, api_base: str | None = None) ->
     if status in (401, 403):
         hint = "is its key right? llm.apiKeyEnv names the variable that holds it"
         return ProviderError(f"{model} refused access ({_status(status)}{said}); {hint}", code="JUDGE_AUTH", ends_judging=True)
-    if status == 402 or (status == 429 and _QUOTA.search(said)):
+    if status == 402 or (status == 429 and QUOTA.search(said)):
         return ProviderError(f"the quota of {model} is used up: {said}", code="JUDGE_QUOTA", ends_judging=True)
     if status == 404 or _NO_PROVIDER.search(said):
         return ProviderError(_no_model(model, status, said), code="JUDGE_MODEL", ends_judging=True, sent=status == 404)
     if (broken := _connection_error(error, model, api_base)) is not None:
         return broken
-    causes = {type(each).__name__ for each in _causes(error)}
+    causes = {type(each).__name__ for each in causes_of(error)}
     if causes & _NO_JSON or _NO_COMPLETION.search(said):
         return ProviderError(f"{model} {_not_a_completion(api_base)}", code="JUDGE_UNAVAILABLE", again=True)
     return _passing(status, model, said, error)
@@ -111,7 +106,7 @@ def _connection_error(error: Exception, model: str, api_base: str | None) -> Pro
 
     Of a request that was sent, nobody here knows whether the provider dealt with it, and takes money for it.
     """
-    causes = list(_causes(error))
+    causes = list(causes_of(error))
     names = {type(each).__name__ for each in causes}
     where = f"{api_base} (llm.apiBase)" if api_base else f"the provider of {model}"
     if names & _NOT_CONNECTED or ("ConnectError" in names and not names & _CLOSED):
@@ -136,16 +131,8 @@ def _not_a_completion(api_base: str | None) -> str:
     return f"answered something that is not a chat completion{hint}"
 
 
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    """The exception and all of its causes."""
-    each: BaseException | None = error
-    while each is not None:
-        yield each
-        each = each.__cause__ or each.__context__
-
-
 def _passing(status: int | None, model: str, said: str, error: Exception) -> ProviderError:
-    wait = _retry_after(error)
+    wait = retry_after_s(error)
     if status == 429:
         return ProviderError(f"{model} limits the request rate: {said}", code="JUDGE_RATE_LIMIT", again=True, retry_after_s=wait)
     if status in (408, 504):
@@ -160,7 +147,7 @@ def _passing(status: int | None, model: str, said: str, error: Exception) -> Pro
 
 def no_provider(model: str) -> str:
     """What is wrong with a model's name that lacks the provider or the model."""
-    shown, name = one_line(model, _SHOWN_CHARS), one_line(model.rpartition("/")[2], _SHOWN_CHARS)
+    shown, name = one_line(model, SHOWN_CHARS), one_line(model.rpartition("/")[2], SHOWN_CHARS)
     if not name:
         return f"{shown!r} names no model; write PROVIDER/MODEL, such as openai/gpt-4o-mini"
     return f"{shown!r} names no provider; write PROVIDER/MODEL, such as openai/{name} or ollama/{name}"
@@ -174,23 +161,3 @@ def _no_model(model: str, status: int | None, said: str) -> str:
 
 def _status(status: int | None) -> str:
     return f"HTTP {status}: " if status else ""
-
-
-def _said(error: Exception) -> str:
-    text = str(getattr(error, "message", "") or error)
-    while (shorter := _PREFIX.sub("", text.lstrip())) != text:
-        text = shorter
-    return one_line(text, _SHOWN_CHARS) or type(error).__name__
-
-
-def _retry_after(error: Exception) -> float | None:
-    """Seconds of ``Retry-After``, in either of its notations; None: there is none."""
-    headers = getattr(error, "litellm_response_headers", None) or getattr(getattr(error, "response", None), "headers", None) or {}
-    text = str(headers.get("retry-after") or headers.get("Retry-After") or "").strip()
-    if re.fullmatch(r"\d{1,9}(\.\d+)?", text):
-        return float(text)
-    try:
-        moment = parsedate_to_datetime(text)
-    except ValueError:
-        return None
-    return max(0.0, (moment.replace(tzinfo=moment.tzinfo or UTC) - datetime.now(UTC)).total_seconds())

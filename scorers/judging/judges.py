@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 from eval_skills.core.config.options import JudgeOptions
 from eval_skills.core.errors import ConfigError
+from eval_skills.core.llm import close_clients
 from eval_skills.scorers.judging.budget import RunLimits
 from eval_skills.scorers.judging.embedding import Embedder
 from eval_skills.scorers.judging.judge import Judge
 from eval_skills.scorers.judging.model import EmbeddingModel, JudgeModel
-from eval_skills.scorers.judging.provider import close_clients
 
 if TYPE_CHECKING:
     from eval_skills.core.config import LlmSettings

@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import math
-import os
-import sys
-import warnings
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib import import_module
-from inspect import isawaitable
 from typing import Any, ClassVar, Literal
 
+from eval_skills.core.llm import ANY_KEY, load, load_with_openai
 from eval_skills.scorers.judging.errors import ProviderError, provider_error
 from eval_skills.scorers.judging.prompt import Message
 
 Form = Literal["schema", "object", "text"]
 """How the form of the reply is asked for: by JSON schema, as any JSON object, or by the words of the prompt alone."""
-
-ANY_KEY = "none"
-"""The key that a server of one's own gets where none was named: never one that the environment holds for another provider."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,28 +146,12 @@ def knows_schemas(model: str) -> bool:
     return bool(load().supports_response_schema(model=model))
 
 
-async def close_clients() -> None:
-    """Close the connections of the running event loop; to be called before it ends.
-
-    The client library keeps them by the number of the loop, and a later loop may get the same number.
-    """
-    if "litellm" not in sys.modules:
-        return
-    clients = load().in_memory_llm_clients_cache.cache_dict
-    here = f"-{id(asyncio.get_running_loop())}"
-    for key in [key for key in clients if str(key).endswith(here)]:
-        client = clients.pop(key)
-        if (close := getattr(client, "close", None)) is not None and isawaitable(closing := close()):
-            await closing
-
-
 @cache
 def warm_up() -> None:
     """Import litellm, and do what its first request would do before it is sent: that is no part of the time a model has."""
-    import_module("openai.resources.chat")  # with which litellm asks every server of OpenAI's protocol
     question = [{"role": "user", "content": "Reply with: OK"}]
-    asked = load().acompletion(model="openai/gpt-4o-mini", messages=question, api_key=ANY_KEY, mock_response="OK")  # of nobody
-    asyncio.run(asked)
+    nobody: dict[str, Any] = {"api_key": ANY_KEY, "mock_response": "OK"}
+    asyncio.run(load_with_openai().acompletion(model="openai/gpt-4o-mini", messages=question, **nobody))
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,22 +170,6 @@ class Transport:
 
 LITELLM = Transport(lambda call, timeout_s: complete(call, timeout_s), lambda: warm_up())
 """Any provider, by the name of the model; the functions are looked up when they are called."""
-
-
-@cache
-def load() -> Any:
-    """litellm, imported on first use (seconds), set to fetch nothing, read no ``.env`` and print nothing."""
-    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
-    os.environ.setdefault("LITELLM_MODE", "PRODUCTION")  # else it loads the .env of the folders above its installation
-    with warnings.catch_warnings():  # where warnings are errors, one about its own types would be a failure of its first answer
-        warnings.simplefilter("ignore")
-        import litellm
-
-        litellm.ModelResponse()
-    litellm.telemetry = False
-    litellm.suppress_debug_info = True
-    logging.getLogger("LiteLLM").setLevel(logging.CRITICAL)
-    return litellm
 
 
 def _arguments(call: ModelCall) -> dict[str, Any]:

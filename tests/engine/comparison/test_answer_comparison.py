@@ -14,13 +14,13 @@ import pytest
 from eval_skills.core.errors import InputError, RunError, UsageError, UserError
 from eval_skills.core.judging.pairs import Preference
 from eval_skills.core.judging.preferences import win_rates
+from eval_skills.core.llm import load
 from eval_skills.core.store import Store
 from eval_skills.engine.comparison.compare import AnswerComparison
 from eval_skills.engine.comparison.pairs import ComparisonPlan, plan_comparison
 from eval_skills.engine.comparison.request import CompareRequest
 from eval_skills.engine.comparison.summary import ComparisonSummary
 from eval_skills.scorers.judging.budget import Spending
-from eval_skills.scorers.judging.provider import load
 from tests.engine.comparison.compared import compare
 from tests.scripted_model import Asked, Says, ScriptedModel, failure
 

@@ -66,7 +66,8 @@ def nobody(*_): raise AssertionError("importing tried a network")
 socket.socket.connect = socket.getaddrinfo = nobody
 import eval_skills.scorers
 assert "litellm" not in sys.modules
-from eval_skills.scorers.judging.provider import list_price, load
+from eval_skills.core.llm import load
+from eval_skills.scorers.judging.provider import list_price
 assert load().telemetry is False
 assert list_price("openai/gpt-4o-mini", 1_000_000, 0) == 0.15
 assert list_price("openai/nobody-knows-it", 1, 1) is None

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from eval_skills.core.config import LlmSettings
+from eval_skills.core.llm import load
 from eval_skills.scorers.judging.model import PROVIDERS, judge_secrets, usual_variables
-from eval_skills.scorers.judging.provider import load
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,99 @@
+"""The client library for language models, litellm: how it is loaded and closed, and what its errors say.
+
+Models judge (`scorers.judging`), and one is the mind of our own agent (`adapters.agent.builtin`); both ask through this.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import re
+import sys
+import warnings
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from functools import cache
+from importlib import import_module
+from inspect import isawaitable
+from typing import Any
+
+from eval_skills.core.text import one_line
+
+ANY_KEY = "none"
+"""The key that a server of one's own gets where none was named: never one that the environment holds for a provider."""
+
+QUOTA = re.compile(r"insufficient_quota|exceeded your current quota|billing|credit balance|payment", re.IGNORECASE)
+"""What providers say where nothing is left to pay with."""
+
+_PREFIX = re.compile(r"^(litellm\.)?\w*(Error|Exception|Timeout)\s*[:-]\s*", re.IGNORECASE)
+SHOWN_CHARS = 240
+"""So much is shown of what a provider says."""
+
+
+@cache
+def load() -> Any:
+    """litellm, imported on first use (seconds), set to fetch nothing, read no ``.env`` and print nothing."""
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    os.environ.setdefault("LITELLM_MODE", "PRODUCTION")  # else it loads the .env of the folders above its installation
+    with warnings.catch_warnings():  # where warnings are errors, one about its own types would be a failure of its first answer
+        warnings.simplefilter("ignore")
+        import litellm
+
+        litellm.ModelResponse()
+    litellm.telemetry = False
+    litellm.suppress_debug_info = True
+    logging.getLogger("LiteLLM").setLevel(logging.CRITICAL)
+    return litellm
+
+
+@cache
+def load_with_openai() -> Any:
+    """The same, with the client by which it asks every server of OpenAI's protocol: its import is no part of a model's time."""
+    import_module("openai.resources.chat")
+    return load()
+
+
+async def close_clients() -> None:
+    """Close the connections of the running event loop; to be called before it ends.
+
+    The client library keeps them by the number of the loop, and a later loop may get the same number.
+    """
+    if "litellm" not in sys.modules:
+        return
+    clients = load().in_memory_llm_clients_cache.cache_dict
+    here = f"-{id(asyncio.get_running_loop())}"
+    for key in [key for key in clients if str(key).endswith(here)]:
+        client = clients.pop(key)
+        if (close := getattr(client, "close", None)) is not None and isawaitable(closing := close()):
+            await closing
+
+
+def said_by(error: Exception) -> str:
+    """What an error of the library says, in a line, without the names of classes before it."""
+    text = str(getattr(error, "message", "") or error)
+    while (shorter := _PREFIX.sub("", text.lstrip())) != text:
+        text = shorter
+    return one_line(text, SHOWN_CHARS) or type(error).__name__
+
+
+def causes_of(error: BaseException) -> Iterator[BaseException]:
+    """The exception and all of its causes."""
+    each: BaseException | None = error
+    while each is not None:
+        yield each
+        each = each.__cause__ or each.__context__
+
+
+def retry_after_s(error: Exception) -> float | None:
+    """Seconds of ``Retry-After``, in either of its notations; None: there is none."""
+    headers = getattr(error, "litellm_response_headers", None) or getattr(getattr(error, "response", None), "headers", None) or {}
+    text = str(headers.get("retry-after") or headers.get("Retry-After") or "").strip()
+    if re.fullmatch(r"\d{1,9}(\.\d+)?", text):
+        return float(text)
+    try:
+        moment = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    return max(0.0, (moment.replace(tzinfo=moment.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
