@@ -72,13 +72,16 @@ COMMANDS = {
         "query": ("query:query_command", "Query the store in SQL (DuckDB), read-only."),
     },
     "Agent Skills": {
-        "lint": ("lint:lint_command", "Check Agent Skills, folders with a SKILL.md, against the standard and good practice."),
+        "lint": (
+            "agent_skills.lint:lint_command",
+            "Check Agent Skills, folders with a SKILL.md, against the standard and good practice.",
+        ),
         "skill-effect": (
-            "skill_effect:skill_effect_command",
+            "agent_skills.skill_effect:skill_effect_command",
             "Compare an agent with and without an Agent Skill, on the same tasks.",
         ),
         "triggers": (
-            "triggers:triggers_command",
+            "agent_skills.triggers:triggers_command",
             "Measure whether an agent loads an Agent Skill when it should, and only then.",
         ),
     },

@@ -211,6 +211,11 @@ class ReportOptions(Flags):
     """What is written, and what must hold."""
 
 
+@options(RESULTS, "format", "output_dir", "store")
+class ExperimentReports(Flags):
+    """What is written of an experiment."""
+
+
 @options(JUDGED, "judge_concurrency", "max_judge_cost", "no_judge_cache", "no_judge_check")
 class JudgeFlags(Flags):
     """How models judge, where tasks ask for that."""

@@ -14,10 +14,10 @@ from eval_skills.cli.options import (
     EVALUATED,
     RESULTS,
     ExperimentOptions,
+    ExperimentReports,
     JudgeFlags,
     ProcessOptions,
     TasksFile,
-    option,
 )
 from eval_skills.cli.requests import flags_of, request_of, request_options
 from eval_skills.cli.running import GATE_FAILED, UNFINISHED, run_request, show_dry_run
@@ -52,9 +52,7 @@ def skill_effect_command(
     how: ExperimentOptions = ExperimentOptions(),
     held: ProcessOptions = ProcessOptions(),
     judging: JudgeFlags = JudgeFlags(),
-    format: Annotated[list[str] | None, option("format", RESULTS)] = None,  # noqa: A002 - the word that people use
-    output_dir: Annotated[Path | None, option("output_dir", RESULTS)] = None,
-    store: Annotated[str | None, option("store", RESULTS)] = None,
+    reports: ExperimentReports = ExperimentReports(),
     fail_on: Annotated[
         FailOn | None,
         Parameter(group=RESULTS, help="Exit 1 when the Agent Skill makes it worse, or is not proven to make it better"),
@@ -78,7 +76,7 @@ def skill_effect_command(
     """
     from eval_skills.engine.definition.request import EvaluateRequest
 
-    flags = flags_of(how, held, judging, tasks=tasks, format=format, output_dir=output_dir, store=store)
+    flags = flags_of(how, held, judging, reports, tasks=tasks)
     if of_run is not None:
         return _show_again(of_run, flags, fail_on)
     opts = request_options(flags, resuming=bool(how.resume))

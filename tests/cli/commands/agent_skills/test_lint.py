@@ -134,6 +134,6 @@ def test_the_configuration_sets_the_options(place: Any, run_here: Any) -> None:
 def test_the_hook_for_pre_commit_calls_a_command_that_is_there() -> None:
     import yaml
 
-    [hook] = yaml.safe_load((Path(__file__).parents[3] / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    [hook] = yaml.safe_load((Path(__file__).parents[4] / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
     assert (hook["id"], hook["entry"], hook["args"]) == ("eval-skills-lint", "eval-skills lint", ["."])
     assert json.dumps(hook["pass_filenames"]) == "false"

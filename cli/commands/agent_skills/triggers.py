@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from eval_skills.cli.agent import AgentOptions
 from eval_skills.cli.configuration import Mark, Own
 from eval_skills.cli.context import current
-from eval_skills.cli.options import EVALUATED, RESULTS, ExperimentOptions, JudgeFlags, ProcessOptions, option, whole
+from eval_skills.cli.options import EVALUATED, RESULTS, ExperimentOptions, ExperimentReports, JudgeFlags, ProcessOptions, whole
 from eval_skills.cli.requests import flags_of, request_of, request_options
 from eval_skills.cli.running import GATE_FAILED, run_request, show_dry_run
 from eval_skills.core.errors import RunError, UsageError
@@ -44,9 +44,7 @@ def triggers_command(
     how: ExperimentOptions = ExperimentOptions(),
     held: ProcessOptions = ProcessOptions(),
     judging: JudgeFlags = JudgeFlags(),
-    format: Annotated[list[str] | None, option("format", RESULTS)] = None,  # noqa: A002 - the word that people use
-    output_dir: Annotated[Path | None, option("output_dir", RESULTS)] = None,
-    store: Annotated[str | None, option("store", RESULTS)] = None,
+    reports: ExperimentReports = ExperimentReports(),
     optimize: Annotated[
         int | None,
         Parameter(
@@ -84,7 +82,7 @@ def triggers_command(
     """
     from eval_skills.engine.definition.request import EvaluateRequest
 
-    flags = flags_of(how, held, judging, format=format, output_dir=output_dir, store=store)
+    flags = flags_of(how, held, judging, reports)
     if of_run is not None:
         return _show_again(of_run, flags, gate=exit_on_fail)
     request = request_of(EvaluateRequest, request_options(flags, resuming=bool(how.resume)))

@@ -1,0 +1,1 @@
+"""The commands about Agent Skills, folders with a ``SKILL.md``."""
