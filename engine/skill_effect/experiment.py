@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from eval_skills.benchmarks.importers.agent_skills.evals import PART
 from eval_skills.core.documents.loading import validate_known
@@ -30,9 +32,14 @@ class Experiment(Model):
     model: str | None = None
 
 
-def arms_folder(store: str) -> Path:
-    """Where the arms of the experiments of a store are."""
-    return Layout.of(store).root / "agent-skills"
+@contextmanager
+def arms_folder(store: str, *, dry_run: bool = False) -> Iterator[Path]:
+    """Where the arms of the experiments of a store are; in a dry run a folder that is removed."""
+    if not dry_run:
+        yield Layout.of(store).root / "agent-skills"
+        return
+    with TemporaryDirectory() as folder:
+        yield Path(folder)
 
 
 def tasks_of(sources: Sequence[Path], given: str | None) -> Path:

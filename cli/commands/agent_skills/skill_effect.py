@@ -75,6 +75,7 @@ def skill_effect_command(
     Example: eval-skills skill-effect --of-run latest
     """
     from eval_skills.engine.definition.request import EvaluateRequest
+    from eval_skills.engine.skill_effect.experiment import arms_folder
 
     flags = flags_of(how, held, judging, reports, tasks=tasks)
     if of_run is not None:
@@ -86,10 +87,11 @@ def skill_effect_command(
     if not skill_dirs:
         raise UsageError("name the folder of an Agent Skill, or a run with --resume or --of-run")
     request = request_of(EvaluateRequest, opts)
-    request, made = _experiment(skill_dirs, _arms(arms, old), old, asked.chosen(), request)
-    for remark in made.remarks:
-        current().remark(remark)
-    return _run(request, dry_run=how.dry_run, judging=judging, fail_on=fail_on)
+    with arms_folder(request.store, dry_run=how.dry_run) as root:
+        request, made = _experiment(skill_dirs, _arms(arms, old), old, asked.chosen(), request, root)
+        for remark in made.remarks:
+            current().remark(remark)
+        return _run(request, dry_run=how.dry_run, judging=judging, fail_on=fail_on)
 
 
 def _arms(named: list[str] | None, old: str | None) -> list[Arm]:
@@ -108,11 +110,11 @@ def _arms(named: list[str] | None, old: str | None) -> list[Arm]:
 
 
 def _experiment(
-    sources: list[Path], arms: list[Arm], old: str | None, agent: Agent, request: EvaluateRequest
+    sources: list[Path], arms: list[Arm], old: str | None, agent: Agent, request: EvaluateRequest, root: Path
 ) -> tuple[EvaluateRequest, Arms]:
     from eval_skills.benchmarks import load_tasks
     from eval_skills.engine.skill_effect.arms import make_arms
-    from eval_skills.engine.skill_effect.experiment import arms_folder, as_evaluation, folders_of_files, tasks_of
+    from eval_skills.engine.skill_effect.experiment import as_evaluation, folders_of_files, tasks_of
 
     tasks = tasks_of(sources, request.tasks)
     made = make_arms(
@@ -121,7 +123,7 @@ def _experiment(
         agent,
         load_tasks(tasks),
         files_in=folders_of_files(tasks, sources),
-        root=arms_folder(request.store),
+        root=root,
         old=old,
     )
     return as_evaluation(request.model_copy(update={"tasks": str(tasks)}), made, agent), made
@@ -167,6 +169,11 @@ def _shown(effect: SkillEffect, files: list[Path], fail_on: FailOn | None, store
 
     failures = None if fail_on is None else gate_failures(effect, fail_on)
     show_effect(effect, files, failures, store=store)
+    return exit_code(effect, failures)
+
+
+def exit_code(effect: SkillEffect, failures: list[str] | None) -> int:
+    """3 where the set-up is wrong, so that nothing may be believed; else what the gate says."""
     if effect.problems:
         return UNFINISHED
     return GATE_FAILED if failures else 0

@@ -81,43 +81,52 @@ def triggers_command(
     Example: eval-skills triggers --of-run latest
     """
     from eval_skills.engine.definition.request import EvaluateRequest
+    from eval_skills.engine.skill_effect.experiment import arms_folder
 
     flags = flags_of(how, held, judging, reports)
     if of_run is not None:
         return _show_again(of_run, flags, gate=exit_on_fail)
     request = request_of(EvaluateRequest, request_options(flags, resuming=bool(how.resume)))
-    if not how.resume:
-        if skill_dir is None:
-            raise UsageError("name the folder of an Agent Skill, or a run with --resume or --of-run")
+    if how.resume:
+        return _run(request, dry_run=how.dry_run, gate=exit_on_fail)
+    if skill_dir is None:
+        raise UsageError("name the folder of an Agent Skill, or a run with --resume or --of-run")
+    if optimize is not None and (other := _unfit_beside_optimize(how.dry_run, gate=exit_on_fail)):
+        raise UsageError(f"--optimize makes several runs and compares two of them, and {other} is about one; leave it out")
+    with arms_folder(request.store, dry_run=how.dry_run) as root:
         if optimize is not None:
-            return _optimize(skill_dir, queries, neighbours or [], asked, request, optimize)
-        request = _prepared(skill_dir, queries, neighbours or [], asked, request)
-    if how.dry_run:
-        show_dry_run(request, exit_on_fail=exit_on_fail)
-        return GATE_FAILED if exit_on_fail else 0
-    return _run(request, gate=exit_on_fail)
+            return _optimize(skill_dir, queries, neighbours or [], asked, request, root, optimize)
+        return _run(_prepared(skill_dir, queries, neighbours or [], asked, request, root), dry_run=how.dry_run, gate=exit_on_fail)
+
+
+def _unfit_beside_optimize(dry_run: bool, *, gate: bool) -> str:
+    return "--dry-run" if dry_run else "--exit-on-fail" if gate else ""
 
 
 def _prepared(
-    source: Path, queries: Path | None, neighbours: list[Path], asked: AgentOptions, request: EvaluateRequest
+    source: Path, queries: Path | None, neighbours: list[Path], asked: AgentOptions, request: EvaluateRequest, root: Path
 ) -> EvaluateRequest:
-    from eval_skills.engine.skill_effect.experiment import arms_folder
     from eval_skills.engine.triggers.experiment import as_evaluation, prepare_triggers, queries_of, read_queries
 
     agent = asked.chosen(stopWhenSkillLoaded=True)
     asking = read_queries(queries_of(source, queries))
-    prepared = prepare_triggers(source, neighbours, asking, agent, arms_folder(request.store))
+    prepared = prepare_triggers(source, neighbours, asking, agent, root)
     return as_evaluation(request, [prepared])
 
 
 def _optimize(
-    source: Path, queries: Path | None, neighbours: list[Path], asked: AgentOptions, request: EvaluateRequest, rounds: int
+    source: Path,
+    queries: Path | None,
+    neighbours: list[Path],
+    asked: AgentOptions,
+    request: EvaluateRequest,
+    root: Path,
+    rounds: int,
 ) -> int:
     """Rewrite, measure, compare, and keep what is proven to be better."""
     from eval_skills.agent_skills.folder import read_agent_skill
     from eval_skills.cli.output.triggers import show_optimized
     from eval_skills.core.config.options import JudgeOptions
-    from eval_skills.engine.skill_effect.experiment import arms_folder
     from eval_skills.engine.triggers.experiment import queries_of, read_queries
     from eval_skills.engine.triggers.optimizing import MAX_ROUNDS, Setting, asking, halves, keep, optimize
 
@@ -127,7 +136,7 @@ def _optimize(
         source,
         neighbours,
         asked.chosen(stopWhenSkillLoaded=True),
-        arms_folder(request.store),
+        root,
         halves(read_queries(queries_of(source, queries))),
     )
     judging = JudgeOptions(**{name: getattr(request, name) for name in JudgeOptions.model_fields})
@@ -153,11 +162,14 @@ def _measured(request: EvaluateRequest, prepared: Sequence[PreparedTriggers]) ->
     return Measured(summary.run_id, figures, reports)
 
 
-def _run(request: EvaluateRequest, *, gate: bool) -> int:
+def _run(request: EvaluateRequest, *, dry_run: bool, gate: bool) -> int:
     from eval_skills.core.store import Store
     from eval_skills.engine.triggers.experiment import trigger_experiment_of, triggers_of_reports
     from eval_skills.reporting.triggers.document import write_triggers
 
+    if dry_run:
+        show_dry_run(request, exit_on_fail=gate)
+        return GATE_FAILED if gate else 0
     ran = run_request(request, "triggers")
     summary = ran.summary
     if summary.is_partial:

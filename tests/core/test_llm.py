@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+
+from eval_skills.core.llm import retry_after_s, said_by
+
+
+class Answered(Exception):
+    """An error as the client library raises it, with the headers of the answer."""
+
+    def __init__(self, said: str, **headers: str) -> None:
+        super().__init__(said)
+        self.litellm_response_headers = headers
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        pytest.param("litellm.RateLimitError: RateLimitError: slow down", "slow down", id="names-of-classes-go"),
+        pytest.param("two\nlines", "two lines", id="one-line"),
+        pytest.param("", "Answered", id="nothing-said"),
+    ],
+)
+def test_what_an_error_says(said: str, shown: str) -> None:
+    assert said_by(Answered(said)) == shown
+
+
+@pytest.mark.parametrize("zone", ["+0000", "-0000", "GMT"])
+def test_a_date_to_retry_after_is_in_utc_whether_it_says_so_or_not(zone: str) -> None:
+    """``-0000`` says that the zone is not known, and is read without one."""
+    moment = format_datetime(datetime.now(UTC) + timedelta(seconds=60)).replace("+0000", zone)
+    found = retry_after_s(Answered("", **{"retry-after": moment}))
+    assert found == pytest.approx(60, abs=5)
+
+
+@pytest.mark.parametrize(("header", "seconds"), [("7", 7.0), ("1.5", 1.5), ("soon", None), ("", None)])
+def test_seconds_to_retry_after(header: str, seconds: float | None) -> None:
+    assert retry_after_s(Answered("", **{"Retry-After": header})) == seconds
