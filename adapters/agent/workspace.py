@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from eval_skills.agent_skills.fixtures import placed
 from eval_skills.agent_skills.folder import AgentSkill
 from eval_skills.core.errors import InfraError
 from eval_skills.core.models import WorkspaceFile
@@ -48,7 +49,6 @@ SKILLS_FOLDER = ".agents/skills"
 
 _CHUNK = 1024 * 1024
 _NOT_INSTALLED = (ANSWERS, ".git")
-_FIXTURE_FOLDERS = ("evals/files/", "files/")
 
 
 @dataclass(slots=True)
@@ -264,7 +264,10 @@ def copy_fixtures(names: Iterable[str], fixtures: Path, workspace: Path) -> None
             raise InfraError(f"inputData.files: {name!r} is not below {fixtures}, where the files of the tasks are")
         if not source.exists():
             raise InfraError(f"inputData.files: there is no {name!r} in {fixtures} (adapterConfig.fixtures)")
-        target = workspace / _placed(plain)
+        try:
+            target = workspace / placed(plain)
+        except ValueError as error:
+            raise InfraError(f"inputData.files: {error}") from None
         _refuse_links(target, workspace, name)
         copying.copy(source, target, f"inputData.files: {name!r}")
 
@@ -276,15 +279,6 @@ def _refuse_links(target: Path, workspace: Path, name: str) -> None:
             return
         if place.is_symlink():
             raise InfraError(f"inputData.files: {name!r} cannot be copied, for the agent has put a link in its place")
-
-
-def _placed(name: str) -> str:
-    """Where a file of this name lies in the workspace."""
-    for folder in _FIXTURE_FOLDERS:
-        _, found, rest = f"/{name}".partition(f"/{folder}")
-        if found and rest:
-            return rest
-    return name
 
 
 def install_skills(skills: Iterable[AgentSkill], folder: Path) -> None:

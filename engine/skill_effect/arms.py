@@ -15,18 +15,18 @@ import json
 import os
 import re
 import shutil
-import stat
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from eval_skills.adapters.agent.workspace import install_skills
 from eval_skills.agent_skills.fixtures import files_of
 from eval_skills.agent_skills.folder import AgentSkill, read_agent_skill
-from eval_skills.core.errors import InputError, UsageError
-from eval_skills.core.fingerprint import IGNORED_FOLDERS, digest_of_folder
+from eval_skills.core.errors import InfraError, InputError, UsageError
+from eval_skills.core.fingerprint import digest_of_folder
 from eval_skills.core.models import Benchmark
 from eval_skills.core.models.base import Model
 from eval_skills.core.skill_effect import Arm
@@ -35,11 +35,8 @@ from eval_skills.core.text import plural
 from eval_skills.engine.backfill.revisions import Repository
 from eval_skills.engine.skill_effect.sham import sham_of
 
-EVALS = "evals"
-"""The folder of an Agent Skill that holds what is expected of it: no agent ever sees it."""
-
-MAX_FILES, MAX_BYTES = 10_000, 500_000_000
-"""So much one Agent Skill, or the fixtures of all tasks, may hold."""
+MAX_BYTES = 500_000_000
+"""So much the fixtures of all tasks may hold."""
 
 SKILLS, FIXTURES = "skills", "fixtures"
 ARM_VERSION = "1.0.0"
@@ -148,10 +145,13 @@ def _within(tree: Path, skill: AgentSkill, repository: Repository, old: str) -> 
 
 def _write_arm(place: Path, skill_id: str, arm: Arm, sources: Sequence[Path], agent: Agent, names: Sequence[str]) -> None:
     place.mkdir(parents=True)
-    for source, name in zip(sources, names, strict=False):
-        _copy_skill(source, place / SKILLS / name)
-        if arm == "sham":
-            sham_of(place / SKILLS / name)
+    installed = [replace(read_agent_skill(source), name=name) for source, name in zip(sources, names, strict=False)]
+    try:
+        install_skills(installed, place / SKILLS)
+    except InfraError as error:
+        raise InputError(f"{error}; leave out what the agent does not need") from None
+    for name in names if arm == "sham" else ():
+        sham_of(place / SKILLS / name)
     config = {
         **agent.config,
         **({"model": agent.model} if agent.model else {}),
@@ -168,30 +168,6 @@ def _write_arm(place: Path, skill_id: str, arm: Arm, sources: Sequence[Path], ag
         "adapterConfig": config,
     }
     (place / "skill.json").write_text(json.dumps(skill, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
-
-
-def _copy_skill(source: Path, target: Path) -> None:
-    """A snapshot of an Agent Skill: its regular files, and links as what they lead to, if that is inside of it."""
-    root, count, size = source.resolve(), 0, 0
-    for file in _files_below(root):
-        count, size = count + 1, size + file.stat().st_size
-        if count > MAX_FILES or size > MAX_BYTES:
-            most = f"{MAX_FILES:,} files or {MAX_BYTES:,} bytes"
-            raise InputError(f"it holds more than {most}; leave out what the agent does not need", source=source)
-        copy = target / file.relative_to(root)
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(file, copy)
-
-
-def _files_below(root: Path) -> Iterator[Path]:
-    for where, folders, files in os.walk(root):
-        here = Path(where)
-        hidden = {EVALS} if here == root else set()
-        folders[:] = sorted(set(folders) - IGNORED_FOLDERS - hidden)
-        for name in sorted(files):
-            file = here / name
-            if file.resolve().is_relative_to(root) and stat.S_ISREG(file.stat().st_mode):
-                yield file
 
 
 def _files_of(benchmark: Benchmark) -> list[str]:

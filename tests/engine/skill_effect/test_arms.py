@@ -75,14 +75,14 @@ def test_the_text_of_a_sham_has_any_length(characters: int) -> None:
     assert len(something_else(characters)) == characters
 
 
-def test_links_out_of_an_agent_skill_are_not_followed(tmp_path: Path) -> None:
+def test_links_and_pipes_in_an_agent_skill_are_left_out(tmp_path: Path) -> None:
     (tmp_path / "secret.txt").write_text("secret")
     source = agent_skill(tmp_path / "csv-tools")
     (source / "out").symlink_to(tmp_path / "secret.txt")
     (source / "in").symlink_to("scripts/sum.py")
     os.mkfifo(source / "pipe")
     made = arms(source, tmp_path / "root")
-    assert files_of(made.arms["with"] / "skills/csv-tools") == ["SKILL.md", "in", "scripts/sum.py"]
+    assert files_of(made.arms["with"] / "skills/csv-tools") == ["SKILL.md", "scripts/sum.py"]
 
 
 @pytest.mark.parametrize(
