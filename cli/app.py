@@ -69,6 +69,7 @@ COMMANDS = {
         ),
         "history": ("history:history_command", "List past runs, newest first, and how to continue the unfinished ones."),
         "trend": ("trend:trend_command", "Show how a figure of a skill moved from run to run."),
+        "view": ("view:view_command", "Open the store in a browser."),
         "query": ("query:query_command", "Query the store in SQL (DuckDB), read-only."),
     },
     "Agent Skills": {

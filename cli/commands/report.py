@@ -12,23 +12,20 @@ from eval_skills.cli.configuration import Mark, Own
 from eval_skills.cli.context import current, print_json
 from eval_skills.cli.options import COMPARED, RESULTS, PastResults
 from eval_skills.core.errors import UsageError
-from eval_skills.core.text import nearest, plural
+from eval_skills.core.text import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from eval_skills.core.diff.model import ReportDiff
     from eval_skills.core.models import SkillCompletionReport
-    from eval_skills.engine.stored_runs.reports import ReportSource
-    from eval_skills.reporting.diff.report import DiffDocument, GateRates
+    from eval_skills.reporting.diff.report import DiffDocument
 
 GATE_FAILED = 1
-MOST_TASKS_SIMULATED = 300
+FailOn = Literal["worse", "not-proven"]
+Missing = Literal["bounds", "ignore"]
 MARKDOWN = frozenset({"", ".md", ".markdown", ".txt"})
 """Endings of files that Markdown may be in."""
 
-FailOn = Literal["worse", "not-proven"]
-Missing = Literal["bounds", "ignore"]
 report_app = App(name="report", help="Convert reports, and compare two of them.")
 
 
@@ -260,75 +257,12 @@ def _compared(
     store: str | None,
 ) -> DiffDocument:
     """The comparison of two sides, each a source and what it is called."""
-    from eval_skills.core.diff.diff import diff_reports
-    from eval_skills.core.diff.gate import NON_INFERIORITY_MARGIN, forbidden_failures, gate_failures
-    from eval_skills.core.diff.until import at_last_looks
+    from eval_skills.engine.report_diff import compared
     from eval_skills.engine.stored_runs.reports import read_source
-    from eval_skills.reporting.diff.report import DiffDocument
 
     folder = current().config({"store": store}).store
     old, new = read_source(before[0], folder), read_source(after[0], folder)
-    baseline = str(old.file.resolve()) if old.file else old.name
-    found = diff_reports(old.reports, new.reports, **rules)
-    looks = [decision for decision in new.decisions if decision.against == baseline]
-    found = at_last_looks(found, old.reports, new.reports, looks)
-    tolerated = NON_INFERIORITY_MARGIN if margin is None else margin
-    rates = _gate_rates(old.reports) if fail_on == "worse" and not rules["min_effect"] else None
-    proven = f"every skill is proven to have lost less than {tolerated:.1%}"
-    words = proven if fail_on == "not-proven" else "no skill is worse"
-    known = [side.unfinished for side in (old, new) if side.unfinished] + forbidden_failures(new.reports)
-    return DiffDocument(
-        diff=found,
-        before=before[1] or old.name,
-        after=after[1] or new.name,
-        failures=None if fail_on is None else [*known, *gate_failures(found, fail_on, margin=tolerated)],
-        gate_words=f"{words}{_not_compared(found)}",
-        gate_rates=rates,
-        remarks=list(dict.fromkeys([*old.remarks, *new.remarks, *_by_one_yardstick(found, old), *_grown(new, len(looks))])),
-        before_made_by=old.made_by,
-        after_made_by=new.made_by,
-    )
-
-
-def _not_compared(found: ReportDiff) -> str:
-    """What a gate that passed did not look at, to be added to its words."""
-    lost = {(skill.benchmark_id, task) for skill in found.skills for task in (*skill.tasks_changed, *skill.tasks_only_before)}
-    if not lost:
-        return ""
-    was = "was" if len(lost) == 1 else "were"
-    return f" on the tasks of both sides; {plural(len(lost), 'task')} of the earlier one changed or left, and {was} not compared"
-
-
-def _by_one_yardstick(found: ReportDiff, old: ReportSource) -> list[str]:
-    """How to compare answers to tasks that all changed: by scoring both with the same tasks."""
-    if not any(skill.statistics is None and skill.tasks_changed for skill in found.skills):
-        return []
-    run = "RUN" if old.file else old.name
-    return [f"every task changed: eval-skills rescore {run} scores the earlier answers by today's tasks; compare that run"]
-
-
-def _grown(new: ReportSource, looks: int) -> list[str]:
-    """That the later side has as many runs as a decision took, and what that means here."""
-    if not new.decisions:
-        return []
-    named = f"{new.name} was added to until decided against {new.decisions[0].against}"
-    if looks:
-        levels = ", ".join(f"{each.skill} p ≤ {each.level:.2g}" for each in new.decisions)
-        return [f"{named}: its verdicts are those of its last looks ({levels})"]
-    return [f"{named}, not this: so many runs, and no more, may favour what was found there"]
-
-
-def _gate_rates(reports: Sequence[SkillCompletionReport]) -> GateRates | None:
-    """How often the gate is wrong on tasks like those of the earlier side; None where they are too many to simulate at once."""
-    from eval_skills.core.statistics.planning import gate_rate
-    from eval_skills.engine.planning.plan import FLAKINESS, sample_of_reports
-    from eval_skills.reporting.diff.report import GateRates
-
-    sample = sample_of_reports(reports)
-    if sample is None or len(sample.together.items) > MOST_TASKS_SIMULATED:
-        return None
-    alarms, found = (gate_rate(sample.skills, effect, flakiness=FLAKINESS, draws=200) for effect in (0.0, 0.10))
-    return GateRates(alarms, found)
+    return compared(old, new, labels=(before[1], after[1]), fail_on=fail_on, margin=margin, **rules)
 
 
 def _mapping(pairs: Sequence[str]) -> dict[str, str]:

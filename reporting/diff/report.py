@@ -16,6 +16,7 @@ from eval_skills.reporting import numbers
 from eval_skills.reporting.diff import figures as diff_figures
 from eval_skills.reporting.diff.figures import flips_shown
 from eval_skills.reporting.escape import encodable, script_json, visible
+from eval_skills.reporting.html.navigation import Navigation
 from eval_skills.reporting.html.report import html_template, page_assets
 from eval_skills.reporting.html.runs import TextTable
 from eval_skills.reporting.markdown import template
@@ -103,7 +104,7 @@ class NamedSkill:
     rows: dict[str, DiffRow]
 
 
-def render_html(document: DiffDocument) -> str:
+def render_html(document: DiffDocument, *, navigation: Navigation | None = None) -> str:
     """The whole page as text: it loads nothing, sends nothing, and shows every name, answer and reason as plain text.
 
     All flipped tasks are in it. Of a long answer about 2,000 characters are shown, or fewer where there are very many; the page
@@ -112,12 +113,13 @@ def render_html(document: DiffDocument) -> str:
     skills = _named(document.diff.skills)
     return html_template("diff.html.jinja").render(
         document=document,
+        nav=navigation,
         skills=skills,
         verdicts=Counter(diff_figures.verdict_text(each) for each in document.diff.skills),
         scale=_scale(document.diff.skills, document.diff.equivalence_margin),
         names_limit=NAMES_IN_HTML,
         data=script_json(payload(skills)),
-        assets=page_assets(SCRIPTS, STYLES, charts=False),
+        assets=page_assets(SCRIPTS, STYLES, libraries=()),
         **{name: getattr(diff_figures, name) for name in SHOWN},
     )
 

@@ -23,6 +23,7 @@ from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
 from eval_skills.reporting.context import ReportContext, dimension_title, mean_of, ranked, shown_dimensions
 from eval_skills.reporting.escape import script_json, visible
+from eval_skills.reporting.html.navigation import Navigation
 from eval_skills.reporting.html.payload import payload, skill_names
 from eval_skills.reporting.judging import skills_table
 from eval_skills.reporting.ranking import completion_text, rank_interval, rank_text, ranking_notes
@@ -40,15 +41,16 @@ class RankedSkill:
     selected: int | None
 
 
-def render(reports: Sequence[SkillCompletionReport], context: ReportContext) -> str:
+def render(reports: Sequence[SkillCompletionReport], context: ReportContext, *, navigation: Navigation | None = None) -> str:
     """The whole page as text: it loads nothing, sends nothing, and shows every name, answer and message as plain text.
 
     Of a long text about 2,000 characters are shown, or fewer where a report holds very many of them; the page says how much is
-    missing, and the JSON report has all of it.
+    missing, and the JSON report has all of it. `navigation` is the bar of the viewer, where the page belongs to one.
     """
     best_first = ranked(reports)
     return html_template("report.html.jinja").render(
         context=context,
+        nav=navigation,
         rows=_rows(best_first, context),
         benchmarks=list(dict.fromkeys(report.benchmark_id for report in best_first)),
         methods=_methods(best_first),
@@ -110,6 +112,9 @@ VENDOR = TEMPLATES / "vendor"
 SCRIPTS = (
     "elements", "theme", "sorting", "arrows", "latency", "filters", "grid", "failures", "calls", "turns", "task", "skill", "page",
 )  # fmt: skip
+CHARTS, TABLES = "chart.js", "@tanstack/table-core"
+"""The vendored libraries: one draws, the other sorts, filters and pages."""
+
 _SOURCE_MAP = re.compile(r"^//# sourceMappingURL=.*$", re.MULTILINE)
 
 
@@ -120,16 +125,20 @@ class Assets:
     style: Markup
     library: Markup
     script: Markup
+    is_live: bool = False
 
     @property
     def policy(self) -> str:
         """A Content-Security-Policy under which these texts run, nothing else does, and nothing is fetched or sent.
 
+        A page that `is_live` may talk to the server that it came from.
+
         No string becomes markup or code either (``require-trusted-types-for``), where a browser knows that.
         """
         scripts = " ".join(_source(text) for text in (self.library, self.script) if text)
+        server = "connect-src 'self'; " if self.is_live else ""
         return (
-            f"default-src 'none'; script-src {scripts}; style-src {_source(self.style)}; img-src data:; "
+            f"default-src 'none'; {server}script-src {scripts}; style-src {_source(self.style)}; img-src data:; "
             "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'"
         )
 
@@ -140,20 +149,29 @@ def assets() -> Assets:
 
 
 @cache
-def page_assets(scripts: tuple[str, ...], styles: tuple[str, ...] = ("style",), *, charts: bool = True) -> Assets:
-    """A page's own files, by their names in ``templates/html``, and the vendored library where it has `charts`; read once."""
+def page_assets(
+    scripts: tuple[str, ...],
+    styles: tuple[str, ...] = ("style",),
+    *,
+    libraries: tuple[str, ...] = (CHARTS,),
+    is_live: bool = False,
+) -> Assets:
+    """A page's own files, by their names in ``templates/html``, and the vendored `libraries` that it needs; read once."""
     script = "\n".join(_read(TEMPLATES / "html" / f"{name}.js") for name in scripts)
     return Assets(
         style=_inline("\n".join(_read(TEMPLATES / "html" / f"{name}.css") for name in styles)),
-        library=_inline(_vendored()) if charts else Markup(),
+        library=_inline(_vendored(libraries)) if libraries else Markup(),
         script=_inline(f'(() => {{\n"use strict";\n{script}}})();\n'),
+        is_live=is_live,
     )
 
 
-def _vendored() -> str:
-    """The vendored scripts, each below its licence texts, without the line that sends developer tools to a source map."""
+def _vendored(libraries: tuple[str, ...]) -> str:
+    """These vendored scripts, each below its licence texts, without the line that sends developer tools to a source map."""
     texts = []
     for entry in json.loads(_read(VENDOR / "vendor.json")):
+        if entry["name"] not in libraries:
+            continue
         texts += [f"/*\n{_read(VENDOR / name)}*/" for name in entry["licenses"]]
         texts.append(_SOURCE_MAP.sub("", _read(VENDOR / entry["file"])))
     return "\n".join(texts)

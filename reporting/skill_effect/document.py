@@ -54,7 +54,7 @@ def render_html(effect: SkillEffect) -> str:
         columns=figures.ARM_COLUMNS,
         scale=scale,
         heading=figures.title(effect),
-        assets=page_assets(("elements", "theme", "sorting", "diff_bars", "effect_page"), ("style", "diff"), charts=False),
+        assets=page_assets(("elements", "theme", "sorting", "diff_bars", "effect_page"), ("style", "diff"), libraries=()),
         **{name: shown for name, shown in _SHOWN.items() if name != "title"},
     )
 

@@ -8,6 +8,7 @@ from typing import Any
 from eval_skills.core.trend.trend import Trend, TrendPoint
 from eval_skills.reporting import numbers
 from eval_skills.reporting.escape import script_json, visible
+from eval_skills.reporting.html.navigation import Navigation
 from eval_skills.reporting.html.report import html_template, page_assets
 from eval_skills.reporting.trend.series import SHARES, Annotations, Series, trend_series, unit
 
@@ -17,7 +18,15 @@ STYLES = ("style", "trend")
 Shown = Callable[[float | None], str]
 
 
-def render(trend: Trend, *, skill: str, metric: str, shown: Shown, annotations: Annotations | None = None) -> str:
+def render(
+    trend: Trend,
+    *,
+    skill: str,
+    metric: str,
+    shown: Shown,
+    annotations: Annotations | None = None,
+    navigation: Navigation | None = None,
+) -> str:
     """The whole page as text: it loads nothing, sends nothing, and shows names as text, whatever marks they hold.
 
     The chart has its points where their runs stand in time, a line per version of the skill, and around the completion rate its
@@ -26,6 +35,7 @@ def render(trend: Trend, *, skill: str, metric: str, shown: Shown, annotations: 
     """
     found = trend_series(trend, annotations)
     return html_template("trend.html.jinja").render(
+        nav=navigation,
         series=found,
         skill=skill,
         metric=metric,

@@ -11,7 +11,7 @@ import pytest
 
 import eval_skills
 
-PURE = ("core", "adapters", "scorers", "benchmarks", "reporting", "scaffolding", "agent_skills", "engine", "compat")
+PURE = ("core", "adapters", "scorers", "benchmarks", "reporting", "scaffolding", "agent_skills", "engine", "viewer", "compat")
 RUN_BY_PATH = ("eval_skills.adapters.process.guard", "eval_skills.adapters.python.host.main", "eval_skills.scorers.custom.host")
 
 

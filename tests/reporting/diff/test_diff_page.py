@@ -138,7 +138,7 @@ def test_nothing_is_fetched_and_the_policy_lets_only_our_own_texts_run(document:
 
 
 def test_no_file_of_ours_can_end_its_tag_or_write_markup() -> None:
-    assets = page_assets(SCRIPTS, STYLES, charts=False)
+    assets = page_assets(SCRIPTS, STYLES, libraries=())
     for text in (assets.script, assets.style):
         assert not re.search(r"</script|</style|<!--|innerHTML|outerHTML|insertAdjacent|document\.write|sourceMappingURL", text)
     assert assets.library == ""

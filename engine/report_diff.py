@@ -1,0 +1,97 @@
+"""Two stored runs or reports compared: the verdicts on their skills, and what has to be said beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from eval_skills.core.diff.diff import diff_reports
+from eval_skills.core.diff.gate import NON_INFERIORITY_MARGIN, FailOn, forbidden_failures, gate_failures
+from eval_skills.core.diff.model import MissingRule
+from eval_skills.core.diff.until import at_last_looks
+from eval_skills.core.statistics.planning import gate_rate
+from eval_skills.core.text import plural
+from eval_skills.engine.planning.plan import FLAKINESS, sample_of_reports
+from eval_skills.reporting.diff.report import DiffDocument, GateRates
+
+if TYPE_CHECKING:
+    from eval_skills.core.diff.model import ReportDiff
+    from eval_skills.core.models import SkillCompletionReport
+    from eval_skills.engine.stored_runs.reports import ReportSource
+
+MOST_TASKS_SIMULATED = 300
+
+
+def compared(
+    old: ReportSource,
+    new: ReportSource,
+    *,
+    labels: tuple[str | None, str | None] = (None, None),
+    fail_on: FailOn | None = None,
+    margin: float | None = None,
+    mapping: Mapping[str, str] | None = None,
+    min_effect: float = 0.0,
+    missing: MissingRule = "bounds",
+) -> DiffDocument:
+    """The comparison of `old` with `new`, ready to be shown.
+
+    `labels` are what the sides are called, by default as they were named. `fail_on` sets a gate, of which `margin` (a share; None
+    is 0.03) is what ``not-proven`` tolerates. The others are those of `diff_reports`.
+    """
+    baseline = str(old.file.resolve()) if old.file else old.name
+    found = diff_reports(old.reports, new.reports, mapping=mapping or {}, min_effect=min_effect, missing=missing)
+    looks = [decision for decision in new.decisions if decision.against == baseline]
+    found = at_last_looks(found, old.reports, new.reports, looks)
+    tolerated = NON_INFERIORITY_MARGIN if margin is None else margin
+    rates = _gate_rates(old.reports) if fail_on == "worse" and not min_effect else None
+    proven = f"every skill is proven to have lost less than {tolerated:.1%}"
+    words = proven if fail_on == "not-proven" else "no skill is worse"
+    known = [side.unfinished for side in (old, new) if side.unfinished] + forbidden_failures(new.reports)
+    return DiffDocument(
+        diff=found,
+        before=labels[0] or old.name,
+        after=labels[1] or new.name,
+        failures=None if fail_on is None else [*known, *gate_failures(found, fail_on, margin=tolerated)],
+        gate_words=f"{words}{_not_compared(found)}",
+        gate_rates=rates,
+        remarks=list(dict.fromkeys([*old.remarks, *new.remarks, *_by_one_yardstick(found, old), *_grown(new, len(looks))])),
+        before_made_by=old.made_by,
+        after_made_by=new.made_by,
+    )
+
+
+def _not_compared(found: ReportDiff) -> str:
+    """What a gate that passed did not look at, to be added to its words."""
+    lost = {(skill.benchmark_id, task) for skill in found.skills for task in (*skill.tasks_changed, *skill.tasks_only_before)}
+    if not lost:
+        return ""
+    was = "was" if len(lost) == 1 else "were"
+    return f" on the tasks of both sides; {plural(len(lost), 'task')} of the earlier one changed or left, and {was} not compared"
+
+
+def _by_one_yardstick(found: ReportDiff, old: ReportSource) -> list[str]:
+    """How to compare answers to tasks that all changed: by scoring both with the same tasks."""
+    if not any(skill.statistics is None and skill.tasks_changed for skill in found.skills):
+        return []
+    run = "RUN" if old.file else old.name
+    return [f"every task changed: eval-skills rescore {run} scores the earlier answers by today's tasks; compare that run"]
+
+
+def _grown(new: ReportSource, looks: int) -> list[str]:
+    """That the later side has as many runs as a decision took, and what that means here."""
+    if not new.decisions:
+        return []
+    named = f"{new.name} was added to until decided against {new.decisions[0].against}"
+    if looks:
+        levels = ", ".join(f"{each.skill} p ≤ {each.level:.2g}" for each in new.decisions)
+        return [f"{named}: its verdicts are those of its last looks ({levels})"]
+    return [f"{named}, not this: so many runs, and no more, may favour what was found there"]
+
+
+def _gate_rates(reports: Sequence[SkillCompletionReport]) -> GateRates | None:
+    """How often the gate is wrong on tasks like those of the earlier side; None where they are too many to simulate at once."""
+    sample = sample_of_reports(reports)
+    if sample is None or len(sample.together.items) > MOST_TASKS_SIMULATED:
+        return None
+    alarms, found = (gate_rate(sample.skills, effect, flakiness=FLAKINESS, draws=200) for effect in (0.0, 0.10))
+    return GateRates(alarms, found)

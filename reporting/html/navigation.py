@@ -1,0 +1,18 @@
+"""The bar at the top of a page that belongs to the viewer; a report that stands alone has none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Navigation:
+    """Where the page belongs, and what else there is: `places` by their titles, of which `here` is one.
+
+    `is_live` says that a server is behind the page, which may be asked again.
+    """
+
+    here: str
+    is_live: bool
+    places: Mapping[str, str]

@@ -1,0 +1,237 @@
+// A table of the viewer: sorted, filtered and paged by TanStack Table, drawn here, since no text of a store may become markup.
+// What the reader chose stands in the address, after the table's name: #runs.q=adder&runs.sort=-Cost
+
+const PAGE_ROWS = 100;
+
+const percent = (value) => (value === null ? UNKNOWN : `${(value * 100).toFixed(1)} %`);
+const signed = (value, digits) => `${value > 0 ? "+" : value < 0 ? "−" : ""}${Math.abs(value).toFixed(digits)}`;
+const dollars = (value) => `$${value >= 1 || value === 0 ? value.toFixed(2) : value.toPrecision(4).replace(/\.?0+$/, "")}`;
+const moment = (value) => new Date(value).toISOString().slice(0, 16).replace("T", " ");
+
+/** How a known value of a kind is written. */
+const WRITTEN = {
+  text: (value) => value,
+  names: (value) => value.join(", "),
+  count: (value) => value.toLocaleString("en"),
+  rate: percent,
+  points: (value) => `${signed(value * 100, 1)} pp`,
+  score: (value) => value.toFixed(4),
+  ms: milliseconds,
+  usd: dollars,
+  moment,
+  interval: ([value]) => percent(value),
+  state: (value) => value,
+  verdict: (value) => value,
+  sign: (value) => (value ? "✔" : "✘"),
+};
+const NUMBERS = new Set(["count", "rate", "points", "score", "ms", "usd", "interval", "moment"]);
+const LOOKS = { pass: "pass", passed: "pass", better: "pass", improved: "pass", fail: "fail", failed: "fail", regression: "fail", worse: "fail", gone: "fail", error: "error", suspect: "error", unfinished: "error", timeout: "timeout" };
+
+const known = (value) => value !== null && value !== undefined && !(Array.isArray(value) && (value.length === 0 || value[0] === null));
+
+/** What a cell sorts by; undefined is unknown, and comes last in either direction. */
+function sortValue(kind, value) {
+  if (!known(value)) return undefined;
+  return kind === "interval" ? value[0] : kind === "names" ? value.join(", ") : value;
+}
+
+/** Draw the table at `place`, and again whenever the reader changes something; `chosen(rows)` is told what is selected. */
+function dataTable(place, spec, chosen = () => {}) {
+  const rows = spec.rows.map((values, index) => ({ values, links: spec.links[index], index }));
+  const columns = spec.columns.map((column, index) => ({
+    id: column.title,
+    accessorFn: (row) => sortValue(column.kind, row.values[index]),
+    sortingFn: NUMBERS.has(column.kind) ? "basic" : (a, b, id) => collator.compare(a.getValue(id), b.getValue(id)),
+    sortUndefined: "last",
+    sortDescFirst: NUMBERS.has(column.kind),
+    filterFn: (row, _, wanted) => [row.original.values[index]].flat().some((value) => String(value) === wanted),
+  }));
+  const given = addressed(spec);
+  let state = { ...given, rowSelection: {} };
+  const wording = (row) => (row.wording ??= row.values.map((value, index) => (known(value) ? WRITTEN[spec.columns[index].kind](value) : "")).join("\n").toLowerCase());
+  const table = TableCore.createTable({
+    data: rows,
+    columns,
+    state: {},
+    onStateChange: () => {},
+    renderFallbackValue: null,
+    getRowId: (row) => String(row.index),
+    enableMultiSort: false,
+    globalFilterFn: (row, _, words) => words.toLowerCase().split(/\s+/).every((word) => wording(row.original).includes(word)),
+    getColumnCanGlobalFilter: () => true,
+    getCoreRowModel: TableCore.getCoreRowModel(),
+    getFilteredRowModel: TableCore.getFilteredRowModel(),
+    getSortedRowModel: TableCore.getSortedRowModel(),
+    getPaginationRowModel: TableCore.getPaginationRowModel(),
+    autoResetPageIndex: false,
+  });
+  const change = (update) => {
+    state = typeof update === "function" ? update(state) : { ...state, ...update };
+    table.setOptions((options) => ({ ...options, state, onStateChange: change }));
+    remember(spec, state);
+    draw();
+  };
+  table.setOptions((options) => ({ ...options, state: { ...table.initialState, ...state }, onStateChange: change }));
+  state = { ...table.initialState, ...state };
+
+  const parts = frame(place, spec, rows, state, change, () => csvOf(spec, table.getSortedRowModel().rows));
+  const draw = () => {
+    const shown = table.getRowModel().rows;
+    const count = table.getFilteredRowModel().rows.length;
+    parts.count.textContent = count === rows.length ? plural(rows.length, "row") : `${count.toLocaleString("en")} of ${plural(rows.length, "row")}`;
+    drawHead(parts.head, spec, state.sorting[0], (id) => table.getColumn(id).toggleSorting());
+    parts.body.replaceChildren(...shown.map((row) => drawRow(spec, row, state.rowSelection, () => row.toggleSelected())));
+    drawPages(parts.pages, table);
+    chosen(table.getSelectedRowModel().rows.map((row) => row.original), parts.actions);
+  };
+  draw();
+  openingRows(parts.table);
+  return { table, search: parts.search };
+}
+
+/** The state that the address asks for, as far as the table knows it. */
+function addressed(spec) {
+  const asked = new URLSearchParams(location.hash.slice(1));
+  const get = (name) => asked.get(`${spec.name}.${name}`) ?? "";
+  const sort = get("sort") || spec.sort || "";
+  const id = sort.replace(/^-/, "");
+  const facets = spec.columns.filter((column) => column.facet && get(column.title) !== "");
+  return {
+    globalFilter: get("q"),
+    columnFilters: facets.map((column) => ({ id: column.title, value: get(column.title) })),
+    sorting: spec.columns.some((column) => column.title === id) ? [{ id, desc: sort.startsWith("-") }] : [],
+    pagination: { pageIndex: Math.max(0, Number.parseInt(get("page") || "1", 10) - 1) || 0, pageSize: PAGE_ROWS },
+  };
+}
+
+/** Write the state into the address, without a step in the history; what other tables wrote stays. */
+function remember(spec, state) {
+  const asked = new URLSearchParams(location.hash.slice(1));
+  for (const name of [...asked.keys()]) if (name.startsWith(`${spec.name}.`)) asked.delete(name);
+  const set = (name, value) => value && asked.set(`${spec.name}.${name}`, value);
+  set("q", state.globalFilter);
+  for (const { id, value } of state.columnFilters) set(id, value);
+  const [sort] = state.sorting;
+  set("sort", sort && `${sort.desc ? "-" : ""}${sort.id}`);
+  set("page", state.pagination.pageIndex > 0 ? String(state.pagination.pageIndex + 1) : "");
+  history.replaceState(null, "", asked.size ? `#${asked}` : location.pathname + location.search);
+}
+
+/** Search, lists to narrow it, what can be taken along, and the empty table. */
+function frame(place, spec, rows, state, change, csv) {
+  const first = { pagination: { pageIndex: 0, pageSize: PAGE_ROWS } };
+  const search = element("input", { type: "search", value: state.globalFilter, placeholder: "search …  ( / )", autocomplete: "off", spellcheck: false });
+  search.addEventListener("input", () => change({ globalFilter: search.value, ...first }));
+  const facets = spec.columns.flatMap((column, index) => (column.facet ? [facet(column, index, rows, state, (filters) => change({ columnFilters: filters(), ...first }))] : []));
+  const count = element("output", { "aria-live": "polite" });
+  const actions = element("span", { className: "actions" });
+  const save = element("button", { type: "button" }, "CSV");
+  save.title = "Save the rows that the filters leave as CSV";
+  save.addEventListener("click", () => saveText(`${spec.name}.csv`, csv()));
+  const bar = element("form", { className: "filters", role: "search", ariaLabel: `Filter: ${spec.title}` }, ...facets.map((each) => each.label), element("label", { className: "grow" }, "Search ", search), count, actions, save);
+  bar.addEventListener("submit", (event) => event.preventDefault());
+  const [head, body] = [element("thead"), element("tbody")];
+  const table = element("table", { className: "rows" }, head, body);
+  const pages = element("p", { className: "pages" });
+  const sql = element("details", { className: "sql" }, element("summary", {}, "SQL"), element("p", { className: "note" }, "eval-skills query, or any other DuckDB over the store, gives the same rows:"), element("pre", {}, spec.sql));
+  const note = spec.note ? [element("p", { className: "note" }, spec.note)] : [];
+  const scroll = element("div", { className: "scroll", tabIndex: 0, role: "region", ariaLabel: spec.title }, table);
+  place.replaceChildren(bar, scroll, pages, ...note, sql);
+  return { search, count, actions, head, body, table, pages };
+}
+
+function facet(column, index, rows, state, changed) {
+  const values = [...new Set(rows.flatMap((row) => [row.values[index]].flat()).filter(known).map(String))].sort(collator.compare);
+  const select = element("select", {}, element("option", { value: "" }, "any"), ...values.map((value) => element("option", { value }, value)));
+  const now = state.columnFilters.find((filter) => filter.id === column.title);
+  select.value = now?.value ?? "";
+  select.dataset.column = column.title;
+  select.addEventListener("change", () =>
+    changed(() => [...select.closest("form").querySelectorAll("select[data-column]")].filter((each) => each.value !== "").map((each) => ({ id: each.dataset.column, value: each.value }))),
+  );
+  return { label: element("label", {}, `${column.title} `, select) };
+}
+
+function drawHead(head, spec, sort, toggle) {
+  const cells = spec.columns.map((column) => {
+    const button = element("button", { type: "button", className: "sort" }, column.title);
+    button.addEventListener("click", () => {
+      toggle(column.title);
+      [...head.querySelectorAll("button")].find((each) => each.textContent === column.title)?.focus();
+    });
+    const made = element("th", { scope: "col", className: `${NUMBERS.has(column.kind) && column.kind !== "interval" ? "number" : ""} ${column.wide ? "wide" : ""}` }, button);
+    if (sort?.id === column.title) made.ariaSort = sort.desc ? "descending" : "ascending";
+    return made;
+  });
+  if (spec.selects) cells.unshift(element("th", { scope: "col" }, element("span", { className: "hidden-text" }, "Select")));
+  head.replaceChildren(element("tr", {}, ...cells));
+}
+
+function drawRow(spec, row, selection, toggle) {
+  const { values, links } = row.original;
+  const cells = spec.columns.map((column, index) => drawCell(column, values[index], links[index]));
+  if (spec.selects) {
+    const box = element("input", { type: "checkbox", checked: Boolean(selection[row.id]), ariaLabel: `Select ${values[0]}` });
+    box.addEventListener("change", () => {
+      toggle();
+      document.querySelector(`input[aria-label="${CSS.escape(`Select ${values[0]}`)}"]`)?.focus();
+    });
+    cells.unshift(element("td", {}, box));
+  }
+  const opened = cells.find((each) => each.querySelector("a"))?.querySelector("a");
+  opened?.setAttribute("data-open", "");
+  return element("tr", {}, ...cells);
+}
+
+function drawCell(column, value, link) {
+  const className = `${NUMBERS.has(column.kind) && column.kind !== "interval" ? "number" : ""} ${column.wide ? "wide" : ""}`;
+  if (!known(value)) return element("td", { className: `${className} unknown` }, UNKNOWN);
+  const linked = (text, to) => (to ? element("a", { href: to }, text) : text);
+  if (column.kind === "names") {
+    const parts = value.flatMap((name, index) => [...(index ? [", "] : []), linked(name, link?.[index])]);
+    return element("td", { className: `${className} names` }, ...parts);
+  }
+  if (column.kind === "interval") {
+    const [at, lower, upper] = value;
+    const bar = lower === null || upper === null ? [] : [drawInterval(element("span", { className: "interval" }), { at, lower, upper })];
+    const said = lower === null ? [] : [element("small", {}, `${(lower * 100).toFixed(1)} to ${percent(upper)}`)];
+    return element("td", { className }, element("strong", {}, percent(at)), ...bar, ...said);
+  }
+  const written = WRITTEN[column.kind](value);
+  if (column.kind === "state" || column.kind === "verdict") return element("td", { className }, element("span", { className: `tag ${LOOKS[value] ?? "label"}` }, written));
+  return element("td", { className }, linked(written, link));
+}
+
+function drawPages(place, table) {
+  const { pageIndex } = table.getState().pagination;
+  const count = Math.max(1, table.getPageCount());
+  if (pageIndex >= count) return table.setPageIndex(count - 1);
+  const step = (text, to, able) => {
+    const button = element("button", { type: "button", disabled: !able }, text);
+    button.addEventListener("click", () => table.setPageIndex(to));
+    return button;
+  };
+  place.hidden = count === 1;
+  place.replaceChildren(step("← Previous", pageIndex - 1, pageIndex > 0), ` page ${pageIndex + 1} of ${count.toLocaleString("en")} `, step("Next →", pageIndex + 1, pageIndex < count - 1));
+}
+
+/** The rows as CSV; a text that a spreadsheet would take for a formula has an apostrophe before it. */
+function csvOf(spec, rows) {
+  const quoted = (value) => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
+  const safe = (value) => (/^[=+\-@\t\r\n]/.test(value) ? `'${value}` : value);
+  const heads = spec.columns.flatMap((column) => (column.kind === "interval" ? [column.title, `${column.title}, lower`, `${column.title}, upper`] : [column.title]));
+  const cells = (column, value) => {
+    if (column.kind === "interval") return (value ?? [null, null, null]).map((each) => (each === null ? "" : String(each)));
+    if (!known(value)) return [""];
+    if (column.kind === "moment") return [new Date(value).toISOString()];
+    return [typeof value === "number" || typeof value === "boolean" ? String(value) : safe([value].flat().join(", "))];
+  };
+  const lines = [heads, ...rows.map((row) => spec.columns.flatMap((column, index) => cells(column, row.original.values[index])))];
+  return lines.map((line) => line.map(quoted).join(",")).join("\r\n") + "\r\n";
+}
+
+function saveText(name, text) {
+  const link = element("a", { href: URL.createObjectURL(new Blob([text], { type: "text/csv" })), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}

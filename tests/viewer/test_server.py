@@ -1,0 +1,73 @@
+"""The viewer's server answers a browser on this machine, and nobody who was sent by another site."""
+
+from __future__ import annotations
+
+import pytest
+from starlette.testclient import TestClient
+
+from eval_skills.core.errors import UsageError
+from eval_skills.core.store import Store
+from eval_skills.viewer.guard import HEADERS
+from eval_skills.viewer.server import application, listen
+
+Runs = tuple[Store, list[str]]
+TOKEN = "a-token-of-a-test"
+
+
+def asking(store: Store, **options: object) -> TestClient:
+    return TestClient(application(store, **options), base_url="http://127.0.0.1:8000", follow_redirects=False)  # type: ignore[arg-type]
+
+
+def test_it_answers_with_pages_and_their_policy(runs_of: Runs) -> None:
+    store, ids = runs_of
+    client = asking(store)
+    for path in ("/", "/index.html", f"/run-{ids[0]}.html"):
+        answer = client.get(path)
+        assert (answer.status_code, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
+        assert {name: answer.headers[name] for name in HEADERS} == HEADERS
+    assert client.get("/nothing.html").status_code == 404
+    assert client.get("/..%2f..%2fetc%2fpasswd").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        pytest.param({"host": "localhost:8000"}, 200, id="another-name-of-this-machine"),
+        pytest.param({"host": "[::1]:8000"}, 200, id="ipv6"),
+        pytest.param({"host": "evil.example"}, 403, id="a-name-rebound-to-this-machine"),
+        pytest.param({"host": "127.0.0.1.evil.example:8000"}, 403, id="a-name-that-begins-so"),
+        pytest.param({"host": ""}, 403, id="no-name"),
+        pytest.param({"origin": "http://127.0.0.1:8000"}, 200, id="its-own-page"),
+        pytest.param({"origin": "http://127.0.0.1:9"}, 403, id="a-page-of-another-port"),
+        pytest.param({"origin": "null"}, 403, id="a-file"),
+        pytest.param({"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"}, 403, id="part-of-another-site"),
+        pytest.param({"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}, 200, id="a-link-of-another-site"),
+    ],
+)
+def test_who_is_answered(runs_of: Runs, headers: dict[str, str], status: int) -> None:
+    assert asking(runs_of[0]).get("/", headers=headers).status_code == status
+
+
+def test_with_a_token_only_who_knows_it_is_answered(runs_of: Runs) -> None:
+    client = asking(runs_of[0], token=TOKEN)
+    assert client.get("/").status_code == 401
+    assert client.get("/?token=wrong").status_code == 401
+    answer = client.get(f"/?token={TOKEN}")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/")
+    assert "HttpOnly" in answer.headers["set-cookie"]
+    assert client.get("/").status_code == 200
+    assert client.get("/", headers={"cookie": b'eval-skills-token="\xfc; ='}).status_code == 401
+
+
+def test_a_port_that_is_taken_is_said() -> None:
+    first = listen("127.0.0.1", 0)
+    port = int(first.address.rsplit(":", 1)[1].rstrip("/"))
+    first.socket.listen()
+    try:
+        with pytest.raises(UsageError, match=f"cannot listen on 127.0.0.1 port {port}"):
+            listen("127.0.0.1", port)
+    finally:
+        first.socket.close()
+    for host, wrong in (("127.0.0.1", 70000), ("no.such.host.invalid", 0)):
+        with pytest.raises(UsageError, match="cannot listen"):
+            listen(host, wrong)

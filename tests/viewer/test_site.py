@@ -1,0 +1,97 @@
+"""The pages of a store: each is there, leads to the others, and shows what people wrote as text."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval_skills.core.store import Store
+from eval_skills.viewer.names import NoSuchPageError, comparison_page, run_page
+from eval_skills.viewer.page import PLACES
+from eval_skills.viewer.site import Site
+
+Runs = tuple[Store, list[str]]
+
+
+def data_of(page: str) -> Any:
+    """What the page's script reads."""
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    assert found is not None
+    return json.loads(found[1])
+
+
+class Marks(HTMLParser):
+    """The tags of a page and their attributes."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+
+def pages_of(runs: Runs) -> dict[str, str]:
+    store, ids = runs
+    site = Site(store)
+    skills = data_of(site.page("skills.html"))["tables"][0]
+    names = [*PLACES.values(), *(run_page(run_id) for run_id in ids), comparison_page(*ids), skills["links"][0][0]]
+    return {name: site.page(name) for name in names}
+
+
+def test_every_page_shows_the_bar_and_no_mark_of_a_stranger(runs_of: Runs) -> None:
+    for name, page in pages_of(runs_of).items():
+        marks = Marks(page).found
+        places = {attributes["href"] for tag, attributes in marks if tag == "a" and attributes.get("href") in PLACES.values()}
+        assert places == set(PLACES.values()), name
+        assert not [tag for tag, attributes in marks if tag in {"img", "iframe", "svg"} or "onerror" in attributes], name
+        assert "\u202e" not in page, name
+
+
+def test_the_runs_lead_to_their_pages_and_their_skills(runs_of: Runs) -> None:
+    store, ids = runs_of
+    site = Site(store)
+    (table,) = data_of(site.page("index.html"))["tables"]
+    titles = [column["title"] for column in table["columns"]]
+    assert [row[0] for row in table["rows"]] == sorted(ids, reverse=True)
+    first = dict(zip(titles, next(row for row in table["rows"] if row[0] == ids[1]), strict=True))
+    assert (first["State"], first["Items"], first["Best completion"][0]) == ("finished", 16, 1.0)
+    for link in [table["links"][0][0], *table["links"][0][titles.index("Skills")]]:
+        assert site.page(link).startswith("<!doctype html>")
+
+
+def test_the_shown_sql_gives_the_shown_rows(runs_of: Runs) -> None:
+    store, _ = runs_of
+    for place in PLACES.values():
+        for table in data_of(Site(store).page(place))["tables"]:
+            assert store.query(table["sql"]).shape[0] == len(table["rows"])
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["no.html", "../secret.html", "run-20261121T233824Z-3f9a.html", "run-x.html", f"skill-{'0' * 16}.html", "index.html/x"],
+)
+def test_what_is_not_there_is_said(runs_of: Runs, name: str) -> None:
+    with pytest.raises(NoSuchPageError):
+        Site(runs_of[0]).page(name)
+
+
+def test_an_empty_store_has_its_pages(tmp_path: Path) -> None:
+    site = Site(Store(tmp_path))
+    for name in PLACES.values():
+        assert all(not table["rows"] for table in data_of(site.page(name))["tables"])
+
+
+def test_an_export_shows_the_chosen_runs_alone(runs_of: Runs) -> None:
+    store, ids = runs_of
+    site = Site(store, is_live=False, chosen=(ids[1],))
+    (table,) = data_of(site.page("index.html"))["tables"]
+    assert [row[0] for row in table["rows"]] == [ids[1]]
+    with pytest.raises(NoSuchPageError, match="not in this export"):
+        site.page(run_page(ids[0]))

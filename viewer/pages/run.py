@@ -1,0 +1,23 @@
+"""A run: the page of its report, whose skills, tasks and answers lead on to their own pages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from eval_skills.engine.stored_runs.reports import read_source
+from eval_skills.reporting.html.report import render
+
+if TYPE_CHECKING:
+    from eval_skills.viewer.site import Site
+
+
+def run_page(site: Site, run_id: str) -> str:
+    """The page as text.
+
+    Raises:
+        NoSuchPageError: the store has no such run, or it is not in the export.
+        UserError: it cannot be read.
+    """
+    site.check_run(run_id)
+    source = read_source(run_id, site.store.path)
+    return render(source.reports, source.context, navigation=site.navigation("Runs"))

@@ -1,0 +1,60 @@
+"""The first page: every run of the store, youngest first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from eval_skills.viewer.names import run_page, skill_page
+from eval_skills.viewer.page import TablesPage
+from eval_skills.viewer.tables import Column, Row, Table
+
+if TYPE_CHECKING:
+    from eval_skills.viewer.site import Site
+
+SQL = """
+    SELECT run_id, started_at, benchmark, skills, state, landed_items, planned_items, completion, ci_lower, ci_upper,
+        cost_usd, coalesce(origin, 'run') AS origin, git_commit
+    FROM runs LEFT JOIN (
+        SELECT run_id, max(completion_rate) AS completion, arg_max(ci_lower, completion_rate) AS ci_lower,
+            arg_max(ci_upper, completion_rate) AS ci_upper, any_value(origin) AS origin,
+            CASE WHEN count(estimated_usd) = count(*)
+                THEN sum(estimated_usd + coalesce(judge_cost_usd, 0) + coalesce(user_cost_usd, 0)) END AS cost_usd
+        FROM reports WHERE origin IS DISTINCT FROM 'recompute' GROUP BY run_id
+    ) USING (run_id)
+    {chosen}
+    ORDER BY run_id DESC
+"""
+
+COLUMNS = (
+    Column(title="Run", of=("run_id",), link=lambda row: run_page(row["run_id"])),
+    Column(title="Began (UTC)", of=("started_at",), kind="moment"),
+    Column(title="Benchmark", of=("benchmark",), is_facet=True),
+    Column(title="Skills", of=("skills",), kind="names", link=lambda row: skill_pages(row), is_facet=True),
+    Column(title="Best completion", of=("completion", "ci_lower", "ci_upper"), kind="interval"),
+    Column(title="Items", of=("landed_items",), kind="count", is_wide=True),
+    Column(title="Planned", of=("planned_items",), kind="count", is_wide=True),
+    Column(title="Cost", of=("cost_usd",), kind="usd", is_wide=True),
+    Column(title="State", of=("state",), kind="state", is_facet=True),
+    Column(title="Origin", of=("origin",), is_facet=True, is_wide=True),
+)
+
+
+def skill_pages(row: Row) -> list[str | None]:
+    """The pages of the skills (``id@version``) of a row."""
+    return [skill_page(key.rpartition("@")[0]) for key in row["skills"] or ()]
+
+
+def runs_page(site: Site) -> str:
+    """The page as text."""
+    table = Table(
+        name="runs",
+        title="Runs",
+        sql=SQL.replace("{chosen}", site.condition()),
+        columns=COLUMNS,
+        selects="comparison",
+        note="Completion is that of the best skill, with its interval. Cost is what skills, judges and simulated users were paid "
+        "together; a dash where one of them is not known. Select two runs to compare them.",
+    )
+    payload = table.payload(site.store)
+    facts = {"Store": site.title, "Runs": f"{len(payload['rows']):,}"}
+    return TablesPage(title="Runs", tables=[payload], facts=facts, script="runs_page").render(site.navigation("Runs"))

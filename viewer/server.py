@@ -1,0 +1,83 @@
+"""The viewer's server: the pages of a store for browsers on this machine, read anew for every request."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterable
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+
+from eval_skills.core.errors import EvalSkillsError, UsageError
+from eval_skills.viewer.guard import LOOPBACK, Guard
+from eval_skills.viewer.names import NoSuchPageError
+from eval_skills.viewer.site import Site
+
+if TYPE_CHECKING:
+    from eval_skills.core.store import Store
+
+
+def application(store: Store, *, hosts: Iterable[str] = LOOPBACK, token: str | None = None) -> Starlette:
+    """The application that answers for a store; `hosts` and `token` are those of `Guard`."""
+    site = Site(store)
+
+    async def page(request: Request) -> Response:
+        try:
+            return HTMLResponse(await run_in_threadpool(site.page, request.path_params.get("name", "")))
+        except NoSuchPageError as error:
+            return HTMLResponse(_message(str(error)), status_code=404)
+        except EvalSkillsError as error:
+            return HTMLResponse(_message(str(error)), status_code=500)
+
+    routes = [Route("/", page), Route("/{name}", page)]
+    return Starlette(routes=routes, middleware=[Middleware(Guard, hosts=list(hosts), token=token)])
+
+
+def _message(text: str) -> str:
+    return (
+        '<!doctype html><html lang="en"><meta charset="utf-8"><title>eval-skills</title>'
+        f'<main><h1>This page cannot be shown</h1><p>{escape(text)}</p><p><a href="index.html">All runs</a></p></main></html>'
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """A socket that the server takes over, and the address under which browsers find it."""
+
+    socket: socket.socket
+    address: str
+
+
+def listen(host: str, port: int) -> Listening:
+    """Bind a port (0: any that is free).
+
+    Raises:
+        UsageError: the host is not an address of this machine, or the port is taken.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    bound = socket.socket(family, socket.SOCK_STREAM)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        bound.bind((host, port))
+    except (OSError, OverflowError) as error:
+        bound.close()
+        raise UsageError(f"cannot listen on {host} port {port} ({error}); give another --host or --port") from None
+    shown = f"[{host}]" if family == socket.AF_INET6 else host
+    return Listening(bound, f"http://{shown}:{bound.getsockname()[1]}/")
+
+
+def serve(store: Store, listening: Listening, *, hosts: Iterable[str] = LOOPBACK, token: str | None = None) -> None:
+    """Answer until the process is interrupted."""
+    import uvicorn
+
+    config = uvicorn.Config(
+        application(store, hosts=hosts, token=token), log_level="warning", server_header=False, access_log=False, lifespan="off"
+    )
+    uvicorn.Server(config).run(sockets=[listening.socket])

@@ -1,0 +1,102 @@
+"""Tables of the viewer: each is one SELECT over the store's views, which its page shows, and columns that say how to read it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from inspect import cleandoc
+from typing import TYPE_CHECKING, Any, Literal
+
+from eval_skills.reporting.escape import visible
+
+if TYPE_CHECKING:
+    from eval_skills.core.store import Store
+
+Kind = Literal["text", "names", "count", "rate", "points", "score", "ms", "usd", "moment", "interval", "state", "verdict", "sign"]
+"""How a column's values are shown and sorted: ``points`` are differences of rates, ``interval`` is ``[value, lower, upper]``,
+``names`` is a list of texts, ``sign`` is a truth value shown as ✔ or ✘."""
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """A column. `of` are the columns of the SELECT that it shows: one, or for ``interval`` three.
+
+    `link` makes the page that a row's cell leads to; for ``names`` a list, one for each. None leads nowhere. Where `is_facet`, a
+    list above the table narrows it to one of its values. `is_wide` columns are left out on narrow screens.
+    """
+
+    title: str
+    of: tuple[str, ...]
+    kind: Kind = "text"
+    link: Callable[[Row], str | list[str | None] | None] | None = None
+    is_facet: bool = False
+    is_wide: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """A table of a page; `name` begins what the address says of its filters. `sort` is a column's title, with a minus for the
+    largest first."""
+
+    name: str
+    title: str
+    sql: str
+    columns: Sequence[Column]
+    sort: str | None = None
+    selects: Literal["comparison"] | None = None
+    note: str = ""
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+    def payload(self, store: Store) -> dict[str, Any]:
+        """The table with its rows, as the page's script reads it; unknown values are None, texts are harmless to show.
+
+        Raises:
+            UsageError: the store cannot be read, or the statement is wrong.
+        """
+        statement = cleandoc(self.sql)
+        rows = _rows(store, statement)
+        return {
+            "name": self.name,
+            "title": self.title,
+            "sql": statement,
+            "sort": self.sort,
+            "selects": self.selects,
+            "note": self.note,
+            "columns": [
+                {"title": each.title, "kind": each.kind, "facet": each.is_facet, "wide": each.is_wide} for each in self.columns
+            ],
+            "rows": [[_cell(column, row) for column in self.columns] for row in rows],
+            "links": [[column.link(row) if column.link else None for column in self.columns] for row in rows],
+            **self.more,
+        }
+
+
+def _rows(store: Store, statement: str) -> list[dict[str, Any]]:
+    from eval_skills.core.store.sql import query
+
+    table = query(store, statement)
+    columns = {name: table.column(name).to_pylist() for name in table.column_names}
+    return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+
+
+def _cell(column: Column, row: Row) -> Any:
+    values = [_json(row[name]) for name in column.of]
+    return values if column.kind == "interval" else values[0]
+
+
+def _json(value: Any) -> Any:
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, datetime):
+        return round(value.timestamp() * 1000)
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, list):
+        return [_json(each) for each in value]
+    return value
