@@ -56,7 +56,7 @@ def test_with_a_token_only_who_knows_it_is_answered(runs_of: Runs) -> None:
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
     assert "HttpOnly" in answer.headers["set-cookie"]
     assert client.get("/").status_code == 200
-    assert client.get("/", headers={"cookie": b'eval-skills-token="\xfc; ='}).status_code == 401
+    assert client.get("/", headers={b"cookie": b'eval-skills-token="\xfc; ='}).status_code == 401
 
 
 def test_a_port_that_is_taken_is_said() -> None:
