@@ -44,6 +44,11 @@ def comparison_page(before: str, after: str) -> str:
     return f"compare-{before}-{after}.html"
 
 
+def labels_file(run_id: str) -> str:
+    """The file of the labels of a run, for ``judge calibrate``."""
+    return f"labels-{run_id}.csv"
+
+
 def skill_page(skill_id: str) -> str:
     """The page of a skill, with all its versions."""
     return f"skill-{key_of(skill_id)}.html"

@@ -18,6 +18,7 @@ PLACES = {
     "Monitors": "monitors.html",
     "Calibrations": "calibrations.html",
     "Preferences": "preferences.html",
+    "Labels": "labels.html",
 }
 """What the bar at the top of every page leads to."""
 

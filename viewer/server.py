@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import socket
 from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
 
+from pydantic import ValidationError
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from eval_skills.core.documents.validation_errors import problems_in
 from eval_skills.core.errors import EvalSkillsError, UsageError
+from eval_skills.core.store.labels import LabelWriter
 from eval_skills.viewer.guard import LOOPBACK, Guard
+from eval_skills.viewer.labels import GivenLabel, Labelling
 from eval_skills.viewer.names import NoSuchPageError
 from eval_skills.viewer.site import Site
 
@@ -24,20 +29,51 @@ if TYPE_CHECKING:
     from eval_skills.core.store import Store
 
 
-def application(store: Store, *, hosts: Iterable[str] = LOOPBACK, token: str | None = None) -> Starlette:
-    """The application that answers for a store; `hosts` and `token` are those of `Guard`."""
+LARGEST_LABEL = 64 * 1024
+
+
+def application(store: Store, *, labelled_by: str, hosts: Iterable[str] = LOOPBACK, token: str | None = None) -> Starlette:
+    """The application that answers for a store; `labelled_by` is who gives labels, `hosts` and `token` are those of `Guard`."""
     site = Site(store)
+    labelling = Labelling(store, labelled_by, LabelWriter(store))
 
     async def page(request: Request) -> Response:
+        name = request.path_params.get("name", "")
         try:
-            return HTMLResponse(await run_in_threadpool(site.page, request.path_params.get("name", "")))
+            text = await run_in_threadpool(site.page, name)
+            return Response(text, media_type="text/csv") if name.endswith(".csv") else HTMLResponse(text)
         except NoSuchPageError as error:
             return HTMLResponse(_message(str(error)), status_code=404)
         except EvalSkillsError as error:
             return HTMLResponse(_message(str(error)), status_code=500)
 
-    routes = [Route("/", page), Route("/{name}", page)]
+    async def label(request: Request) -> Response:
+        if request.headers.get("content-type", "").partition(";")[0] != "application/json":
+            return PlainTextResponse("a label is sent as application/json\n", status_code=415)
+        body = b""
+        async for part in request.stream():
+            body += part
+            if len(body) > LARGEST_LABEL:
+                return PlainTextResponse("a label has at most 64 KiB\n", status_code=413)
+        try:
+            given = GivenLabel.model_validate_json(body)
+            return JSONResponse(await run_in_threadpool(labelling.add, given))
+        except ValidationError as error:
+            return PlainTextResponse(f"{_problems(error, body)}\n", status_code=400)
+        except UsageError as error:
+            return PlainTextResponse(f"{error}\n", status_code=404)
+        except EvalSkillsError as error:
+            return PlainTextResponse(f"{error}\n", status_code=500)
+
+    routes = [Route("/", page), Route("/labels", label, methods=["POST"]), Route("/{name}", page)]
     return Starlette(routes=routes, middleware=[Middleware(Guard, hosts=list(hosts), token=token)])
+
+
+def _problems(error: ValidationError, body: bytes) -> str:
+    try:
+        return "; ".join(str(problem) for problem in problems_in(error, json.loads(body)))
+    except ValueError:
+        return "not JSON"
 
 
 def _message(text: str) -> str:
@@ -73,11 +109,17 @@ def listen(host: str, port: int) -> Listening:
     return Listening(bound, f"http://{shown}:{bound.getsockname()[1]}/")
 
 
-def serve(store: Store, listening: Listening, *, hosts: Iterable[str] = LOOPBACK, token: str | None = None) -> None:
+def serve(
+    store: Store, listening: Listening, *, labelled_by: str, hosts: Iterable[str] = LOOPBACK, token: str | None = None
+) -> None:
     """Answer until the process is interrupted."""
     import uvicorn
 
     config = uvicorn.Config(
-        application(store, hosts=hosts, token=token), log_level="warning", server_header=False, access_log=False, lifespan="off"
+        application(store, labelled_by=labelled_by, hosts=hosts, token=token),
+        log_level="warning",
+        server_header=False,
+        access_log=False,
+        lifespan="off",
     )
     uvicorn.Server(config).run(sockets=[listening.socket])

@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 from eval_skills.reporting.html.navigation import Navigation
 from eval_skills.viewer import names
 from eval_skills.viewer.names import NoSuchPageError
 from eval_skills.viewer.page import PLACES
 from eval_skills.viewer.pages.comparison import comparison_page
+from eval_skills.viewer.pages.labels import labels_of_run, labels_page
 from eval_skills.viewer.pages.lists import LISTS, list_page
 from eval_skills.viewer.pages.run import run_page
 from eval_skills.viewer.pages.runs import runs_page
@@ -20,6 +22,14 @@ from eval_skills.viewer.pages.skill import skill_page
 
 if TYPE_CHECKING:
     from eval_skills.core.store import Store
+
+
+class _HasRun(Protocol):
+    @property
+    def run_id(self) -> str: ...
+
+
+OfRun = TypeVar("OfRun", bound=_HasRun)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +57,29 @@ class Site:
                 return make(self, *match.groups())
         raise NoSuchPageError(f"there is no page {name!r}; {names.RUNS} lists the runs")
 
+    def names(self) -> list[str]:
+        """All pages of an export, the first page first."""
+        runs = sorted(self.chosen if self.chosen is not None else self.store.run_ids())
+        keys = {row["skill_id"] for row in self.store.tables.rows("reports", ["skill_id"], runs)}
+        return [
+            *self._places().values(),
+            *map(names.run_page, runs),
+            *map(names.labels_file, runs),
+            *(names.comparison_page(before, after) for before, after in combinations(runs, 2)),
+            *map(names.skill_page, sorted(keys)),
+        ]
+
+    def _places(self) -> dict[str, str]:
+        """What of `PLACES` there is: an export has what is about its runs."""
+        return PLACES if self.chosen is None else {place: PLACES[place] for place in ("Runs", "Skills", "Labels")}
+
     def navigation(self, here: str) -> Navigation:
         """The bar of a page that belongs to `here`."""
-        return Navigation(here, self.is_live, PLACES)
+        return Navigation(here, self.is_live, self._places())
+
+    def of_runs(self, found: list[OfRun]) -> list[OfRun]:
+        """What of these is about runs that are shown."""
+        return [each for each in found if self.chosen is None or each.run_id in self.chosen]
 
     def check_run(self, run_id: str) -> None:
         """Raise a `NoSuchPageError` unless the store has the run and it is shown here."""
@@ -58,12 +88,12 @@ class Site:
         if run_id not in self.store.run_ids():
             raise NoSuchPageError(f"the store has no run {run_id}; {names.RUNS} lists those that it has")
 
-    def condition(self) -> str:
-        """The WHERE of a SELECT that keeps the chosen runs."""
+    def condition(self, word: Literal["WHERE", "AND"] = "WHERE") -> str:
+        """What keeps the chosen runs in a SELECT, to be added after this word."""
         if self.chosen is None:
             return ""
         listed = ", ".join(f"'{run_id}'" for run_id in self.chosen)
-        return f"WHERE run_id IN ({listed})"
+        return f"{word} run_id IN ({listed})"
 
 
 PAGES: dict[str, Callable[..., str]] = {
@@ -71,6 +101,8 @@ PAGES: dict[str, Callable[..., str]] = {
     rf"run-({names.RUN_ID})\.html": run_page,
     rf"compare-({names.RUN_ID})-({names.RUN_ID})\.html": comparison_page,
     rf"skill-({names.KEY})\.html": skill_page,
+    rf"labels-({names.RUN_ID})\.csv": labels_of_run,
+    r"labels\.html": labels_page,
     **{PLACES[place].replace(".", r"\."): (lambda site, place=place: list_page(site, place)) for place in LISTS},
 }
 """What makes a page, by what its name looks like; it is called with the site and the parts of the name."""

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from eval_skills.cli.context import current, existing_store, print_json
-from eval_skills.cli.options import SHOWN, PastResults, whole
+from eval_skills.cli.options import RESULTS, SHOWN, PastResults, whole
+from eval_skills.core.errors import UsageError
+from eval_skills.core.text import plural
 
+if TYPE_CHECKING:
+    from eval_skills.core.store import Store
+
+LATEST = "latest"
 LOCAL = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
@@ -19,14 +27,27 @@ def view_command(
     ] = "127.0.0.1",
     port: Annotated[int, Parameter(group=SHOWN, converter=whole, help="Port to listen on; 0 takes one that is free")] = 0,
     no_open: Annotated[bool, Parameter(group=SHOWN, help="Do not open a browser", show_default=False)] = False,
+    label_as: Annotated[
+        str | None, Parameter(group=SHOWN, help="Who gives the labels [default: the user of this machine]")
+    ] = None,
+    export: Annotated[
+        Path | None, Parameter(group=RESULTS, help="Write the pages of --run into this folder, to be opened from disk, and end")
+    ] = None,
+    run: Annotated[
+        list[str] | None,
+        Parameter(group=RESULTS, consume_multiple=1, help="Runs of the export, each an id or latest [default: latest]"),
+    ] = None,
     store: PastResults = None,
 ) -> int:
     """Open the store in a browser.
 
     Its pages show every run with its tasks and answers, two runs compared, skills over time, and nights. They are served until
-    the call is interrupted (Ctrl-C), and read the store anew each time.
+    the call is interrupted (Ctrl-C), and read the store anew each time. Answers can be labelled pass or fail; labels lie in the
+    store, for eval-skills judge calibrate.
 
     Example: eval-skills view --port 8090 --no-open
+
+    Example: eval-skills view --export site --run latest
     """
     import secrets
     import webbrowser
@@ -35,6 +56,10 @@ def view_command(
     from eval_skills.viewer.server import listen, serve
 
     place = existing_store(store)
+    if export is not None:
+        return _export(place, export, run or [LATEST])
+    if run is not None:
+        raise UsageError("--run names the runs of an export; give --export, too, or leave it out: all runs are shown")
     listening = listen(host, port)
     is_local = host in LOCAL
     token = None if is_local else secrets.token_urlsafe(24)
@@ -46,8 +71,30 @@ def view_command(
     if not no_open:
         webbrowser.open(address)
     hosts = LOOPBACK if is_local else (*LOOPBACK, host, *_names_of_this_machine())
-    serve(place, listening, hosts=hosts, token=token)
+    serve(place, listening, labelled_by=label_as or _user(), hosts=hosts, token=token)
     return 0
+
+
+def _export(store: Store, folder: Path, given: list[str]) -> int:
+    from eval_skills.engine.stored_runs.reports import resolve_run_id
+    from eval_skills.viewer.export import export_pages
+
+    runs = list(dict.fromkeys(resolve_run_id(store, each, "nothing to export") for each in given))
+    written = export_pages(store, runs, folder)
+    if current().json:
+        print_json({"folder": str(folder), "files": written, "runs": runs})
+    else:
+        current().say(f"{plural(len(written), 'page')} of {plural(len(runs), 'run')}; open {folder / 'index.html'}")
+    return 0
+
+
+def _user() -> str:
+    import getpass
+
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):  # a user without a name, as in some containers
+        return f"user {os.getuid()}"
 
 
 def _names_of_this_machine() -> list[str]:

@@ -12,6 +12,7 @@
     <tables>/samples/date=YYYY-MM-DD/<batch id>.parquet
     <tables>/preferences/date=YYYY-MM-DD/<comparison id>.parquet
     <tables>/calibrations/date=YYYY-MM-DD/<calibration id>.parquet
+    <tables>/labels/date=YYYY-MM-DD/<labels id>.parquet
     <root>/monitors/<monitor id>/position.json        how far a monitor has read its log
     <root>/digests.jsonl                              the digest of every landed file, as it was when it landed
 
@@ -39,7 +40,7 @@ from eval_skills.core.store.files import openness
 if TYPE_CHECKING:
     from datetime import date
 
-TableName = Literal["items", "reports", "comparisons", "samples", "nights", "preferences", "calibrations"]
+TableName = Literal["items", "reports", "comparisons", "samples", "nights", "preferences", "calibrations", "labels"]
 
 SQLITE_SUFFIXES = frozenset({".db", ".sqlite", ".sqlite3"})
 DEFAULT_ROOT = "./eval-store"

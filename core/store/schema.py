@@ -257,6 +257,18 @@ CALIBRATION_SCHEMA = _schema(
 )
 """One row per calibration; see `core.judging.calibration.Calibration`. The last one of a judge and benchmark is in force."""
 
+LABEL_SCHEMA = _schema(
+    (_TEXT, "labels_id"),
+    (_MOMENT, "labelled_at"),
+    (_TEXT, "labelled_by run_id skill_id skill_version benchmark_id benchmark_version task_id"),
+    (pa.int32(), "run_index"),
+    (_TEXT, "label comment status"),
+    (_FLOAT, "score"),
+)
+"""One row for each time that a person labelled an answer: `label` is ``pass`` or ``fail``, null where the person said nothing of
+that, or took it back. `status` and `score` are those that the answer had then. The last row of an item is what holds;
+`labels_id` is that of the file, one for each viewer that was open."""
+
 SAMPLE_SCHEMA = _schema(
     (_TEXT, "monitor_id monitor_run_id interaction_id"),
     (_MOMENT, "timestamp sampled_at"),
@@ -283,6 +295,7 @@ SCHEMAS: dict[TableName, pa.Schema] = {
     "nights": NIGHT_SCHEMA,
     "preferences": PREFERENCE_SCHEMA,
     "calibrations": CALIBRATION_SCHEMA,
+    "labels": LABEL_SCHEMA,
 }
 """The tables that are stored as files, by name; `RUN_SCHEMA` is that of a view."""
 

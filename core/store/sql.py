@@ -71,7 +71,19 @@ def _replaced(items: ds.Dataset, chain: list[str]) -> list[pc.Expression]:
     return conditions
 
 
-VIEWS = ("items", "items_all", "reports", "runs", "comparisons", "samples", "nights", "preferences", "calibrations", "turns")
+VIEWS = (
+    "items",
+    "items_all",
+    "reports",
+    "runs",
+    "comparisons",
+    "samples",
+    "nights",
+    "preferences",
+    "calibrations",
+    "labels",
+    "turns",
+)
 
 _TURNS = """
 CREATE TEMP VIEW turns AS

@@ -92,6 +92,10 @@ class Store:
         """How far judging models agreed with people, one row per calibration, with the columns of `CALIBRATION_SCHEMA`."""
         return self._frame("calibrations", None, {}, None)
 
+    def labels(self) -> pd.DataFrame:
+        """What people said of answers, one row each time, with the columns of `LABEL_SCHEMA`."""
+        return self._frame("labels", None, {}, None)
+
     def runs(self) -> pd.DataFrame:
         """All runs, oldest first, with the columns of `RUN_SCHEMA`."""
         return _to_pandas(self.run_table())

@@ -109,7 +109,10 @@ OPTIONS: dict[tuple[str, ...], dict[str, str]] = {
         "--effect": "0.05", "--power": "0.8", "--skills": "1", "--tasks": "10 to 200", "--budget": "", "--from": "",
         "--base-rate": "the run's, else 0.8", "--flakiness": "the run's, else 0.1", "--check": "", "--store": "./eval-store",
     },
-    ("view",): {"--host": "127.0.0.1", "--port": "0", "--no-open": "", "--store": "./eval-store"},
+    ("view",): {
+        "--host": "127.0.0.1", "--port": "0", "--no-open": "", "--label-as": "the user of this machine", "--export": "",
+        "--run": "latest", "--store": "./eval-store",
+    },
     ("query",): {"--csv": "", "--store": "./eval-store"},
     ("rescore",): {
         "--benchmark": "", "--tasks": "", "--benchmarks-dir": "", "--evaluator": "", "--concurrency": "4",

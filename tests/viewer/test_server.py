@@ -15,7 +15,7 @@ TOKEN = "a-token-of-a-test"
 
 
 def asking(store: Store, **options: object) -> TestClient:
-    return TestClient(application(store, **options), base_url="http://127.0.0.1:8000", follow_redirects=False)  # type: ignore[arg-type]
+    return TestClient(application(store, labelled_by="ann", **options), base_url="http://127.0.0.1:8000", follow_redirects=False)  # type: ignore[arg-type]
 
 
 def test_it_answers_with_pages_and_their_policy(runs_of: Runs) -> None:

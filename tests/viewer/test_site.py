@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
+from eval_skills.core.errors import UsageError
 from eval_skills.core.store import Store
+from eval_skills.viewer.export import export_pages
 from eval_skills.viewer.names import NoSuchPageError, comparison_page, run_page
 from eval_skills.viewer.page import PLACES
 from eval_skills.viewer.site import Site
@@ -86,6 +88,28 @@ def test_an_empty_store_has_its_pages(tmp_path: Path) -> None:
     site = Site(Store(tmp_path))
     for name in PLACES.values():
         assert all(not table["rows"] for table in data_of(site.page(name))["tables"])
+
+
+def test_an_export_is_complete_and_leads_nowhere_else(runs_of: Runs, tmp_path: Path) -> None:
+    store, ids = runs_of
+    written = export_pages(store, ids, tmp_path / "site")
+    assert sorted(file.name for file in (tmp_path / "site").iterdir()) == sorted(written)
+    for name in written:
+        page = (tmp_path / "site" / name).read_text(encoding="utf-8")
+        if name.endswith(".csv"):
+            continue
+        links = [attributes.get("href") or "" for tag, attributes in Marks(page).found if tag == "a"]
+        links += [link for table in data_of(page).get("tables", []) for link in leaves(table["links"])]
+        assert {link for link in links if link.endswith((".html", ".csv"))} <= set(written), name
+    with pytest.raises(UsageError, match="not an empty folder"):
+        export_pages(store, ids, tmp_path / "site")
+
+
+def leaves(value: Any) -> list[str]:
+    """The texts in lists of lists."""
+    if isinstance(value, list):
+        return [leaf for each in value for leaf in leaves(each)]
+    return [value] if isinstance(value, str) else []
 
 
 def test_an_export_shows_the_chosen_runs_alone(runs_of: Runs) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from eval_skills.viewer.names import run_page, skill_page
@@ -32,7 +33,7 @@ SKILLS = Table(
             last(ci_lower ORDER BY run_id) AS ci_lower, last(ci_upper ORDER BY run_id) AS ci_upper,
             last(p95_ms ORDER BY run_id) AS p95_ms, last(estimated_usd ORDER BY run_id) AS estimated_usd,
             last(flake_rate ORDER BY run_id) AS flake_rate, count(*) AS runs, max(timestamp) AS last_seen, max(run_id) AS run_id
-        FROM reports WHERE coalesce(origin, 'run') IN ('run', 'replay')
+        FROM reports WHERE coalesce(origin, 'run') IN ('run', 'replay') {chosen}
         GROUP BY skill_id, skill_version, benchmark_id
         ORDER BY last_seen DESC
     """,
@@ -154,7 +155,7 @@ LISTS = {"Skills": SKILLS, "Nights": NIGHTS, "Monitors": MONITORS, "Calibrations
 
 def list_page(site: Site, place: str) -> str:
     """The page of one of `LISTS` as text."""
-    table = LISTS[place]
+    table = replace(LISTS[place], sql=LISTS[place].sql.replace("{chosen}", site.condition("AND")))
     payload = table.payload(site.store)
     facts = {"Store": site.title, "Rows": f"{len(payload['rows']):,}"}
     return TablesPage(title=table.title, tables=[payload], facts=facts).render(site.navigation(place))

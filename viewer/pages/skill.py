@@ -27,5 +27,6 @@ def skill_page(site: Site, key: str) -> str:
     skill = next((skill_id for skill_id in ids if name_of(skill_id) == name), None)
     if skill is None:
         raise NoSuchPageError(f"the store has no skill of the page {name}; skills.html lists them")
-    found = trend(site.store, skill, metric=METRIC)
+    found = {benchmark: site.of_runs(points) for benchmark, points in trend(site.store, skill, metric=METRIC).items()}
+    found = {benchmark: points for benchmark, points in found.items() if points}
     return render(found, skill=skill, metric=METRIC, shown=shown(METRIC), navigation=site.navigation("Skills"))

@@ -122,8 +122,8 @@ def test_no_row(run_here: Run) -> None:
         pytest.param(["SELECT nope FROM items"], 'Referenced column "nope" not found', id="unknown-column"),
         pytest.param(
             ["DROP TABLE items"],
-            "one SELECT over items, items_all, reports, runs, comparisons, samples, nights, preferences, calibrations, turns; "
-            "this is DROP",
+            "one SELECT over items, items_all, reports, runs, comparisons, samples, nights, preferences, calibrations, labels, "
+            "turns; this is DROP",
             id="no-select",
         ),
         pytest.param(["SELECT 1; SELECT 2"], "this is SELECT, SELECT", id="two-statements"),
