@@ -43,7 +43,7 @@ class TablesPage:
             nav=navigation,
             data=script_json({"tables": self.tables, "live": navigation.is_live}),
             assets=page_assets(
-                ("elements", "theme", "sorting", "arrows", "keys", "data_table", self.script),
+                ("elements", "theme", "sorting", "arrows", "keys", "data_table", "live", self.script),
                 ("style", "viewer"),
                 libraries=(TABLES,),
                 is_live=navigation.is_live,

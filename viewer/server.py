@@ -14,7 +14,7 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from eval_skills.core.documents.validation_errors import problems_in
@@ -22,6 +22,7 @@ from eval_skills.core.errors import EvalSkillsError, UsageError
 from eval_skills.core.store.labels import LabelWriter
 from eval_skills.viewer.guard import LOOPBACK, Guard
 from eval_skills.viewer.labels import GivenLabel, Labelling
+from eval_skills.viewer.live import LiveRuns
 from eval_skills.viewer.names import NoSuchPageError
 from eval_skills.viewer.site import Site
 
@@ -65,7 +66,10 @@ def application(store: Store, *, labelled_by: str, hosts: Iterable[str] = LOOPBA
         except EvalSkillsError as error:
             return PlainTextResponse(f"{error}\n", status_code=500)
 
-    routes = [Route("/", page), Route("/labels", label, methods=["POST"]), Route("/{name}", page)]
+    async def live(_: Request) -> Response:
+        return StreamingResponse(LiveRuns(store).events(), media_type="text/event-stream")
+
+    routes = [Route("/", page), Route("/live", live), Route("/labels", label, methods=["POST"]), Route("/{name}", page)]
     return Starlette(routes=routes, middleware=[Middleware(Guard, hosts=list(hosts), token=token)])
 
 
@@ -121,5 +125,6 @@ def serve(
         server_header=False,
         access_log=False,
         lifespan="off",
+        timeout_graceful_shutdown=1,
     )
     uvicorn.Server(config).run(sockets=[listening.socket])

@@ -62,7 +62,7 @@ def render(reports: Sequence[SkillCompletionReport], context: ReportContext, *, 
         judging=skills_table(list(zip(skill_names(best_first), best_first, strict=True))),
         first_token=any(report.latency.time_to_first_token_p50_ms is not None for report in best_first),
         data=script_json(payload(best_first, context)),
-        assets=assets(),
+        assets=page_assets((*SCRIPTS[:-1], "live", SCRIPTS[-1]), is_live=True) if navigation and navigation.is_live else assets(),
     )
 
 

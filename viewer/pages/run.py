@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from eval_skills.engine.stored_runs.reports import read_source
 from eval_skills.reporting.html.report import render
+from eval_skills.viewer.page import TablesPage
 
 if TYPE_CHECKING:
     from eval_skills.viewer.site import Site
@@ -19,5 +20,9 @@ def run_page(site: Site, run_id: str) -> str:
         UserError: it cannot be read.
     """
     site.check_run(run_id)
+    if site.is_live and run_id in site.store.unfinished() and not site.store.item_table(run_id).num_rows:
+        about = "No item of this run has ended yet."
+        page = TablesPage(title=f"Run {run_id}", tables=[], facts={"Store": site.title}, about=about, script="waiting_page")
+        return page.render(site.navigation("Runs"))
     source = read_source(run_id, site.store.path)
     return render(source.reports, source.context, navigation=site.navigation("Runs"))

@@ -60,4 +60,5 @@ if (report.skills.length) {
   addEventListener("hashchange", route);
   route();
 }
+if (byId("live")) watchRuns(byId("live"), byId("live").dataset.run);
 performance.mark("interactive");

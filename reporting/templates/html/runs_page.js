@@ -14,5 +14,6 @@ const [runs] = [...document.querySelectorAll(".data-table")].map((place, index) 
 onKey("/", "search", () => runs.search.focus());
 onKey("c", "compare the two runs that are selected", () => comparison?.click());
 startKeys();
+if (shown.live) watchRuns(byId("live"));
 startTheme(() => {});
 performance.mark("interactive");

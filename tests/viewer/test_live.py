@@ -1,0 +1,90 @@
+"""Runs that are going on: how far they are, from the journal as it grows."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval_skills.core.store import Store
+from eval_skills.viewer.live import LiveRuns, WatchedRun
+from eval_skills.viewer.site import Site
+
+RUN = "20261121T233824Z-3f9a"
+
+
+def line(task: str, status: str = "pass", ago_s: float = 1.0, **fields: Any) -> str:
+    began = datetime.now(UTC) - timedelta(seconds=ago_s)
+    known = {"skill_id": "s", "skill_version": "1", "task_id": task, "run_index": 0, "latency_ms": 5.0, "cost_usd": 0.5}
+    return json.dumps({**known, "status": status, "started_at": began.isoformat(), **fields}) + "\n"
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Path:
+    folder = tmp_path / "runs" / RUN
+    folder.mkdir(parents=True)
+    return folder / "journal.jsonl"
+
+
+def test_it_is_counted_as_it_grows(tmp_path: Path, journal: Path) -> None:
+    watched = WatchedRun(Store(tmp_path), RUN)
+    assert watched.progress() is None
+    journal.write_text(line("a") + line("b", "fail") + line("c")[:20])
+    found = watched.progress()
+    assert found is not None
+    assert (found.done, found.passed, found.failed, found.errors, found.cost_usd) == (2, 1, 1, 0, 1.0)
+    journal.write_text(line("a") + line("b", "fail") + line("c", "error") + line("a", "timeout", cost_usd=None))
+    found = watched.progress()
+    assert found is not None
+    assert (found.done, found.passed, found.failed, found.errors, found.cost_usd) == (3, 0, 1, 2, None)
+    assert found.rate == pytest.approx(3, abs=1)
+    journal.unlink()
+    assert watched.progress() is None
+
+
+def test_an_old_item_is_no_rate_and_damage_hides_nothing(tmp_path: Path, journal: Path) -> None:
+    journal.write_text(line("a", ago_s=3600) + "nonsense\n" + line("b", started_at="yesterday") + line("c", ago_s=3000))
+    found = WatchedRun(Store(tmp_path), RUN).progress()
+    assert found is not None
+    assert (found.done, found.rate, found.left_s, found.planned) == (2, None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("owner", "running"),
+    [
+        pytest.param(str(os.getpid()), True, id="this-process"),
+        pytest.param("999999999", False, id="a-process-that-is-gone"),
+        pytest.param("", False, id="nobody-yet"),
+        pytest.param("x", False, id="no-number"),
+        pytest.param(None, False, id="no-lock"),
+    ],
+)
+def test_whether_somebody_writes(tmp_path: Path, journal: Path, owner: str | None, running: bool) -> None:
+    journal.write_text(line("a"))
+    if owner is not None:
+        journal.with_suffix(".lock").write_text(owner)
+    (found,) = LiveRuns(Store(tmp_path)).progress()
+    assert found.is_running is running
+
+
+async def test_browsers_are_told_of_changes_alone(tmp_path: Path, journal: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("eval_skills.viewer.live.EVERY_S", 0.01)
+    journal.write_text(line("a", ago_s=3600))
+    events = LiveRuns(Store(tmp_path)).events()
+    first, second = [await anext(events) for _ in range(2)]
+    assert json.loads(first.removeprefix(b"data: "))[0]["done"] == 1
+    assert second.startswith(b":")
+    (journal.parent.parent / "stray").mkdir()
+    (journal.parent.parent / "stray" / "journal.jsonl").write_text("")
+    journal.unlink()
+    assert json.loads((await anext(events)).removeprefix(b"data: ")) == []
+    await events.aclose()  # type: ignore[attr-defined]
+
+
+def test_a_run_without_an_item_has_a_page(tmp_path: Path, journal: Path) -> None:
+    journal.touch()
+    assert "No item of this run has ended yet" in Site(Store(tmp_path)).page(f"run-{RUN}.html")
