@@ -16,6 +16,7 @@ from eval_skills.adapters.agent.builtin.loop import Loop
 from eval_skills.adapters.agent.builtin.shell import Shell
 from eval_skills.adapters.agent.builtin.tools import Tools
 from eval_skills.adapters.agent.config import AgentConfig, agent_skills_of, fixtures_of, outside
+from eval_skills.adapters.agent.disk import held_to
 from eval_skills.adapters.agent.limits import Enough
 from eval_skills.adapters.agent.program import Program, hidden_from, launch_of_agent, missing_for, program_of, version_of
 from eval_skills.adapters.agent.runtimes.base import AgentRun, AgentRuntime
@@ -33,6 +34,7 @@ from eval_skills.adapters.sandbox.bubblewrap import why_no_sandbox
 from eval_skills.core.errors import InfraError, InputError
 from eval_skills.core.llm import close_clients, load_with_openai
 from eval_skills.core.models import Skill, SkillResponse
+from eval_skills.core.temporary import sweep
 from eval_skills.core.text import nearest
 
 Done = TypeVar("Done")
@@ -96,6 +98,7 @@ class AgentAdapter(ProcessAdapter):
         return [f"{skill.key}: {said}" for said in (*outside(skill, config), *_missing(skill, config))]
 
     async def _open(self) -> None:
+        await asyncio.to_thread(sweep)
         if self._runtime is None:
             await asyncio.to_thread(load_with_openai)
             _open_here[asyncio.get_running_loop()] = _open_here.get(asyncio.get_running_loop(), 0) + 1
@@ -147,7 +150,7 @@ class AgentAdapter(ProcessAdapter):
             call.sends()
             call.progress.follow(transcript.response)
             try:
-                await work.run()
+                await held_to(self._config.limits, session.workspace.whole, work.run(), call.stop)
             finally:
                 call.stop()
                 call.logs = work.logs()
@@ -187,8 +190,7 @@ class AgentAdapter(ProcessAdapter):
 
     async def _note_difference(self, workspace: Workspace, transcript: Transcript, call: Call) -> None:
         transcript.files, why_unknown = await asyncio.to_thread(workspace.difference)
-        if why_unknown:
-            call.logs = "\n".join(filter(None, (call.logs, why_unknown)))
+        _remark(call, why_unknown)
 
     @asynccontextmanager
     async def _session(self, call: Call) -> AsyncIterator[Session]:
@@ -202,7 +204,7 @@ class AgentAdapter(ProcessAdapter):
         try:
             yield session
         finally:
-            await shield_cleanup(asyncio.to_thread(session.workspace.remove))
+            await shield_cleanup(_removed(session.workspace, call))
 
     @asynccontextmanager
     async def _joined(self, conversation: Conversation) -> AsyncIterator[None]:
@@ -210,7 +212,18 @@ class AgentAdapter(ProcessAdapter):
             yield
         finally:
             if conversation.state is not None:
-                await shield_cleanup(asyncio.to_thread(conversation.state.workspace.remove))
+                await shield_cleanup(_removed(conversation.state.workspace))
+
+
+async def _removed(workspace: Workspace, call: Call | None = None) -> None:
+    left = await asyncio.to_thread(workspace.remove)
+    if call is not None:
+        _remark(call, left)
+
+
+def _remark(call: Call, said: str) -> None:
+    """Add a line to the log of the item; "" is none."""
+    call.logs = "\n".join(filter(None, (call.logs, said)))
 
 
 async def in_thread(work: Callable[[], Done]) -> Done:
