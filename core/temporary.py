@@ -1,4 +1,4 @@
-"""Folders for temporary files in which programs work that nobody has read: made, removed, and swept up after a run that was killed.
+"""Folders for temporary files in which programs work that nobody has read: made, removed, and swept after a run that was killed.
 
 Such a program may have moved its folder, put a link in its place, closed folders to us, nested them by the thousand or mounted a
 file system. What is removed is what the folder itself holds, by its own number: no link is followed, and nothing that is

@@ -69,18 +69,14 @@ class AgentAdapter(ProcessAdapter):
         super().__init__(skill)
         self._config = config = read_config(AgentConfig, skill)
         self.limits = config.limits
-        if skill.entrypoint not in runtime_names():
-            known = ", ".join(runtime_names())
-            message = (
-                f"{skill.entrypoint!r} is not a runtime of agents{nearest(skill.entrypoint, runtime_names())}; known are {known}"
-            )
-            raise InputError(message, source=source_of(skill), path="entrypoint")
+        try:
+            refuse_unusable(skill.entrypoint, config)
+        except InputError as error:
+            raise InputError(error.message, source=source_of(skill), path=error.path) from None
         self._runtime = None if skill.entrypoint == BUILTIN else runtime(skill.entrypoint)
         self._skills, self._fixtures = agent_skills_of(skill, config), fixtures_of(skill, config)
-        if problem := _problem(self._runtime, config):
-            raise InputError(problem, source=source_of(skill), path="adapterConfig")
         refuse_paths(skill, config)
-        self._key = _key_of(skill, config)
+        self._key = _key_of(config)
         self._jobs: set[asyncio.Task[Any]] = set()
         self._closed = False
         self._version: str | None = None
@@ -259,6 +255,21 @@ def _missing(skill: Skill, config: AgentConfig) -> list[str]:
     return missing_for(agent) if config.skills else []
 
 
+def refuse_unusable(entrypoint: str, config: AgentConfig) -> None:
+    """Refuse an agent that cannot work here with its configuration; whether its program is there is another question.
+
+    Raises:
+        InputError: with the key that is wrong as its path, and no source.
+    """
+    if entrypoint not in runtime_names():
+        known = ", ".join(runtime_names())
+        message = f"{entrypoint!r} is not a runtime of agents{nearest(entrypoint, runtime_names())}; known are {known}"
+        raise InputError(message, path="entrypoint")
+    if problem := _problem(None if entrypoint == BUILTIN else runtime(entrypoint), config):
+        raise InputError(problem, path="adapterConfig")
+    _key_of(config)
+
+
 def _problem(chosen: AgentRuntime | None, config: AgentConfig) -> str:
     """What keeps the agent from working here, as a phrase; "" if nothing does."""
     no_sandbox = why_no_sandbox() if chosen is None or config.sandbox.type != "none" else ""
@@ -274,16 +285,16 @@ def _problem(chosen: AgentRuntime | None, config: AgentConfig) -> str:
         return problem
     if config.sandbox.type != "none" and chosen.needs_network and not config.network:
         message = "in a sandbox without the network the agent cannot reach its model"
-        return f"{message}; allow it with network: true or --sandbox-network all"
+        return f"{message}; allow it with adapterConfig.network: true or --sandbox-network all"
     return ""
 
 
-def _key_of(skill: Skill, config: AgentConfig) -> str | None:
+def _key_of(config: AgentConfig) -> str | None:
     if config.api_key_env is None:
         return None
     if not (key := os.environ.get(config.api_key_env, "").strip()):
         message = f"the environment variable {config.api_key_env} is not set; set it to the key of the agent's model"
-        raise InputError(message, source=source_of(skill), path="adapterConfig.apiKeyEnv")
+        raise InputError(message, path="adapterConfig.apiKeyEnv")
     return key
 
 

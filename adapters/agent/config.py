@@ -37,8 +37,8 @@ class AgentConfig(ProcessConfig):
     install, and `fixtures` is the folder below which the files of a task are looked up (default: the skill's own); both start at
     the skill's folder. `command` is the agent's program where that is not on PATH under its usual name.
 
-    An item ends as an error after `max_steps` turns of the model, once it has cost more than `max_cost_usd`, and once it holds more
-    on the disk than its `limits` allow. With
+    An item ends as an error after `max_steps` turns of the model, once it has cost more than `max_cost_usd`, and once it holds
+    more on the disk than its `limits` allow. With
     `stop_when_skill_loaded` it ends, without an error, as soon as an Agent Skill is loaded. `allow_unsandboxed` lets the runtime
     ``builtin`` run shell commands outside of a sandbox where there is none.
     """

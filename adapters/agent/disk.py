@@ -22,8 +22,8 @@ _KIB = 1024
 
 
 async def held_to(limits: AgentLimits, folder: str, work: Awaitable[None], ended: Callable[[], None]) -> None:
-    """Do `work`, and end it once `folder` holds more than the limit; what it wrote since the last look is seen at its end. `ended`
-    is called as soon as the work has ended.
+    """Do `work`, and end it once `folder` holds more than the limit; what it wrote since the last look is seen at its end.
+    `ended` is called as soon as the work has ended.
 
     Raises:
         SkillError: it holds more; the message names the limit and what was used.
@@ -35,8 +35,8 @@ async def held_to(limits: AgentLimits, folder: str, work: Awaitable[None], ended
     finally:
         await shield_cleanup(_end(working, looking))
         ended()
-    if not looking.cancelled() and (found := looking.result()) is not None:
-        raise found
+    if not looking.cancelled():
+        raise looking.result()
     if (found := _above(limits, await _used_kib(folder))) is not None:
         raise found
     working.result()
@@ -69,8 +69,8 @@ def _above(limits: AgentLimits, used_kib: int) -> SkillError | None:
 
 
 async def _used_kib(folder: str) -> int:
-    """What the files below a folder take on its disk, by ``du``, which follows no link, counts a file with several names once, and
-    reaches any depth; 0 where it says nothing."""
+    """What the files below a folder take on its disk, by ``du``, which follows no link, counts a file with several names once,
+    and reaches any depth; 0 where it says nothing."""
     output = OutputTail(1_000)
     words = ("du", "-skx", "--", folder)
     try:

@@ -241,9 +241,7 @@ async def test_folders_and_files_that_it_closed_are_compared(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("deeds", "kind", "said"),
     [
-        pytest.param(
-            DONE + "sys.exit(7)", SkillCrashed, "the agent had answered, and then failed (exit code 7)", id="fails-later"
-        ),
+        pytest.param(DONE + "sys.exit(7)", SkillCrashed, "had answered, and then failed (exit code 7)", id="fails-later"),
         pytest.param(
             'print(\'{"type": "answer", "content": "\' + \'x\' * 5_000_000 + \'"}\')',
             ContractError,
