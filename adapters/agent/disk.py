@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ FIRST_LOOK_S, LOOK_EVERY_S = 0.2, 1.0
 LOOK_SHARE = 20
 """At most one part of so many of the time is spent on looking, so that a workspace of a million files is looked at less often."""
 
-_KIB = 1024
+_KIB, _BLOCK = 1024, 512
 
 
 async def held_to(limits: AgentLimits, folder: str, work: Awaitable[None], ended: Callable[[], None]) -> None:
@@ -69,6 +71,11 @@ def _above(limits: AgentLimits, used_kib: int) -> SkillError | None:
 
 
 async def _used_kib(folder: str) -> int:
+    """What files of a folder take on its disk, those that are deleted and still open among them."""
+    return await _listed_kib(folder) + await asyncio.to_thread(_deleted_kib, folder)
+
+
+async def _listed_kib(folder: str) -> int:
     """What the files below a folder take on its disk, by ``du``, which follows no link, counts a file with several names once,
     and reaches any depth; 0 where it says nothing."""
     output = OutputTail(1_000)
@@ -83,3 +90,26 @@ async def _used_kib(folder: str) -> int:
         await shield_cleanup(child.stop())
     used = output.text().partition("\t")[0]
     return int(used) if used.isdigit() else 0
+
+
+def _deleted_kib(folder: str) -> int:
+    """What deleted files take that a process of ours still has open; 0 where the system does not tell."""
+    found: dict[tuple[int, int], int] = {}
+    folder = os.path.realpath(folder)
+    with suppress(OSError):
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            with suppress(OSError):  # it has ended, or is not ours
+                found |= _deleted_of(f"/proc/{pid}/fd", folder)
+    return sum(found.values()) // _KIB
+
+
+def _deleted_of(opened: str, folder: str) -> dict[tuple[int, int], int]:
+    """The deleted files of a folder that a process has open, each by its device and number, with the bytes that it takes."""
+    found = {}
+    for number in os.listdir(opened):
+        with suppress(OSError):
+            if os.readlink(f"{opened}/{number}").startswith(f"{folder}/"):
+                about = os.stat(f"{opened}/{number}")
+                if not about.st_nlink:
+                    found[about.st_dev, about.st_ino] = about.st_blocks * _BLOCK
+    return found

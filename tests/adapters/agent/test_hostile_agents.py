@@ -215,14 +215,17 @@ with open(os.path.join({place}, "filled"), "wb") as file:
         pytest.param('os.environ["TMPDIR"]', "time.sleep(600)", id="temporary-files"),
         pytest.param('"."', 'say("answer", content="done")', id="ends-before-anybody-looks"),
         pytest.param('"."', "sys.exit(3)", id="fails-first"),
+        pytest.param('"."', "held = open('filled'); os.remove('filled'); time.sleep(600)", id="deleted-and-still-open"),
+        pytest.param('"."', "os.rename(os.path.dirname(os.getcwd()), {moved!r}); time.sleep(600)", id="moved-elsewhere"),
     ],
 )
 async def test_one_that_fills_the_disk_is_ended_with_the_limit_and_what_it_used(tmp_path: Path, place: str, then: str) -> None:
-    fills = FILLS.format(place=place, mib=12, then=then)
+    fills = FILLS.format(place=place, mib=12, then=then.format(moved=str(tmp_path / "moved")))
     error, known = await failed(program_agent(tmp_path, fills, limits={"diskMb": 10}))
     assert type(error) is SkillError
     assert "the agent held 12 MiB on the disk, more than 10 MiB (limits.diskMb); it was ended. Raise adapterConfig" in str(error)
-    assert [file.path for file in known.files or []] == (["filled"] if place == '"."' else [])
+    assert [file.path for file in known.files or []] == (["filled"] if place == '"."' and "remove" not in then else [])
+    assert not (tmp_path / "moved").exists()
 
 
 async def test_holes_and_further_names_of_a_file_take_no_disk(tmp_path: Path) -> None:
