@@ -16,7 +16,7 @@ from eval_skills.adapters.agent.builtin.loop import Loop
 from eval_skills.adapters.agent.builtin.shell import Shell
 from eval_skills.adapters.agent.builtin.tools import Tools
 from eval_skills.adapters.agent.config import AgentConfig, agent_skills_of, fixtures_of, outside
-from eval_skills.adapters.agent.disk import held_to
+from eval_skills.adapters.agent.disk import held_to, unwatched
 from eval_skills.adapters.agent.limits import Enough
 from eval_skills.adapters.agent.program import Program, hidden_from, launch_of_agent, missing_for, program_of, version_of
 from eval_skills.adapters.agent.runtimes.base import AgentRun, AgentRuntime
@@ -89,9 +89,9 @@ class AgentAdapter(ProcessAdapter):
 
     @classmethod
     def warnings(cls, skill: Skill) -> list[str]:
-        """That the agent's program, or one that it needs, is missing, and how to get it; and what of it can change unseen."""
+        """That the agent's program, or one that it or we need, is missing, with what to do; and what of it can change unseen."""
         config = read_config(AgentConfig, skill)
-        return [f"{skill.key}: {said}" for said in (*outside(skill, config), *_missing(skill, config))]
+        return [f"{skill.key}: {said}" for said in (*outside(skill, config), *_missing(skill, config), *unwatched())]
 
     async def _open(self) -> None:
         await asyncio.to_thread(sweep)

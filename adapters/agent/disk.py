@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -21,6 +22,11 @@ LOOK_SHARE = 20
 """At most one part of so many of the time is spent on looking, so that a workspace of a million files is looked at less often."""
 
 _KIB, _BLOCK = 1024, 512
+
+
+def unwatched() -> list[str]:
+    """A remark where the disk cannot be looked at, for want of a program; none else."""
+    return [] if shutil.which("du") else ["there is no program 'du' on PATH, so limits.diskMb does not hold; install coreutils"]
 
 
 async def held_to(limits: AgentLimits, folder: str, work: Awaitable[None], ended: Callable[[], None]) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from eval_skills.adapters import open_adapter
+from eval_skills.adapters import open_adapter, warnings_for
 from eval_skills.adapters.agent import workspace
 from eval_skills.core.errors import ContractError, ItemError, SkillCrashed, SkillError, SkillTimeout
 from tests.adapters.agent.agents import agent_skill, answered, failed, program_agent
@@ -231,6 +231,13 @@ async def test_one_that_fills_the_disk_is_ended_with_the_limit_and_what_it_used(
 async def test_holes_and_further_names_of_a_file_take_no_disk(tmp_path: Path) -> None:
     fills = FILLS.format(place='"."', mib=6, then="os.link('filled', 'again'); open('hole', 'wb').truncate(10**9)" + DONE)
     assert (await answered(program_agent(tmp_path, fills, limits={"diskMb": 10}))).output == "done"
+
+
+def test_that_nobody_looks_at_the_disk_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    skill = program_agent(tmp_path, DONE)
+    assert warnings_for(skill) == []
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert any("there is no program 'du' on PATH, so limits.diskMb does not hold" in said for said in warnings_for(skill))
 
 
 async def test_folders_and_files_that_it_closed_are_compared(tmp_path: Path) -> None:
