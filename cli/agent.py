@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from types import UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin
 
 from cyclopts import Group, Parameter
 
-from eval_skills.core.errors import UsageError
+from eval_skills.core.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from eval_skills.engine.skill_effect.arms import Agent
@@ -46,7 +49,7 @@ class AgentOptions:
         """The agent that they describe; `more` is added to its `adapterConfig`.
 
         Raises:
-            UsageError: an option of the agent is not KEY=VALUE.
+            UsageError: an option of the agent is not KEY=VALUE, unknown or not valid, or it cannot work with these here.
         """
         from eval_skills.engine.skill_effect.arms import Agent
 
@@ -55,16 +58,114 @@ class AgentOptions:
             "baseUrl": self.base_url,
             "allowUnsandboxed": self.allow_unsandboxed or None,
         }
-        config = dict(_setting(each) for each in self.agent_option or [])
-        config |= {key: value for key, value in named.items() if value is not None} | more
-        return Agent(runtime=self.agent or "builtin", model=self.model, config=config)
+        given = {key: value for key, value in named.items() if value is not None}
+        own = given | ({} if self.model is None else {"model": self.model})
+        config = _settings(self.agent_option or [], own, decided=more) | given | more
+        agent = Agent(runtime=self.agent or "builtin", model=self.model, config=config)
+        _refuse_unusable(agent)
+        return agent
 
 
-def _setting(text: str) -> tuple[str, Any]:
-    key, equals, value = text.partition("=")
-    if not equals or not key.strip():
-        raise UsageError(f"--agent-option: give KEY=VALUE, as maxSteps=20; got {text!r}")
+_OWN_OPTIONS = {
+    "model": "--model",
+    "apiKeyEnv": "--api-key-env",
+    "baseUrl": "--base-url",
+    "allowUnsandboxed": "--allow-unsandboxed",
+}
+"""The keys of an agent's `adapterConfig` that have an option of their own."""
+
+_OF_THE_COMMAND = ("skills", "fixtures")
+"""What is installed, and the files of the tasks."""
+
+_KEY = re.compile(r"adapterConfig\.(\w+)(: true)?")
+
+
+def _settings(texts: Sequence[str], own: Mapping[str, Any], *, decided: Mapping[str, Any]) -> dict[str, Any]:
+    """What the texts ``KEY=VALUE`` set, by the keys' own spelling; `own` is what has an option of its own and was given by that,
+    `decided` is what the command sets itself.
+
+    Raises:
+        UsageError: a text has another form, a key is not one of an agent's, is not to be set here, or is set twice.
+    """
+    found: dict[str, Any] = {}
+    for text in texts:
+        typed, equals, value = text.partition("=")
+        if not equals or not typed.strip():
+            raise UsageError(f"--agent-option: give KEY=VALUE, as maxSteps=20; got {text!r}")
+        key = _known_key(typed.strip())
+        if key in _OF_THE_COMMAND or key in decided:
+            raise UsageError(f"--agent-option {key}: this command decides it; leave it out")
+        if key in own:
+            raise UsageError(f"--agent-option {key}: {_OWN_OPTIONS[key]} is given, too; leave one of them out")
+        if key in found:
+            raise UsageError(f"--agent-option {key}: it is given twice; leave one out")
+        found[key] = value if _is_text(key) else _json_or_text(value)
+    return found
+
+
+def _known_key(typed: str) -> str:
+    """The key as an `adapterConfig` spells it."""
+    from eval_skills.adapters.agent.config import AgentConfig
+    from eval_skills.core.text import nearest
+
+    aliases = {name: field.alias or name for name, field in AgentConfig.model_fields.items()}
+    if (key := aliases.get(typed, typed)) in aliases.values():
+        return key
+    valid = sorted(key for key in aliases.values() if key not in _OF_THE_COMMAND)
+    raise UsageError(f"--agent-option {typed}: agents have no such option{nearest(typed, valid)}; valid are {', '.join(valid)}")
+
+
+def _is_text(key: str) -> bool:
+    """Whether the value is a text, which is taken as it is typed; any other is JSON."""
+    from eval_skills.adapters.agent.config import AgentConfig
+
+    return any(field.alias == key and _means_text(field.annotation) for field in AgentConfig.model_fields.values())
+
+
+def _means_text(annotation: Any) -> bool:
+    """``str``, with constraints or None beside it."""
+    parts = [part for part in get_args(annotation) if part is not type(None)]
+    return annotation is str or (get_origin(annotation) in (Annotated, Union, UnionType) and _means_text(parts[0]))
+
+
+def _json_or_text(value: str) -> Any:
+    """A word that is not JSON stands for itself: ``sandbox=bwrap``."""
     try:
-        return key.strip(), json.loads(value)
+        return json.loads(value)
     except ValueError:
-        return key.strip(), value
+        return value
+
+
+def _refuse_unusable(agent: Agent) -> None:
+    """Refuse what the agent's adapter would refuse, with the options by their names.
+
+    Raises:
+        UsageError: a value is not valid, or the agent cannot work with these options here.
+    """
+    from eval_skills.adapters.agent.adapter import refuse_unusable
+    from eval_skills.adapters.agent.config import AgentConfig
+    from eval_skills.core.documents.loading import validate
+
+    try:
+        config = validate(AgentConfig, {**agent.config, **({} if agent.model is None else {"model": agent.model})})
+    except InputError as error:
+        raise UsageError(f"{_option(error.path)}: {error.message}") from None
+    try:  # options of the run decide about the network, too
+        refuse_unusable(agent.runtime, config.model_copy(update={"network": True}))
+    except InputError as error:
+        key = error.path.partition(".")[2]
+        raise UsageError(f"{_option(key) if key else f'--agent {agent.runtime}'}: {_as_options(error.message)}") from None
+
+
+def _option(path: str) -> str:
+    key = re.split(r"[.\[]", path)[0]
+    return _OWN_OPTIONS.get(key, f"--agent-option {path}")
+
+
+def _as_options(message: str) -> str:
+    """A message about an `adapterConfig`, with the options in place of its keys."""
+
+    def option(found: re.Match[str]) -> str:
+        return _OWN_OPTIONS.get(found[1]) or f"--agent-option {found[1]}={'true' if found[2] else '…'}"
+
+    return _KEY.sub(option, message)

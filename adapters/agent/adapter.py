@@ -16,6 +16,7 @@ from eval_skills.adapters.agent.builtin.loop import Loop
 from eval_skills.adapters.agent.builtin.shell import Shell
 from eval_skills.adapters.agent.builtin.tools import Tools
 from eval_skills.adapters.agent.config import AgentConfig, agent_skills_of, fixtures_of, outside
+from eval_skills.adapters.agent.disk import held_to, unwatched
 from eval_skills.adapters.agent.limits import Enough
 from eval_skills.adapters.agent.program import Program, hidden_from, launch_of_agent, missing_for, program_of, version_of
 from eval_skills.adapters.agent.runtimes.base import AgentRun, AgentRuntime
@@ -33,6 +34,7 @@ from eval_skills.adapters.sandbox.bubblewrap import why_no_sandbox
 from eval_skills.core.errors import InfraError, InputError
 from eval_skills.core.llm import close_clients, load_with_openai
 from eval_skills.core.models import Skill, SkillResponse
+from eval_skills.core.temporary import sweep
 from eval_skills.core.text import nearest
 
 Done = TypeVar("Done")
@@ -67,18 +69,14 @@ class AgentAdapter(ProcessAdapter):
         super().__init__(skill)
         self._config = config = read_config(AgentConfig, skill)
         self.limits = config.limits
-        if skill.entrypoint not in runtime_names():
-            known = ", ".join(runtime_names())
-            message = (
-                f"{skill.entrypoint!r} is not a runtime of agents{nearest(skill.entrypoint, runtime_names())}; known are {known}"
-            )
-            raise InputError(message, source=source_of(skill), path="entrypoint")
+        try:
+            refuse_unusable(skill.entrypoint, config)
+        except InputError as error:
+            raise InputError(error.message, source=source_of(skill), path=error.path) from None
         self._runtime = None if skill.entrypoint == BUILTIN else runtime(skill.entrypoint)
         self._skills, self._fixtures = agent_skills_of(skill, config), fixtures_of(skill, config)
-        if problem := _problem(self._runtime, config):
-            raise InputError(problem, source=source_of(skill), path="adapterConfig")
         refuse_paths(skill, config)
-        self._key = _key_of(skill, config)
+        self._key = _key_of(config)
         self._jobs: set[asyncio.Task[Any]] = set()
         self._closed = False
         self._version: str | None = None
@@ -91,11 +89,12 @@ class AgentAdapter(ProcessAdapter):
 
     @classmethod
     def warnings(cls, skill: Skill) -> list[str]:
-        """That the agent's program, or one that it needs, is missing, and how to get it; and what of it can change unseen."""
+        """That the agent's program, or one that it or we need, is missing, with what to do; and what of it can change unseen."""
         config = read_config(AgentConfig, skill)
-        return [f"{skill.key}: {said}" for said in (*outside(skill, config), *_missing(skill, config))]
+        return [f"{skill.key}: {said}" for said in (*outside(skill, config), *_missing(skill, config), *unwatched())]
 
     async def _open(self) -> None:
+        await asyncio.to_thread(sweep)
         if self._runtime is None:
             await asyncio.to_thread(load_with_openai)
             _open_here[asyncio.get_running_loop()] = _open_here.get(asyncio.get_running_loop(), 0) + 1
@@ -147,7 +146,7 @@ class AgentAdapter(ProcessAdapter):
             call.sends()
             call.progress.follow(transcript.response)
             try:
-                await work.run()
+                await held_to(self._config.limits, session.workspace.whole, work.run(), call.stop)
             finally:
                 call.stop()
                 call.logs = work.logs()
@@ -187,8 +186,7 @@ class AgentAdapter(ProcessAdapter):
 
     async def _note_difference(self, workspace: Workspace, transcript: Transcript, call: Call) -> None:
         transcript.files, why_unknown = await asyncio.to_thread(workspace.difference)
-        if why_unknown:
-            call.logs = "\n".join(filter(None, (call.logs, why_unknown)))
+        _remark(call, why_unknown)
 
     @asynccontextmanager
     async def _session(self, call: Call) -> AsyncIterator[Session]:
@@ -202,7 +200,7 @@ class AgentAdapter(ProcessAdapter):
         try:
             yield session
         finally:
-            await shield_cleanup(asyncio.to_thread(session.workspace.remove))
+            await shield_cleanup(_removed(session.workspace, call))
 
     @asynccontextmanager
     async def _joined(self, conversation: Conversation) -> AsyncIterator[None]:
@@ -210,7 +208,18 @@ class AgentAdapter(ProcessAdapter):
             yield
         finally:
             if conversation.state is not None:
-                await shield_cleanup(asyncio.to_thread(conversation.state.workspace.remove))
+                await shield_cleanup(_removed(conversation.state.workspace))
+
+
+async def _removed(workspace: Workspace, call: Call | None = None) -> None:
+    left = await asyncio.to_thread(workspace.remove)
+    if call is not None:
+        _remark(call, left)
+
+
+def _remark(call: Call, said: str) -> None:
+    """Add a line to the log of the item; "" is none."""
+    call.logs = "\n".join(filter(None, (call.logs, said)))
 
 
 async def in_thread(work: Callable[[], Done]) -> Done:
@@ -246,6 +255,21 @@ def _missing(skill: Skill, config: AgentConfig) -> list[str]:
     return missing_for(agent) if config.skills else []
 
 
+def refuse_unusable(entrypoint: str, config: AgentConfig) -> None:
+    """Refuse an agent that cannot work here with its configuration; whether its program is there is another question.
+
+    Raises:
+        InputError: with the key that is wrong as its path, and no source.
+    """
+    if entrypoint not in runtime_names():
+        known = ", ".join(runtime_names())
+        message = f"{entrypoint!r} is not a runtime of agents{nearest(entrypoint, runtime_names())}; known are {known}"
+        raise InputError(message, path="entrypoint")
+    if problem := _problem(None if entrypoint == BUILTIN else runtime(entrypoint), config):
+        raise InputError(problem, path="adapterConfig")
+    _key_of(config)
+
+
 def _problem(chosen: AgentRuntime | None, config: AgentConfig) -> str:
     """What keeps the agent from working here, as a phrase; "" if nothing does."""
     no_sandbox = why_no_sandbox() if chosen is None or config.sandbox.type != "none" else ""
@@ -261,16 +285,16 @@ def _problem(chosen: AgentRuntime | None, config: AgentConfig) -> str:
         return problem
     if config.sandbox.type != "none" and chosen.needs_network and not config.network:
         message = "in a sandbox without the network the agent cannot reach its model"
-        return f"{message}; allow it with network: true or --sandbox-network all"
+        return f"{message}; allow it with adapterConfig.network: true or --sandbox-network all"
     return ""
 
 
-def _key_of(skill: Skill, config: AgentConfig) -> str | None:
+def _key_of(config: AgentConfig) -> str | None:
     if config.api_key_env is None:
         return None
     if not (key := os.environ.get(config.api_key_env, "").strip()):
         message = f"the environment variable {config.api_key_env} is not set; set it to the key of the agent's model"
-        raise InputError(message, source=source_of(skill), path="adapterConfig.apiKeyEnv")
+        raise InputError(message, path="adapterConfig.apiKeyEnv")
     return key
 
 

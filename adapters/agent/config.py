@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from eval_skills.adapters.config import Command, ProcessConfig
+from eval_skills.adapters.config import Command, Limits, ProcessConfig
 from eval_skills.agent_skills.folder import AgentSkill, read_agent_skill
 from eval_skills.core.config.limits import VariableName
 from eval_skills.core.errors import InputError
@@ -18,6 +18,17 @@ MAX_STEPS = 50
 """How many turns the model of an agent has, by default."""
 
 
+DISK_MB = 10_240
+"""How much an item may hold on the disk, by default; in MiB."""
+
+
+class AgentLimits(Limits):
+    """Limits of each process, and of an item: `disk_mb` is what its workspace, home and temporary files hold on the disk together
+    (MiB; holes and further names of a file are free)."""
+
+    disk_mb: int = Field(default=DISK_MB, gt=0, le=2**30)
+
+
 class AgentConfig(ProcessConfig):
     """Options of an agent, whose entrypoint names its runtime.
 
@@ -26,11 +37,13 @@ class AgentConfig(ProcessConfig):
     install, and `fixtures` is the folder below which the files of a task are looked up (default: the skill's own); both start at
     the skill's folder. `command` is the agent's program where that is not on PATH under its usual name.
 
-    An item ends as an error after `max_steps` turns of the model, and once it has cost more than `max_cost_usd`. With
+    An item ends as an error after `max_steps` turns of the model, once it has cost more than `max_cost_usd`, and once it holds
+    more on the disk than its `limits` allow. With
     `stop_when_skill_loaded` it ends, without an error, as soon as an Agent Skill is loaded. `allow_unsandboxed` lets the runtime
     ``builtin`` run shell commands outside of a sandbox where there is none.
     """
 
+    limits: AgentLimits = AgentLimits()
     model: Text | None = None
     api_key_env: VariableName | None = None
     base_url: Text | None = None

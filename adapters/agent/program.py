@@ -25,7 +25,7 @@ from eval_skills.adapters.sandbox.bubblewrap import PRIVATE_TMP, sandboxed
 from eval_skills.adapters.sandbox.limits import limited
 from eval_skills.core.errors import ContractError, InfraError, SkillCrashed, SkillError, SkillUnavailable
 from eval_skills.core.models import Skill
-from eval_skills.core.text import one_line
+from eval_skills.core.text import one_line, plural
 
 LANG = "C.UTF-8"
 """What agents are told where we are told nothing."""
@@ -138,6 +138,7 @@ class Program:
         self._transcript, self._enough = transcript, enough
         self._lines, self._log = LineSplitter(_LINE_BYTES), OutputTail()
         self._child: Child | None = None
+        self._unread = 0
         self._reached: asyncio.Future[None]
 
     async def run(self) -> None:
@@ -172,6 +173,7 @@ class Program:
 
     def _on_line(self, line: bytes | LongLine) -> None:
         if isinstance(line, LongLine):
+            self._unread += 1
             self._log.add(line.first + b" [...] " + line.last + b"\n")
             return
         if not line.strip():
@@ -204,9 +206,13 @@ class Program:
             why = self._launch.why_not_started()
             raise InfraError(f"the agent could not be started ({child.how_it_ended()}){why and ': ' + why}{said}")
         if code:
-            raise SkillCrashed(f"the agent ended without an answer ({child.how_it_ended()}){said}")
+            what = "ended without an answer" if transcript.output is None else "had answered, and then failed"
+            raise SkillCrashed(f"the agent {what} ({child.how_it_ended()}){said}")
         if transcript.output is None:
-            raise ContractError(f"the agent ended without an answer ({child.how_it_ended()}){said}")
+            raise ContractError(f"the agent ended without an answer ({child.how_it_ended()}){self._unread_lines()}{said}")
+
+    def _unread_lines(self) -> str:
+        return f"; {plural(self._unread, 'line')} of more than {_LINE_BYTES:,} bytes could not be read" if self._unread else ""
 
 
 def missing_for(runtime: AgentRuntime) -> list[str]:

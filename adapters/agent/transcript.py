@@ -19,6 +19,10 @@ SKILL_LOADED = "skill_loaded"
 """The `finish_reason` of an agent that was ended because it had loaded a skill."""
 
 
+UNREAD = "unread"
+"""The role of a message that says what could not be read: no scorer takes the calls of the others for all that were made."""
+
+
 @dataclass(slots=True)
 class _Call:
     id: str
@@ -56,11 +60,17 @@ class Transcript:
         self._completion_tokens: int | None = None
         self._cost_usd: float | None = None
         self._observed = self._counts_steps = False
+        self._unknown = ""
         self._turn_began = 0
 
     def observed(self) -> None:
         """From here on everything is told that the agent does."""
         self._observed = True
+
+    def unknown(self, why: str) -> None:
+        """Calls may be missing among those that were told: what was called and how often the model was asked is unknown, and so
+        is what was loaded, unless all that is installed was. The calls that were told stay in the messages."""
+        self._unknown = why
 
     def message(self, role: str, text: str, *, more: bool = False) -> None:
         """Something that was said; the last of the ``assistant`` is the answer, where no other is given. With `more` it goes on
@@ -190,18 +200,25 @@ class Transcript:
     def response(self) -> SkillResponse:
         """All of it, also before the end."""
         calls = [ToolCall(name=c.name, arguments=c.arguments, id=c.id, result=c.result, error=c.error) for c in self._calls]
+        known = self._observed and not self._unknown
+        messages = [_written(message) for message in self._messages]
+        if self._unknown and messages:  # among messages that could all be read the calls would count as all that there were
+            messages.append({"role": UNREAD, "content": self._unknown})
         return SkillResponse(
             output=self.output,
-            messages=[_written(message) for message in self._messages] or None,
-            tool_calls=calls if self._observed else None,
+            messages=messages or None,
+            tool_calls=calls if known else None,
             usage=Usage(prompt_tokens=self._prompt_tokens, completion_tokens=self._completion_tokens),
             cost_usd=self._cost_usd,
-            skills_loaded=list(self._loaded) if self._observed else None,
-            steps=self.steps if self._counts_steps else None,
+            skills_loaded=list(self._loaded) if known or self._loads_are_known() else None,
+            steps=self.steps if self._counts_steps and not self._unknown else None,
             files=self.files,
             finish_reason=self.finish_reason,
             metadata=dict(self.metadata),
         )
+
+    def _loads_are_known(self) -> bool:
+        return self._observed and self._loaded.keys() == self.installed
 
     def _note_loads(self, name: str, arguments: Any) -> None:
         for skill in loads_in(name, arguments, self.installed, self.workspace):
@@ -232,10 +249,6 @@ class Transcript:
             return [self._kept(each) for each in value]
         self.size += 8
         return value
-
-
-def _holds(message: dict[str, Any], call: _Call) -> bool:
-    return any(each is call for each in message.get("tool_calls", ()))
 
 
 def _sum(known: Any, more: Any, most: Any) -> Any:

@@ -11,10 +11,10 @@ import json
 import os
 import shutil
 import stat
-import subprocess
 import tempfile
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from eval_skills.agent_skills.fixtures import placed
 from eval_skills.agent_skills.folder import AgentSkill
 from eval_skills.core.errors import InfraError
 from eval_skills.core.models import WorkspaceFile
+from eval_skills.core.temporary import TemporaryFolder, let_in
 
 MAX_CONTENT_BYTES, MAX_CONTENTS_BYTES = 256 * 1024, 2 * 1024 * 1024
 """How long a file may be whose content is kept, and how long all that are kept together."""
@@ -59,22 +60,31 @@ class Workspace:
     folder: Path
     home: Path
     tmp: Path
+    _made: TemporaryFolder
     _fd: int
     _before: dict[str, _Seen] | None = field(default_factory=dict)
 
     @classmethod
     def make(cls) -> Workspace:
         """A new one, below the folder for temporary files."""
-        root = Path(os.path.realpath(tempfile.mkdtemp(prefix="eval-skills-agent-")))
+        made = TemporaryFolder.make("agent")
+        root = made.path
         for name in ("workspace", "home", "tmp"):
             (root / name).mkdir(mode=0o700)
         folder = root / "workspace"
-        return cls(root, folder, root / "home", root / "tmp", os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
+        fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        return cls(root, folder, root / "home", root / "tmp", made, fd)
 
     @property
     def fd(self) -> int:
         """The open folder to work in, whatever has become of its path."""
         return self._fd
+
+    @property
+    def whole(self) -> str:
+        """A path to all of it, which also holds where the agent moves it, as far as the system has such paths."""
+        below = f"/proc/{os.getpid()}/fd/{self._made.fd}/."
+        return below if os.path.exists(below) else str(self.root)
 
     def renew_home(self) -> None:
         """A new home for the next turn: in the old one the agent may have put links where its settings are written."""
@@ -95,6 +105,8 @@ class Workspace:
         """What is different from what was there when it was remembered, by path; None where there is too much, with a phrase that
         says so. Links, pipes and sockets are not files: a file that became one counts as deleted."""
         try:
+            with suppress(OSError):
+                os.fchmod(self._fd, stat.S_IRWXU)
             if self._before is None:
                 raise _TooMuch(f"it held more than {MAX_ENTRIES:,} entries from the beginning")
             after = {seen.path: seen for seen in _files(self._fd, _Budget(MAX_ENTRIES))}
@@ -102,14 +114,10 @@ class Workspace:
         except _TooMuch as error:
             return None, f"what the agent changed in its workspace is unknown: {error}"
 
-    def remove(self) -> None:
-        """Remove all of it. What the agent made unreadable, or nested deeper than can be removed, is removed by ``rm``."""
+    def remove(self) -> str:
+        """Remove all of it; what is left and why, as a phrase, "" for nothing."""
         os.close(self._fd)
-        try:
-            shutil.rmtree(self.root)
-        except (OSError, RecursionError):
-            for words in (["chmod", "-R", "u+rwx"], ["rm", "-rf"]):
-                subprocess.run([*words, "--", str(self.root)], check=False, capture_output=True)  # noqa: S603
+        return self._made.remove()
 
 
 def _compared(fd: int, before: dict[str, _Seen], after: dict[str, _Seen]) -> list[WorkspaceFile]:
@@ -214,11 +222,20 @@ def _open_below(fd: int, parts: Sequence[str], flags: int) -> int:
         last = index == len(parts) - 1
         wanted = flags if last else os.O_DIRECTORY
         try:
-            below = os.open(part, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | wanted, dir_fd=here)
+            below = _open(here, part, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | wanted)
         finally:
             os.close(here)
         here = below
     return here
+
+
+def _open(folder: int, name: str, flags: int) -> int:
+    """Open an entry, also where the agent has closed it to us: it has ended, and what it made is ours."""
+    try:
+        return os.open(name, flags, dir_fd=folder)
+    except PermissionError:
+        let_in(folder, name)
+        return os.open(name, flags, dir_fd=folder)
 
 
 def _read(fd: int, seen: _Seen, hashed: _Budget) -> tuple[str | None, bytes | None]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import shutil
-import tempfile
 from asyncio.subprocess import DEVNULL, Process
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +17,7 @@ from eval_skills.agent_skills.documents import inner_path
 from eval_skills.core.errors import InputError, ScorerError
 from eval_skills.core.models import EvalTask, Reason, SkillResponse, WorkspaceFile
 from eval_skills.core.models.base import Text
+from eval_skills.core.temporary import TemporaryFolder
 from eval_skills.core.text import excerpt, one_line
 from eval_skills.scorers.code.jail import Bounds, jailed_command, why_no_jail
 from eval_skills.scorers.files.workspace import Given, changes_of, content_of
@@ -130,11 +129,11 @@ def _write(workspace: Path, path: str, content: bytes) -> None:
 
 @contextmanager
 def _folder() -> Iterator[Path]:
-    folder = tempfile.mkdtemp(prefix="eval-skills-check-")
+    folder = TemporaryFolder.make("check")
     try:
-        yield Path(folder)
+        yield folder.path
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        folder.remove()
 
 
 def _end_of(output: IO[bytes]) -> str:

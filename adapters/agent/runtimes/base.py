@@ -80,5 +80,6 @@ class KeepsRecord(Protocol):
     """A runtime whose agent keeps a record of its own, which holds what its lines may lack."""
 
     def complete(self, home: Path, transcript: Transcript) -> str:
-        """Add what the lines lacked, once the program has ended, in whatever way; a remark where there is no record, else ""."""
+        """Add what the lines lacked, once the program has ended, in whatever way, or note that it is unknown; then a remark,
+        else ""."""
         ...

@@ -23,6 +23,7 @@ COMMAND = "command_execution"
 
 MAX_BYTES = 256 * 1024 * 1024
 NO_RECORD = "codex left no record of this session: commands that its lines left out, if any, are not known"
+TOO_LONG = f"codex's record of this session has more than {MAX_BYTES // 1024**2} MiB: commands after that, if any, are not known"
 _TOOLS = frozenset({"exec_command", "shell", "shell_command", "local_shell"})
 _ENDED = re.compile(r"^Process exited with code (-?\d+)$", re.MULTILINE)
 _OUTPUT = "\nOutput:\n"
@@ -38,16 +39,24 @@ class Recorded:
 
 def complete(home: Path, transcript: Transcript) -> str:
     """Add the commands that the lines left out, each in its place, and count the turns of the model; a remark where there is no
-    record, else ""."""
+    record, or not all of it was read, else "". Then what was called is unknown, and not what the lines told."""
+    if transcript.session_id is None:
+        return ""
     file = _record(home, transcript.session_id)
-    if file is None:
-        return NO_RECORD if transcript.session_id else ""
+    remark = NO_RECORD if file is None else TOO_LONG if file.stat().st_size > MAX_BYTES else ""
+    if remark:
+        transcript.unknown(remark)
+    if file is not None:
+        _add(file, transcript)
+    return remark
+
+
+def _add(file: Path, transcript: Transcript) -> None:
     commands, turns = _read(file)
     told = [(id_, arguments["command"]) for id_, arguments in transcript.calls_of(COMMAND)]
     for missed, before in _left_out(commands, told):
         transcript.missed_call(COMMAND, {"command": missed.command}, missed.result, before=before)
     transcript.steps = max(transcript.steps, turns)
-    return ""
 
 
 def _left_out(commands: list[Recorded], told: list[tuple[str, str]]) -> Iterator[tuple[Recorded, str | None]]:
@@ -63,8 +72,8 @@ def _left_out(commands: list[Recorded], told: list[tuple[str, str]]) -> Iterator
             yield each, told[following][0] if following < len(told) else None
 
 
-def _record(home: Path, session_id: str | None) -> Path | None:
-    if session_id is None or not re.fullmatch(r"[\w-]{8,64}", session_id):
+def _record(home: Path, session_id: str) -> Path | None:
+    if not re.fullmatch(r"[\w-]{8,64}", session_id):
         return None
     found = sorted((home / ".codex" / "sessions").glob(f"*/*/*/rollout-*-{session_id}.jsonl"))
     return next((file for file in reversed(found) if stat.S_ISREG(file.lstat().st_mode)), None)

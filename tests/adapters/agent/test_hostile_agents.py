@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from eval_skills.adapters import open_adapter
+from eval_skills.adapters import open_adapter, warnings_for
 from eval_skills.adapters.agent import workspace
-from eval_skills.core.errors import SkillTimeout
+from eval_skills.core.errors import ContractError, ItemError, SkillCrashed, SkillError, SkillTimeout
 from tests.adapters.agent.agents import agent_skill, answered, failed, program_agent
 
 Running = Callable[[], list[str]]
@@ -187,3 +187,80 @@ def test_nothing_of_it_is_left(tmp_path: Path) -> None:
     os.mkdir(made.folder / "closed", 0o000)
     made.remove()
     assert not made.root.exists()
+
+
+async def test_one_that_puts_a_link_in_the_place_of_all_its_folders_changes_nothing_else(tmp_path: Path) -> None:
+    precious = tmp_path / "precious"
+    precious.mkdir(mode=0o500)
+    moves = f"os.rename(os.path.dirname(os.getcwd()), {str(tmp_path / 'moved')!r}); os.symlink({str(precious)!r}, root)"
+    await answered(program_agent(tmp_path, f"root = os.path.dirname(os.getcwd()); {moves}{DONE}"))
+    assert precious.stat().st_mode & 0o777 == 0o500
+    assert not (tmp_path / "moved").exists()
+
+
+FILLS = """
+block = os.urandom(1024 * 1024)
+with open(os.path.join({place}, "filled"), "wb") as file:
+    for number in range({mib}):
+        file.write(block)
+{then}
+"""
+
+
+@pytest.mark.parametrize(
+    ("place", "then"),
+    [
+        pytest.param('"."', "time.sleep(600)", id="workspace"),
+        pytest.param('os.environ["HOME"]', "time.sleep(600)", id="home"),
+        pytest.param('os.environ["TMPDIR"]', "time.sleep(600)", id="temporary-files"),
+        pytest.param('"."', 'say("answer", content="done")', id="ends-before-anybody-looks"),
+        pytest.param('"."', "sys.exit(3)", id="fails-first"),
+        pytest.param('"."', "held = open('filled'); os.remove('filled'); time.sleep(600)", id="deleted-and-still-open"),
+        pytest.param('"."', "os.rename(os.path.dirname(os.getcwd()), {moved!r}); time.sleep(600)", id="moved-elsewhere"),
+    ],
+)
+async def test_one_that_fills_the_disk_is_ended_with_the_limit_and_what_it_used(tmp_path: Path, place: str, then: str) -> None:
+    fills = FILLS.format(place=place, mib=12, then=then.format(moved=str(tmp_path / "moved")))
+    error, known = await failed(program_agent(tmp_path, fills, limits={"diskMb": 10}))
+    assert type(error) is SkillError
+    assert "the agent held 12 MiB on the disk, more than 10 MiB (limits.diskMb); it was ended. Raise adapterConfig" in str(error)
+    assert [file.path for file in known.files or []] == (["filled"] if place == '"."' and "remove" not in then else [])
+    assert not (tmp_path / "moved").exists()
+
+
+async def test_holes_and_further_names_of_a_file_take_no_disk(tmp_path: Path) -> None:
+    fills = FILLS.format(place='"."', mib=6, then="os.link('filled', 'again'); open('hole', 'wb').truncate(10**9)" + DONE)
+    assert (await answered(program_agent(tmp_path, fills, limits={"diskMb": 10}))).output == "done"
+
+
+def test_that_nobody_looks_at_the_disk_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    skill = program_agent(tmp_path, DONE)
+    assert warnings_for(skill) == []
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert any("there is no program 'du' on PATH, so limits.diskMb does not hold" in said for said in warnings_for(skill))
+
+
+async def test_folders_and_files_that_it_closed_are_compared(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "a.csv").write_text("x\n")
+    closes = "open('data/b', 'w').write('1'); [os.chmod(path, 0) for path in ('data/b', 'data/a.csv', 'data', '.')]"
+    response = await answered(program_agent(tmp_path, closes + DONE), {"prompt": "Do.", "files": ["data/a.csv"]})
+    assert [(file.path, file.change, file.content) for file in response.files or []] == [("data/b", "added", "1")]
+
+
+@pytest.mark.parametrize(
+    ("deeds", "kind", "said"),
+    [
+        pytest.param(DONE + "sys.exit(7)", SkillCrashed, "had answered, and then failed (exit code 7)", id="fails-later"),
+        pytest.param(
+            'print(\'{"type": "answer", "content": "\' + \'x\' * 5_000_000 + \'"}\')',
+            ContractError,
+            "ended without an answer (exit code 0); 1 line of more than 4,194,304 bytes could not be read",
+            id="answer-in-a-line-too-long",
+        ),
+    ],
+)
+async def test_why_there_is_no_answer_is_said(tmp_path: Path, deeds: str, kind: type[ItemError], said: str) -> None:
+    error, _ = await failed(program_agent(tmp_path, deeds))
+    assert type(error) is kind
+    assert said in str(error)

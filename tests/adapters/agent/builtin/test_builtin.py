@@ -247,6 +247,14 @@ async def test_at_the_time_limit_the_command_is_ended_and_what_was_done_is_known
     assert [file.path for file in known.files or []] == ["half"]
 
 
+async def test_a_command_that_fills_the_disk_is_ended_with_the_item(tmp_path: Path, model: ScriptedModel) -> None:
+    model.script(calls(("bash", {"command": "head -c 12582912 /dev/zero > filled; sleep 600"})))
+    error, known = await failed(builtin(tmp_path, model, limits={"diskMb": 10}))
+    assert "the agent held 12 MiB on the disk, more than 10 MiB (limits.diskMb); it was ended" in str(error)
+    assert [call.name for call in known.tool_calls or []] == ["bash"]
+    assert [file.path for file in known.files or []] == ["filled"]
+
+
 async def test_it_is_ended_once_a_skill_is_loaded(tmp_path: Path, model: ScriptedModel) -> None:
     agent_skill(tmp_path / "skills")
     model.script(calls(("list", {}), ("read", {"path": ".agents/skills/csv/SKILL.md"}), ("list", {})))

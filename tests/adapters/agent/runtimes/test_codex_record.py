@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
+from eval_skills.adapters.agent.runtimes import codex_record
 from eval_skills.adapters.agent.runtimes.codex import Codex
 from eval_skills.adapters.agent.runtimes.codex_record import NO_RECORD
 from eval_skills.adapters.agent.transcript import Transcript
+from eval_skills.scorers.tools.calls import named_in_messages, unknown_calls
 
 THREAD = "01a20e31-1116-7341-9186-51c1837e4b3f"
 STARTED = {"type": "thread.started", "thread_id": THREAD}
@@ -97,8 +99,36 @@ def test_a_record_never_takes_away_what_was_told(tmp_path: Path) -> None:
     assert [call.arguments["command"] for call in transcript.response().tool_calls or ()] == ["a", "b"]
 
 
-def test_a_session_without_a_record_is_remarked_on(tmp_path: Path) -> None:
-    assert Codex().complete(tmp_path, told(answer("done"))) == NO_RECORD
+@pytest.mark.parametrize(
+    ("lines", "loaded"),
+    [
+        pytest.param([], None, id="nothing-told"),
+        pytest.param(["ls"], None, id="no-load-told"),
+        pytest.param(["cat ~/.codex/skills/greeter/SKILL.md"], ["greeter"], id="all-that-is-installed"),
+    ],
+)
+def test_without_a_record_it_is_unknown_what_was_called_and_never_not_loaded(
+    tmp_path: Path, lines: Sequence[str], loaded: list[str] | None
+) -> None:
+    transcript = told(*(command(number, script) for number, script in enumerate(lines)), answer("done"))
+    assert Codex().complete(tmp_path, transcript) == NO_RECORD
+    response = transcript.response()
+    assert (response.output, response.tool_calls, response.steps) == ("done", None, None)
+    assert response.skills_loaded == loaded
+    assert unknown_calls(response) is not None
+    assert [name for _, name in named_in_messages(response.messages or [])] == ["command_execution"] * len(lines)
+
+
+def test_a_record_that_is_too_long_adds_what_was_read_and_leaves_the_rest_unknown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = record(tmp_path, "a", "b")
+    monkeypatch.setattr(codex_record, "MAX_BYTES", file.stat().st_size - 10)
+    transcript = told(command(0, "a"), answer("done"))
+    assert Codex().complete(tmp_path, transcript) == codex_record.TOO_LONG
+    response = transcript.response()
+    assert (response.tool_calls, response.skills_loaded) == (None, None)
+    assert len(list(named_in_messages(response.messages or []))) == 2
 
 
 def test_a_link_or_a_pipe_in_the_place_of_a_record_is_not_read(tmp_path: Path) -> None:
@@ -110,4 +140,4 @@ def test_a_link_or_a_pipe_in_the_place_of_a_record_is_not_read(tmp_path: Path) -
     file.unlink()
     os.mkfifo(file)
     assert Codex().complete(tmp_path, transcript) == NO_RECORD
-    assert transcript.response().tool_calls == []
+    assert transcript.response().tool_calls is None

@@ -48,11 +48,14 @@ def test_the_gate_of_triggers_fails_for_what_was_not_observed() -> None:
     assert unseen == ["1 query without an observed run"]
 
 
+AGENT = ("--agent", "custom", "--agent-option", "command=sh")
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         pytest.param(["skill-effect"], "name the folder of an Agent Skill", id="nothing-named"),
-        pytest.param(["skill-effect", "nowhere"], "there is no nowhere/evals/evals.json", id="no-evals"),
+        pytest.param(["skill-effect", "nowhere", *AGENT], "there is no nowhere/evals/evals.json", id="no-evals"),
         pytest.param(["skill-effect", "s", "--arms", "wit", "without"], "unknown arm 'wit' (did you mean 'with'?)", id="arm"),
         pytest.param(["skill-effect", "s", "--arms", "without"], "the arm with is compared with others", id="one-arm"),
         pytest.param(["skill-effect", "s", "--agent-option", "maxSteps"], "give KEY=VALUE, as maxSteps=20", id="agent-option"),
@@ -61,7 +64,7 @@ def test_the_gate_of_triggers_fails_for_what_was_not_observed() -> None:
         pytest.param(
             ["triggers", "s", "--optimize", "2", "--dry-run"], "and --dry-run is about one; leave it out", id="dry-rounds"
         ),
-        pytest.param(["triggers", "s"], "there is no s/evals/eval_queries.json", id="no-queries"),
+        pytest.param(["triggers", "s", *AGENT], "there is no s/evals/eval_queries.json", id="no-queries"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(run_here: Callable[..., Any], arguments: list[str], said: str) -> None:
@@ -78,9 +81,8 @@ def test_a_dry_run_writes_nothing(run_here: Callable[..., Any]) -> None:
     (skill / "evals" / "evals.json").write_text('{"evals": [{"prompt": "Go.", "assertions": ["a.txt exists"]}]}')
     (skill / "evals" / "eval_queries.json").write_text('[{"query": "Go.", "should_trigger": true}]')
     before = sorted(Path().rglob("*"))
-    agent = ("--agent", "custom", "--agent-option", "command=sh", "--dry-run")
     for command in ("skill-effect", "triggers"):
-        result = run_here(command, "csv", *agent)
+        result = run_here(command, "csv", *AGENT, "--dry-run")
         assert result.code == 0, result.err
         assert "nothing was called or written" in result.out
     assert sorted(Path().rglob("*")) == before
