@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import Any
@@ -145,4 +144,5 @@ def test_the_hook_for_pre_commit_calls_a_command_that_is_there() -> None:
 
     [hook] = yaml.safe_load((Path(__file__).parents[4] / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
     assert (hook["id"], hook["entry"], hook["args"]) == ("eval-skills-lint", "eval-skills lint", ["."])
-    assert json.dumps(hook["pass_filenames"]) == "false"
+    assert (hook["pass_filenames"], hook["always_run"]) == (False, True), "a file that was deleted is not among those of a commit"
+    assert "files" not in hook, "any file of a folder may be one of a skill"
