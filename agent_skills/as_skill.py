@@ -7,7 +7,14 @@ import os
 import re
 from pathlib import Path
 
-from eval_skills.agent_skills.folder import SKILL_TEXT, find_agent_skills, read_skill_text, skill_file_in, skill_files
+from eval_skills.agent_skills.folder import (
+    MAX_FOLDERS,
+    SKILL_TEXT,
+    find_agent_skills,
+    read_skill_text,
+    skill_file_in,
+    skill_files,
+)
 from eval_skills.agent_skills.frontmatter import Fields, SkillText
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import Skill
@@ -83,12 +90,12 @@ def load_inspected(paths: list[str]) -> Discovery:
 
 
 def _files(path: Path, remarks: list[str]) -> list[Path]:
-    if not path.exists():
+    if not os.path.exists(path):
         raise InputError("no such file or folder", source=path)
     folder = path if path.is_dir() else path.parent
     if (own := skill_file_in(folder)) is not None:
         return [own]
-    files = list(skill_files(folder, remarks)) if path.is_dir() else []
+    files = list(skill_files(folder, remarks, MAX_FOLDERS)) if path.is_dir() else []
     if not files:
         raise InputError("there is no SKILL.md to inspect in this folder or below it", source=folder)
     return files

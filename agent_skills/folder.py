@@ -119,10 +119,10 @@ def find_agent_skills(root: Path | str) -> FoundAgentSkills:
         InputError: `root` does not exist or is not a folder.
     """
     root = Path(root)
-    if not root.is_dir():
-        raise InputError("no such folder of skills" if not root.exists() else "this is a file; name a folder", source=root)
+    if not os.path.isdir(root):
+        raise InputError("no such folder of skills" if not os.path.exists(root) else "this is a file; name a folder", source=root)
     found = FoundAgentSkills()
-    for file in skill_files(root, found.remarks):
+    for file in skill_files(root, found.remarks, MAX_FOLDERS):
         try:
             found.skills.append(read_agent_skill(file))
         except InputError as error:
@@ -131,38 +131,44 @@ def find_agent_skills(root: Path | str) -> FoundAgentSkills:
     return found
 
 
-def skill_files(root: Path, remarks: list[str]) -> Iterator[Path]:
-    """The ``SKILL.md`` of every folder, by the rules of `find_agent_skills`; what was not searched is added to the remarks."""
-    left, links, deep = [(root, 0)], list[str](), list[str]()
+def skill_files(root: Path, remarks: list[str], most: int) -> Iterator[Path]:
+    """The ``SKILL.md`` of every folder, by the rules of `find_agent_skills`, but in at most so many folders.
+
+    What was not searched is added to the remarks.
+    """
+    left, links, deep, closed = [(root, 0)], list[str](), list[str](), list[str]()
     searched = 0
-    while left and searched < MAX_FOLDERS:
+    while left and searched < most:
         folder, depth = left.pop()
         searched += 1
         if (file := skill_file_in(folder)) is not None:
             yield file
             continue
-        below = _subfolders(folder, links)
+        below = _subfolders(folder, links, closed)
         if depth == MAX_DEPTH:
             deep += [str(folder)] * bool(below)
         else:
             left += [(each, depth + 1) for each in reversed(below)]
     if left:
-        remarks.append(f"only the first {MAX_FOLDERS:,} folders below {root} were searched; name the folder of the skills itself")
+        remarks.append(f"only the first {most:,} folders below {root} were searched; name the folder of the skills itself")
     if deep:
         remarks.append(f"not searched deeper than {MAX_DEPTH} levels: {first_of(deep, _LINKS_SHOWN)}")
+    if closed:
+        remarks.append(f"folders that cannot be read were not searched: {first_of(sorted(closed), _LINKS_SHOWN)}")
     if links:
         remarks.append(f"links to folders are not followed: {first_of(sorted(links), _LINKS_SHOWN)}")
 
 
-def _subfolders(folder: Path, links: list[str]) -> list[Path]:
+def _subfolders(folder: Path, links: list[str], closed: list[str]) -> list[Path]:
     try:
         with os.scandir(folder) as listed:
             entries = sorted(listed, key=lambda entry: entry.name)
     except OSError:
+        closed.append(str(folder))
         return []
     links += [entry.path for entry in entries if entry.is_symlink() and is_folder(entry)]
     folders = [Path(entry.path) for entry in entries if entry.is_dir(follow_symlinks=False) and entry.name not in _PASSED_OVER]
-    return [each for each in folders if not (each / _VIRTUAL_ENVIRONMENT).exists()]
+    return [each for each in folders if not os.path.lexists(each / _VIRTUAL_ENVIRONMENT)]  # lexists: False where it may not look
 
 
 def _shadowed(skills: list[AgentSkill]) -> Iterator[str]:
@@ -175,7 +181,7 @@ def _shadowed(skills: list[AgentSkill]) -> Iterator[str]:
 
 
 def _named(path: Path) -> Path:
-    if not path.exists():
+    if not os.path.exists(path):
         raise InputError("no such file or folder", source=path)
     file = skill_file_in(path) if path.is_dir() else path
     if file is None:

@@ -10,7 +10,7 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +34,19 @@ _LINE_END = re.compile(r"\r\n|\r")
 _LIKE_A_FENCE = re.compile(r"^\s*(-{2,}|\.\.\.|[—–]+)\s*$")
 _KEY_AND_VALUE = re.compile(r"^([A-Za-z_][\w.-]*):[ \t]+(?![\"'|>\[{&*!%@`#?-])(.*\S)[ \t]*$")
 _COLON_INSIDE = re.compile(r":(\s|$)")
+_TAG = "tag:yaml.org,2002:"
+_TEXT = "str"
+_KNOWN_TAGS = frozenset(
+    {
+        "!",
+        *(_TAG + name for name in ("bool", "int", "float", "null", "timestamp", "binary", "map", "seq", "set", "omap", "pairs")),
+    }
+    | {_TAG + _TEXT}
+)
+"""Tags that ordinary readers of YAML know."""
+
 _WITH_TAB = re.compile(r"^ *\t")
+# What readers of YAML 1.2 take for a number, truth value, date or null; those of 1.1 resolve themselves (`reads_as`).
 _NOT_TEXT = re.compile(
     r"^(~|null|true|false|yes|no|on|off|[-+]?(\d[\d_]*|0x[\da-f]+|0o?[0-7]+)|[-+]?(\d[\d_]*)?\.?\d+(e[-+]?\d+)?|[-+]?\d+\."
     r"|[-+]?\.inf|\.nan|\d{4}-\d{1,2}-\d{1,2})$",
@@ -55,16 +67,20 @@ TOP = Place(1)
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """A value that is text, as it was written; `is_quoted` also for text in a block (``|`` and ``>``)."""
+    """A value that is text, as it was written; `is_quoted` also for text in a block (``|`` and ``>``).
+
+    `reads_as` is the type that an ordinary reader of YAML 1.1, such as PyYAML, makes of it: ``str``, ``int``, ``timestamp`` …
+    """
 
     text: str
     place: Place
     is_quoted: bool = False
+    reads_as: str = _TEXT
 
     @property
     def is_text(self) -> bool:
         """Whether an ordinary YAML reader takes it for text, too, and not for a number, truth value, date or null."""
-        return self.is_quoted or not (self.text == "" or _NOT_TEXT.match(self.text))
+        return self.reads_as == _TEXT and (self.is_quoted or not (self.text == "" or _NOT_TEXT.match(self.text)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +167,9 @@ def parse_skill_text(data: bytes) -> SkillText:
     if close is None:
         problems.append(_unclosed(lines, first))
         return SkillText(text=text, body_line=len(lines), problems=tuple(problems), is_readable=False)
-    fields, found = _read_fields("\n".join(lines[first + 1 : close]), first + 1)
+    problems += _after_fence(lines[first], first + 1)
+    # Each line keeps its end: that of a last value in a block (| and >) is part of the value.
+    fields, found = _read_fields("".join(f"{line}\n" for line in lines[first + 1 : close]), first + 1)
     return SkillText(
         text=text,
         fields=fields or {},
@@ -181,6 +199,17 @@ def _decoded(data: bytes) -> tuple[str, list[Problem]]:
         problems.append(Problem("not-utf8", message, "save the file as UTF-8", place))
         text = data.decode(errors="replace")
     return _LINE_END.sub("\n", text), problems
+
+
+def _after_fence(line: str, number: int) -> list[Problem]:
+    """What stands after the opening fence: YAML refuses a tab there, and some readers want the three signs alone."""
+    if line == FENCE:
+        return []
+    place, fix = Place(number, len(FENCE) + 1), "make that line exactly ---"
+    if "\t" in line:
+        return [Problem("frontmatter-yaml", "a tab follows the opening ---, which is not valid YAML", fix, place)]
+    message = "blanks follow the opening ---, which strict readers of frontmatter refuse"
+    return [Problem("frontmatter-not-portable", message, fix, place)]
 
 
 def _missing(lines: list[str], first: int) -> Problem:
@@ -263,7 +292,10 @@ class _Reader:
     """Makes values of YAML's events, within bounds; no value is ever constructed as an object."""
 
     def __init__(self, text: str, lines_before: int) -> None:
+        import yaml
+
         self._text, self._lines_before = text, lines_before
+        self._resolver = yaml.resolver.Resolver()
         self._starts = list(accumulate((len(line) + 1 for line in text.split("\n")), initial=0))
         self._anchors: dict[str, Value] = {}
         self._values = 0
@@ -281,7 +313,9 @@ class _Reader:
             message = f"the frontmatter holds a character that YAML refuses: U+{ord(refused[0]):04X}"
             raise _Refused(Problem("frontmatter-yaml", message, "remove the character", self._at(refused.start())))
         try:
-            return self._document(yaml.parse(self._text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
+            # libyaml takes a tab for a blank where YAML's other readers, those of both validators among them, refuse it.
+            fast = yaml.SafeLoader if "\t" in self._text else getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+            return self._document(yaml.parse(self._text, fast))
         except yaml.MarkedYAMLError as error:
             raise _Refused(self._invalid(error)) from None
         except (yaml.YAMLError, ValueError) as error:
@@ -320,7 +354,8 @@ class _Reader:
             return self._alias(event, place)
         value: Value
         if isinstance(event, yaml.ScalarEvent):
-            value = Scalar(event.value, place, event.style is not None and event.style != "")
+            is_quoted = (event.style is not None and event.style != "") or event.tag in {"!", _TAG + _TEXT}
+            value = Scalar(event.value, place, is_quoted, self._type_of(event))
         elif isinstance(event, yaml.SequenceStartEvent):
             value = Items(tuple(self._value(each, events, depth + 1) for each in _until(yaml.SequenceEndEvent, events)), place)
         else:
@@ -328,6 +363,15 @@ class _Reader:
         if event.anchor:
             self._anchors[event.anchor] = value
         return value
+
+    def _type_of(self, event: yaml.ScalarEvent) -> str:
+        import yaml
+
+        tag = event.tag if event.tag in _KNOWN_TAGS else None
+        if tag is None or tag == "!":
+            is_plain = event.implicit if event.tag is None else (False, True)
+            tag = self._resolver.resolve(yaml.ScalarNode, event.value, is_plain)  # type: ignore[no-untyped-call]
+        return str(tag).removeprefix(_TAG)
 
     def _fields(self, events: Iterator[yaml.Event], place: Place, depth: int) -> Fields:
         import yaml
@@ -339,7 +383,13 @@ class _Reader:
             if not isinstance(key, Scalar):
                 message = "a key of the frontmatter is a list or a map"
                 raise _Refused(Problem("frontmatter-yaml", message, "make the key a word", key.place))
-            if depth == 0 and key.text == "description" and isinstance(value, Scalar) and not value.is_quoted:
+            if (
+                depth == 0
+                and key.text == "description"
+                and key.text not in fields
+                and isinstance(value, Scalar)
+                and not value.is_quoted
+            ):
                 self._note_comment(value)
             if key.text in fields:
                 first = fields[key.text].place.line
@@ -365,14 +415,19 @@ class _Reader:
             message = f"*{event.anchor} stands for {'a list or a map' if found else 'nothing'}, which is not read here"
             self.problems.append(Problem("frontmatter-alias", message, "write the value out", place))
             return Items((), place)
-        return Scalar(found.text, place, found.is_quoted)
+        return replace(found, place=place)
 
     def _note_unusual(self, event: yaml.NodeEvent, place: Place) -> None:
         """YAML that strict readers of frontmatter refuse."""
-        what = ""
+        what, tag = "", getattr(event, "tag", None)
+        if tag and tag not in _KNOWN_TAGS:
+            message = f"ordinary YAML readers refuse the tag {tag[:60]!r}; it was not obeyed"
+            fix = "remove the tag, or put the value in quotes if it begins with !"
+            self.problems.append(Problem("frontmatter-yaml", message, fix, place))
+            return
         if event.anchor:
             what = "an anchor or alias (& and *)"
-        elif getattr(event, "tag", None):
+        elif tag:
             what = "a tag (!)"
         elif getattr(event, "flow_style", False):
             what = "a list or map in brackets"
@@ -383,7 +438,7 @@ class _Reader:
 
     def _invalid(self, error: yaml.MarkedYAMLError) -> Problem:
         mark = error.problem_mark or error.context_mark
-        place = self._at(getattr(mark, "index", 0))
+        place = self._at(min(getattr(mark, "index", 0), len(self._text.rstrip("\n"))))
         line = self._text.split("\n")[min(place.line - self._lines_before, len(self._starts) - 1) - 1]
         message = f"the frontmatter is not valid YAML: {error.problem or error.context}"
         fix = "indent with blanks, not with tabs" if _WITH_TAB.match(line) else "put the value in quotes, or correct the line"

@@ -10,7 +10,7 @@ from eval_skills.agent_skills.frontmatter import Field, Items, Place, Scalar
 from eval_skills.agent_skills.linting.finding import Finding
 from eval_skills.agent_skills.linting.package import lines_of
 from eval_skills.agent_skills.linting.subject import Subject
-from eval_skills.core.text import excerpt
+from eval_skills.core.text import excerpt, plural
 
 _KEYS: dict[str, str] = {
     "an AWS access key": r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b",
@@ -80,9 +80,8 @@ def content_findings(subject: Subject) -> Iterator[Finding]:
             yield from _homes(path, text)
     yield from _quotations(subject)
     if unread := [path for path in subject.package.unread if path != subject.file]:
-        message = (
-            f"{len(unread):,} files were not looked at for keys, remote code and quotations, among them {excerpt(unread[0], 80)}"
-        )
+        files = f"{plural(len(unread), 'file')} {'was' if len(unread) == 1 else 'were'}"
+        message = f"{files} not looked at for keys, remote code and quotations, among them {excerpt(unread[0], 80)}"
         yield Finding("not-read", message, "a skill should be small; remove what it does not need")
 
 

@@ -50,6 +50,9 @@ def file_findings(subject: Subject) -> Iterator[Finding]:
     for path in package.special:
         message = "it is neither a file nor a folder, and was not opened"
         yield Finding("special-file", message, "remove it", path)
+    for path in package.closed:
+        message = "the folder cannot be listed, so what lies in it was not looked at"
+        yield Finding("not-read", message, "make it readable", path)
     if not package.is_complete:
         message = f"there are more than {MAX_FILES:,} files or more than 16 levels of folders; the rest was not looked at"
         yield Finding("many-files", message, "a skill should be small; remove what it does not need")

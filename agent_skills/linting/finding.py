@@ -13,13 +13,16 @@ from eval_skills.agent_skills.linting.rules import RULES, SEVERITIES, SOURCES, S
 MAX_OF_A_CODE = 50
 """So many findings of one rule are listed for a skill; more are counted."""
 
+MAX_NAMED = 10
+"""So many files are named by a finding about several skills."""
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     """A breach of the rule `code`; `fix` says what to do.
 
-    `file` is relative to the skill's folder, in POSIX notation; it is empty where the finding is about several skills. `place` is
-    None where it is about the file as a whole.
+    `file` is relative to the skill's folder, in POSIX notation. `place` is None where it is about the file as a whole. A finding
+    about several skills has no `file`; `skill_files` are their ``SKILL.md``, of which at most `MAX_NAMED` are named.
     """
 
     code: str
@@ -27,6 +30,7 @@ class Finding:
     fix: str
     file: str = ""
     place: Place | None = None
+    skill_files: tuple[Path, ...] = ()
 
     @property
     def severity(self) -> Severity:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eval_skills.agent_skills.linting.finding import Finding, Lint, SkillLint
-from eval_skills.agent_skills.linting.places import shown_path
+from eval_skills.agent_skills.linting.places import shown_paths
 
 _LEVELS = {"error": "error", "warning": "warning", "note": "notice"}
 
@@ -18,7 +18,8 @@ def github_commands(lint: Lint) -> Iterator[str]:
 
 
 def _command(finding: Finding, skill: SkillLint | None = None) -> str:
-    properties = {"file": shown_path(skill, finding)} if skill else {}
+    paths = shown_paths(finding, skill)
+    properties = {"file": paths[0]} if paths else {}
     if finding.place:
         properties |= {"line": str(finding.place.line), "col": str(finding.place.column)}
     properties["title"] = f"{finding.code} ({finding.source})"

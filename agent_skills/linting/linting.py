@@ -24,6 +24,9 @@ from eval_skills.agent_skills.reading import Unreadable, read_inside
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.text import nearest
 
+MAX_SEARCHED = 50_000
+"""So many folders below a path are searched: more than a client would, so that a large repository is checked as a whole."""
+
 
 def lint(
     paths: Iterable[Path | str],
@@ -33,7 +36,8 @@ def lint(
     ignored: Iterable[str] = (),
 ) -> Lint:
     """The findings about the Agent Skills at these paths: each a ``SKILL.md``, a skill's folder, or a folder that is searched as
-    by `find_agent_skills`; each skill once. Nothing in them is executed, no link out of them is followed.
+    by `find_agent_skills`, but in up to `MAX_SEARCHED` folders; each skill once. Nothing in them is executed, no link out of them
+    is followed.
 
     The standard's rules always hold. A `profile` of a vendor adds that vendor's; its fields are errors of the standard only where
     ``spec`` is named, too. Findings of the rules `ignored` are left out, and do not count.
@@ -94,16 +98,27 @@ def _known_rules(codes: Iterable[str]) -> Iterator[str]:
 
 def _files_at(path: Path, remarks: list[str]) -> list[Path]:
     """The files that are linted for a path that was named."""
-    if not path.is_dir():
-        if not os.path.lexists(path):
-            raise InputError("no such file or folder", source=path)
+    if not os.path.isdir(path):
+        _refuse_absent(path)
         if path.name.lower() != SKILL_TEXT.lower():
             raise InputError(f"this is not a {SKILL_TEXT}; name it, or a folder", source=path)
         return [path]
-    files = list(skill_files(path, remarks))
+    said: list[str] = []
+    files = list(skill_files(path, said, MAX_SEARCHED))
     if not files:
-        raise InputError(f"there is no {SKILL_TEXT} in this folder or below it", source=path)
+        more = "".join(f"; {remark}" for remark in said)
+        raise InputError(f"there is no {SKILL_TEXT} in this folder or below it{more}", source=path)
+    remarks += said
     return files
+
+
+def _refuse_absent(path: Path) -> None:
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        raise InputError("no such file or folder", source=path) from None
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", source=path) from None
 
 
 def _lint_file(file: Path, profiles: frozenset[str], ignored: frozenset[str], allowance: Allowance) -> SkillLint:

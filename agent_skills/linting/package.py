@@ -41,7 +41,8 @@ class Allowance:
 class Package:
     """The files of a folder, sorted, and the folders below it; `links` lead out of it, `special` are FIFOs and the like.
 
-    `is_complete` is False where there were too many files or levels to list them all.
+    `is_complete` is False where there were too many files or levels to list them all; `closed` are folders that could not be
+    listed.
     """
 
     root: Path
@@ -50,6 +51,7 @@ class Package:
     links: tuple[str, ...]
     special: tuple[str, ...]
     is_complete: bool
+    closed: tuple[str, ...] = ()
     texts: dict[str, str] = field(default_factory=dict)
     unread: list[str] = field(default_factory=list)
 
@@ -80,13 +82,17 @@ class Package:
 def list_package(root: Path) -> Package:
     """What lies below `root`; no link is followed, and nothing is opened."""
     files: dict[str, Entry] = {}
-    folders, links, special = set[str](), list[str](), list[str]()
+    folders, links, special, closed = set[str](), list[str](), list[str](), list[str]()
     complete = True
     left = [("", 0)]
     seen = 0
     while left:
         below, level = left.pop()
-        entries, whole = _some(root / below, MAX_FILES - seen)
+        try:
+            entries, whole = _some(root / below, MAX_FILES - seen)
+        except OSError:
+            closed.append(below)
+            continue
         seen += len(entries)
         complete = complete and whole and level <= MAX_LEVELS
         if level > MAX_LEVELS:
@@ -100,24 +106,36 @@ def list_package(root: Path) -> Package:
                     folders.add(path)
                     left.append((path, level + 1))
             elif entry.is_file(follow_symlinks=False):
-                found = entry.stat(follow_symlinks=False)
-                files[path] = Entry(path, found.st_size, bool(found.st_mode & 0o111))
+                files[path] = _entry(entry, path)
             else:
                 special.append(path)
-    return Package(root, dict(sorted(files.items())), frozenset(folders), tuple(sorted(links)), tuple(sorted(special)), complete)
+    return Package(
+        root,
+        dict(sorted(files.items())),
+        frozenset(folders),
+        tuple(sorted(links)),
+        tuple(sorted(special)),
+        complete,
+        tuple(sorted(closed)),
+    )
+
+
+def _entry(entry: os.DirEntry[str], path: str) -> Entry:
+    try:
+        found = entry.stat(follow_symlinks=False)
+    except OSError:  # the folder may be listed and not entered: reading says so
+        return Entry(path, 0, False)
+    return Entry(path, found.st_size, bool(found.st_mode & 0o111))
 
 
 def _some(folder: Path, most: int) -> tuple[list[os.DirEntry[str]], bool]:
     """The entries of a folder by name, at most so many, and whether these are all: a folder may hold millions."""
     found: list[os.DirEntry[str]] = []
-    try:
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                if len(found) >= most:
-                    return sorted(found, key=lambda each: each.name), False
-                found.append(entry)
-    except OSError:
-        return [], False
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if len(found) >= most:
+                return sorted(found, key=lambda each: each.name), False
+            found.append(entry)
     return sorted(found, key=lambda each: each.name), True
 
 

@@ -10,7 +10,15 @@ from eval_skills.agent_skills.linting.finding import Finding, SkillLint
 
 def shown_path(skill: SkillLint, finding: Finding | None = None) -> str:
     """The path of a finding's file (or of ``SKILL.md``), in POSIX notation: relative where it lies below the current folder."""
-    file = skill.folder / finding.file if finding and finding.file else skill.folder if finding else skill.file
+    return _shown(skill.folder / finding.file if finding and finding.file else skill.folder if finding else skill.file)
+
+
+def shown_paths(finding: Finding, skill: SkillLint | None = None) -> list[str]:
+    """The paths of the files that a finding is about; one about several skills names their ``SKILL.md``."""
+    return [shown_path(skill, finding)] if skill else [_shown(file) for file in finding.skill_files]
+
+
+def _shown(file: Path) -> str:
     absolute = Path(os.path.abspath(file))
     here = Path.cwd()
     return writable((absolute.relative_to(here) if absolute.is_relative_to(here) else absolute).as_posix())

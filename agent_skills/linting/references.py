@@ -114,7 +114,7 @@ def _about(subject: Subject, file: str, each: Reference) -> Iterator[Finding]:
             message = f"{shown} leaves the skill's folder, so it is not there where the skill is installed"
             yield Finding("reference-outside", message, "put the file into the folder", file, each.place)
     elif not _exists(subject, path) and not (file != subject.file and _exists(subject, posixpath.normpath(target))):
-        if subject.package.is_complete:
+        if subject.package.is_complete and not subject.package.closed:
             message = f"{shown} is not there{_hint(path, subject)}"
             yield Finding("reference-dead", message, "correct the path, or add the file", file, each.place)
     elif path.count("/") > 1 and file == subject.file:

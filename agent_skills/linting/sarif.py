@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from eval_skills.agent_skills.frontmatter import Place
 from eval_skills.agent_skills.linting.finding import Finding, Lint, SkillLint
-from eval_skills.agent_skills.linting.places import shown_path
+from eval_skills.agent_skills.linting.places import shown_paths
 from eval_skills.agent_skills.linting.rules import RULES
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -18,8 +19,8 @@ SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sar
 def sarif(lint: Lint) -> dict[str, Any]:
     """One run of one tool: all rules, and a result for each finding. Columns count code points, from 1, as lines do.
 
-    Files below the current folder are named relative to it, others by ``file:`` URIs. A finding about several skills has no
-    location.
+    Files below the current folder are named relative to it, others by ``file:`` URIs. Every result has a location, and each its
+    line, also where a finding is about a whole file or several skills: GitHub refuses a file of which one result has none.
     """
     codes = list(RULES)
     results = [_result(finding, codes, skill) for skill in lint.skills for finding in skill.findings]
@@ -54,20 +55,21 @@ def _rule(code: str) -> dict[str, Any]:
 
 
 def _result(finding: Finding, codes: list[str], skill: SkillLint | None = None) -> dict[str, Any]:
-    path = shown_path(skill, finding) if skill else ""
-    identity = "\n".join([finding.code, path, finding.message])
-    result: dict[str, Any] = {
+    paths = shown_paths(finding, skill)
+    identity = "\n".join([finding.code, paths[0] if skill else "", finding.message])
+    return {
         "ruleId": finding.code,
         "ruleIndex": codes.index(finding.code),
         "level": finding.severity,
         "message": {"text": f"{finding.message}; {finding.fix}"},
         "partialFingerprints": {"finding/v1": hashlib.sha256(identity.encode(errors="replace")).hexdigest()},
+        "locations": [_location(path, finding.place) for path in paths],
     }
-    if path:
-        region = {"startLine": finding.place.line, "startColumn": finding.place.column} if finding.place else None
-        located: dict[str, Any] = {"artifactLocation": {"uri": _uri(path)}} | ({"region": region} if region else {})
-        result["locations"] = [{"physicalLocation": located}]
-    return result
+
+
+def _location(path: str, place: Place | None) -> dict[str, Any]:
+    region = {"startLine": place.line, "startColumn": place.column} if place else {"startLine": 1}
+    return {"physicalLocation": {"artifactLocation": {"uri": _uri(path)}, "region": region}}
 
 
 def _uri(path: str) -> str:

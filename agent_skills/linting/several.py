@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from eval_skills.agent_skills.linting.finding import Finding, SkillLint
+from eval_skills.agent_skills.linting.finding import MAX_NAMED, Finding, SkillLint
 from eval_skills.agent_skills.linting.places import writable
 from eval_skills.core.text import first_of, plural
 
@@ -37,12 +37,16 @@ def findings_together(skills: Sequence[SkillLint], budget: int, profiles: frozen
             f"the descriptions have {listed:,} characters together, and the listing has room for {budget:,}; most has {most}"
         )
         found.append(
-            Finding("listing-budget", message, "shorten descriptions, or install fewer skills: what is beyond is dropped")
+            _about(largest, "listing-budget", message, "shorten descriptions, or install fewer skills: what is beyond is dropped")
         )
     if "anthropic-upload" in profiles and len(skills) > MAX_UPLOADED:
         message = f"there are {len(skills):,} skills, and one session takes {MAX_UPLOADED}"
-        found.append(Finding("many-skills", message, "choose those that a session needs"))
+        found.append(_about(skills, "many-skills", message, "choose those that a session needs"))
     return found
+
+
+def _about(skills: Sequence[SkillLint], code: str, message: str, fix: str) -> Finding:
+    return Finding(code, message, fix, skill_files=tuple(skill.file for skill in skills[:MAX_NAMED]))
 
 
 def _collisions(skills: Sequence[SkillLint]) -> Iterator[Finding]:
@@ -55,10 +59,10 @@ def _collisions(skills: Sequence[SkillLint]) -> Iterator[Finding]:
         places = first_of([writable(str(skill.folder)) for skill in same], _NAMED)
         if len({skill.digest for skill in same}) == 1:
             message = f"{plural(len(same), 'folder')} hold the same {name[:80]}: {places}"
-            yield Finding("copied-skill", message, "keep one, and links or an installer for the others")
+            yield _about(same, "copied-skill", message, "keep one, and links or an installer for the others")
         else:
             message = f"{len(same)} different skills have the name {name[:80]}: {places}"
-            yield Finding("name-collision", message, "rename one: an agent loads one of them, and says nothing of the other")
+            yield _about(same, "name-collision", message, "rename one: an agent loads one of them, and says nothing of the other")
 
 
 def _overlaps(skills: Sequence[SkillLint]) -> Iterator[Finding]:
@@ -71,7 +75,7 @@ def _overlaps(skills: Sequence[SkillLint]) -> Iterator[Finding]:
         places = f"{_shown(one.file)} and {_shown(other.file)}"
         message = f"the descriptions of {names} are {likeness:.0f} % alike, so an agent can take one for the other: {places}"
         message += "; further pairs are not listed" if number == MAX_PAIRS else ""
-        yield Finding("description-overlap", message, "say in each what only that skill does")
+        yield _about((one, other), "description-overlap", message, "say in each what only that skill does")
 
 
 def _near(skills: Sequence[SkillLint]) -> Iterator[tuple[SkillLint, SkillLint, float]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from eval_skills.agent_skills.frontmatter import Scalar
 from eval_skills.agent_skills.linting.finding import Finding
 from eval_skills.agent_skills.linting.subject import Subject
 from eval_skills.core.text import excerpt
@@ -21,6 +22,10 @@ _SWITCHES = ("disable-model-invocation", "user-invocable")
 def upload_findings(subject: Subject) -> Iterator[Finding]:
     """The rules for skills that are uploaded to Anthropic's API or apps."""
     name, description = subject.field("name"), subject.field("description")
+    for field in filter(None, (name, description, subject.field("compatibility"))):
+        if isinstance(field.value, Scalar) and field.value.reads_as != "str":
+            message = f"{field.name} is not text but {field.value.reads_as} for the vendor's YAML reader"
+            yield Finding("field-not-text", message, "put the value in quotes", subject.file, field.value.place)
     if name and (written := (name.text or "").strip()):
         if word := next((each for each in RESERVED if each in written.lower()), None):
             message = f"the name {excerpt(written, 80)} holds the reserved word {word}"

@@ -32,11 +32,12 @@ _NO_CONFIGURATIONS = frozenset({OUTPUTS, "inputs", "skill", "runs", "files"})
 
 
 class EvalMetadata(Document):
-    """``eval_metadata.json`` beside the configurations of an eval: which one it is, and what was asked."""
+    """``eval_metadata.json`` beside the configurations of an eval: which one it is, what was asked, and what was expected."""
 
     eval_id: str | None = None
     eval_name: str | None = None
     prompt: str | None = None
+    expected_output: str | None = None
 
     @field_validator("eval_id", mode="before")
     @classmethod

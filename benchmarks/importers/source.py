@@ -130,10 +130,11 @@ class Source:
         root = self.folder.resolve()
         root = root.parent if above and root.name == above else root
         path = (root / name).resolve()
+        shown = self.folder if root == self.folder.resolve() else (self.folder.parent if self.folder.name else root)
         if not path.is_relative_to(root):
-            raise ValueError(f"{name!r} lies outside of {self.folder}")
+            raise ValueError(f"{name!r} lies outside of {shown}")
         if not path.is_file():
-            raise ValueError(f"no file {name!r} in {self.folder}; put the attachments beside the questions")
+            raise ValueError(f"no file {name!r} in {shown}; put it there, or correct the name")
         self.attachments[name] = path
         return name
 

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from eval_skills.agent_skills.linting.finding import Finding, Lint, SkillLint
 from eval_skills.agent_skills.linting.github import github_commands
-from eval_skills.agent_skills.linting.places import shown_path, writable
+from eval_skills.agent_skills.linting.places import shown_path, shown_paths, writable
 from eval_skills.agent_skills.linting.rules import SEVERITIES, SOURCES
 from eval_skills.agent_skills.linting.sarif import sarif
 from eval_skills.cli.context import current, print_json, printable
@@ -78,7 +78,7 @@ def _finding(finding: Finding, skill: SkillLint | None) -> dict[str, Any]:
         "file": shown_path(skill, finding) if skill else None,
         "line": finding.place.line if finding.place else None,
         "column": finding.place.column if finding.place else None,
-    }
+    } | ({} if skill else {"files": shown_paths(finding)})
 
 
 def _show(lint: Lint) -> None:

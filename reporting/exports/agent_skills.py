@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
 from eval_skills.agent_skills.documents import inner_path, written
@@ -98,8 +99,8 @@ def _eval_names(tasks: Mapping[str, None]) -> dict[str, tuple[int, str]]:
     taken: set[str] = set()
     for place, (task, own) in enumerate(zip(tasks, numbers, strict=True), 1):
         plain = re.sub(r"[^\w.-]+", "-", task.removeprefix("eval-")).strip("-.")[:80] or str(place)
-        name = plain if plain not in taken else f"{plain}-{place}"
-        taken.add(name)
+        name = plain if plain.lower() not in taken else f"{plain}-{place}"
+        taken.add(name.lower())
         names[task] = (own if numbered and own is not None else place, name)
     return names
 
@@ -166,8 +167,15 @@ def _of_run(run: MeasuredRun, item: TaskResult, folder: str, left: Sequence[Work
     outputs = dict(_outputs(left))
     name = ERROR if item.status in ERRORS else ANSWER
     said = why(item) if item.status in ERRORS else text(item.output)
-    outputs.setdefault(name, said.encode("utf-8", "backslashreplace"))
+    outputs[_free(name, outputs)] = said.encode("utf-8", "backslashreplace")
     yield from ((f"{folder}/{OUTPUTS}/{path}", content) for path, content in outputs.items())
+
+
+def _free(name: str, taken: Iterable[str]) -> str:
+    """The name, or the next one with a number where the agent left a file that is called so, in whatever letters."""
+    lowered = {each.partition("/")[0].lower() for each in taken}
+    stem, dot, ending = name.partition(".")
+    return next(each for number in count(1) if (each := f"{stem}-{number}{dot}{ending}" if number > 1 else name) not in lowered)
 
 
 def _outputs(left: Sequence[WorkspaceFile]) -> Iterator[tuple[str, bytes]]:

@@ -82,13 +82,15 @@ def workspace_task(row: Row, source: Source) -> Task:
         own = sorted((run for run in runs if run.configuration == configuration), key=lambda run: run.number)
         source.runs += [_line(run, place, f"eval-{name}", skill, texts) for place, run in enumerate(own)]
     prompt = next((run.metadata.prompt for run in runs if run.metadata.prompt), None)
+    expected = next((run.metadata.expected_output for run in runs if (run.metadata.expected_output or "").strip()), None)
     figures = [RATE] if texts is None else [f"{PART}{number}" for number in range(1, len(texts) + 1)]
-    return {
+    task: Task = {
         "id": f"eval-{name}",
         "inputData": {"prompt": prompt} if prompt else {"eval": name},
         "evaluators": [{"type": "metrics", "metrics": {each: {"value": 1}}, "name": each} for each in figures],
         "metadata": {"assertions": list(texts or ())},
     }
+    return task | ({"expectedOutput": {"value": expected}} if expected else {})
 
 
 def _texts_of(runs: Iterable[WorkspaceRun]) -> tuple[str, ...] | None:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from eval_skills.agent_skills.folder import MAX_FOLDERS, find_agent_skills
 from eval_skills.agent_skills.linting import package
 from eval_skills.agent_skills.linting.linting import lint, lint_skill
+from eval_skills.core.errors import InputError
 
 HEAD = "---\nname: a\ndescription: Use when asked.\n---\n"
 SECONDS = 10
@@ -92,6 +97,57 @@ def test_no_text_takes_long(tmp_path: Path, piece: str) -> None:
     start = time.process_time()
     lint([folder], profiles=["spec", "anthropic-upload", "claude-code"])
     assert time.process_time() - start < SECONDS
+
+
+@contextmanager
+def somebody_else(root: Path) -> Iterator[None]:
+    """Root may read everything: the rights of files hold for somebody else."""
+    was_root = os.geteuid() == 0
+    root.chmod(0o755)
+    if was_root:
+        os.seteuid(65_534)
+    try:
+        yield
+    finally:
+        if was_root:
+            os.seteuid(0)
+
+
+def test_what_may_not_be_read_is_named_and_hides_nothing_else() -> None:
+    with tempfile.TemporaryDirectory() as place:
+        root = Path(place)
+        closed = {"skills/closed": 0o000, "skills/a/references": 0o444, "skills/a/scripts": 0o000, "skills/b/SKILL.md": 0o000}
+        for name in ("a", "b", "closed"):
+            (root / "skills" / name).mkdir(parents=True)
+            (root / "skills" / name / "SKILL.md").write_text(HEAD.replace("name: a", f"name: {name}") + "[b](references/b.md)")
+        for name in ("references", "scripts"):
+            (root / "skills" / "a" / name).mkdir()
+            (root / "skills" / "a" / name / "b.md").touch()
+        for name, mode in closed.items():
+            (root / name).chmod(mode)
+        try:
+            with somebody_else(root):
+                found = lint([root / "skills"])
+                both = [(each.code, each.file) for skill in found.skills for each in skill.findings]
+                with pytest.raises(InputError, match="Permission denied"):
+                    lint([root / "skills" / "closed" / "SKILL.md"])
+                with pytest.raises(InputError, match="cannot be read were not searched"):
+                    lint([root / "skills" / "closed"])
+                assert [skill.name for skill in find_agent_skills(root).skills] == ["a"]
+        finally:
+            for name in closed:
+                (root / name).chmod(0o755)
+    assert both == [("not-read", ""), ("not-read", "scripts"), ("skill-file-unreadable", "SKILL.md")]
+    assert found.remarks == [f"folders that cannot be read were not searched: {root / 'skills' / 'closed'}"]
+
+
+def test_more_folders_are_linted_than_a_client_searches(tmp_path: Path) -> None:
+    for number in range(MAX_FOLDERS + 1):
+        (tmp_path / f"s{number}").mkdir()
+    (tmp_path / "sz").mkdir()
+    (tmp_path / "sz" / "SKILL.md").write_text(HEAD.replace("name: a", "name: sz"))
+    assert ([skill.name for skill in lint([tmp_path]).skills], lint([tmp_path]).remarks) == (["sz"], [])
+    assert find_agent_skills(tmp_path).skills == []
 
 
 def test_names_that_are_no_text_are_shown(tmp_path: Path) -> None:

@@ -180,12 +180,14 @@ def test_a_workspace_is_tasks_and_recorded_runs(tmp_path: Path) -> None:
     put(place / "with_skill" / "run-1", {"expectations": [HELD, {"text": "b", "passed": True}]}, {"duration_ms": 1500})
     put(place / "with_skill" / "run-3", None, {"total_tokens": 5})
     put(place / "without_skill" / "run-1", GRADED)
-    (place / "eval_metadata.json").write_text('{"eval_id": 4, "prompt": "Top months?"}')
+    (place / "eval_metadata.json").write_text('{"eval_id": 4, "prompt": "Top months?", "expected_output": "May"}')
     (tmp_path / "csv-tools-workspace" / "iteration-1" / "eval-top" / "old_skill" / "outputs").mkdir(parents=True)
     found = import_tasks(tmp_path / "csv-tools-workspace")
     [task] = found.benchmark.tasks
     assert (found.kind.name, found.benchmark.id, task.id) == ("agent-skills-workspace", "csv-tools", "eval-top")
     assert task.input_data == {"prompt": "Top months?"}
+    assert task.expected_output is not None
+    assert task.expected_output.value == "May"
     lines = {(run["skill"], run["runIndex"]): run for run in found.runs}
     assert lines[("csv-tools-with", 0)]["latencyMs"] == 1500
     assert lines[("csv-tools-with", 1)]["error"]["message"] == "eval-top/with_skill/run-3 has no verdict"

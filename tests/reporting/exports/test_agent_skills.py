@@ -41,7 +41,7 @@ def arms(make_report: MakeReport, make_item: MakeItem) -> list[SkillCompletionRe
     with_skill = [
         make_item(
             "eval-7", status="pass", score=1.0, dimensions={"assertion-1": 1, "assertion-2": 1}, promptTokens=3,
-            completionTokens=4,
+            completionTokens=4, output="42",
         ),
         make_item("eval-3", status="pass", score=1.0, latencyMs=None, toolCalls=[{"name": "ls"}, {"name": "cat", "error": "no"}]),
     ]  # fmt: skip
@@ -71,6 +71,17 @@ def test_runs_lie_where_viewers_look_for_them(arms: list[SkillCompletionReport],
     assert "eval-3/without_skill/run-1/grading.json" not in export.files, "it was not judged"
     assert json.loads(export.files["eval-7/eval_metadata.json"])["eval_id"] == 7
     assert not any("evil" in name for name in export.files)
+
+
+def test_a_file_of_the_agents_does_not_hide_the_answer(arms: list[SkillCompletionReport], asked: ReportContext) -> None:
+    left = [WorkspaceFile(path=name, change="added", content="mine") for name in ("final_answer.md", "Final_Answer-2.md")]
+    [export] = workspaces_of(arms, asked, {("csv-with@1.0.0", "eval-7", 0): left})
+    outputs = {
+        name.rpartition("/")[2]: content.decode()
+        for name, content in export.files.items()
+        if "eval-7/with_skill/run-1/out" in name
+    }
+    assert outputs == {"final_answer.md": "mine", "Final_Answer-2.md": "mine", "final_answer-3.md": "42"}
 
 
 def test_gradings_have_sentences_and_evidence(arms: list[SkillCompletionReport], asked: ReportContext) -> None:
@@ -108,10 +119,10 @@ def test_without_the_benchmark_the_names_of_assertions_stand_for_them(
 def test_task_ids_of_any_kind_get_a_folder_of_their_own(
     make_report: MakeReport, make_item: MakeItem, context: ReportContext
 ) -> None:
-    ids = ["../up", "..", "a/b", "a b", "技能", "x" * 300]
+    ids = ["../up", "..", "a/b", "a b", "A b", "技能", "x" * 300]
     report = make_report("solo", taskResults=[make_item(each, output="\ud800") for each in ids])
     [export] = workspaces_of([report], context, {})
-    names = sorted({name.partition("/")[0] for name in export.files if name.startswith("eval-")})
+    names = sorted({name.partition("/")[0].lower() for name in export.files if name.startswith("eval-")})
     assert len(names) == len(ids)
     assert all(len(name) < 100 and ".." not in name for name in names)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import Any
@@ -76,6 +75,8 @@ def test_json_has_everything(run_here: Any) -> None:
 def test_sarif_keeps_the_rules_of_its_schema(place: Any, run_here: Any) -> None:
     """Those of SARIF 2.1.0 for what is written: required properties, bounds, enumerations, references to rules."""
     place.write("skills/odd näme/SKILL.md", GOOD.format(name="odd"))
+    place.write("skills/odd näme/scripts/a.sh", "#!/bin/sh\n# Usage: a.sh\n")
+    place.write("skills/worse/SKILL.md", GOOD.format(name="good"))
     document = run_here("lint", "skills", "--format", "sarif").json
     assert (document["version"], len(document["runs"])) == ("2.1.0", 1)
     run = document["runs"][0]
@@ -83,16 +84,23 @@ def test_sarif_keeps_the_rules_of_its_schema(place: Any, run_here: Any) -> None:
     assert len({rule["id"] for rule in rules}) == len(rules)
     assert all(rule["shortDescription"]["text"].endswith(".") for rule in rules)
     assert run["columnKind"] in {"utf16CodeUnits", "unicodeCodePoints"}
-    assert len(run["results"]) == 4
+    assert {result["ruleId"] for result in run["results"]} >= {"script-not-executable", "copied-skill"}
     for result in run["results"]:
         assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
         assert result["level"] in {"none", "note", "warning", "error"}
         assert result["message"]["text"]
         assert all(isinstance(value, str) for value in result["partialFingerprints"].values())
-        [location] = [each["physicalLocation"] for each in result["locations"]]
-        assert not {" ", "ä"} & set(location["artifactLocation"]["uri"])
-        assert min(location["region"].values()) >= 1
-    assert run["results"][-1]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "skills/odd%20n%C3%A4me/SKILL.md"
+        assert result["locations"]
+        for location in (each["physicalLocation"] for each in result["locations"]):
+            assert not {" ", "ä"} & set(location["artifactLocation"]["uri"])
+            assert location["region"]["startLine"] >= 1
+    uris = [_uris(result) for result in run["results"]]
+    assert ["skills/odd%20n%C3%A4me/SKILL.md"] in uris
+    assert uris[-1] == ["skills/good/SKILL.md", "skills/worse/SKILL.md"]
+
+
+def _uris(result: dict[str, Any]) -> list[str]:
+    return [each["physicalLocation"]["artifactLocation"]["uri"] for each in result["locations"]]
 
 
 def test_githubs_commands_cannot_be_forged(place: Any, run_here: Any) -> None:
@@ -136,4 +144,5 @@ def test_the_hook_for_pre_commit_calls_a_command_that_is_there() -> None:
 
     [hook] = yaml.safe_load((Path(__file__).parents[4] / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
     assert (hook["id"], hook["entry"], hook["args"]) == ("eval-skills-lint", "eval-skills lint", ["."])
-    assert json.dumps(hook["pass_filenames"]) == "false"
+    assert (hook["pass_filenames"], hook["always_run"]) == (False, True), "a file that was deleted is not among those of a commit"
+    assert "files" not in hook, "any file of a folder may be one of a skill"
