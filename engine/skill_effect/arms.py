@@ -18,7 +18,7 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -53,13 +53,17 @@ class Agent(Model):
 
 @dataclass(frozen=True, slots=True)
 class Arms:
-    """The folders of the arms below `folder`, the ids of their skills, and the names of the Agent Skills that they are about."""
+    """The folders of the arms below `folder`, the ids of their skills, and the names of the Agent Skills that they are about.
+
+    `sources` are the folders that those were installed from.
+    """
 
     folder: Path
     arms: Mapping[Arm, Path]
     keys: Mapping[Arm, str]
     names: list[str]
     remarks: list[str]
+    sources: list[str] = field(default_factory=list)
 
 
 def make_arms(
@@ -99,7 +103,9 @@ def make_arms(
         remarks = _same_as_now(new, arms)
         folder = _put(new, root)
     keys: dict[Arm, str] = {arm: f"{ident}-{arm}@{ARM_VERSION}" for arm in arms}
-    return Arms(folder, {arm: folder / arm for arm in arms}, keys, names, remarks)
+    return Arms(
+        folder, {arm: folder / arm for arm in arms}, keys, names, remarks, [str(skill.folder.resolve()) for skill in skills]
+    )
 
 
 def _distinct_names(skills: Sequence[AgentSkill]) -> list[str]:

@@ -7,9 +7,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from pydantic import Field
+
 from eval_skills.benchmarks.importers.agent_skills.evals import PART
 from eval_skills.core.documents.loading import validate_known
 from eval_skills.core.errors import UsageError
+from eval_skills.core.fingerprint import canonical_json
 from eval_skills.core.models import Benchmark, EvalTask, SkillCompletionReport
 from eval_skills.core.models.base import Model
 from eval_skills.core.skill_effect import Arm, SkillEffect, skill_effect
@@ -22,14 +25,21 @@ from eval_skills.engine.stored_runs.reports import LATEST, read_source, resolve_
 PROVENANCE = "skillEffect"
 """Where a manifest has the `Experiment`."""
 
+_NOT_ASKED = frozenset({"id", "name", "description", "metadata", "tags", "weight"})
+"""Fields of a task that change nothing of what is asked, and expected of the answer."""
+
 
 class Experiment(Model):
-    """What the skills of a run are to each other: the ``id@version`` of each arm's, the Agent Skills, and the agent."""
+    """What the skills of a run are to each other: the ``id@version`` of each arm's, the Agent Skills, and the agent.
+
+    `sources` are the folders that the Agent Skills were installed from.
+    """
 
     names: list[str]
     arms: dict[Arm, str]
     runtime: str
     model: str | None = None
+    sources: list[str] = Field(default_factory=list)
 
 
 @contextmanager
@@ -46,8 +56,11 @@ def tasks_of(sources: Sequence[Path], given: str | None) -> Path:
     """The file of tasks: the one that was given, else the ``evals/evals.json`` of the first Agent Skill that has one.
 
     Raises:
-        UsageError: there is none.
+        UsageError: there is none, or a source is not a folder.
     """
+    if (other := next((source for source in sources if not source.is_dir()), None)) is not None:
+        said = f"is a file; give its folder, {other.parent}" if other.exists() else "no such folder; give that of an Agent Skill"
+        raise UsageError(f"{other}: {said}")
     if given:
         return Path(given)
     places = [source / "evals" / "evals.json" for source in sources]
@@ -66,7 +79,9 @@ def folders_of_files(tasks: Path, sources: Sequence[Path]) -> list[Path]:
 
 def as_evaluation(request: EvaluateRequest, arms: Arms, agent: Agent) -> EvaluateRequest:
     """The evaluation of the arms, in their order: of every task and run, all arms are asked one after the other."""
-    experiment = Experiment(names=arms.names, arms=dict(arms.keys), runtime=agent.runtime, model=agent.model)
+    experiment = Experiment(
+        names=arms.names, arms=dict(arms.keys), runtime=agent.runtime, model=agent.model, sources=arms.sources
+    )
     said = {name: getattr(request, name) for name in request.model_fields_set}
     skills = [str(folder) for folder in arms.arms.values()]
     return EvaluateRequest(**{**said, "skills": skills, "provenance": {PROVENANCE: experiment.to_json()}})
@@ -101,7 +116,20 @@ def effect_of_reports(
         model=experiment.model,
         run_id=run_id,
         checks={task.id: _sentences(task) for task in benchmark.tasks} if benchmark else None,
+        copies=copies_in(benchmark) if benchmark else None,
+        sources=experiment.sources,
     )
+
+
+def copies_in(benchmark: Benchmark) -> dict[str, str]:
+    """The tasks that ask and expect the same as an earlier one, each with that one."""
+    first: dict[str, str] = {}
+    copies: dict[str, str] = {}
+    for task in benchmark.tasks:
+        text = canonical_json({name: value for name, value in task.to_json().items() if name not in _NOT_ASKED})
+        if (original := first.setdefault(text, task.id)) != task.id:
+            copies[task.id] = original
+    return copies
 
 
 def _sentences(task: EvalTask) -> dict[str, str]:

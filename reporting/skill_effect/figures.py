@@ -60,7 +60,14 @@ def comparison_notes(found: ArmComparison) -> list[str]:
     lines = [found.diff.explanation] if found.diff.explanation else []
     if found.diff.statistics is not None:
         lines.append(sensitivity(found.diff.statistics))
+    if found.rests_on_errors:
+        lines.append(f"items without an answer count as not passed; {of_answers(found)}")
     return lines
+
+
+def of_answers(found: ArmComparison) -> str:
+    """``of the answered items alone it is inconclusive``."""
+    return f"of the answered items alone it is {found.verdict_of_answers}"
 
 
 @dataclass(frozen=True, slots=True)

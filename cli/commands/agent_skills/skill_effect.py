@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -19,8 +20,9 @@ from eval_skills.cli.options import (
     ProcessOptions,
     TasksFile,
 )
-from eval_skills.cli.requests import flags_of, request_of, request_options
+from eval_skills.cli.requests import flags_of, request_of, request_options, typed
 from eval_skills.cli.running import GATE_FAILED, UNFINISHED, run_request, show_dry_run
+from eval_skills.core.config.options import option_of
 from eval_skills.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
     from eval_skills.engine.skill_effect.arms import Agent, Arms
 
 FailOn = Literal["worse", "not-better"]
+
+_OF_SHOWING = ("store", "output_dir", "format")
+"""Options that say something to `--of-run`."""
 
 
 def skill_effect_command(
@@ -78,6 +83,7 @@ def skill_effect_command(
     from eval_skills.engine.skill_effect.experiment import arms_folder
 
     flags = flags_of(how, held, judging, reports, tasks=tasks)
+    _refuse_what_a_run_has(skill_dirs, arms, old, asked, of_run=of_run, flags=flags)
     if of_run is not None:
         return _show_again(of_run, flags, fail_on)
     opts = request_options(flags, resuming=bool(how.resume))
@@ -92,6 +98,33 @@ def skill_effect_command(
         for remark in made.remarks:
             current().remark(remark)
         return _run(request, dry_run=how.dry_run, judging=judging, fail_on=fail_on)
+
+
+def _refuse_what_a_run_has(
+    skill_dirs: list[Path] | None,
+    arms: list[str] | None,
+    old: str | None,
+    asked: AgentOptions,
+    *,
+    of_run: str | None,
+    flags: dict[str, Any],
+) -> None:
+    """A stored run has its arms, tasks and agent, and what is shown again calls nothing: what says otherwise would be ignored.
+
+    Raises:
+        UsageError: such an option was typed; it is named.
+    """
+    by = "--of-run" if of_run is not None else "--resume" if flags.get("resume") else None
+    if by is None:
+        return
+    given = {"the folder of an Agent Skill": skill_dirs, "--arms": arms, "--old": old}
+    given |= {option_of(each.name): getattr(asked, each.name) for each in fields(asked)}
+    if of_run is not None:
+        said = {"judge_model" if name == "llm" else name: value for name, value in flags.items() if name not in _OF_SHOWING}
+        given |= {option_of(name): value for name, value in typed(said).items()}
+    if unfit := next((name for name, value in given.items() if value), None):
+        what = "shows a stored run as it is" if of_run is not None else "continues a run with the arms and the agent that it has"
+        raise UsageError(f"{by} {what}; leave out {unfit}")
 
 
 def _arms(named: list[str] | None, old: str | None) -> list[Arm]:
@@ -154,8 +187,10 @@ def _run(request: EvaluateRequest, *, dry_run: bool, judging: JudgeFlags, fail_o
 
 def _show_again(given: str, flags: dict[str, Any], fail_on: FailOn | None) -> int:
     from eval_skills.engine.skill_effect.experiment import stored_effect
-    from eval_skills.reporting.skill_effect.document import write_effect
+    from eval_skills.reporting.skill_effect.document import EFFECT_FORMATS, write_effect
 
+    if (unfit := next((name for name in typed(flags).get("format", ()) if name not in EFFECT_FORMATS), None)) is not None:
+        raise UsageError(f"--format: an effect is not written as {unfit!r}; valid are {', '.join(EFFECT_FORMATS)}")
     config = current().config({name: flags[name] for name in ("store", "output_dir", "format") if name in flags})
     effect, remarks = stored_effect(config.store, given)
     for remark in remarks:
@@ -181,6 +216,8 @@ def exit_code(effect: SkillEffect, failures: list[str] | None) -> int:
 
 def gate_failures(effect: SkillEffect, fail_on: FailOn) -> list[str]:
     """Why the gate fails; a comparison that could not be made, or not be believed, has not passed."""
+    from eval_skills.reporting.skill_effect.figures import of_answers
+
     found = [f"set-up error: {problem}" for problem in effect.problems]
     for each in effect.comparisons:
         name, verdict = f"with − {each.against}", each.diff.verdict
@@ -190,4 +227,8 @@ def gate_failures(effect: SkillEffect, fail_on: FailOn) -> list[str]:
             found.append(f"{name} is {verdict}")
         elif each.diff.left_open:
             found.append(f"{name}: items without a verdict leave open whether it is worse")
+        elif each.rests_on_errors and (fail_on == "not-better" or each.verdict_of_answers == "worse"):
+            found.append(f"{name} is {verdict} only as items without an answer count as not passed: {of_answers(each)}")
+    if fail_on == "not-better" and effect.never_loaded:
+        found.append("the Agent Skill was never loaded, so no difference is its content's")
     return found
