@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from statistics import fmean, median
 from typing import Literal, get_args
 
+import numpy as np
 from pydantic import Field
 
 from eval_skills.core.diff.diff import diff_reports, judged_together
@@ -21,7 +22,7 @@ from eval_skills.core.errors import InputError
 from eval_skills.core.models import SkillCompletionReport, TaskResult
 from eval_skills.core.models.base import Model, Rate
 from eval_skills.core.models.report import ConfidenceInterval
-from eval_skills.core.statistics.rates import DEFAULT_SEED
+from eval_skills.core.statistics.rates import DEFAULT_SEED, completion_interval
 from eval_skills.core.text import first_of, plural
 
 Arm = Literal["with", "without", "old", "sham"]
@@ -38,6 +39,7 @@ _UNANSWERED = frozenset({"skill", "contract", "timeout"})
 class ArmFigures(Model):
     """One arm. None is unknown, never zero.
 
+    `completion_rate` is the share of the items with a verdict that passed, and None where no item has one.
     `loaded` of the `known_loads` items in which that is known loaded one of the Agent Skills. `missing_items` have no verdict;
     `unanswered_items` ended without an answer of the agent (an exit code other than 0, a limit) and count as not passed.
     `tokens`, `cost_usd` and `steps` are means over the items that know them, `latency_ms` is their median; costs are the agent's
@@ -49,8 +51,8 @@ class ArmFigures(Model):
     items: int
     tasks: int
     runs: int
-    completion_rate: Rate
-    interval: ConfidenceInterval
+    completion_rate: Rate | None
+    interval: ConfidenceInterval | None
     missing_items: int
     unanswered_items: int = 0
     loaded: int
@@ -250,6 +252,7 @@ def _figures(arm: Arm, report: SkillCompletionReport) -> ArmFigures:
     items = report.task_results
     if not items:
         raise InputError(f"the report of {report.skill_key} holds figures only, and an effect is computed from items")
+    rate, interval = _completion(items)
     loads = [item.skills_loaded for item in items if item.skills_loaded is not None]
     return ArmFigures(
         arm=arm,
@@ -257,8 +260,8 @@ def _figures(arm: Arm, report: SkillCompletionReport) -> ArmFigures:
         items=len(items),
         tasks=len({item.task_id for item in items}),
         runs=max(item.run_index for item in items) + 1,
-        completion_rate=report.summary.completion_rate,
-        interval=report.summary.confidence_interval,
+        completion_rate=rate,
+        interval=interval,
         missing_items=sum(is_missing(item) for item in items),
         unanswered_items=sum(_is_unanswered(item) for item in items),
         loaded=sum(bool(load) for load in loads),
@@ -269,6 +272,16 @@ def _figures(arm: Arm, report: SkillCompletionReport) -> ArmFigures:
         latency_ms=median(times) if (times := _known(item.latency_ms for item in items)) else None,
         steps=_mean(None if item.steps is None else float(item.steps) for item in items),
     )
+
+
+def _completion(items: Sequence[TaskResult]) -> tuple[float | None, ConfidenceInterval | None]:
+    """The completion rate of the items with a verdict, and its interval."""
+    judged = [runs for _, runs in _by((item for item in items if not is_missing(item)), lambda item: item.task_id)]
+    if not judged:
+        return None, None
+    passed = np.array([sum(run.passed for run in runs) for runs in judged], dtype=np.int64)
+    counts = np.array([len(runs) for runs in judged], dtype=np.int64)
+    return float(passed.sum() / counts.sum()), completion_interval(passed, counts)
 
 
 def _tokens(item: TaskResult) -> float | None:

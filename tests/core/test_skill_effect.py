@@ -215,3 +215,11 @@ def test_an_arm_that_looks_where_the_skill_comes_from_is_an_error_of_the_set_up(
     reports: dict[Arm, SkillCompletionReport] = {"with": report("with", every(2, "p")), "without": theirs}
     found = skill_effect(reports, names=["csv-tools"], agent="custom", sources=["/home/me/csv-tools"])
     assert [bool("looked into the Agent Skill's own folder (t00#1)" in each) for each in found.problems] == [True] * is_problem
+
+
+def test_an_arm_has_no_completion_where_nothing_was_judged() -> None:
+    judged = broken(report("without", every(3, "pp")), "t00#1", kind="judge")
+    found = effect(with_=broken(report("with", every(3, "pp")), kind="judge"), without=judged)
+    assert (found.arms[0].completion_rate, found.arms[0].interval) == (None, None)
+    assert found.arms[1].completion_rate == 1.0
+    assert found.problems == []
