@@ -113,7 +113,8 @@ class Undiscerning(Model):
 class SkillEffect(Model):
     """What the Agent Skills `names` change for one agent on one benchmark.
 
-    `problems` are errors of the set-up: with one of them no difference may be believed. `remarks` stop nothing.
+    `problems` are errors of the set-up: with one of them no difference may be believed. `remarks` stop nothing. `unfinished` says
+    of a run that has items without a result how many it has, and how to go on.
     """
 
     names: list[str]
@@ -127,6 +128,7 @@ class SkillEffect(Model):
     undiscerning: list[Undiscerning] = Field(default_factory=list)
     problems: list[str] = Field(default_factory=list)
     remarks: list[str] = Field(default_factory=list)
+    unfinished: str | None = None
 
     @property
     def never_loaded(self) -> bool:
@@ -178,7 +180,7 @@ def skill_effect(
         tasks=tasks,
         undiscerning=list(_undiscerning([reports[arm] for arm in present], checks or {})),
         problems=[*_problems(reports, names), *_looks_elsewhere(reports, sources), *_silent_arms(reports)],
-        remarks=[*_remarks(arms), *_unanswered_remarks(reports), *_unknown_costs(reports), *_copies_remark(copies or {})],
+        remarks=[*_remarks(arms), *_unjudged_remarks(reports), *_unknown_costs(reports), *_copies_remark(copies or {})],
     )
 
 
@@ -322,7 +324,9 @@ def _by(items: Iterable[TaskResult], key: Callable[[TaskResult], str]) -> Iterab
 def _undiscerning(reports: Sequence[SkillCompletionReport], checks: Mapping[str, Mapping[str, str]]) -> Iterator[Undiscerning]:
     """What was the same in every item of every arm: tasks, and of the other tasks single checks (named parts of their score)."""
     items = [item for report in reports for item in report.task_results if not is_missing(item)]
-    for task, runs in _by(items, lambda item: item.task_id):
+    judged = [{item.task_id for item in report.task_results if not is_missing(item)} for report in reports]
+    in_every_arm = set.intersection(*judged)
+    for task, runs in _by((item for item in items if item.task_id in in_every_arm), lambda item: item.task_id):
         outcomes = {run.passed for run in runs}
         if len(outcomes) == 1:
             yield Undiscerning(task_id=task, passed=outcomes.pop())
@@ -380,8 +384,10 @@ def _silent_arms(reports: Mapping[Arm, SkillCompletionReport]) -> Iterator[str]:
             )
 
 
-def _unanswered_remarks(reports: Mapping[Arm, SkillCompletionReport]) -> Iterator[str]:
+def _unjudged_remarks(reports: Mapping[Arm, SkillCompletionReport]) -> Iterator[str]:
     for arm, report in reports.items():
+        if missing := [item for item in report.task_results if is_missing(item)]:
+            yield f"{arm}: {plural(len(missing), 'item')} without a verdict ({_commonest_error(missing)})"
         if found := [item for item in report.task_results if _is_unanswered(item)]:
             yield (
                 f"{arm}: {plural(len(found), 'item')} without an answer {'counts' if len(found) == 1 else 'count'} as not passed "
@@ -392,7 +398,7 @@ def _unanswered_remarks(reports: Mapping[Arm, SkillCompletionReport]) -> Iterato
 def _commonest_error(items: Sequence[TaskResult]) -> str:
     said = Counter(item.error_message or item.error_kind or item.status for item in items)
     message, count = said.most_common(1)[0]
-    return message if count == len(items) else f"{count:,} × {message}"
+    return message if count == len(items) else f"{count:,} of them: {message}"
 
 
 def _unknown_costs(reports: Mapping[Arm, SkillCompletionReport]) -> Iterator[str]:
@@ -423,5 +429,3 @@ def _remarks(arms: Sequence[ArmFigures]) -> Iterator[str]:
             yield "the Agent Skill was never loaded where it was installed: a difference is not its content's"
         elif each.known_loads < each.items and each.arm != "without":
             yield f"{each.arm}: whether the Agent Skill was loaded is unknown in {plural(each.items - each.known_loads, 'item')}"
-        if each.missing_items:
-            yield f"{each.arm}: {plural(each.missing_items, 'item')} without a verdict"

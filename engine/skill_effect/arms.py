@@ -29,9 +29,9 @@ from eval_skills.core.errors import InfraError, InputError, UsageError
 from eval_skills.core.fingerprint import digest_of_folder
 from eval_skills.core.models import Benchmark
 from eval_skills.core.models.base import Model
-from eval_skills.core.skill_effect import Arm
+from eval_skills.core.skill_effect import ARMS, Arm
 from eval_skills.core.store.files import PRIVATE, make_folder
-from eval_skills.core.text import plural
+from eval_skills.core.text import nearest, plural
 from eval_skills.engine.backfill.revisions import Repository
 from eval_skills.engine.skill_effect.sham import sham_of
 
@@ -64,6 +64,23 @@ class Arms:
     names: list[str]
     remarks: list[str]
     sources: list[str] = field(default_factory=list)
+
+
+def arms_asked(named: Sequence[str] | None, old: str | None, *, option: str) -> list[Arm]:
+    """The arms that were `named`, in their order, and ``old`` where there is an earlier version; by default with and without.
+
+    Raises:
+        UsageError: one does not exist, or there is nothing to compare with; the message begins with `option`.
+    """
+    if named is None:
+        return [arm for arm in ARMS if arm in {"with", "without"} or (arm == "old" and old)]
+    for name in named:
+        if name not in ARMS:
+            raise UsageError(f"{option}: unknown arm {name!r}{nearest(name, ARMS)}; valid are {', '.join(ARMS)}")
+    chosen = [arm for arm in ARMS if arm in {*named, *(["old"] if old else [])}]
+    if "with" not in chosen or len(chosen) < 2:
+        raise UsageError(f"{option}: the arm with is compared with others; give it and another one, got {' '.join(named)}")
+    return chosen
 
 
 def make_arms(

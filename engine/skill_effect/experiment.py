@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 
 from pydantic import Field
 
+from eval_skills.benchmarks import load_tasks
 from eval_skills.benchmarks.importers.agent_skills.evals import PART
 from eval_skills.core.documents.loading import validate_known
 from eval_skills.core.errors import UsageError
@@ -18,8 +19,9 @@ from eval_skills.core.models.base import Model
 from eval_skills.core.skill_effect import Arm, SkillEffect, skill_effect
 from eval_skills.core.store import Store
 from eval_skills.core.store.layout import Layout
+from eval_skills.core.text import first_of
 from eval_skills.engine.definition.request import EvaluateRequest
-from eval_skills.engine.skill_effect.arms import Agent, Arms
+from eval_skills.engine.skill_effect.arms import Agent, Arms, make_arms
 from eval_skills.engine.stored_runs.reports import LATEST, read_source, resolve_run_id
 
 PROVENANCE = "skillEffect"
@@ -58,9 +60,7 @@ def tasks_of(sources: Sequence[Path], given: str | None) -> Path:
     Raises:
         UsageError: there is none, or a source is not a folder.
     """
-    if (other := next((source for source in sources if not source.is_dir()), None)) is not None:
-        said = f"is a file; give its folder, {other.parent}" if other.exists() else "no such folder; give that of an Agent Skill"
-        raise UsageError(f"{other}: {said}")
+    _refuse_no_folders(sources)
     if given:
         return Path(given)
     places = [source / "evals" / "evals.json" for source in sources]
@@ -70,11 +70,46 @@ def tasks_of(sources: Sequence[Path], given: str | None) -> Path:
     return found
 
 
+def _refuse_no_folders(sources: Sequence[Path]) -> None:
+    if (other := next((source for source in sources if not source.is_dir()), None)) is not None:
+        said = f"is a file; give its folder, {other.parent}" if other.exists() else "no such folder; give that of an Agent Skill"
+        raise UsageError(f"{other}: {said}")
+
+
 def folders_of_files(tasks: Path, sources: Sequence[Path]) -> list[Path]:
     """Where the files that tasks name are looked for: beside the tasks, above ``evals/``, and in the Agent Skills."""
     beside = tasks if tasks.is_dir() else tasks.parent
     above = [beside.parent] if beside.name == "evals" else []
     return [*above, beside, *sources]
+
+
+def experiment(
+    sources: Sequence[Path],
+    arms: Sequence[Arm],
+    agent: Agent,
+    request: EvaluateRequest,
+    *,
+    root: Path,
+    old: str | None = None,
+    benchmark: Benchmark | None = None,
+) -> tuple[EvaluateRequest, Arms]:
+    """The evaluation that answers whether the Agent Skills `sources` help `agent`, and its arms, which are written below `root`.
+
+    The tasks are those of `benchmark`, where the caller holds one, else those of `tasks_of`.
+
+    Raises:
+        InputError: as `make_arms`.
+        UsageError: as `make_arms` and `tasks_of`.
+    """
+    if benchmark is None:
+        tasks = tasks_of(sources, request.tasks)
+        benchmark, request = load_tasks(tasks), request.model_copy(update={"tasks": str(tasks)})
+        folders = folders_of_files(tasks, sources)
+    else:
+        _refuse_no_folders(sources)
+        folders = [Path(), *sources]
+    made = make_arms(sources, arms, agent, benchmark, files_in=folders, root=root, old=old)
+    return as_evaluation(request, made, agent), made
 
 
 def as_evaluation(request: EvaluateRequest, arms: Arms, agent: Agent) -> EvaluateRequest:
@@ -142,10 +177,14 @@ def stored_effect(store: str, given: str) -> tuple[SkillEffect, list[str]]:
     """The effect that a stored run shows, and remarks about it; `given` is its id, or ``latest``.
 
     Raises:
-        UsageError: there is no such run, or it has no arms.
+        UsageError: there is no such run, it has no arms, or it is unfinished and an arm has no item yet.
         InputError: it has no items any more.
     """
     run_id = resolve_run_id(Store(store), given, "no experiment to show") if given == LATEST else given
     experiment = experiment_of(Store(store), run_id)
     source = read_source(run_id, store)
-    return effect_of_reports(experiment, source.reports, run_id, source.context.benchmark), source.remarks
+    missing = {*experiment.arms.values()} - {report.skill_key for report in source.reports}
+    if source.unfinished is not None and missing:
+        raise UsageError(f"{source.unfinished}; of {first_of(sorted(missing), 3)} nothing is known yet")
+    found = effect_of_reports(experiment, source.reports, run_id, source.context.benchmark)
+    return found.model_copy(update={"unfinished": source.unfinished}), source.remarks

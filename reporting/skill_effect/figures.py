@@ -65,6 +65,19 @@ def comparison_notes(found: ArmComparison) -> list[str]:
     return lines
 
 
+def text_lines(effect: SkillEffect) -> list[str]:
+    """The effect as plain text: the arms, every verdict with its reason, the tasks that lost."""
+    lines = [title(effect)]
+    lines += [
+        f"  {arm.arm}: {numbers.rate(arm.completion_rate)} ({numbers.interval(arm.interval)}), loaded {loads_text(arm)}"
+        for arm in effect.arms
+    ]
+    for found in effect.comparisons:
+        lines += [comparison_line(found), *(f"  {note}" for note in comparison_notes(found))]
+    lines += [f"worse than {task.worse_than}: {task.cells[0]}" for task in worse_tasks(effect)]
+    return lines
+
+
 def of_answers(found: ArmComparison) -> str:
     """``of the answered items alone it is inconclusive``."""
     return f"of the answered items alone it is {found.verdict_of_answers}"

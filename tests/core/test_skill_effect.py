@@ -108,6 +108,11 @@ def test_what_came_out_the_same_everywhere_says_nothing() -> None:
     ]
 
 
+def test_a_task_that_an_arm_has_no_verdict_of_may_say_something() -> None:
+    found = effect(with_=report("with", {"a": "pp", "b": "pp"}), without=report("without", {"a": "ii", "b": "pp"}))
+    assert [each.task_id for each in found.undiscerning] == ["b"]
+
+
 def test_all_comparisons_are_one_family() -> None:
     ours, others = (
         report("with", every(9, "pp")),

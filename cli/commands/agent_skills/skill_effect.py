@@ -26,9 +26,8 @@ from eval_skills.core.config.options import option_of
 from eval_skills.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from eval_skills.core.skill_effect import Arm, SkillEffect
+    from eval_skills.core.skill_effect import SkillEffect
     from eval_skills.engine.definition.request import EvaluateRequest
-    from eval_skills.engine.skill_effect.arms import Agent, Arms
 
 FailOn = Literal["worse", "not-better"]
 
@@ -80,7 +79,8 @@ def skill_effect_command(
     Example: eval-skills skill-effect --of-run latest
     """
     from eval_skills.engine.definition.request import EvaluateRequest
-    from eval_skills.engine.skill_effect.experiment import arms_folder
+    from eval_skills.engine.skill_effect.arms import arms_asked
+    from eval_skills.engine.skill_effect.experiment import arms_folder, experiment
 
     flags = flags_of(how, held, judging, reports, tasks=tasks)
     _refuse_what_a_run_has(skill_dirs, arms, old, asked, of_run=of_run, flags=flags)
@@ -94,7 +94,8 @@ def skill_effect_command(
         raise UsageError("name the folder of an Agent Skill, or a run with --resume or --of-run")
     request = request_of(EvaluateRequest, opts)
     with arms_folder(request.store, dry_run=how.dry_run) as root:
-        request, made = _experiment(skill_dirs, _arms(arms, old), old, asked.chosen(), request, root)
+        chosen = arms_asked(arms, old, option="--arms")
+        request, made = experiment(skill_dirs, chosen, asked.chosen(), request, root=root, old=old)
         for remark in made.remarks:
             current().remark(remark)
         return _run(request, dry_run=how.dry_run, judging=judging, fail_on=fail_on)
@@ -125,41 +126,6 @@ def _refuse_what_a_run_has(
     if unfit := next((name for name, value in given.items() if value), None):
         what = "shows a stored run as it is" if of_run is not None else "continues a run with the arms and the agent that it has"
         raise UsageError(f"{by} {what}; leave out {unfit}")
-
-
-def _arms(named: list[str] | None, old: str | None) -> list[Arm]:
-    from eval_skills.core.skill_effect import ARMS
-    from eval_skills.core.text import nearest
-
-    if named is None:
-        return ["with", "without", *(["old"] if old else [])]  # type: ignore[list-item] # arms
-    for name in named:
-        if name not in ARMS:
-            raise UsageError(f"--arms: unknown arm {name!r}{nearest(name, ARMS)}; valid are {', '.join(ARMS)}")
-    chosen = [arm for arm in ARMS if arm in {*named, *(["old"] if old else [])}]
-    if "with" not in chosen or len(chosen) < 2:
-        raise UsageError(f"--arms: the arm with is compared with others; give it and another one, got {' '.join(named)}")
-    return chosen
-
-
-def _experiment(
-    sources: list[Path], arms: list[Arm], old: str | None, agent: Agent, request: EvaluateRequest, root: Path
-) -> tuple[EvaluateRequest, Arms]:
-    from eval_skills.benchmarks import load_tasks
-    from eval_skills.engine.skill_effect.arms import make_arms
-    from eval_skills.engine.skill_effect.experiment import as_evaluation, folders_of_files, tasks_of
-
-    tasks = tasks_of(sources, request.tasks)
-    made = make_arms(
-        sources,
-        arms,
-        agent,
-        load_tasks(tasks),
-        files_in=folders_of_files(tasks, sources),
-        root=root,
-        old=old,
-    )
-    return as_evaluation(request.model_copy(update={"tasks": str(tasks)}), made, agent), made
 
 
 def _run(request: EvaluateRequest, *, dry_run: bool, judging: JudgeFlags, fail_on: FailOn | None) -> int:
@@ -218,7 +184,7 @@ def gate_failures(effect: SkillEffect, fail_on: FailOn) -> list[str]:
     """Why the gate fails; a comparison that could not be made, or not be believed, has not passed."""
     from eval_skills.reporting.skill_effect.figures import of_answers
 
-    found = [f"set-up error: {problem}" for problem in effect.problems]
+    found = [*filter(None, [effect.unfinished]), *(f"set-up error: {problem}" for problem in effect.problems)]
     for each in effect.comparisons:
         name, verdict = f"with − {each.against}", each.diff.verdict
         if each.diff.statistics is None:

@@ -68,6 +68,12 @@ def test_errors_of_the_other_arm_hide_no_loss() -> None:
     ]
 
 
+def test_an_unfinished_run_passes_no_gate() -> None:
+    found = effect(with_=report("with", every(9, "pp")), without=report("without", every(9, "ff")))
+    said = "run R is unfinished: 18 of 36 items; continue it with --resume R"
+    assert gate_failures(found.model_copy(update={"unfinished": said}), "worse") == [said]
+
+
 def test_what_was_never_loaded_is_not_proven_to_help() -> None:
     found = effect(with_=report("with", every(9, "pp"), NOT_LOADED), without=report("without", every(9, "ff"), NOT_LOADED))
     assert gate_failures(found, "worse") == []
