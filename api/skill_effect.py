@@ -116,9 +116,11 @@ class EffectResult:
         return file
 
     def __str__(self) -> str:
+        from eval_skills.reporting.escape import visible_line
         from eval_skills.reporting.skill_effect.figures import text_lines
 
-        return "\n".join([*text_lines(self.effect), *self.remarks, *(f"set-up error: {each}" for each in self.problems)])
+        said = [*self.remarks, *(f"set-up error: {each}" for each in self.problems)]
+        return "\n".join([*text_lines(self.effect), *map(visible_line, said)])
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{verdict or 'no verdict'} than {arm}" for arm, verdict in self.verdicts.items())

@@ -23,7 +23,7 @@ from eval_skills.core.models import SkillCompletionReport, TaskResult
 from eval_skills.core.models.base import Model, Rate
 from eval_skills.core.models.report import ConfidenceInterval
 from eval_skills.core.statistics.rates import DEFAULT_SEED, completion_interval
-from eval_skills.core.text import first_of, plural
+from eval_skills.core.text import first_of, one_line, plural
 
 Arm = Literal["with", "without", "old", "sham"]
 ARMS: tuple[Arm, ...] = get_args(Arm)
@@ -31,6 +31,7 @@ ARMS: tuple[Arm, ...] = get_args(Arm)
 description and length, and a body about something else."""
 
 _NAMED = 5
+_SAID = 160
 _SAME = 1e-12
 _UNANSWERED = frozenset({"skill", "contract", "timeout"})
 """Error kinds of items that the agent did not answer, which count as not passed."""
@@ -396,7 +397,7 @@ def _unjudged_remarks(reports: Mapping[Arm, SkillCompletionReport]) -> Iterator[
 
 
 def _commonest_error(items: Sequence[TaskResult]) -> str:
-    said = Counter(item.error_message or item.error_kind or item.status for item in items)
+    said = Counter(one_line(item.error_message or item.error_kind or item.status, _SAID) for item in items)
     message, count = said.most_common(1)[0]
     return message if count == len(items) else f"{count:,} of them: {message}"
 

@@ -43,6 +43,11 @@ class Experiment(Model):
     model: str | None = None
     sources: list[str] = Field(default_factory=list)
 
+    def labels_of(self, skill_key: str) -> frozenset[str]:
+        """What tells an item of this skill (``id@version``) apart in Prefect: ``arm:with``, and ``skill:NAME`` for each."""
+        arm = next((arm for arm, key in self.arms.items() if key == skill_key), None)
+        return frozenset() if arm is None else frozenset({f"arm:{arm}", *(f"skill:{name}" for name in self.names)})
+
 
 @contextmanager
 def arms_folder(store: str, *, dry_run: bool = False) -> Iterator[Path]:
@@ -128,10 +133,14 @@ def experiment_of(store: Store, run_id: str) -> Experiment:
     Raises:
         UsageError: the run is not one of `skill-effect`.
     """
-    manifest = store.manifest(run_id)
-    if PROVENANCE not in manifest.provenance:
+    if (found := experiment_in(store.manifest(run_id).provenance)) is None:
         raise UsageError(f"run {run_id} has no arms: it was not made by eval-skills skill-effect")
-    return validate_known(Experiment, manifest.provenance[PROVENANCE])[0]
+    return found
+
+
+def experiment_in(provenance: Mapping[str, object]) -> Experiment | None:
+    """The experiment behind a run, by the provenance in its manifest; None where it is an ordinary one."""
+    return validate_known(Experiment, provenance[PROVENANCE])[0] if PROVENANCE in provenance else None
 
 
 def effect_of_reports(

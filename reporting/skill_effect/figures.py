@@ -8,6 +8,7 @@ from eval_skills.core.skill_effect import Arm, ArmComparison, ArmFigures, SkillE
 from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
 from eval_skills.reporting.diff.figures import points, sensitivity, verdict_text
+from eval_skills.reporting.escape import visible_line
 from eval_skills.reporting.numbers import UNKNOWN
 
 ARM_COLUMNS = ("arm", "completion", "95 % interval", "loaded", "tokens", "cost", "time", "turns")
@@ -75,7 +76,7 @@ def text_lines(effect: SkillEffect) -> list[str]:
     for found in effect.comparisons:
         lines += [comparison_line(found), *(f"  {note}" for note in comparison_notes(found))]
     lines += [f"worse than {task.worse_than}: {task.cells[0]}" for task in worse_tasks(effect)]
-    return lines
+    return [visible_line(line) for line in lines]
 
 
 def of_answers(found: ArmComparison) -> str:
