@@ -68,7 +68,9 @@ def effect_table(effect: SkillEffect, remarks: Sequence[str] = ()) -> str:
         title=figures.title(effect),
         columns=figures.ARM_COLUMNS,
         arms=[figures.arm_cells(arm) for arm in effect.arms],
-        comparisons=[(figures.comparison_line(each), figures.comparison_notes(each)) for each in effect.comparisons],
+        comparisons=[
+            (figures.comparison_line(each, effect), figures.comparison_notes(each, effect)) for each in effect.comparisons
+        ],
         task_columns=("task", *(arm.arm for arm in effect.arms), "worse than"),
         worse=[(*each.cells, each.worse_than) for each in worse[:FAILURES_SHOWN]],
         more_worse=max(0, len(worse) - FAILURES_SHOWN),

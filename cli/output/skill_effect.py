@@ -18,6 +18,7 @@ from eval_skills.reporting.skill_effect.figures import (
     arm_cells,
     comparison_line,
     comparison_notes,
+    judging_cost,
     spending,
     title,
     undiscerning_lines,
@@ -43,11 +44,14 @@ def show_effect(effect: SkillEffect, files: Sequence[Path], failures: Sequence[s
     for found in effect.comparisons:
         session.say("")
         style = "" if effect.problems else COLOURS.get(found.diff.verdict or "", "")
-        session.say(visible_line(comparison_line(found)), style=style)
-        for line in comparison_notes(found):
+        session.say(visible_line(comparison_line(found, effect)), style=style)
+        for line in comparison_notes(found, effect):
             session.say(f"  {visible_line(line)}")
         for spent in spending(found):
             session.say(f"  {spent.name}: {spent.against} → {spent.ours} ({spent.ratio}), {spent.tested}")
+    if (judging := judging_cost(effect)) is not None:
+        session.say("")
+        session.say(judging)
     _show_worse(effect)
     for how, names in undiscerning_lines(effect):
         session.say(f"says nothing, {how}: {first_of(names, NAMES_SHOWN)}")

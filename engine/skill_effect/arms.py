@@ -221,10 +221,13 @@ def _found(name: str, folders: Sequence[Path]) -> Path:
 
 
 def _same_as_now(new: Path, arms: Sequence[Arm]) -> list[str]:
-    if "old" not in arms or "with" not in arms:
-        return []
-    old, now = (digest_of_folder(new / arm / SKILLS) for arm in ("old", "with"))
-    return ["the Agent Skill is the same in both revisions: the arms old and with differ by chance alone"] if old == now else []
+    """Remarks on arms that hold the same as the arm ``with``."""
+    same = {
+        "old": "the Agent Skill is the same in both revisions: the arms old and with differ by chance alone",
+        "sham": "the Agent Skill has no text below its description: the arms sham and with differ by chance alone",
+    }
+    digests = {arm: digest_of_folder(new / arm / SKILLS) for arm in arms if arm != "without"}
+    return [said for arm, said in same.items() if arm in digests and digests.get("with") == digests[arm]]
 
 
 def _put(new: Path, root: Path) -> Path:

@@ -146,6 +146,8 @@ def _run(request: EvaluateRequest, *, dry_run: bool, judging: JudgeFlags, fail_o
         return GATE_FAILED
     experiment = experiment_of(Store(request.store), summary.run_id)
     effect = effect_of_reports(experiment, summary.reports, summary.run_id, summary.benchmark)
+    for line in summary.judging:
+        current().remark(line)
     files = [*summary.report_files, *write_effect(effect, request.format, Path(request.output_dir).absolute())]
     shown = _shown(effect, files, fail_on, summary.store)
     return ran.exit_code(gate=False) or shown
