@@ -151,9 +151,9 @@ def run_items(plan: RunPlan) -> Ran:
             task_runs += submitted
             missing = len(rounds.begun) - session.counts.total()
             if missing and (session.is_unwritable or not session.stopped):
-                raise RunError(
-                    f"{missing} of {rest.planned} items have no result ({cause}); continue with --resume {rest.run_id}"
-                )
+                # the items that were left say only that the run stopped
+                why = cause if session.write_error is None else session.write_error.partition(";")[0]
+                raise RunError(f"{missing} of {rest.planned} items have no result ({why}); continue with --resume {rest.run_id}")
     return Ran(rest if session.stopped else rounds.settled(), rest.finished + session.counts.total(), task_runs)
 
 
