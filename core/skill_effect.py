@@ -417,7 +417,8 @@ def _unknown_costs(reports: Mapping[Arm, SkillCompletionReport]) -> Iterator[str
 def _copies_remark(copies: Mapping[str, str]) -> Iterator[str]:
     if copies:
         named = first_of([f"{copy} of {original}" for copy, original in copies.items()], _NAMED)
-        yield f"{plural(len(copies), 'task')} ask the same as another one, and count as further runs of it: {named}"
+        count = "1 task asks" if len(copies) == 1 else f"{plural(len(copies), 'task')} ask"
+        yield f"{count} the same as another one, and {'counts' if len(copies) == 1 else 'count'} as further runs of it: {named}"
 
 
 def _named(items: Sequence[TaskResult]) -> str:
