@@ -207,18 +207,18 @@ def test_costs_that_only_some_items_know_are_said_to_be_theirs() -> None:
 @pytest.mark.parametrize(
     ("arguments", "is_problem"),
     [
-        pytest.param({"path": "/home/me/csv-tools/SKILL.md"}, True, id="file"),
-        pytest.param("cd /home/me/csv-tools && cat SKILL.md", True, id="unread-text"),
-        pytest.param({"command": ["ls", "/home/me/csv-tools"]}, True, id="listing"),
-        pytest.param({"path": "/home/me/csv-tools/evals/files/sales.csv"}, False, id="a-file-of-the-tasks"),
-        pytest.param({"path": "/home/me/csv-tools-2/SKILL.md"}, False, id="another-folder"),
-        pytest.param({"path": "/home/me/sales.csv"}, False, id="beside"),
+        pytest.param({"path": "/srv/mine/csv-tools/SKILL.md"}, True, id="file"),
+        pytest.param("cd /srv/mine/csv-tools && cat SKILL.md", True, id="unread-text"),
+        pytest.param({"command": ["ls", "/srv/mine/csv-tools"]}, True, id="listing"),
+        pytest.param({"path": "/srv/mine/csv-tools/evals/files/sales.csv"}, False, id="a-file-of-the-tasks"),
+        pytest.param({"path": "/srv/mine/csv-tools-2/SKILL.md"}, False, id="another-folder"),
+        pytest.param({"path": "/srv/mine/sales.csv"}, False, id="beside"),
     ],
 )
 def test_an_arm_that_looks_where_the_skill_comes_from_is_an_error_of_the_set_up(arguments: object, is_problem: bool) -> None:
     theirs = broken(report("without", every(2, "f")), "t00#1", tool_calls=[ToolCall(name="read", arguments=arguments)])
     reports: dict[Arm, SkillCompletionReport] = {"with": report("with", every(2, "p")), "without": theirs}
-    found = skill_effect(reports, names=["csv-tools"], agent="custom", sources=["/home/me/csv-tools"])
+    found = skill_effect(reports, names=["csv-tools"], agent="custom", sources=["/srv/mine/csv-tools"])
     assert [bool("looked into the Agent Skill's own folder (t00#1)" in each) for each in found.problems] == [True] * is_problem
 
 
