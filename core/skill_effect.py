@@ -5,21 +5,25 @@ Each way of equipping the agent is an *arm*; arms are evaluated as skills of one
 
 from __future__ import annotations
 
+import json
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from statistics import fmean, median
 from typing import Literal, get_args
 
+import numpy as np
 from pydantic import Field
 
 from eval_skills.core.diff.diff import diff_reports, judged_together
-from eval_skills.core.diff.model import ReportDiff, SkillDiff
+from eval_skills.core.diff.model import Judgement, MissingRule, ReportDiff, SkillDiff
 from eval_skills.core.diff.tasks import is_missing
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import SkillCompletionReport, TaskResult
 from eval_skills.core.models.base import Model, Rate
 from eval_skills.core.models.report import ConfidenceInterval
-from eval_skills.core.statistics.rates import DEFAULT_SEED
-from eval_skills.core.text import first_of, plural
+from eval_skills.core.statistics.rates import DEFAULT_SEED, completion_interval
+from eval_skills.core.text import first_of, one_line, plural
 
 Arm = Literal["with", "without", "old", "sham"]
 ARMS: tuple[Arm, ...] = get_args(Arm)
@@ -27,13 +31,18 @@ ARMS: tuple[Arm, ...] = get_args(Arm)
 description and length, and a body about something else."""
 
 _NAMED = 5
+_SAID = 160
 _SAME = 1e-12
+_UNANSWERED = frozenset({"skill", "contract", "timeout"})
+"""Error kinds of items that the agent did not answer, which count as not passed."""
 
 
 class ArmFigures(Model):
     """One arm. None is unknown, never zero.
 
-    `loaded` of the `known_loads` items in which that is known loaded one of the Agent Skills. `missing_items` have no verdict.
+    `completion_rate` is the share of the items with a verdict that passed, and None where no item has one.
+    `loaded` of the `known_loads` items in which that is known loaded one of the Agent Skills. `missing_items` have no verdict;
+    `unanswered_items` ended without an answer of the agent (an exit code other than 0, a limit) and count as not passed.
     `tokens`, `cost_usd` and `steps` are means over the items that know them, `latency_ms` is their median; costs are the agent's
     alone, `judge_cost_usd` is the sum that judges were paid.
     """
@@ -43,9 +52,10 @@ class ArmFigures(Model):
     items: int
     tasks: int
     runs: int
-    completion_rate: Rate
-    interval: ConfidenceInterval
+    completion_rate: Rate | None
+    interval: ConfidenceInterval | None
     missing_items: int
+    unanswered_items: int = 0
     loaded: int
     known_loads: int
     tokens: float | None = None
@@ -65,11 +75,20 @@ class ArmComparison(Model):
 
     `gain` is (with − against) / (1 − against), the share of what was left to win, in (−∞, 1]; None where nothing was left, or a
     rate is unknown. Its rates are the means over the compared tasks of the items that have a verdict.
+
+    `verdict_of_answers` is the verdict of the items alone that the agent answered, None where it answered all: where it is
+    another one, the verdict of `diff` rests on items without an answer, which count as not passed.
     """
 
     against: Arm
     diff: SkillDiff
     gain: float | None
+    verdict_of_answers: Judgement | None = None
+
+    @property
+    def rests_on_errors(self) -> bool:
+        """Whether the verdict would be another one without the items that the agent did not answer."""
+        return self.verdict_of_answers is not None and self.verdict_of_answers != self.diff.verdict
 
 
 class TaskEffect(Model):
@@ -95,7 +114,8 @@ class Undiscerning(Model):
 class SkillEffect(Model):
     """What the Agent Skills `names` change for one agent on one benchmark.
 
-    `problems` are errors of the set-up: with one of them no difference may be believed. `remarks` stop nothing.
+    `problems` are errors of the set-up: with one of them no difference may be believed. `remarks` stop nothing. `unfinished` says
+    of a run that has items without a result how many it has, and how to go on.
     """
 
     names: list[str]
@@ -109,6 +129,12 @@ class SkillEffect(Model):
     undiscerning: list[Undiscerning] = Field(default_factory=list)
     problems: list[str] = Field(default_factory=list)
     remarks: list[str] = Field(default_factory=list)
+    unfinished: str | None = None
+
+    @property
+    def never_loaded(self) -> bool:
+        """Whether it is known that the agent never loaded one of the Agent Skills where they were installed."""
+        return any(each.arm == "with" and each.known_loads > 0 and not each.loaded for each in self.arms)
 
     def worse(self, against: Arm) -> list[TaskEffect]:
         """The tasks that fewer runs passed with the Agent Skills than in the other arm, the largest losses first."""
@@ -124,12 +150,16 @@ def skill_effect(
     model: str | None = None,
     run_id: str = "",
     checks: Mapping[str, Mapping[str, str]] | None = None,
+    copies: Mapping[str, str] | None = None,
+    sources: Sequence[str] = (),
     seed: int = DEFAULT_SEED,
 ) -> SkillEffect:
     """The effect of the Agent Skills `names`, from the report of each arm.
 
-    `checks` has by task what the named parts of its score stand for, such as the sentences of assertions. The verdicts of all
-    comparisons are one family for Holm's procedure.
+    `checks` has by task what the named parts of its score stand for, such as the sentences of assertions. `copies` leads from a
+    task to the one that it is a copy of: its items are further runs of that one, as they are no evidence of their own. `sources`
+    are the folders from which the Agent Skills were installed: an agent of another arm that looks there is an error of the
+    set-up. The verdicts of all comparisons are one family for Holm's procedure.
 
     Raises:
         InputError: there is no arm ``with``, or no other one.
@@ -137,6 +167,7 @@ def skill_effect(
     if "with" not in reports or len(reports) < 2:
         raise InputError(f"an effect needs the arm with and another one; there is {', '.join(reports) or 'none'}")
     present = [arm for arm in ARMS if arm in reports]
+    reports = {arm: _with_copies_as_runs(report, copies or {}) for arm, report in reports.items()}
     arms = [_figures(arm, reports[arm]) for arm in present]
     tasks = [TaskEffect(task_id=task, rates=rates) for task, rates in _rates_by_task(reports, present)]
     return SkillEffect(
@@ -149,20 +180,62 @@ def skill_effect(
         comparisons=list(_comparisons(reports, [arm for arm in present if arm != "with"], seed)),
         tasks=tasks,
         undiscerning=list(_undiscerning([reports[arm] for arm in present], checks or {})),
-        problems=list(_problems(reports, names)),
-        remarks=list(_remarks(arms)),
+        problems=[*_problems(reports, names), *_looks_elsewhere(reports, sources), *_silent_arms(reports)],
+        remarks=[*_remarks(arms), *_unjudged_remarks(reports), *_unknown_costs(reports), *_copies_remark(copies or {})],
     )
 
 
 def _comparisons(reports: Mapping[Arm, SkillCompletionReport], others: Sequence[Arm], seed: int) -> Iterator[ArmComparison]:
+    answered = {arm: _answered_only(reports[arm]) for arm in ("with", *others)}
+    diffs, of_answers = _diffs(reports, others, "bounds", seed), _diffs(answered, others, "ignore", seed)
+    for arm, diff, other in zip(others, diffs, of_answers, strict=True):
+        (found,), (alone,) = diff.skills, other.skills
+        is_whole = answered["with"] is reports["with"] and answered[arm] is reports[arm]
+        yield ArmComparison(
+            against=arm,
+            diff=found,
+            gain=_gain(reports[arm], reports["with"], found),
+            verdict_of_answers=None if is_whole else alone.verdict or "inconclusive",
+        )
+
+
+def _diffs(
+    reports: Mapping[Arm, SkillCompletionReport], others: Sequence[Arm], missing: MissingRule, seed: int
+) -> list[ReportDiff]:
     ours = reports["with"]
-    diffs: list[ReportDiff] = []
-    for arm in others:
-        theirs = reports[arm]
-        diffs.append(diff_reports([theirs], [ours], mapping={theirs.skill_key: ours.skill_key}, seed=seed))
-    for arm, diff in zip(others, judged_together(diffs), strict=True):
-        (found,) = diff.skills
-        yield ArmComparison(against=arm, diff=found, gain=_gain(reports[arm], ours, found))
+    return judged_together(
+        [
+            diff_reports([reports[arm]], [ours], mapping={reports[arm].skill_key: ours.skill_key}, missing=missing, seed=seed)
+            for arm in others
+        ]
+    )
+
+
+def _is_unanswered(item: TaskResult) -> bool:
+    return item.status == "timeout" or (item.status == "error" and item.error_kind in _UNANSWERED)
+
+
+def _answered_only(report: SkillCompletionReport) -> SkillCompletionReport:
+    """The report with the items that the agent did not answer as items without a verdict; itself where it answered all."""
+    if not any(_is_unanswered(item) for item in report.task_results):
+        return report
+    unknown = {"status": "error", "error_kind": "infra"}
+    items = [item.model_copy(update=unknown) if _is_unanswered(item) else item for item in report.task_results]
+    return report.model_copy(update={"task_results": items})
+
+
+def _with_copies_as_runs(report: SkillCompletionReport, copies: Mapping[str, str]) -> SkillCompletionReport:
+    """The report with the items of copied tasks as further runs of the task that they are copies of."""
+    if not copies:
+        return report
+    count: Counter[str] = Counter()
+    items = []
+    for item in report.task_results:
+        task = copies.get(item.task_id, item.task_id)
+        # one task: the digest of its first form goes for all, or it would count as changed
+        items.append(item.model_copy(update={"task_id": task, "run_index": count[task], "task_digest": None}))
+        count[task] += 1
+    return report.model_copy(update={"task_results": items})
 
 
 def _gain(before: SkillCompletionReport, after: SkillCompletionReport, diff: SkillDiff) -> float | None:
@@ -182,6 +255,7 @@ def _figures(arm: Arm, report: SkillCompletionReport) -> ArmFigures:
     items = report.task_results
     if not items:
         raise InputError(f"the report of {report.skill_key} holds figures only, and an effect is computed from items")
+    rate, interval = _completion(items)
     loads = [item.skills_loaded for item in items if item.skills_loaded is not None]
     return ArmFigures(
         arm=arm,
@@ -189,9 +263,10 @@ def _figures(arm: Arm, report: SkillCompletionReport) -> ArmFigures:
         items=len(items),
         tasks=len({item.task_id for item in items}),
         runs=max(item.run_index for item in items) + 1,
-        completion_rate=report.summary.completion_rate,
-        interval=report.summary.confidence_interval,
+        completion_rate=rate,
+        interval=interval,
         missing_items=sum(is_missing(item) for item in items),
+        unanswered_items=sum(_is_unanswered(item) for item in items),
         loaded=sum(bool(load) for load in loads),
         known_loads=len(loads),
         tokens=_mean(_tokens(item) for item in items),
@@ -200,6 +275,16 @@ def _figures(arm: Arm, report: SkillCompletionReport) -> ArmFigures:
         latency_ms=median(times) if (times := _known(item.latency_ms for item in items)) else None,
         steps=_mean(None if item.steps is None else float(item.steps) for item in items),
     )
+
+
+def _completion(items: Sequence[TaskResult]) -> tuple[float | None, ConfidenceInterval | None]:
+    """The completion rate of the items with a verdict, and its interval."""
+    judged = [runs for _, runs in _by((item for item in items if not is_missing(item)), lambda item: item.task_id)]
+    if not judged:
+        return None, None
+    passed = np.array([sum(run.passed for run in runs) for runs in judged], dtype=np.int64)
+    counts = np.array([len(runs) for runs in judged], dtype=np.int64)
+    return float(passed.sum() / counts.sum()), completion_interval(passed, counts)
 
 
 def _tokens(item: TaskResult) -> float | None:
@@ -240,7 +325,9 @@ def _by(items: Iterable[TaskResult], key: Callable[[TaskResult], str]) -> Iterab
 def _undiscerning(reports: Sequence[SkillCompletionReport], checks: Mapping[str, Mapping[str, str]]) -> Iterator[Undiscerning]:
     """What was the same in every item of every arm: tasks, and of the other tasks single checks (named parts of their score)."""
     items = [item for report in reports for item in report.task_results if not is_missing(item)]
-    for task, runs in _by(items, lambda item: item.task_id):
+    judged = [{item.task_id for item in report.task_results if not is_missing(item)} for report in reports]
+    in_every_arm = set.intersection(*judged)
+    for task, runs in _by((item for item in items if item.task_id in in_every_arm), lambda item: item.task_id):
         outcomes = {run.passed for run in runs}
         if len(outcomes) == 1:
             yield Undiscerning(task_id=task, passed=outcomes.pop())
@@ -257,11 +344,85 @@ def _problems(reports: Mapping[Arm, SkillCompletionReport], names: Sequence[str]
     without = reports.get("without")
     loaded = [item for item in without.task_results if set(item.skills_loaded or ()) & set(names)] if without else []
     if loaded:
-        where = first_of([f"{item.task_id}#{item.run_index + 1}" for item in loaded], _NAMED)
         yield (
-            f"{plural(len(loaded), 'item')} of the arm without loaded the Agent Skill ({where}): the agent finds it elsewhere, "
-            "so the difference says nothing; remove it from there"
+            f"{plural(len(loaded), 'item')} of the arm without loaded the Agent Skill ({_named(loaded)}): the agent finds it "
+            "elsewhere, so the difference says nothing; remove it from there"
         )
+
+
+def _looks_elsewhere(reports: Mapping[Arm, SkillCompletionReport], sources: Sequence[str]) -> Iterator[str]:
+    """That an agent of another arm called a tool with a path below a folder that the Agent Skills were installed from, other than
+    ``evals/``, where the files of tasks are."""
+    if not sources:
+        return
+    ways = "|".join(re.escape(source.rstrip("/")) for source in sources)
+    named = re.compile(rf"(?:{ways})(?!/evals(?:/|\b))(?![\w.-])")
+    for arm, report in reports.items():
+        if arm == "with":
+            continue
+        found = [item for item in report.task_results if any(named.search(text) for text in _argument_texts(item))]
+        if found:
+            yield (
+                f"{plural(len(found), 'item')} of the arm {arm} looked into the Agent Skill's own folder ({_named(found)}), so "
+                "the difference says nothing; keep the agent from it, such as with --sandbox bwrap"
+            )
+
+
+def _argument_texts(item: TaskResult) -> Iterator[str]:
+    for call in item.tool_calls or ():
+        if call.error is None:
+            yield call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments, ensure_ascii=False)
+
+
+def _silent_arms(reports: Mapping[Arm, SkillCompletionReport]) -> Iterator[str]:
+    """That an arm has no answer of the agent at all: it did not start, or its model was out of reach."""
+    for arm, report in reports.items():
+        items = report.task_results
+        if items and all(_is_unanswered(item) or item.error_kind == "infra" for item in items):
+            yield (
+                f"the agent answered no item of the arm {arm} ({_commonest_error(items)}), so the difference says nothing; "
+                "see that the agent runs, then use --resume with --retry-errors"
+            )
+
+
+def _unjudged_remarks(reports: Mapping[Arm, SkillCompletionReport]) -> Iterator[str]:
+    for arm, report in reports.items():
+        if missing := [item for item in report.task_results if is_missing(item)]:
+            yield f"{arm}: {plural(len(missing), 'item')} without a verdict ({_commonest_error(missing)})"
+        if found := [item for item in report.task_results if _is_unanswered(item)]:
+            yield (
+                f"{arm}: {plural(len(found), 'item')} without an answer {'counts' if len(found) == 1 else 'count'} as not passed "
+                f"({_commonest_error(found)})"
+            )
+
+
+def _commonest_error(items: Sequence[TaskResult]) -> str:
+    said = Counter(one_line(item.error_message or item.error_kind or item.status, _SAID) for item in items)
+    message, count = said.most_common(1)[0]
+    return message if count == len(items) else f"{count:,} of them: {message}"
+
+
+def _unknown_costs(reports: Mapping[Arm, SkillCompletionReport]) -> Iterator[str]:
+    """Where only some items know what they cost: a mean of those may not be that of all."""
+    for arm, report in reports.items():
+        items = report.task_results
+        for what, known in (
+            ("cost", sum(item.cost_usd is not None for item in items)),
+            ("tokens", len(_known(map(_tokens, items)))),
+        ):
+            if 0 < known < len(items):
+                yield f"{arm}: {what} known of {known:,} of {plural(len(items), 'item')} only; the figures are theirs"
+
+
+def _copies_remark(copies: Mapping[str, str]) -> Iterator[str]:
+    if copies:
+        named = first_of([f"{copy} of {original}" for copy, original in copies.items()], _NAMED)
+        count = "1 task asks" if len(copies) == 1 else f"{plural(len(copies), 'task')} ask"
+        yield f"{count} the same as another one, and {'counts' if len(copies) == 1 else 'count'} as further runs of it: {named}"
+
+
+def _named(items: Sequence[TaskResult]) -> str:
+    return first_of([f"{item.task_id}#{item.run_index + 1}" for item in items], _NAMED)
 
 
 def _remarks(arms: Sequence[ArmFigures]) -> Iterator[str]:
@@ -270,5 +431,3 @@ def _remarks(arms: Sequence[ArmFigures]) -> Iterator[str]:
             yield "the Agent Skill was never loaded where it was installed: a difference is not its content's"
         elif each.known_loads < each.items and each.arm != "without":
             yield f"{each.arm}: whether the Agent Skill was loaded is unknown in {plural(each.items - each.known_loads, 'item')}"
-        if each.missing_items:
-            yield f"{each.arm}: {plural(each.missing_items, 'item')} without a verdict"

@@ -1,8 +1,8 @@
 """Unit-test, compare and watch AI-agent skills.
 
 ``import eval_skills as es`` gives the Python API, each name loaded on first use: `evaluate` and `aevaluate` let skills answer
-tasks, `compare` compares two evaluations, `score` judges one answer; `load_skill`, `load_benchmark` and `Store` read what lies on
-disk. `record_tool_call` is for the code of skills.
+tasks, `compare` compares two evaluations, `skill_effect` an agent with an Agent Skill and without, `score` judges one answer;
+`load_skill`, `load_benchmark` and `Store` read what lies on disk. `record_tool_call` is for the code of skills.
 """
 
 from importlib import import_module
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from eval_skills.api.evaluate import aevaluate, evaluate
     from eval_skills.api.result import EvaluatedItem, EvaluationResult
     from eval_skills.api.score import score
+    from eval_skills.api.skill_effect import EffectResult, skill_effect
     from eval_skills.benchmarks import load_benchmark
     from eval_skills.core.skills import load_skill
     from eval_skills.core.store import Store
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Comparison",
+    "EffectResult",
     "EvaluatedItem",
     "EvaluationResult",
     "Store",
@@ -33,10 +35,12 @@ __all__ = [
     "load_skill",
     "record_tool_call",
     "score",
+    "skill_effect",
 ]
 
 _HOMES = {
     "Comparison": "api.comparison",
+    "EffectResult": "api.skill_effect",
     "EvaluatedItem": "api.result",
     "EvaluationResult": "api.result",
     "Store": "core.store",
@@ -47,6 +51,7 @@ _HOMES = {
     "load_skill": "core.skills",
     "record_tool_call": "adapters.python.host.recorder",
     "score": "api.score",
+    "skill_effect": "api.skill_effect",
 }
 
 

@@ -24,11 +24,12 @@ from eval_skills.core.store import Journal
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.execution import ItemExecutor, LocalExecutor
 from eval_skills.engine.evaluation.observer import observed_runs
-from eval_skills.engine.evaluation.plan import RunPlan
+from eval_skills.engine.evaluation.plan import Item, RunPlan
 from eval_skills.engine.evaluation.resume import rest_of
 from eval_skills.engine.evaluation.rounds import Rounds
 from eval_skills.engine.evaluation.session import RunRef, RunSession
 from eval_skills.engine.evaluation.summary import RunSummary, context_of, partial_reports, summary_of
+from eval_skills.engine.skill_effect.experiment import Experiment, effect_of_reports, experiment_in
 from eval_skills.reporting import write_rendered
 from eval_skills.tasks.evaluation import (
     ItemBatch,
@@ -38,6 +39,7 @@ from eval_skills.tasks.evaluation import (
     land_results,
     plan_items,
     publish_artifacts,
+    publish_effect,
     render_report,
     retry_delays,
 )
@@ -75,6 +77,7 @@ def evaluate(request: EvaluateRequest) -> RunSummary:
     )
     if plan.request.format:
         summary = write_reports(summary, plan.request.format, Path(plan.request.output_dir))
+    summary = publish_skill_effect(summary, plan)
     # Prefect returns the data of this state to the caller, and shows its message in the UI.
     return cast("RunSummary", returned(summary.line, summary))
 
@@ -97,6 +100,20 @@ def write_reports(summary: RunSummary, formats: list[str], folder: Path) -> RunS
         observed_runs.observer.reported(files)
     publish_artifacts(unwalked(summary.reports), unwalked(context), summary.benchmark.id)
     return replace(summary, report_files=files, task_runs=summary.task_runs + len(distinct) + 1)
+
+
+def publish_skill_effect(summary: RunSummary, plan: RunPlan) -> RunSummary:
+    """Publish what the Agent Skill of an experiment changes, where the run is one and is whole; returns the summary."""
+    experiment = _experiment(plan)
+    if experiment is None or summary.is_partial or not all(report.task_results for report in summary.reports):
+        return summary
+    effect = effect_of_reports(experiment, summary.reports, summary.run_id, summary.benchmark)
+    publish_effect(unwalked(effect))
+    return replace(summary, task_runs=summary.task_runs + 1)
+
+
+def _experiment(plan: RunPlan) -> Experiment | None:
+    return experiment_in(plan.store.manifest(plan.run_id).provenance)
 
 
 PROGRESS_AFTER_S = 5.0
@@ -134,9 +151,9 @@ def run_items(plan: RunPlan) -> Ran:
             task_runs += submitted
             missing = len(rounds.begun) - session.counts.total()
             if missing and (session.is_unwritable or not session.stopped):
-                raise RunError(
-                    f"{missing} of {rest.planned} items have no result ({cause}); continue with --resume {rest.run_id}"
-                )
+                # the items that were left say only that the run stopped
+                why = cause if session.write_error is None else session.write_error.partition(";")[0]
+                raise RunError(f"{missing} of {rest.planned} items have no result ({why}); continue with --resume {rest.run_id}")
     return Ran(rest if session.stopped else rounds.settled(), rest.finished + session.counts.total(), task_runs)
 
 
@@ -197,11 +214,19 @@ def _map(plan: RunPlan, may_go_on: Callable[[], bool]) -> Iterator[LoopFuture]:
     """Map the Prefect task that evaluates items over those of the plan, as long as it `may_go_on`."""
     runner, size = EventLoopTaskRunner.current(), plan.request.items_per_task
     fixed = {"run": unmapped(RunRef(plan.run_id)), "retries": unmapped(plan.request.retries)}
+    experiment = _experiment(plan)
+
+    def labels(batch: Item | ItemBatch) -> frozenset[str]:
+        if experiment is None:
+            return frozenset()
+        items = batch.items if isinstance(batch, ItemBatch) else (batch,)
+        return frozenset().union(*(experiment.labels_of(item.skill) for item in items))
+
     if size == 1:
         single = evaluate_item.with_options(**retry_delays(plan.request.retries))
-        return runner.map_in_turn(single, plan.items, may_go_on=may_go_on, **fixed)
+        return runner.map_in_turn(single, plan.items, may_go_on=may_go_on, labels=labels, **fixed)
     batches = [ItemBatch(tuple(plan.items[start : start + size])) for start in range(0, len(plan.items), size)]
-    return runner.map_in_turn(evaluate_batch, batches, may_go_on=may_go_on, **fixed)
+    return runner.map_in_turn(evaluate_batch, batches, may_go_on=may_go_on, labels=labels, **fixed)
 
 
 def _problem(future: LoopFuture) -> str | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from eval_skills.core.diff.model import ReportDiff
 from eval_skills.core.models import SkillCompletionReport, TaskResult
+from eval_skills.core.skill_effect import SkillEffect
 from eval_skills.reporting import numbers
 from eval_skills.reporting.context import ranked
 from eval_skills.reporting.diff.figures import lineage, shown_row, verdict_text
@@ -14,6 +15,7 @@ from eval_skills.reporting.escape import excerpt, visible_line
 from eval_skills.reporting.html.report import html_template
 from eval_skills.reporting.ranking import completion_text, rank_text, ranking_notes
 from eval_skills.reporting.sections import reasons
+from eval_skills.reporting.skill_effect import figures
 
 FAILURES_SHOWN, SKILLS_SHOWN, TEXT_SHOWN = 10, 100, 300
 
@@ -56,6 +58,24 @@ def comparison_table(diff: ReportDiff, remarks: Sequence[str] = ()) -> str:
         lineage=lineage,
         shown_row=shown_row,
         verdict_text=verdict_text,
+    )
+
+
+def effect_table(effect: SkillEffect, remarks: Sequence[str] = ()) -> str:
+    """The arms, every verdict with its reason, and the tasks that lost."""
+    worse = figures.worse_tasks(effect)
+    return html_template("notebook-effect.html.jinja").render(
+        title=figures.title(effect),
+        columns=figures.ARM_COLUMNS,
+        arms=[figures.arm_cells(arm) for arm in effect.arms],
+        comparisons=[
+            (figures.comparison_line(each, effect), figures.comparison_notes(each, effect)) for each in effect.comparisons
+        ],
+        task_columns=("task", *(arm.arm for arm in effect.arms), "worse than"),
+        worse=[(*each.cells, each.worse_than) for each in worse[:FAILURES_SHOWN]],
+        more_worse=max(0, len(worse) - FAILURES_SHOWN),
+        problems=effect.problems,
+        remarks=[_text(remark) for remark in remarks],
     )
 
 

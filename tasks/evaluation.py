@@ -17,6 +17,7 @@ from prefect.states import Cancelled, Completed, Failed
 from prefect.tasks import Task
 
 from eval_skills.core.models import ItemResult, Ranking, SkillCompletionReport
+from eval_skills.core.skill_effect import SkillEffect
 from eval_skills.core.store import Store, land, write_manifest
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.execution import Outcome
@@ -32,6 +33,7 @@ from eval_skills.reporting import ReportContext, format_named, numbers, ranked, 
 from eval_skills.reporting.context import dimension_title, mean_of, shown_dimensions
 from eval_skills.reporting.escape import markdown
 from eval_skills.reporting.ranking import completion_text, rank_interval, rank_text, ranking_notes
+from eval_skills.reporting.skill_effect.document import render_markdown
 from eval_skills.reporting.writing import Content
 from eval_skills.tasks.pauses import began_after, flow_run_here
 
@@ -191,6 +193,20 @@ def publish_artifacts(reports: Sequence[SkillCompletionReport], context: ReportC
         key=artifact_key("report", benchmark_id),
         markdown=text[:MAX_ARTIFACT_CHARACTERS] + cut,
         description=f"Report of run `{context.run_id}`",
+    )
+
+
+@task(persist_result=False, cache_policy=NO_CACHE)
+def publish_effect(effect: SkillEffect) -> None:
+    """Publish what an Agent Skill changes as a Prefect artifact: verdicts, arms, tasks that got worse; under one key for all its
+    effects.
+    """
+    text = render_markdown(effect)
+    cut = "\n\n… the whole effect is in the report files." if len(text) > MAX_ARTIFACT_CHARACTERS else ""
+    create_markdown_artifact(
+        key=artifact_key("skill-effect", effect.arms[0].skill_key.partition("@")[0].removesuffix("-with")),
+        markdown=text[:MAX_ARTIFACT_CHARACTERS] + cut,
+        description=f"Effect of an Agent Skill, run `{effect.run_id}`",
     )
 
 

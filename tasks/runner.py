@@ -10,14 +10,15 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import threading
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager
 from functools import partial
+from itertools import groupby
 from typing import Any, Self, TypeVar, cast
 from uuid import uuid4
 
 from prefect.client.schemas.objects import FlowRun, RunInput, State
-from prefect.context import AsyncClientContext, FlowRunContext
+from prefect.context import AsyncClientContext, FlowRunContext, tags
 from prefect.exceptions import Pause
 from prefect.flows import Flow
 from prefect.futures import PrefectConcurrentFuture, PrefectFuture
@@ -122,12 +123,19 @@ class EventLoopTaskRunner(TaskRunner[PrefectFuture[Any]]):
         self.concurrency, self._semaphore = concurrency, None
 
     def map_in_turn(
-        self, task: Task[..., Any], values: Sequence[Any], *, may_go_on: Callable[[], bool], **fixed: Any
+        self,
+        task: Task[..., Any],
+        values: Sequence[Any],
+        *,
+        may_go_on: Callable[[], bool],
+        labels: Callable[[Any], Collection[str]] = lambda value: (),
+        **fixed: Any,
     ) -> Iterator[LoopFuture]:
         """Map `task` over `values`, a part at a time, so that few more are submitted than can work; yields the futures.
 
         Mapped all at once, they would keep the interpreter from the first of them until the last is submitted. `fixed` are the
-        other parameters, as `map` takes them. `may_go_on` is asked before each value, and now and then while all places are
+        other parameters, as `map` takes them. `labels` are tags of the task run of a value: each tag costs a request to the API,
+        so only where they tell something. `may_go_on` is asked before each value, and now and then while all places are
         taken; it may wait, and False ends it.
         """
         self._queue = queue = threading.Semaphore(self.concurrency + AHEAD)
@@ -140,7 +148,10 @@ class EventLoopTaskRunner(TaskRunner[PrefectFuture[Any]]):
                             break
                     else:
                         return
-                yield from cast("Iterable[LoopFuture]", task.map(part, **fixed))
+                for labelled, run in groupby(part, key=lambda value: frozenset(labels(value))):
+                    with tags(*labelled):
+                        futures = cast("Iterable[LoopFuture]", task.map(list(run), **fixed))
+                    yield from futures
         finally:
             self._queue = None
 

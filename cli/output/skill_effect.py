@@ -18,6 +18,7 @@ from eval_skills.reporting.skill_effect.figures import (
     arm_cells,
     comparison_line,
     comparison_notes,
+    judging_cost,
     spending,
     title,
     undiscerning_lines,
@@ -43,18 +44,21 @@ def show_effect(effect: SkillEffect, files: Sequence[Path], failures: Sequence[s
     for found in effect.comparisons:
         session.say("")
         style = "" if effect.problems else COLOURS.get(found.diff.verdict or "", "")
-        session.say(visible_line(comparison_line(found)), style=style)
-        for line in comparison_notes(found):
+        session.say(visible_line(comparison_line(found, effect)), style=style)
+        for line in comparison_notes(found, effect):
             session.say(f"  {visible_line(line)}")
         for spent in spending(found):
             session.say(f"  {spent.name}: {spent.against} → {spent.ours} ({spent.ratio}), {spent.tested}")
+    if (judging := judging_cost(effect)) is not None:
+        session.say("")
+        session.say(judging)
     _show_worse(effect)
     for how, names in undiscerning_lines(effect):
         session.say(f"says nothing, {how}: {first_of(names, NAMES_SHOWN)}")
     for remark in effect.remarks:
-        session.remark(remark)
+        session.remark(visible_line(remark))
     for problem in effect.problems:
-        session.say(f"set-up error: {problem}", style="red")
+        session.say(f"set-up error: {visible_line(problem)}", style="red")
     for path in files:
         session.say(f"report  {path}")
     session.say(f"store   {store}   run {effect.run_id}")
@@ -100,7 +104,7 @@ def _show_worse(effect: SkillEffect) -> None:
 
 def _show_gate(failures: Sequence[str] | None, effect: SkillEffect) -> None:
     for failure in failures or ():
-        current().say(f"gate failed: {failure}", style="red")
+        current().say(f"gate failed: {visible_line(failure)}", style="red")
     if failures == []:
         proven = all(each.diff.verdict == "better" for each in effect.comparisons)
         words = "proven to be better than" if proven else "not proven to be worse than"

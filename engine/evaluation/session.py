@@ -58,7 +58,8 @@ class RunSession:
         self.plan = plan
         self.counts: Counter[str] = Counter()
         self._journal, self._observer, self._flow_run_id = journal, observer, flow_run_id
-        self._stopped = self._is_unwritable = False
+        self._stopped = False
+        self._write_error: str | None = None
         self._secrets = plan.secrets()
         self._redaction = Redaction(self._secrets)
         self._executor = executor or LocalExecutor(plan)
@@ -78,12 +79,17 @@ class RunSession:
     @property
     def stopped(self) -> bool:
         """Whether `failFast` or `is_unwritable` has ended the run: items that have not started are left for a resume."""
-        return self._stopped or self._is_unwritable
+        return self._stopped or self.is_unwritable
 
     @property
     def is_unwritable(self) -> bool:
         """Whether the journal could not be written, as on a full disk: further answers, maybe paid ones, would be lost."""
-        return self._is_unwritable
+        return self._write_error is not None
+
+    @property
+    def write_error(self) -> str | None:
+        """Why the journal could not be written; None where it could."""
+        return self._write_error
 
     async def __aenter__(self) -> Self:
         await self._executor.__aenter__()
@@ -135,8 +141,8 @@ class RunSession:
         result = outcome.result.model_copy(update={"flow_run_id": self._flow_run_id, "task_run_id": task_run_id})
         try:
             self._journal.append(result)
-        except RunError:
-            self._is_unwritable = True
+        except RunError as error:
+            self._write_error = self._write_error or str(error)
             raise
         self._attempts.pop(item, None)
         self.counts[result.status] += 1

@@ -18,7 +18,7 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +29,9 @@ from eval_skills.core.errors import InfraError, InputError, UsageError
 from eval_skills.core.fingerprint import digest_of_folder
 from eval_skills.core.models import Benchmark
 from eval_skills.core.models.base import Model
-from eval_skills.core.skill_effect import Arm
+from eval_skills.core.skill_effect import ARMS, Arm
 from eval_skills.core.store.files import PRIVATE, make_folder
-from eval_skills.core.text import plural
+from eval_skills.core.text import nearest, plural
 from eval_skills.engine.backfill.revisions import Repository
 from eval_skills.engine.skill_effect.sham import sham_of
 
@@ -53,13 +53,34 @@ class Agent(Model):
 
 @dataclass(frozen=True, slots=True)
 class Arms:
-    """The folders of the arms below `folder`, the ids of their skills, and the names of the Agent Skills that they are about."""
+    """The folders of the arms below `folder`, the ids of their skills, and the names of the Agent Skills that they are about.
+
+    `sources` are the folders that those were installed from.
+    """
 
     folder: Path
     arms: Mapping[Arm, Path]
     keys: Mapping[Arm, str]
     names: list[str]
     remarks: list[str]
+    sources: list[str] = field(default_factory=list)
+
+
+def arms_asked(named: Sequence[str] | None, old: str | None, *, option: str) -> list[Arm]:
+    """The arms that were `named`, in their order, and ``old`` where there is an earlier version; by default with and without.
+
+    Raises:
+        UsageError: one does not exist, or there is nothing to compare with; the message begins with `option`.
+    """
+    if named is None:
+        return [arm for arm in ARMS if arm in {"with", "without"} or (arm == "old" and old)]
+    for name in named:
+        if name not in ARMS:
+            raise UsageError(f"{option}: unknown arm {name!r}{nearest(name, ARMS)}; valid are {', '.join(ARMS)}")
+    chosen = [arm for arm in ARMS if arm in {*named, *(["old"] if old else [])}]
+    if "with" not in chosen or len(chosen) < 2:
+        raise UsageError(f"{option}: the arm with is compared with others; give it and another one, got {' '.join(named)}")
+    return chosen
 
 
 def make_arms(
@@ -99,7 +120,9 @@ def make_arms(
         remarks = _same_as_now(new, arms)
         folder = _put(new, root)
     keys: dict[Arm, str] = {arm: f"{ident}-{arm}@{ARM_VERSION}" for arm in arms}
-    return Arms(folder, {arm: folder / arm for arm in arms}, keys, names, remarks)
+    return Arms(
+        folder, {arm: folder / arm for arm in arms}, keys, names, remarks, [str(skill.folder.resolve()) for skill in skills]
+    )
 
 
 def _distinct_names(skills: Sequence[AgentSkill]) -> list[str]:
@@ -198,10 +221,13 @@ def _found(name: str, folders: Sequence[Path]) -> Path:
 
 
 def _same_as_now(new: Path, arms: Sequence[Arm]) -> list[str]:
-    if "old" not in arms or "with" not in arms:
-        return []
-    old, now = (digest_of_folder(new / arm / SKILLS) for arm in ("old", "with"))
-    return ["the Agent Skill is the same in both revisions: the arms old and with differ by chance alone"] if old == now else []
+    """Remarks on arms that hold the same as the arm ``with``."""
+    same = {
+        "old": "the Agent Skill is the same in both revisions: the arms old and with differ by chance alone",
+        "sham": "the Agent Skill has no text below its description: the arms sham and with differ by chance alone",
+    }
+    digests = {arm: digest_of_folder(new / arm / SKILLS) for arm in arms if arm != "without"}
+    return [said for arm, said in same.items() if arm in digests and digests.get("with") == digests[arm]]
 
 
 def _put(new: Path, root: Path) -> Path:

@@ -21,6 +21,7 @@ _SHOWN = {
     name: getattr(figures, name)
     for name in (
         "arm_cells", "comparison_line", "comparison_notes", "spending", "task_cells", "worse_tasks", "undiscerning_lines",
+        "judging_cost",
         "title",
     )
 }  # fmt: skip
@@ -97,7 +98,7 @@ def _suite(root: ElementTree.Element, effect: SkillEffect, found: ArmComparison)
         message = effect.problems[0] if effect.problems else found.diff.explanation or "nothing could be compared"
         ElementTree.SubElement(verdict, "skipped", message=xml_text(message))
     elif found.diff.verdict == "worse":
-        ElementTree.SubElement(verdict, "failure", type="WORSE", message=xml_text(figures.comparison_line(found)))
+        ElementTree.SubElement(verdict, "failure", type="WORSE", message=xml_text(figures.comparison_line(found, effect)))
     for task in effect.tasks:
         _task_case(suite, name, task, found.against)
     cases = list(suite)

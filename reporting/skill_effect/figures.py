@@ -8,6 +8,7 @@ from eval_skills.core.skill_effect import Arm, ArmComparison, ArmFigures, SkillE
 from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
 from eval_skills.reporting.diff.figures import points, sensitivity, verdict_text
+from eval_skills.reporting.escape import visible_line
 from eval_skills.reporting.numbers import UNKNOWN
 
 ARM_COLUMNS = ("arm", "completion", "95 % interval", "loaded", "tokens", "cost", "time", "turns")
@@ -45,22 +46,53 @@ def loads_text(arm: ArmFigures) -> str:
     return f"{arm.loaded:,} of {arm.known_loads:,}" + (f", {unknown:,} unknown" if unknown else "")
 
 
-def comparison_line(found: ArmComparison) -> str:
-    """``with − without: +37.5 pp, ✔ better (p = 0.012); gain 75 % of what was left``."""
+def comparison_line(found: ArmComparison, effect: SkillEffect) -> str:
+    """``with − without: +37.5 pp, ✔ better (p = 0.012); gain 75 % of what was left``; no verdict where the set-up is wrong."""
     what = f"with − {found.against}"
     statistics = found.diff.statistics
     if statistics is None:
         return f"{what}: {verdict_text(found.diff)}"
+    if effect.problems:
+        return f"{what}: {points(statistics.mean_difference)}, no verdict: the set-up is wrong"
     gain = "gain undefined" if found.gain is None else f"gain {found.gain * 100:.0f} % of what was left"
     return f"{what}: {points(statistics.mean_difference)}, {verdict_text(found.diff)} (p = {statistics.adjusted_p:.3g}); {gain}"
 
 
-def comparison_notes(found: ArmComparison) -> list[str]:
-    """What stands below it: the verdict in a sentence, and what this sample could have shown."""
+def comparison_notes(found: ArmComparison, effect: SkillEffect) -> list[str]:
+    """What stands below it: the verdict in a sentence, and what this sample could have shown; nothing without a verdict."""
+    if effect.problems:
+        return []
     lines = [found.diff.explanation] if found.diff.explanation else []
     if found.diff.statistics is not None:
         lines.append(sensitivity(found.diff.statistics))
+    if found.rests_on_errors:
+        lines.append(f"items without an answer count as not passed; {of_answers(found)}")
     return lines
+
+
+def text_lines(effect: SkillEffect) -> list[str]:
+    """The effect as plain text: the arms, every verdict with its reason, the tasks that lost."""
+    lines = [title(effect)]
+    lines += [
+        f"  {arm.arm}: {numbers.rate(arm.completion_rate)} ({numbers.interval(arm.interval)}), loaded {loads_text(arm)}"
+        for arm in effect.arms
+    ]
+    for found in effect.comparisons:
+        lines += [comparison_line(found, effect), *(f"  {note}" for note in comparison_notes(found, effect))]
+    lines += filter(None, [judging_cost(effect)])
+    lines += [f"worse than {task.worse_than}: {task.cells[0]}" for task in worse_tasks(effect)]
+    return [visible_line(line) for line in lines]
+
+
+def judging_cost(effect: SkillEffect) -> str | None:
+    """``judging: $0.0120 with, $0.0110 without; not in the arms' cost``; None where no cost of judging is known."""
+    known = [f"{numbers.usd(arm.judge_cost_usd)} {arm.arm}" for arm in effect.arms if arm.judge_cost_usd is not None]
+    return f"judging: {', '.join(known)}; not in the arms' cost" if known else None
+
+
+def of_answers(found: ArmComparison) -> str:
+    """``of the answered items alone it is inconclusive``."""
+    return f"of the answered items alone it is {found.verdict_of_answers}"
 
 
 @dataclass(frozen=True, slots=True)

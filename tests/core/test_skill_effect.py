@@ -8,6 +8,7 @@ import pytest
 from eval_skills.core.errors import InputError
 from eval_skills.core.metrics.reports import skill_reports
 from eval_skills.core.models import Benchmark, SkillCompletionReport
+from eval_skills.core.models.response import ToolCall
 from eval_skills.core.skill_effect import Arm, SkillEffect, skill_effect
 
 BENCHMARK = Benchmark.model_validate({"id": "b", "name": "B", "version": "1.0.0", "tasks": []})
@@ -107,6 +108,11 @@ def test_what_came_out_the_same_everywhere_says_nothing() -> None:
     ]
 
 
+def test_a_task_that_an_arm_has_no_verdict_of_may_say_something() -> None:
+    found = effect(with_=report("with", {"a": "pp", "b": "pp"}), without=report("without", {"a": "ii", "b": "pp"}))
+    assert [each.task_id for each in found.undiscerning] == ["b"]
+
+
 def test_all_comparisons_are_one_family() -> None:
     ours, others = (
         report("with", every(9, "pp")),
@@ -140,3 +146,85 @@ def test_turns_are_compared_where_both_arms_know_them() -> None:
     assert (row.significant, row.good) == (True, False)
     (unknown,) = effect(with_=ours, without=report("without", every(9, "ff"), NOT_LOADED)).comparisons
     assert "steps" not in [row.metric for row in unknown.diff.rows]
+
+
+def broken(report: SkillCompletionReport, *items: str, kind: str = "skill", **found: object) -> SkillCompletionReport:
+    """The report with errors of this kind in place of these items, each ``TASK#RUN``, or of all."""
+    status = "timeout" if kind == "timeout" else "error"
+    lost = {"status": status, "passed": False, "error_kind": kind, "error_message": "the agent ended with exit code 3", **found}
+    results = [
+        each.model_copy(update=lost) if not items or f"{each.task_id}#{each.run_index + 1}" in items else each
+        for each in report.task_results
+    ]
+    return report.model_copy(update={"task_results": results})
+
+
+@pytest.mark.parametrize("kind", ["skill", "infra", "timeout"])
+def test_an_arm_without_any_answer_is_an_error_of_the_set_up(kind: str) -> None:
+    found = effect(with_=report("with", every(9, "pp")), without=broken(report("without", every(9, "ff")), kind=kind))
+    (problem,) = found.problems
+    assert problem.startswith("the agent answered no item of the arm without (the agent ended with exit code 3)")
+
+
+def test_a_verdict_that_rests_on_errors_of_the_agent_says_so() -> None:
+    every_second = [f"t{task:02}#2" for task in range(9)]
+    theirs = broken(report("without", every(9, "pp")), *every_second)
+    found = effect(with_=report("with", every(9, "pp")), without=theirs)
+    (comparison,) = found.comparisons
+    assert (comparison.diff.verdict, comparison.verdict_of_answers, comparison.rests_on_errors) == (
+        "better",
+        "inconclusive",
+        True,
+    )
+    assert found.arms[1].unanswered_items == 9
+    assert "without: 9 items without an answer count as not passed (the agent ended with exit code 3)" in found.remarks
+
+
+def test_a_verdict_that_holds_without_the_errors_does_not_rest_on_them() -> None:
+    theirs = broken(report("without", every(9, "ff")), "t00#1")
+    (comparison,) = effect(with_=report("with", every(9, "pp")), without=theirs).comparisons
+    assert (comparison.verdict_of_answers, comparison.rests_on_errors) == ("better", False)
+
+
+def test_copies_of_a_task_are_runs_of_it() -> None:
+    ours, theirs = report("with", every(8, "p")), report("without", every(8, "f"))
+    copies = {f"t{task:02}": "t00" for task in range(1, 8)}
+    found = skill_effect({"with": ours, "without": theirs}, names=["csv-tools"], agent="custom", copies=copies)
+    (comparison,) = found.comparisons
+    assert comparison.diff.statistics is not None
+    assert (comparison.diff.statistics.tasks, comparison.diff.verdict) == (1, "inconclusive")
+    assert (found.arms[0].tasks, found.arms[0].items) == (1, 8)
+    assert any(remark.startswith("7 tasks ask the same as another one") for remark in found.remarks)
+
+
+def test_costs_that_only_some_items_know_are_said_to_be_theirs() -> None:
+    rich = report("with", every(4, "p"), LOADED, cost_usd=0.5)
+    items = [each.model_copy(update={"cost_usd": None}) if each.task_id == "t00" else each for each in rich.task_results]
+    found = effect(with_=rich.model_copy(update={"task_results": items}), without=report("without", every(4, "f"), NOT_LOADED))
+    assert found.remarks == ["with: cost known of 3 of 4 items only; the figures are theirs"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "is_problem"),
+    [
+        pytest.param({"path": "/srv/mine/csv-tools/SKILL.md"}, True, id="file"),
+        pytest.param("cd /srv/mine/csv-tools && cat SKILL.md", True, id="unread-text"),
+        pytest.param({"command": ["ls", "/srv/mine/csv-tools"]}, True, id="listing"),
+        pytest.param({"path": "/srv/mine/csv-tools/evals/files/sales.csv"}, False, id="a-file-of-the-tasks"),
+        pytest.param({"path": "/srv/mine/csv-tools-2/SKILL.md"}, False, id="another-folder"),
+        pytest.param({"path": "/srv/mine/sales.csv"}, False, id="beside"),
+    ],
+)
+def test_an_arm_that_looks_where_the_skill_comes_from_is_an_error_of_the_set_up(arguments: object, is_problem: bool) -> None:
+    theirs = broken(report("without", every(2, "f")), "t00#1", tool_calls=[ToolCall(name="read", arguments=arguments)])
+    reports: dict[Arm, SkillCompletionReport] = {"with": report("with", every(2, "p")), "without": theirs}
+    found = skill_effect(reports, names=["csv-tools"], agent="custom", sources=["/srv/mine/csv-tools"])
+    assert [bool("looked into the Agent Skill's own folder (t00#1)" in each) for each in found.problems] == [True] * is_problem
+
+
+def test_an_arm_has_no_completion_where_nothing_was_judged() -> None:
+    judged = broken(report("without", every(3, "pp")), "t00#1", kind="judge")
+    found = effect(with_=broken(report("with", every(3, "pp")), kind="judge"), without=judged)
+    assert (found.arms[0].completion_rate, found.arms[0].interval) == (None, None)
+    assert found.arms[1].completion_rate == 1.0
+    assert found.problems == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -19,16 +20,19 @@ from eval_skills.cli.options import (
     ProcessOptions,
     TasksFile,
 )
-from eval_skills.cli.requests import flags_of, request_of, request_options
+from eval_skills.cli.requests import flags_of, request_of, request_options, typed
 from eval_skills.cli.running import GATE_FAILED, UNFINISHED, run_request, show_dry_run
+from eval_skills.core.config.options import option_of
 from eval_skills.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from eval_skills.core.skill_effect import Arm, SkillEffect
+    from eval_skills.core.skill_effect import SkillEffect
     from eval_skills.engine.definition.request import EvaluateRequest
-    from eval_skills.engine.skill_effect.arms import Agent, Arms
 
 FailOn = Literal["worse", "not-better"]
+
+_OF_SHOWING = ("store", "output_dir", "format")
+"""Options that say something to `--of-run`."""
 
 
 def skill_effect_command(
@@ -75,9 +79,11 @@ def skill_effect_command(
     Example: eval-skills skill-effect --of-run latest
     """
     from eval_skills.engine.definition.request import EvaluateRequest
-    from eval_skills.engine.skill_effect.experiment import arms_folder
+    from eval_skills.engine.skill_effect.arms import arms_asked
+    from eval_skills.engine.skill_effect.experiment import arms_folder, experiment
 
     flags = flags_of(how, held, judging, reports, tasks=tasks)
+    _refuse_what_a_run_has(skill_dirs, arms, old, asked, of_run=of_run, flags=flags)
     if of_run is not None:
         return _show_again(of_run, flags, fail_on)
     opts = request_options(flags, resuming=bool(how.resume))
@@ -88,45 +94,38 @@ def skill_effect_command(
         raise UsageError("name the folder of an Agent Skill, or a run with --resume or --of-run")
     request = request_of(EvaluateRequest, opts)
     with arms_folder(request.store, dry_run=how.dry_run) as root:
-        request, made = _experiment(skill_dirs, _arms(arms, old), old, asked.chosen(), request, root)
+        chosen = arms_asked(arms, old, option="--arms")
+        request, made = experiment(skill_dirs, chosen, asked.chosen(), request, root=root, old=old)
         for remark in made.remarks:
             current().remark(remark)
         return _run(request, dry_run=how.dry_run, judging=judging, fail_on=fail_on)
 
 
-def _arms(named: list[str] | None, old: str | None) -> list[Arm]:
-    from eval_skills.core.skill_effect import ARMS
-    from eval_skills.core.text import nearest
+def _refuse_what_a_run_has(
+    skill_dirs: list[Path] | None,
+    arms: list[str] | None,
+    old: str | None,
+    asked: AgentOptions,
+    *,
+    of_run: str | None,
+    flags: dict[str, Any],
+) -> None:
+    """A stored run has its arms, tasks and agent, and what is shown again calls nothing: what says otherwise would be ignored.
 
-    if named is None:
-        return ["with", "without", *(["old"] if old else [])]  # type: ignore[list-item] # arms
-    for name in named:
-        if name not in ARMS:
-            raise UsageError(f"--arms: unknown arm {name!r}{nearest(name, ARMS)}; valid are {', '.join(ARMS)}")
-    chosen = [arm for arm in ARMS if arm in {*named, *(["old"] if old else [])}]
-    if "with" not in chosen or len(chosen) < 2:
-        raise UsageError(f"--arms: the arm with is compared with others; give it and another one, got {' '.join(named)}")
-    return chosen
-
-
-def _experiment(
-    sources: list[Path], arms: list[Arm], old: str | None, agent: Agent, request: EvaluateRequest, root: Path
-) -> tuple[EvaluateRequest, Arms]:
-    from eval_skills.benchmarks import load_tasks
-    from eval_skills.engine.skill_effect.arms import make_arms
-    from eval_skills.engine.skill_effect.experiment import as_evaluation, folders_of_files, tasks_of
-
-    tasks = tasks_of(sources, request.tasks)
-    made = make_arms(
-        sources,
-        arms,
-        agent,
-        load_tasks(tasks),
-        files_in=folders_of_files(tasks, sources),
-        root=root,
-        old=old,
-    )
-    return as_evaluation(request.model_copy(update={"tasks": str(tasks)}), made, agent), made
+    Raises:
+        UsageError: such an option was typed; it is named.
+    """
+    by = "--of-run" if of_run is not None else "--resume" if flags.get("resume") else None
+    if by is None:
+        return
+    given = {"the folder of an Agent Skill": skill_dirs, "--arms": arms, "--old": old}
+    given |= {option_of(each.name): getattr(asked, each.name) for each in fields(asked)}
+    if of_run is not None:
+        said = {"judge_model" if name == "llm" else name: value for name, value in flags.items() if name not in _OF_SHOWING}
+        given |= {option_of(name): value for name, value in typed(said).items()}
+    if unfit := next((name for name, value in given.items() if value), None):
+        what = "shows a stored run as it is" if of_run is not None else "continues a run with the arms and the agent that it has"
+        raise UsageError(f"{by} {what}; leave out {unfit}")
 
 
 def _run(request: EvaluateRequest, *, dry_run: bool, judging: JudgeFlags, fail_on: FailOn | None) -> int:
@@ -147,6 +146,8 @@ def _run(request: EvaluateRequest, *, dry_run: bool, judging: JudgeFlags, fail_o
         return GATE_FAILED
     experiment = experiment_of(Store(request.store), summary.run_id)
     effect = effect_of_reports(experiment, summary.reports, summary.run_id, summary.benchmark)
+    for line in summary.judging:
+        current().remark(line)
     files = [*summary.report_files, *write_effect(effect, request.format, Path(request.output_dir).absolute())]
     shown = _shown(effect, files, fail_on, summary.store)
     return ran.exit_code(gate=False) or shown
@@ -154,8 +155,10 @@ def _run(request: EvaluateRequest, *, dry_run: bool, judging: JudgeFlags, fail_o
 
 def _show_again(given: str, flags: dict[str, Any], fail_on: FailOn | None) -> int:
     from eval_skills.engine.skill_effect.experiment import stored_effect
-    from eval_skills.reporting.skill_effect.document import write_effect
+    from eval_skills.reporting.skill_effect.document import EFFECT_FORMATS, write_effect
 
+    if (unfit := next((name for name in typed(flags).get("format", ()) if name not in EFFECT_FORMATS), None)) is not None:
+        raise UsageError(f"--format: an effect is not written as {unfit!r}; valid are {', '.join(EFFECT_FORMATS)}")
     config = current().config({name: flags[name] for name in ("store", "output_dir", "format") if name in flags})
     effect, remarks = stored_effect(config.store, given)
     for remark in remarks:
@@ -181,7 +184,9 @@ def exit_code(effect: SkillEffect, failures: list[str] | None) -> int:
 
 def gate_failures(effect: SkillEffect, fail_on: FailOn) -> list[str]:
     """Why the gate fails; a comparison that could not be made, or not be believed, has not passed."""
-    found = [f"set-up error: {problem}" for problem in effect.problems]
+    from eval_skills.reporting.skill_effect.figures import of_answers
+
+    found = [*filter(None, [effect.unfinished]), *(f"set-up error: {problem}" for problem in effect.problems)]
     for each in effect.comparisons:
         name, verdict = f"with − {each.against}", each.diff.verdict
         if each.diff.statistics is None:
@@ -190,4 +195,8 @@ def gate_failures(effect: SkillEffect, fail_on: FailOn) -> list[str]:
             found.append(f"{name} is {verdict}")
         elif each.diff.left_open:
             found.append(f"{name}: items without a verdict leave open whether it is worse")
+        elif each.rests_on_errors and (fail_on == "not-better" or each.verdict_of_answers == "worse"):
+            found.append(f"{name} is {verdict} only as items without an answer count as not passed: {of_answers(each)}")
+    if fail_on == "not-better" and effect.never_loaded:
+        found.append("the Agent Skill was never loaded, so no difference is its content's")
     return found

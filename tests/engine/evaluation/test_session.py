@@ -150,6 +150,7 @@ class TestAFullDisk:
                 with pytest.raises(RunError, match="No space left on device"):
                     await session.attempt(plan.items[0], last=True)
             assert (session.stopped, session.is_unwritable) == (True, True)
+            assert "No space left on device" in str(session.write_error)
 
 
 def raise_no_space() -> int:

@@ -70,6 +70,13 @@ def test_a_sham_has_the_name_the_description_and_the_length_and_nothing_else(tmp
     assert (len(sham), "header" in body) == (len(real), False)
 
 
+def test_a_sham_of_a_description_alone_is_the_same(tmp_path: Path) -> None:
+    source = agent_skill(tmp_path / "csv-tools", "---\nname: csv-tools\ndescription: Reads CSV files.\n---\n")
+    (source / "scripts" / "sum.py").unlink()
+    made = arms(source, tmp_path / "root", ("with", "without", "sham"))
+    assert made.remarks == ["the Agent Skill has no text below its description: the arms sham and with differ by chance alone"]
+
+
 @pytest.mark.parametrize("characters", [0, 1, 500, 5_000])
 def test_the_text_of_a_sham_has_any_length(characters: int) -> None:
     assert len(something_else(characters)) == characters

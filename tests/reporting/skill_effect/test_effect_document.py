@@ -8,6 +8,7 @@ import pytest
 
 from eval_skills.core.skill_effect import SkillEffect
 from eval_skills.reporting.skill_effect.document import EFFECT_FORMATS, write_effect
+from eval_skills.reporting.skill_effect.figures import judging_cost
 from tests.core.test_skill_effect import LOADED, NOT_LOADED, effect, every, report
 
 HOSTILE = "<script>alert(1)</script>|`\x1b[31m"
@@ -49,3 +50,18 @@ def test_a_wrong_set_up_is_an_error_and_no_verdict(tmp_path: Path) -> None:
     assert root.get("errors") == "1"
     verdict = next(case for case in root.iter("testcase") if case.get("name") == "verdict")
     assert verdict.find("skipped") is not None
+
+
+@pytest.mark.parametrize("name", ["markdown", "html"])
+def test_no_page_shows_a_verdict_of_a_wrong_set_up(tmp_path: Path, name: str) -> None:
+    (file,) = write_effect(found(loaded_without=True), [name], tmp_path)
+    text = file.read_text()
+    assert "no verdict: the set-up is wrong" in text
+    assert "✔" not in text
+
+
+def test_what_judges_were_paid_stands_apart() -> None:
+    made = found()
+    arms = [arm.model_copy(update={"judge_cost_usd": 0.012 if arm.arm == "with" else None}) for arm in made.arms]
+    assert judging_cost(made) is None
+    assert judging_cost(made.model_copy(update={"arms": arms})) == "judging: $0.0120 with; not in the arms' cost"

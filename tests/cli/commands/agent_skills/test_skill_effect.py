@@ -10,8 +10,13 @@ import pytest
 
 from eval_skills.cli.commands.agent_skills import triggers as triggers_command
 from eval_skills.cli.commands.agent_skills.skill_effect import FailOn, exit_code, gate_failures
-from tests.core.test_skill_effect import LOADED, effect, every, report
+from tests.core.test_skill_effect import LOADED, NOT_LOADED, broken, effect, every, report
 from tests.core.test_triggers import triggers
+
+NO_ANSWER = (
+    "set-up error: the agent answered no item of the arm with (infra), so the difference says nothing; see that the agent runs, "
+    "then use --resume with --retry-errors"
+)
 
 
 @pytest.mark.parametrize(
@@ -21,7 +26,9 @@ from tests.core.test_triggers import triggers
         pytest.param(every(9, "ff"), every(9, "pp"), "worse", ["with − without is worse"], id="worse"),
         pytest.param(every(9, "pp"), every(9, "pp"), "worse", [], id="equal-is-not-worse"),
         pytest.param(every(9, "pf"), every(9, "pf"), "not-better", ["with − without is inconclusive"], id="equal-is-not-better"),
-        pytest.param(every(3, "ii"), every(3, "pp"), "worse", ["with − without could not be compared"], id="outage-is-no-pass"),
+        pytest.param(
+            every(3, "ii"), every(3, "pp"), "worse", [NO_ANSWER, "with − without could not be compared"], id="outage-is-no-pass"
+        ),
         pytest.param(
             every(9, "pp") | every(5, "ii"),
             every(9, "pp"),
@@ -42,6 +49,37 @@ def test_a_wrong_set_up_fails_every_gate() -> None:
     assert [exit_code(found, each) for each in (None, failures)] == [3, 3]
 
 
+def test_a_gate_does_not_pass_for_errors_of_the_agent() -> None:
+    theirs = broken(report("without", every(9, "pp")), *(f"t{task:02}#2" for task in range(9)))
+    found = effect(with_=report("with", every(9, "pp")), without=theirs)
+    assert gate_failures(found, "worse") == []
+    assert gate_failures(found, "not-better") == [
+        "with − without is better only as items without an answer count as not passed: of the answered items alone it is "
+        "inconclusive"
+    ]
+
+
+def test_errors_of_the_other_arm_hide_no_loss() -> None:
+    theirs = broken(report("without", every(9, "pp")), *(f"t{task:02}#2" for task in range(9)))
+    found = effect(with_=report("with", every(9, "pf")), without=theirs)
+    assert gate_failures(found, "worse") == [
+        "with − without is inconclusive only as items without an answer count as not passed: of the answered items alone it is "
+        "worse"
+    ]
+
+
+def test_an_unfinished_run_passes_no_gate() -> None:
+    found = effect(with_=report("with", every(9, "pp")), without=report("without", every(9, "ff")))
+    said = "run R is unfinished: 18 of 36 items; continue it with --resume R"
+    assert gate_failures(found.model_copy(update={"unfinished": said}), "worse") == [said]
+
+
+def test_what_was_never_loaded_is_not_proven_to_help() -> None:
+    found = effect(with_=report("with", every(9, "pp"), NOT_LOADED), without=report("without", every(9, "ff"), NOT_LOADED))
+    assert gate_failures(found, "worse") == []
+    assert gate_failures(found, "not-better") == ["the Agent Skill was never loaded, so no difference is its content's"]
+
+
 def test_the_gate_of_triggers_fails_for_what_was_not_observed() -> None:
     assert triggers_command.gate_failures(triggers((True, "LL"), (False, "--"))) == []
     unseen = triggers_command.gate_failures(triggers((True, "LL"), (False, "xt")))
@@ -55,7 +93,19 @@ AGENT = ("--agent", "custom", "--agent-option", "command=sh")
     ("arguments", "said"),
     [
         pytest.param(["skill-effect"], "name the folder of an Agent Skill", id="nothing-named"),
-        pytest.param(["skill-effect", "nowhere", *AGENT], "there is no nowhere/evals/evals.json", id="no-evals"),
+        pytest.param(["skill-effect", "nowhere", *AGENT], "nowhere: no such folder; give that of an Agent Skill", id="no-folder"),
+        pytest.param(["skill-effect", "--of-run", "latest", "--runs", "3"], "as it is; leave out --runs", id="shown-runs"),
+        pytest.param(
+            ["skill-effect", "--of-run", "latest", "--format", "csv"], "--format: an effect is not written as 'csv'", id="format"
+        ),
+        pytest.param(["skill-effect", "--of-run", "latest", "--dry-run"], "as it is; leave out --dry-run", id="shown-dry"),
+        pytest.param(["skill-effect", "--of-run", "latest", "--resume", "latest"], "leave out --resume", id="shown-resumed"),
+        pytest.param(
+            ["skill-effect", "--of-run", "latest", "--judge-model", "a/b"], "leave out --judge-model", id="shown-judged"
+        ),
+        pytest.param(["skill-effect", "s", "--of-run", "latest"], "leave out the folder of an Agent Skill", id="shown-folder"),
+        pytest.param(["skill-effect", "--resume", "latest", "--arms", "with", "sham"], "leave out --arms", id="resumed-arms"),
+        pytest.param(["skill-effect", "--resume", "latest", "--agent", "codex"], "leave out --agent", id="resumed-agent"),
         pytest.param(["skill-effect", "s", "--arms", "wit", "without"], "unknown arm 'wit' (did you mean 'with'?)", id="arm"),
         pytest.param(["skill-effect", "s", "--arms", "without"], "the arm with is compared with others", id="one-arm"),
         pytest.param(["skill-effect", "s", "--agent-option", "maxSteps"], "give KEY=VALUE, as maxSteps=20", id="agent-option"),
