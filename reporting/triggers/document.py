@@ -1,4 +1,4 @@
-"""The triggers of an Agent Skill as a file: Markdown for people, JSON and JUnit for programs."""
+"""The triggers of an Agent Skill as a file: Markdown and one self-contained HTML page for people, JSON and JUnit for programs."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 from eval_skills.core.triggers import QueryResult, Triggers
 from eval_skills.reporting.escape import encodable
+from eval_skills.reporting.html.report import html_template, page_assets
 from eval_skills.reporting.junit_report import xml_text
 from eval_skills.reporting.markdown import template
 from eval_skills.reporting.triggers import figures
@@ -34,6 +35,24 @@ def render_markdown(found: Triggers) -> str:
     shown = {name: getattr(figures, name) for name in ("title", "rate_rows", "query_cells", "confusion_lines")}
     columns = {"rate_columns": figures.RATE_COLUMNS, "query_columns": figures.QUERY_COLUMNS}
     return encodable(template("triggers.md.jinja").render(found=found, **shown, **columns))
+
+
+def render_html(found: Triggers) -> str:
+    """The whole page as text: it loads nothing, sends nothing, and shows every name and query as plain text.
+
+    Queries that went wrong stand by themselves, those that missed a load and false alarms apart, and so do unknown ones.
+    """
+    return html_template("triggers.html.jinja").render(
+        found=found,
+        heading=figures.title(found),
+        rates=figures.rates_with_meaning(found),
+        loads=figures.load_rows(found),
+        confusion=figures.confusion_lines(found),
+        missed=[each for each in found.failed if each.should_trigger],
+        alarms=[each for each in found.failed if not each.should_trigger],
+        assets=page_assets(("elements", "theme", "sorting", "triggers_page"), ("style", "triggers"), charts=False),
+        **{name: getattr(figures, name) for name in ("outcome", "should", "others")},
+    )
 
 
 def render_junit(found: Triggers) -> bytes:
@@ -67,6 +86,7 @@ def _case(suite: ElementTree.Element, each: QueryResult) -> None:
 TRIGGER_FORMATS: Mapping[str, TriggerFormat] = {
     "json": TriggerFormat("json", render_json),
     "markdown": TriggerFormat("md", render_markdown),
+    "html": TriggerFormat("html", render_html),
     "junit": TriggerFormat("xml", render_junit),
 }
 
