@@ -206,7 +206,12 @@ def _shown(found: Triggers, files: list[Path], gate: bool, store: str) -> int:
 
 
 def gate_failures(found: Triggers) -> list[str]:
-    """Why the gate fails: queries that did not do as they should, and those of which nothing was observed."""
-    unseen = sum(each.passed is None for each in found.queries)
+    """Why the gate fails: queries that did not do as they should, that missing runs leave open, or that were not observed."""
     lines = [f"{each.id} ({each.query[:60]}): {each.loaded} of {each.observed} runs loaded the skill" for each in found.failed]
+    lines += [
+        f"{each.id} ({each.query[:60]}): {plural(each.missing, 'missing run')} of {each.observed + each.missing} could turn it"
+        for each in found.queries
+        if each.passed and each.left_open
+    ]
+    unseen = len(found.unknown)
     return [*lines, *([f"{plural(unseen, 'query')} without an observed run"] if unseen else [])]

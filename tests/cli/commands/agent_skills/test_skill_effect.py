@@ -46,6 +46,8 @@ def test_the_gate_of_triggers_fails_for_what_was_not_observed() -> None:
     assert triggers_command.gate_failures(triggers((True, "LL"), (False, "--"))) == []
     unseen = triggers_command.gate_failures(triggers((True, "LL"), (False, "xt")))
     assert unseen == ["1 query without an observed run"]
+    left_open = triggers_command.gate_failures(triggers((True, "LL"), (False, "-xx")))
+    assert left_open == ["q1 (query 1): 2 missing runs of 3 could turn it"]
 
 
 @pytest.mark.parametrize(
