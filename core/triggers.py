@@ -182,6 +182,25 @@ def loads_of(run: TaskResult) -> list[str] | None:
     return run.skills_loaded if _ended(run) or run.skills_loaded else None
 
 
+def as_observed(results: Iterable[TaskResult], queries: Sequence[Query], skill: str) -> list[TaskResult]:
+    """The items with the verdict that the loads give, so that a comparison counts what the rates count.
+
+    An agent that broke off after a load has decided; one that broke off before it has no verdict of the skill, whatever its
+    error or time limit says of the agent.
+    """
+    should = {query.id: query.should_trigger for query in queries}
+    return [_as_observed(item, should[item.task_id], skill) for item in results if item.task_id in should]
+
+
+def _as_observed(item: TaskResult, should: bool, skill: str) -> TaskResult:
+    loads = loads_of(item)
+    if loads is None:
+        return item.model_copy(update={"status": "error", "error_kind": "infra", "passed": False, "score": None})
+    passed = (skill in loads) is should
+    told = {"status": "pass" if passed else "fail", "error_kind": None, "passed": passed, "score": float(passed)}
+    return item.model_copy(update=told)
+
+
 def _ended(run: TaskResult) -> bool:
     return run.status in {"pass", "fail"}
 

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from eval_skills.core.diff.tasks import is_missing
 from eval_skills.core.models import TaskResult
-from eval_skills.core.triggers import ENDED_BY_LOAD, Query, Triggers, trigger_rates
+from eval_skills.core.triggers import ENDED_BY_LOAD, Query, Triggers, as_observed, trigger_rates
 
 RUNS: dict[str, tuple[str, list[str] | None]] = {
     "L": ("pass", ["csv"]),  # loaded, and came to its end
@@ -17,21 +18,23 @@ RUNS: dict[str, tuple[str, list[str] | None]] = {
 }
 
 
+def item(query: str, run: int, letter: str) -> TaskResult:
+    """The run of a query that a letter of `RUNS` stands for."""
+    return TaskResult(
+        task_id=query,
+        run_index=run,
+        status=RUNS[letter][0],  # type: ignore[arg-type]
+        passed=False,
+        error_kind="skill" if letter == "x" else None,
+        skills_loaded=RUNS[letter][1],
+        finish_reason=ENDED_BY_LOAD if letter == "c" else None,
+    )
+
+
 def triggers(*queries: tuple[bool, str], planned: int = 0) -> Triggers:
     """The figures of queries, each with whether it should trigger, and its runs as letters of `RUNS`."""
     asked = [Query(id=f"q{number}", query=f"query {number}", should_trigger=should) for number, (should, _) in enumerate(queries)]
-    items = [
-        TaskResult(
-            task_id=f"q{number}",
-            run_index=run,
-            status=RUNS[letter][0],  # type: ignore[arg-type]
-            passed=False,
-            skills_loaded=RUNS[letter][1],
-            finish_reason=ENDED_BY_LOAD if letter == "c" else None,
-        )
-        for number, (_, runs) in enumerate(queries)
-        for run, letter in enumerate(runs)
-    ]
+    items = [item(f"q{number}", run, letter) for number, (_, runs) in enumerate(queries) for run, letter in enumerate(runs)]
     return trigger_rates(items, asked, skill="csv", neighbours=["pdf"], planned=planned)
 
 
@@ -109,3 +112,23 @@ def test_each_reason_why_a_run_says_nothing_is_named() -> None:
 )
 def test_missing_runs_leave_a_query_open(should: bool, runs: str, is_open: bool) -> None:
     assert triggers((should, runs)).queries[0].left_open is is_open
+
+
+@pytest.mark.parametrize(
+    ("letter", "load", "not_load"),
+    [
+        pytest.param("L", "pass", "fail", id="loaded"),
+        pytest.param("T", "pass", "fail", id="loaded-then-out-of-time"),
+        pytest.param("-", "fail", "pass", id="not-loaded"),
+        pytest.param("o", "fail", "pass", id="the-neighbour-alone"),
+        pytest.param("x", "error", "error", id="crashed"),
+        pytest.param("t", "error", "error", id="out-of-time"),
+        pytest.param("s", "error", "error", id="does-not-say"),
+    ],
+)
+def test_a_comparison_counts_loads_and_takes_what_is_unknown_as_missing(letter: str, load: str, not_load: str) -> None:
+    asked = [Query(id="yes", query="a", should_trigger=True), Query(id="no", query="b", should_trigger=False)]
+    yes, no = as_observed([item("yes", 0, letter), item("no", 0, letter)], asked, "csv")
+    assert (yes.status, no.status) == (load, not_load)
+    assert [each.passed for each in (yes, no)] == [each.status == "pass" for each in (yes, no)]
+    assert is_missing(yes) is (load == "error")

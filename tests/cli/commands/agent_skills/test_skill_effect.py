@@ -63,6 +63,13 @@ def test_the_gate_of_triggers_fails_for_what_was_not_observed() -> None:
         pytest.param(
             ["triggers", "s", "--optimize", "2", "--dry-run"], "and --dry-run is about one; leave it out", id="dry-rounds"
         ),
+        pytest.param(["triggers", "s", "--of-run", "latest"], "--of-run takes a run as it is, and SKILL_DIR", id="of-run-skill"),
+        pytest.param(["triggers", "--of-run", "latest", "--optimize", "2"], "and --optimize would make", id="of-run-optimize"),
+        pytest.param(["triggers", "--of-run", "latest", "--runs", "2"], "and --runs would make", id="of-run-runs"),
+        pytest.param(["triggers", "--of-run", "latest", "--resume", "latest"], "and --resume would make", id="of-run-resume"),
+        pytest.param(["triggers", "--of-run", "latest", "--dry-run"], "and --dry-run would make", id="of-run-dry"),
+        pytest.param(["triggers", "--resume", "latest", "--neighbours", "n"], "and --neighbours would make", id="resume-beside"),
+        pytest.param(["triggers", "--resume", "latest", "--agent", "codex"], "and --agent would make", id="resume-agent"),
         pytest.param(["triggers", "s"], "there is no s/evals/eval_queries.json", id="no-queries"),
     ],
 )
