@@ -48,6 +48,13 @@ def show_triggers(found: Triggers, files: Sequence[Path], failures: Sequence[str
         _print_table(QUERY_COLUMNS, map(query_cells, failed[:QUERIES_SHOWN]))
         if len(failed) > QUERIES_SHOWN:
             session.say(f"… and {len(failed) - QUERIES_SHOWN:,} more; the reports have them all")
+    if unknown := found.unknown:
+        session.say("")
+        session.say(f"unknown: {len(unknown)} of {plural(len(found.queries), 'query')}, of which no run was observed")
+        for each in unknown[:QUERIES_SHOWN]:
+            session.say(f"  {visible_line(each.query)}")
+        if len(unknown) > QUERIES_SHOWN:
+            session.say(f"… and {len(unknown) - QUERIES_SHOWN:,} more; the reports have them all")
     for remark in found.remarks:
         session.remark(remark)
     for path in files:
@@ -116,8 +123,9 @@ def _document(found: Optimized, kept: Path | None) -> dict[str, Any]:
 
 def _print_table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for index, name in enumerate(names):
-        table.add_column(name, overflow="fold", no_wrap=index > 0, justify="left" if index < 2 else "right")
+    last = len(names) - 1
+    for index, name in enumerate(names):  # a narrow terminal folds what is long: the query, and the names of neighbours
+        table.add_column(name, overflow="fold", no_wrap=0 < index < last, justify="left" if index < 2 else "right")
     for row in rows:
         table.add_row(*(Text(visible_line(cell)) for cell in row))
     current().out(pipe_width=NO_LIMIT).print(table)

@@ -58,7 +58,11 @@ def triggers_command(
     exit_on_fail: Annotated[
         bool,
         Own("means something else here"),
-        Parameter(group=RESULTS, help="Exit 1 when a query does not do as it should, or was not observed", show_default=False),
+        Parameter(
+            group=RESULTS,
+            help="Exit 1 when a query does not do as it should, or missing runs leave that open",
+            show_default=False,
+        ),
     ] = False,
     of_run: Annotated[
         str | None,
