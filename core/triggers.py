@@ -170,7 +170,7 @@ def _result(query: Query, runs: Sequence[TaskResult], skill: str, planned: int) 
         interval=ConfidenceInterval(lower=lower, upper=upper, method="wilson_widened"),
         passed=None if rate is None else (rate >= TRIGGERED) == query.should_trigger,
         others=dict(Counter(name for load in loads for name in set(load) - {skill}).most_common()),
-        silent=sum(_ended(run) and run.skills_loaded is None for run in runs),
+        silent=sum(_is_silent(run) for run in runs),
         unmade=unmade,
         nothing=sum(not load for load in loads),
         cut=sum(_was_cut(run, skill) for run in runs),
@@ -203,6 +203,11 @@ def _as_observed(item: TaskResult, should: bool, skill: str) -> TaskResult:
 
 def _ended(run: TaskResult) -> bool:
     return run.status in {"pass", "fail"}
+
+
+def _is_silent(run: TaskResult) -> bool:
+    """Whether the agent answered and does not say what it loaded, which the scorer `skill_loaded` refuses with an error."""
+    return run.skills_loaded is None and (_ended(run) or run.error_kind == "scorer")
 
 
 def _was_cut(run: TaskResult, skill: str) -> bool:

@@ -13,7 +13,7 @@ RUNS: dict[str, tuple[str, list[str] | None]] = {
     "t": ("timeout", []),  # ran out of time before it loaded anything
     "T": ("timeout", ["csv"]),  # loaded it, then ran out of time
     "o": ("fail", ["pdf"]),  # loaded the neighbour
-    "s": ("pass", None),  # came to its end, and the agent does not say what it loads
+    "s": ("error", None),  # came to its end, and the agent does not say what it loads: its scorer refuses
     "c": ("fail", ["pdf"]),  # was ended because it had loaded the neighbour
 }
 
@@ -25,7 +25,7 @@ def item(query: str, run: int, letter: str) -> TaskResult:
         run_index=run,
         status=RUNS[letter][0],  # type: ignore[arg-type]
         passed=False,
-        error_kind="skill" if letter == "x" else None,
+        error_kind="skill" if letter == "x" else "scorer" if letter == "s" else None,
         skills_loaded=RUNS[letter][1],
         finish_reason=ENDED_BY_LOAD if letter == "c" else None,
     )
