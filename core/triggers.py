@@ -22,6 +22,10 @@ TRIGGERED = 0.5
 """A query loads the Agent Skill where at least this share of its observed runs does."""
 
 
+ENDED_BY_LOAD = "skill_loaded"
+"""The finish reason of an agent that was ended because it loaded an Agent Skill."""
+
+
 class Query(Model):
     """A query, and whether it should load the Agent Skill."""
 
@@ -35,6 +39,9 @@ class QueryResult(Model):
 
     `interval` is that of the load rate; of three runs it is wide, and a single query is no evidence. `passed` says whether the
     query did as it should; None where no run was observed. `others` are the neighbours that were loaded, with the number of runs.
+    Of the missing runs, `silent` came to their end, but the agent does not say what it loads, and `unmade` were planned and are
+    not there. Of the observed ones, `nothing` counts those that loaded no Agent Skill at all, and `cut` those that were ended
+    because a neighbour was loaded, and this skill was not yet.
     """
 
     id: str
@@ -46,11 +53,23 @@ class QueryResult(Model):
     interval: ConfidenceInterval
     passed: bool | None
     others: dict[str, int] = Field(default_factory=dict)
+    silent: int = 0
+    unmade: int = 0
+    nothing: int = 0
+    cut: int = 0
 
     @property
     def rate(self) -> float | None:
         """The load rate, of the observed runs."""
         return self.loaded / self.observed if self.observed else None
+
+    @property
+    def left_open(self) -> bool:
+        """Whether the missing runs could have turned what an observed query did; False where no run was observed."""
+        if self.passed is None:
+            return False
+        runs = self.observed + self.missing
+        return (self.loaded / runs >= TRIGGERED) != ((self.loaded + self.missing) / runs >= TRIGGERED)
 
 
 class TriggerRate(Model):
@@ -91,6 +110,11 @@ class Triggers(Model):
         """The queries that did not do as they should."""
         return [each for each in self.queries if each.passed is False]
 
+    @property
+    def unknown(self) -> list[QueryResult]:
+        """The queries of which no run was observed."""
+        return [each for each in self.queries if each.passed is None]
+
 
 def trigger_rates(
     results: Iterable[TaskResult],
@@ -101,12 +125,16 @@ def trigger_rates(
     agent: str = "",
     model: str | None = None,
     run_id: str = "",
+    planned: int = 0,
 ) -> Triggers:
-    """The figures of all queries, from the items of a run whose tasks have the queries' ids."""
+    """The figures of all queries, from the items of a run whose tasks have the queries' ids.
+
+    `planned` is how often each query was to be asked: runs that are not there are missing, too.
+    """
     runs: dict[str, list[TaskResult]] = {}
     for item in results:
         runs.setdefault(item.task_id, []).append(item)
-    found = [_result(query, runs.get(query.id, []), skill) for query in queries]
+    found = [_result(query, runs.get(query.id, []), skill, planned) for query in queries]
     wanted = [each for each in found if each.should_trigger]
     unwanted = [each for each in found if not each.should_trigger]
     confusion = sum((Counter(_taken(runs.get(each.id, []), skill)) for each in wanted), Counter[str]())
@@ -126,33 +154,69 @@ def trigger_rates(
     )
 
 
-def _result(query: Query, runs: Sequence[TaskResult], skill: str) -> QueryResult:
-    loads = [load for run in runs if (load := _loads(run)) is not None]
+def _result(query: Query, runs: Sequence[TaskResult], skill: str, planned: int) -> QueryResult:
+    loads = [load for run in runs if (load := loads_of(run)) is not None]
     loaded = sum(skill in load for load in loads)
     rate = loaded / len(loads) if loads else None
     lower, upper = widened_wilson(loaded, len(loads)) if loads else (0.0, 1.0)
+    unmade = max(0, planned - len(runs))
     return QueryResult(
         id=query.id,
         query=query.query,
         should_trigger=query.should_trigger,
         loaded=loaded,
         observed=len(loads),
-        missing=len(runs) - len(loads),
+        missing=len(runs) + unmade - len(loads),
         interval=ConfidenceInterval(lower=lower, upper=upper, method="wilson_widened"),
         passed=None if rate is None else (rate >= TRIGGERED) == query.should_trigger,
         others=dict(Counter(name for load in loads for name in set(load) - {skill}).most_common()),
+        silent=sum(_is_silent(run) for run in runs),
+        unmade=unmade,
+        nothing=sum(not load for load in loads),
+        cut=sum(_was_cut(run, skill) for run in runs),
     )
 
 
-def _loads(run: TaskResult) -> list[str] | None:
-    """What a run loaded; None where that is unknown: nothing yet, and it did not come to its end."""
-    ended = run.status in {"pass", "fail"}
-    return run.skills_loaded if ended or run.skills_loaded else None
+def loads_of(run: TaskResult) -> list[str] | None:
+    """What a run loaded; None where that is unknown: the agent does not say, or it broke off before a load."""
+    return run.skills_loaded if _ended(run) or run.skills_loaded else None
+
+
+def as_observed(results: Iterable[TaskResult], queries: Sequence[Query], skill: str) -> list[TaskResult]:
+    """The items with the verdict that the loads give, so that a comparison counts what the rates count.
+
+    An agent that broke off after a load has decided; one that broke off before it has no verdict of the skill, whatever its
+    error or time limit says of the agent.
+    """
+    should = {query.id: query.should_trigger for query in queries}
+    return [_as_observed(item, should[item.task_id], skill) for item in results if item.task_id in should]
+
+
+def _as_observed(item: TaskResult, should: bool, skill: str) -> TaskResult:
+    loads = loads_of(item)
+    if loads is None:
+        return item.model_copy(update={"status": "error", "error_kind": "infra", "passed": False, "score": None})
+    passed = (skill in loads) is should
+    told = {"status": "pass" if passed else "fail", "error_kind": None, "passed": passed, "score": float(passed)}
+    return item.model_copy(update=told)
+
+
+def _ended(run: TaskResult) -> bool:
+    return run.status in {"pass", "fail"}
+
+
+def _is_silent(run: TaskResult) -> bool:
+    """Whether the agent answered and does not say what it loaded, which the scorer `skill_loaded` refuses with an error."""
+    return run.skills_loaded is None and (_ended(run) or run.error_kind == "scorer")
+
+
+def _was_cut(run: TaskResult, skill: str) -> bool:
+    return run.finish_reason == ENDED_BY_LOAD and bool(run.skills_loaded) and skill not in (run.skills_loaded or ())
 
 
 def _taken(runs: Sequence[TaskResult], skill: str) -> Iterable[str]:
     for run in runs:
-        load = _loads(run)
+        load = loads_of(run)
         if load and skill not in load:
             yield from set(load)
 
@@ -196,8 +260,21 @@ def _precision(queries: Sequence[QueryResult]) -> TriggerRate:
 
 
 def _remarks(found: Sequence[QueryResult], wanted: Sequence[QueryResult], unwanted: Sequence[QueryResult]) -> Iterable[str]:
-    if missing := sum(each.missing for each in found):
-        yield f"{plural(missing, 'run')} did not come to an end without a load: not counted; the bounds take them either way"
+    silent, unmade, cut = (sum(getattr(each, name) for each in found) for name in ("silent", "unmade", "cut"))
+    if broken := sum(each.missing for each in found) - silent - unmade:
+        yield f"{plural(broken, 'run')} did not come to an end without a load: not counted; the bounds take them either way"
+    if silent:
+        yield (
+            f"{plural(silent, 'run')} came to an end, but the agent does not say what it loads: not counted; the bounds take "
+            "them either way"
+        )
+    if unmade:
+        yield f"{plural(unmade, 'run')} of those that were planned were not made: not counted; the bounds take them either way"
+    if cut:
+        yield (
+            f"{plural(cut, 'run')} ended when a neighbour was loaded: the first load counts, and whether the Agent Skill would "
+            "have been loaded after it is unknown"
+        )
     if not wanted:
         yield "no query should load the Agent Skill, so nothing is known of its recall"
     if not unwanted:

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from eval_skills.cli.context import current, print_json
 from eval_skills.cli.output.run import NO_LIMIT
+from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
 from eval_skills.reporting.diff.figures import verdict_text
 from eval_skills.reporting.escape import visible_line
@@ -25,7 +26,7 @@ from eval_skills.reporting.triggers.figures import (
 
 if TYPE_CHECKING:
     from eval_skills.core.triggers import Triggers
-    from eval_skills.engine.triggers.optimizing import Optimized
+    from eval_skills.engine.triggers.optimizing import Candidate, Optimized
 
 QUERIES_SHOWN = 20
 
@@ -47,6 +48,13 @@ def show_triggers(found: Triggers, files: Sequence[Path], failures: Sequence[str
         _print_table(QUERY_COLUMNS, map(query_cells, failed[:QUERIES_SHOWN]))
         if len(failed) > QUERIES_SHOWN:
             session.say(f"… and {len(failed) - QUERIES_SHOWN:,} more; the reports have them all")
+    if unknown := found.unknown:
+        session.say("")
+        session.say(f"unknown: {len(unknown)} of {plural(len(found.queries), 'query')}, of which no run was observed")
+        for each in unknown[:QUERIES_SHOWN]:
+            session.say(f"  {visible_line(each.query)}")
+        if len(unknown) > QUERIES_SHOWN:
+            session.say(f"… and {len(unknown) - QUERIES_SHOWN:,} more; the reports have them all")
     for remark in found.remarks:
         session.remark(remark)
     for path in files:
@@ -65,8 +73,10 @@ def show_optimized(found: Optimized, kept: Path | None) -> None:
         return
     session = current()
     for number, each in enumerate(found.tried):
-        session.say(f"{'original' if number == 0 else f'rewritten {number}'}: {numbers.rate(each.share)} of the training queries")
+        session.say(f"{'original' if number == 0 else f'rewritten {number}'}: {candidate_line(each)}")
         session.say(f"  {visible_line(each.description)}")
+    if found.ended is not None:
+        session.say(f"ended early: {visible_line(found.ended)}")
     if found.best is None or found.difference is None or found.original is None or found.rewritten is None:
         session.say("no other description did better on the training queries; nothing was changed")
         return
@@ -78,8 +88,18 @@ def show_optimized(found: Optimized, kept: Path | None) -> None:
     session.say(f"{verdict_text(found.difference)}: {found.difference.explanation}")
     if kept is not None:
         session.say(f"kept: the new description is in {kept}", style="green")
+    elif found.is_proven:
+        session.say("not kept, though it is proven to be better")
+    elif found.harm is not None:
+        session.say(f"not kept: {found.harm}; nothing was changed")
     else:
         session.say("not kept: it is not proven to be better on queries that it was not made for; nothing was changed")
+
+
+def candidate_line(each: Candidate) -> str:
+    """``83.3 % of the training queries did as they should``, and how many of them say nothing."""
+    unseen = f"; {plural(each.unobserved, 'query')} without an observed run" if each.unobserved else ""
+    return f"{numbers.rate(each.share)} of the training queries did as they should{unseen}"
 
 
 def _document(found: Optimized, kept: Path | None) -> dict[str, Any]:
@@ -87,10 +107,15 @@ def _document(found: Optimized, kept: Path | None) -> dict[str, Any]:
         return None if each is None else each.to_json()
 
     return {
-        "tried": [{"description": each.description, "share": each.share, "failed": each.failed} for each in found.tried],
+        "tried": [
+            {"description": each.description, "share": each.share, "unobserved": each.unobserved, "failed": each.failed}
+            for each in found.tried
+        ],
+        "ended": found.ended,
         "best": None if found.best is None else found.best.description,
         "heldOut": {"original": figures(found.original), "rewritten": figures(found.rewritten)},
         "difference": None if found.difference is None else found.difference.to_json(),
+        "harm": found.harm,
         "kept": None if kept is None else str(kept),
         "runs": found.runs,
     }
@@ -98,8 +123,9 @@ def _document(found: Optimized, kept: Path | None) -> dict[str, Any]:
 
 def _print_table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for index, name in enumerate(names):
-        table.add_column(name, overflow="fold", no_wrap=index > 0, justify="left" if index < 2 else "right")
+    last = len(names) - 1
+    for index, name in enumerate(names):  # a narrow terminal folds what is long: the query, and the names of neighbours
+        table.add_column(name, overflow="fold", no_wrap=0 < index < last, justify="left" if index < 2 else "right")
     for row in rows:
         table.add_row(*(Text(visible_line(cell)) for cell in row))
     current().out(pipe_width=NO_LIMIT).print(table)

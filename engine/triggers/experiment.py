@@ -10,7 +10,7 @@ from pathlib import Path
 from eval_skills.agent_skills.folder import read_agent_skill
 from eval_skills.agent_skills.queries_file import QUERIES_FILE, read_queries_file
 from eval_skills.core.documents.loading import validate_known
-from eval_skills.core.errors import UsageError
+from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.fingerprint import digest_of_json
 from eval_skills.core.models import Benchmark, SkillCompletionReport
 from eval_skills.core.models.base import Model
@@ -61,12 +61,21 @@ def read_queries(file: Path) -> list[Query]:
     """The queries of a file, under ids by their places.
 
     Raises:
-        InputError: it cannot be read, or holds no queries.
+        InputError: it cannot be read, holds no queries, or asks the same twice: the query is the unit of the rates, and one that
+            is asked twice would count double, with two labels even against itself.
     """
-    return [
+    queries = [
         Query(id=f"q{number:03}", query=each.query, should_trigger=each.should_trigger)
         for number, each in enumerate(read_queries_file(file), start=1)
     ]
+    first: dict[str, int] = {}
+    for at, each in enumerate(queries):
+        before = first.setdefault(" ".join(each.query.split()).casefold(), at)
+        if before != at:
+            against = "" if queries[before].should_trigger is each.should_trigger else ", with the opposite should_trigger"
+            message = f"[{at}] asks the same as [{before}]{against}; leave one of them out (--runs asks every query more often)"
+            raise InputError(message, source=file)
+    return queries
 
 
 def prepare_triggers(
@@ -139,8 +148,20 @@ def trigger_experiment_of(store: Store, run_id: str) -> TriggerExperiment:
     return validate_known(TriggerExperiment, manifest.provenance[PROVENANCE])[0]
 
 
-def triggers_of_reports(experiment: TriggerExperiment, reports: Sequence[SkillCompletionReport], run_id: str) -> Triggers:
-    """The figures that the report of a run shows."""
+def triggers_of_reports(
+    experiment: TriggerExperiment, reports: Sequence[SkillCompletionReport], run_id: str, *, planned: int = 0
+) -> Triggers:
+    """The figures that the report of a run shows; `planned` is how often each query was to be asked.
+
+    Raises:
+        UsageError: the run compares two descriptions, so that figures of both together would say nothing.
+    """
+    if len(reports) > 1:
+        both = " and ".join(report.skill_key for report in reports)
+        raise UsageError(
+            f"run {run_id} asked {both} the same queries: --optimize made it to compare two descriptions, and it has no figures "
+            "of its own; see its items with eval-skills query"
+        )
     return trigger_rates(
         [item for report in reports for item in report.task_results],
         experiment.queries,
@@ -149,6 +170,7 @@ def triggers_of_reports(experiment: TriggerExperiment, reports: Sequence[SkillCo
         agent=experiment.runtime,
         model=experiment.model,
         run_id=run_id,
+        planned=planned,
     )
 
 
@@ -162,4 +184,5 @@ def stored_triggers(store: str, given: str) -> tuple[Triggers, list[str]]:
     run_id = resolve_run_id(Store(store), given, "no queries to show") if given == LATEST else given
     experiment = trigger_experiment_of(Store(store), run_id)
     source = read_source(run_id, store)
-    return triggers_of_reports(experiment, source.reports, run_id), source.remarks
+    planned = Store(store).manifest(run_id).planned_items // len(experiment.queries)
+    return triggers_of_reports(experiment, source.reports, run_id, planned=planned), source.remarks

@@ -12,6 +12,7 @@ import random
 import re
 import shutil
 import stat
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,17 +20,19 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, field_validator
 
 from eval_skills.agent_skills.folder import AgentSkill, read_agent_skill
+from eval_skills.agent_skills.frontmatter import parse_skill_text
 from eval_skills.core.config.options import JudgeOptions
-from eval_skills.core.diff.diff import diff_reports
+from eval_skills.core.diff.diff import SIGNIFICANCE, diff_reports
 from eval_skills.core.diff.model import SkillDiff
-from eval_skills.core.errors import InputError
+from eval_skills.core.errors import InputError, JudgeError
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.models.base import Text
+from eval_skills.core.statistics.paired import p_floor
 from eval_skills.core.store.files import write_whole
-from eval_skills.core.triggers import Query, Triggers
+from eval_skills.core.triggers import Query, Triggers, as_observed
 from eval_skills.engine.skill_effect.arms import Agent
 from eval_skills.engine.triggers.experiment import PreparedTriggers, prepare_triggers
 from eval_skills.scorers.judging import Judges
@@ -46,7 +49,9 @@ MAX_DESCRIPTION = 1024
 """Characters, by the standard."""
 
 MAX_LINES = 400
-_KEY = re.compile(r"^[A-Za-z_][\w.-]*[ \t]*:")
+_KEY = re.compile(r"""^(["']?)([A-Za-z_][\w.-]*)\1[ \t]*:(?=\s|$)""")
+_JOINERS = "\u200c\u200d"
+"""Characters of no width that scripts and emoji need; all others could hide a text from who reads the description."""
 
 _ROLE = (
     "You write the description of a skill: the one text by which an agent decides whether to load it. It says what the skill "
@@ -62,6 +67,18 @@ class Rewritten(Reply):
     description: Annotated[Text, StringConstraints(max_length=MAX_DESCRIPTION)] = Field(
         description="The new description: at most 1024 characters, without < and >"
     )
+
+    @field_validator("description", mode="after")
+    @classmethod
+    def _is_readable(cls, text: str) -> str:
+        shown = "".join(each for each in " ".join(text.split()) if each not in "<>" and _is_visible(each))
+        if not any(each.isalnum() for each in shown):
+            raise ValueError("it has no word that can be read")
+        return " ".join(shown.split())
+
+
+def _is_visible(character: str) -> bool:
+    return character in _JOINERS or not unicodedata.category(character).startswith("C")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,23 +107,42 @@ def halves(queries: Sequence[Query], *, seed: int = SEED) -> Halves:
     return Halves([q for q in queries if q.id in training], [q for q in queries if q.id not in training])
 
 
-def share_passed(found: Triggers) -> float:
-    """The share of the queries that did as they should, of those that were observed; 0 where none was."""
+def too_few_to_prove(held_out: Sequence[Query]) -> str | None:
+    """In a sentence, that so few held-out queries can prove nothing, however good a description is; None where they can."""
+    if p_floor(len(held_out)) <= SIGNIFICANCE:
+        return None
+    needed = next(count for count in range(1, 100) if p_floor(count) <= SIGNIFICANCE)
+    return (
+        f"only {len(held_out)} queries are held out, and fewer than {needed} cannot prove that a description is better: none "
+        "will be kept; give at least ten queries of each kind"
+    )
+
+
+def share_passed(found: Triggers) -> float | None:
+    """The share of the queries that did as they should, of those that were observed; None where none was."""
     observed = [each for each in found.queries if each.passed is not None]
-    return sum(each.passed is True for each in observed) / len(observed) if observed else 0.0
+    return sum(each.passed is True for each in observed) / len(observed) if observed else None
 
 
 @dataclass(slots=True)
 class Candidate:
-    """A description, and the share of the training queries that did as they should with it; None: it was not tried."""
+    """A description, and the share of the observed training queries that did as they should with it.
+
+    `share` is None where it was not tried, or nothing was observed. `certain` is the same share of all training queries, so that
+    an outage makes no description better; `unobserved` counts those without an observed run.
+    """
 
     description: str
     share: float | None = None
+    certain: float = 0.0
+    unobserved: int = 0
     failed: list[str] = field(default_factory=list)
 
     def note(self, found: Triggers) -> None:
         """Note how it did."""
         self.share = share_passed(found)
+        self.certain = sum(each.passed is True for each in found.queries) / len(found.queries)
+        self.unobserved = len(found.unknown)
         self.failed = [f"{'not loaded' if each.should_trigger else 'loaded'}: {each.query}" for each in found.failed]
 
 
@@ -133,7 +169,7 @@ async def rewrite(judge: Judge, skill: AgentSkill, tried: Sequence[Candidate]) -
         max_tokens=2_000,
     )
     ruling = await judge.ask(question, vote=len(tried))
-    return " ".join(ruling.reply.description.replace("<", "").replace(">", "").split())
+    return ruling.reply.description
 
 
 @contextmanager
@@ -156,16 +192,31 @@ def with_description(text: str, description: str) -> str:
     """A ``SKILL.md`` with another description, and every other line as it was.
 
     Raises:
-        InputError: its frontmatter has no description of its own line.
+        InputError: its frontmatter has no description on a line of its own, or nothing else could stay as it is: the description
+            is an anchor that others use, say.
     """
-    lines = text.splitlines(keepends=True)
-    end = next((at for at, line in enumerate(lines[1:], start=1) if line.rstrip() == "---"), 0)
-    start = next((at for at in range(1, end) if lines[at].startswith("description") and _KEY.match(lines[at])), None)
+    lines = re.findall(r"[^\n]*\n|[^\n]+", text)
+    fences = [at for at, line in enumerate(lines) if line.rstrip() == "---"]
+    first, end = fences[:2] if len(fences) > 1 else (0, 0)
+    keys = {at: found.group(2) for at in range(first + 1, end) if (found := _KEY.match(lines[at]))}
+    start = next((at for at, key in keys.items() if key == "description"), None)
     if start is None:
         raise InputError("its frontmatter has no line that begins with description, so that cannot be replaced")
-    after = next((at for at in range(start + 1, end) if _KEY.match(lines[at]) or lines[at].startswith("#")), end)
+    after = next((at for at in range(start + 1, end) if at in keys or lines[at].startswith("#")), end)
     ending = "\r\n" if lines[start].endswith("\r\n") else "\n"
-    return "".join([*lines[:start], f"description: {json.dumps(description, ensure_ascii=False)}{ending}", *lines[after:]])
+    line = f"description: {json.dumps(description, ensure_ascii=False)}{ending}"
+    changed = "".join([*lines[:start], line, *lines[after:]])
+    if not _differ_in_the_description_alone(text, changed, description):
+        raise InputError("its description cannot be replaced without a change to something else; write it on one line")
+    return changed
+
+
+def _differ_in_the_description_alone(text: str, changed: str, description: str) -> bool:
+    old, new = (parse_skill_text(each.encode()) for each in (text, changed))
+    others = [{key: field.text for key, field in each.fields.items() if key != "description"} for each in (old, new)]
+    written = new.fields.get("description")
+    is_there = new.is_readable and written is not None and (written.text or "").strip() == description.strip()
+    return is_there and others[0] == others[1] and old.body == new.body
 
 
 def rewritten_copy(skill: AgentSkill, description: str, folder: Path) -> Path:
@@ -197,7 +248,8 @@ class Optimized:
     """What came of the rounds: the descriptions that were tried, the original first, and the best of the others by the training
     half; None where none did better there.
 
-    `original` and `rewritten` are the figures of both on the held-out half, and `difference` compares them, query by query.
+    `original` and `rewritten` are the figures of both on the held-out half, and `difference` compares them, query by query, by
+    what was loaded. `ended` says why there were fewer rounds than asked for.
     """
 
     tried: list[Candidate]
@@ -206,11 +258,34 @@ class Optimized:
     rewritten: Triggers | None = None
     difference: SkillDiff | None = None
     runs: list[str] = field(default_factory=list)
+    ended: str | None = None
 
     @property
     def is_proven(self) -> bool:
-        """Whether the new description is better on the queries that it was not made for."""
-        return self.difference is not None and self.difference.verdict == "better"
+        """Whether the new description is better on the queries that it was not made for, and neither kind of them did worse."""
+        return self.difference is not None and self.difference.verdict == "better" and not self.harm
+
+    @property
+    def harm(self) -> str | None:
+        """In a sentence, which kind of the held-out queries did worse, or could have in missing runs; None where none did.
+
+        Many queries of one kind would outvote a loss in the other: a description that is always loaded has the best recall.
+        """
+        before, after = self.original, self.rewritten
+        if before is None or after is None:
+            return None
+        if _bound(after.false_alarms.upper_bound) > _bound(before.false_alarms.lower_bound) + _ROUNDING:
+            return "near-misses did worse with it, or could have in missing runs"
+        if _bound(after.recall.lower_bound) < _bound(before.recall.upper_bound) - _ROUNDING:
+            return "queries that should load the skill did worse with it, or could have in missing runs"
+        return None
+
+
+_ROUNDING = 1e-9
+
+
+def _bound(rate: float | None) -> float:
+    return 0.0 if rate is None else rate  # a held-out half has queries of each kind, so there is one
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,12 +299,24 @@ class Setting:
     halves: Halves
 
 
-def optimize(setting: Setting, rounds: int, ask: Callable[[Sequence[Candidate]], str], measure: Measure) -> Optimized:
+def optimize(
+    setting: Setting,
+    rounds: int,
+    ask: Callable[[Sequence[Candidate]], str],
+    measure: Measure,
+    tell: Callable[[Candidate], object] = lambda _: None,
+) -> Optimized:
     """Let `ask` rewrite the description up to `rounds` times, and compare the best of them with the original.
 
-    It ends early where every training query does as it should, or a description comes again.
+    It ends early where every training query does as it should, a description comes again, or the model gives no usable one after
+    an earlier round. `tell` is called with each description once it was tried.
+
+    Raises:
+        InputError: the description cannot be replaced in the ``SKILL.md``; nothing was asked then.
+        JudgeError: the model gave no usable description at all.
     """
     skill = read_agent_skill(setting.source)
+    with_description(skill.file.read_bytes().decode("utf-8-sig"), skill.description)
     original, runs = Candidate(skill.description), list[str]()
     tried = [original]
     with TemporaryDirectory() as scratch:
@@ -244,28 +331,62 @@ def optimize(setting: Setting, rounds: int, ask: Callable[[Sequence[Candidate]],
             found = measure([prepared(candidate, setting.halves.training, "training")])
             runs.append(found.run_id)
             candidate.note(found.triggers[0])
+            tell(candidate)
 
         train(original)
-        while len(tried) <= rounds and tried[-1].share != 1.0:
-            text = ask(tried)
+        ended = None
+        while len(tried) <= rounds and (ended := _reason_to_end(tried[-1])) is None:
+            try:
+                text = ask(tried)
+            except JudgeError as error:
+                if len(tried) == 1:
+                    raise
+                ended = f"round {len(tried)} gave no description: {error}"
+                break
             if text in [each.description for each in tried]:
+                ended = f"round {len(tried)} gave a description again that was tried before"
                 break
             tried.append(Candidate(text))
             train(tried[-1])
-        best = max(tried[1:], key=lambda each: each.share or 0.0, default=None)
-        if best is None or (best.share or 0.0) <= (original.share or 0.0):
-            return Optimized(tried, runs=runs)
+        best = max(tried[1:], key=lambda each: each.certain, default=None)
+        if best is None or original.share is None or best.certain <= original.share:
+            return Optimized(tried, runs=runs, ended=ended)
         both = [(original, "original"), (best, "rewritten")]
         found = measure([prepared(each, setting.halves.held_out, called) for each, called in both])
         runs.append(found.run_id)
     before, after = found.reports
-    (difference,) = diff_reports([before], [after], mapping={before.skill_key: after.skill_key}).skills
-    return Optimized(tried, best, found.triggers[0], found.triggers[1], difference, runs)
+    difference = _compared(before, after, setting.halves.held_out, skill.name)
+    return Optimized(tried, best, found.triggers[0], found.triggers[1], difference, runs, ended)
 
 
-def keep(source: Path, description: str) -> Path:
-    """Write the description into the ``SKILL.md`` itself; the file."""
-    file = read_agent_skill(source).file
+def _reason_to_end(last: Candidate) -> str | None:
+    if last.share is None:
+        return "no run of a training query was observed"
+    return "every training query did as it should" if last.certain == 1.0 else None
+
+
+def _compared(before: SkillCompletionReport, after: SkillCompletionReport, queries: Sequence[Query], skill: str) -> SkillDiff:
+    """Both reports query by query, by what was loaded; figures of whole items (errors, times) say nothing of descriptions."""
+    sides = [
+        report.model_copy(update={"task_results": as_observed(report.task_results, queries, skill)}) for report in (before, after)
+    ]
+    (found,) = diff_reports(sides[:1], sides[1:], mapping={before.skill_key: after.skill_key}).skills
+    return found.model_copy(update={"rows": []})
+
+
+def keep(source: Path, instead_of: str, description: str) -> Path:
+    """Write the description into the ``SKILL.md`` itself, in place of the one that was measured; the file.
+
+    Raises:
+        InputError: the file has another description meanwhile, or cannot be written.
+    """
+    skill = read_agent_skill(source)
+    if skill.description != instead_of:
+        raise InputError("its description has changed since the run began, so it was left as it is", source=skill.file)
+    file = skill.file.resolve()
     text = file.read_bytes().decode("utf-8-sig")
-    write_whole(file, with_description(text, description).encode(), mode=stat.S_IMODE(file.stat().st_mode))
-    return file
+    try:
+        write_whole(file, with_description(text, description).encode(), mode=stat.S_IMODE(file.stat().st_mode))
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror or error}", source=skill.file) from None
+    return skill.file

@@ -1,4 +1,4 @@
-"""The triggers of an Agent Skill as a file: Markdown for people, JSON and JUnit for programs."""
+"""The triggers of an Agent Skill as a file: Markdown and one self-contained HTML page for people, JSON and JUnit for programs."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 from eval_skills.core.triggers import QueryResult, Triggers
 from eval_skills.reporting.escape import encodable
+from eval_skills.reporting.html.report import html_template, page_assets
 from eval_skills.reporting.junit_report import xml_text
 from eval_skills.reporting.markdown import template
 from eval_skills.reporting.triggers import figures
@@ -36,14 +37,32 @@ def render_markdown(found: Triggers) -> str:
     return encodable(template("triggers.md.jinja").render(found=found, **shown, **columns))
 
 
+def render_html(found: Triggers) -> str:
+    """The whole page as text: it loads nothing, sends nothing, and shows every name and query as plain text.
+
+    Queries that went wrong stand by themselves, those that missed a load and false alarms apart, and so do unknown ones.
+    """
+    return html_template("triggers.html.jinja").render(
+        found=found,
+        heading=figures.title(found),
+        rates=figures.rates_with_meaning(found),
+        loads=figures.load_rows(found),
+        confusion=figures.confusion_lines(found),
+        missed=[each for each in found.failed if each.should_trigger],
+        alarms=[each for each in found.failed if not each.should_trigger],
+        assets=page_assets(("elements", "theme", "sorting", "triggers_page"), ("style", "triggers"), charts=False),
+        **{name: getattr(figures, name) for name in ("outcome", "should", "others")},
+    )
+
+
 def render_junit(found: Triggers) -> bytes:
-    """A case for each query, which fails where it did not do as it should, and is skipped where no run was observed."""
+    """A case for each query, which fails where it did not do as it should, and is skipped where missing runs leave that open."""
     root = ElementTree.Element("testsuites", name=xml_text(f"triggers of {found.skill}"))
     counts = {
         "tests": len(found.queries),
         "failures": len(found.failed),
         "errors": 0,
-        "skipped": sum(each.passed is None for each in found.queries),
+        "skipped": sum(_skipped(each) is not None for each in found.queries),
     }
     totals = {name: str(count) for name, count in counts.items()}
     root.attrib.update(totals)
@@ -58,15 +77,22 @@ def render_junit(found: Triggers) -> bytes:
 def _case(suite: ElementTree.Element, each: QueryResult) -> None:
     kind = "should trigger" if each.should_trigger else "near-miss"
     case = ElementTree.SubElement(suite, "testcase", classname=kind, name=xml_text(f"{each.id}: {each.query}"))
-    if each.passed is None:
-        ElementTree.SubElement(case, "skipped", message="no run of it was observed")
+    if (why := _skipped(each)) is not None:
+        ElementTree.SubElement(case, "skipped", message=why)
     elif not each.passed:
         ElementTree.SubElement(case, "failure", type="TRIGGER", message=xml_text(figures.failure_words(each)))
+
+
+def _skipped(each: QueryResult) -> str | None:
+    if each.passed is None:
+        return "no run of it was observed"
+    return "missing runs could turn it" if each.passed and each.left_open else None
 
 
 TRIGGER_FORMATS: Mapping[str, TriggerFormat] = {
     "json": TriggerFormat("json", render_json),
     "markdown": TriggerFormat("md", render_markdown),
+    "html": TriggerFormat("html", render_html),
     "junit": TriggerFormat("xml", render_junit),
 }
 

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from eval_skills.core.diff.tasks import is_missing
 from eval_skills.core.models import TaskResult
-from eval_skills.core.triggers import Query, Triggers, trigger_rates
+from eval_skills.core.triggers import ENDED_BY_LOAD, Query, Triggers, as_observed, trigger_rates
 
 RUNS: dict[str, tuple[str, list[str] | None]] = {
     "L": ("pass", ["csv"]),  # loaded, and came to its end
@@ -12,18 +13,29 @@ RUNS: dict[str, tuple[str, list[str] | None]] = {
     "t": ("timeout", []),  # ran out of time before it loaded anything
     "T": ("timeout", ["csv"]),  # loaded it, then ran out of time
     "o": ("fail", ["pdf"]),  # loaded the neighbour
+    "s": ("error", None),  # came to its end, and the agent does not say what it loads: its scorer refuses
+    "c": ("fail", ["pdf"]),  # was ended because it had loaded the neighbour
 }
 
 
-def triggers(*queries: tuple[bool, str]) -> Triggers:
+def item(query: str, run: int, letter: str) -> TaskResult:
+    """The run of a query that a letter of `RUNS` stands for."""
+    return TaskResult(
+        task_id=query,
+        run_index=run,
+        status=RUNS[letter][0],  # type: ignore[arg-type]
+        passed=False,
+        error_kind="skill" if letter == "x" else "scorer" if letter == "s" else None,
+        skills_loaded=RUNS[letter][1],
+        finish_reason=ENDED_BY_LOAD if letter == "c" else None,
+    )
+
+
+def triggers(*queries: tuple[bool, str], planned: int = 0) -> Triggers:
     """The figures of queries, each with whether it should trigger, and its runs as letters of `RUNS`."""
     asked = [Query(id=f"q{number}", query=f"query {number}", should_trigger=should) for number, (should, _) in enumerate(queries)]
-    items = [
-        TaskResult(task_id=f"q{number}", run_index=run, status=RUNS[letter][0], passed=False, skills_loaded=RUNS[letter][1])  # type: ignore[arg-type]
-        for number, (_, runs) in enumerate(queries)
-        for run, letter in enumerate(runs)
-    ]
-    return trigger_rates(items, asked, skill="csv", neighbours=["pdf"])
+    items = [item(f"q{number}", run, letter) for number, (_, runs) in enumerate(queries) for run, letter in enumerate(runs)]
+    return trigger_rates(items, asked, skill="csv", neighbours=["pdf"], planned=planned)
 
 
 @pytest.mark.parametrize(
@@ -69,3 +81,54 @@ def test_without_a_query_of_one_kind_that_rate_is_unknown() -> None:
 
 def test_nothing_loaded_has_no_precision() -> None:
     assert triggers((True, "--"), (False, "--")).precision.rate is None
+
+
+def test_each_reason_why_a_run_says_nothing_is_named() -> None:
+    found = triggers((True, "Lx"), (False, "ss"), (False, "-c"), planned=3)
+    assert [(each.missing, each.silent, each.unmade, each.cut) for each in found.queries] == [
+        (2, 0, 1, 0),
+        (3, 2, 1, 0),
+        (1, 0, 1, 1),
+    ]
+    assert [remark.partition(":")[0] for remark in found.remarks] == [
+        "1 run did not come to an end without a load",
+        "2 runs came to an end, but the agent does not say what it loads",
+        "3 runs of those that were planned were not made",
+        "1 run ended when a neighbour was loaded",
+    ]
+    assert (found.recall.lower_bound, found.recall.upper_bound) == (1 / 3, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("should", "runs", "is_open"),
+    [
+        pytest.param(False, "-xx", True, id="a-near-miss-that-two-runs-could-turn"),
+        pytest.param(False, "--x", False, id="one-run-cannot"),
+        pytest.param(True, "Lxx", True, id="a-load-that-two-runs-could-outvote"),
+        pytest.param(True, "LLx", False, id="two-loads-stand"),
+        pytest.param(True, "-xx", True, id="a-failure-may-be-open-too"),
+        pytest.param(True, "xx", False, id="nothing-observed-is-unknown-not-open"),
+    ],
+)
+def test_missing_runs_leave_a_query_open(should: bool, runs: str, is_open: bool) -> None:
+    assert triggers((should, runs)).queries[0].left_open is is_open
+
+
+@pytest.mark.parametrize(
+    ("letter", "load", "not_load"),
+    [
+        pytest.param("L", "pass", "fail", id="loaded"),
+        pytest.param("T", "pass", "fail", id="loaded-then-out-of-time"),
+        pytest.param("-", "fail", "pass", id="not-loaded"),
+        pytest.param("o", "fail", "pass", id="the-neighbour-alone"),
+        pytest.param("x", "error", "error", id="crashed"),
+        pytest.param("t", "error", "error", id="out-of-time"),
+        pytest.param("s", "error", "error", id="does-not-say"),
+    ],
+)
+def test_a_comparison_counts_loads_and_takes_what_is_unknown_as_missing(letter: str, load: str, not_load: str) -> None:
+    asked = [Query(id="yes", query="a", should_trigger=True), Query(id="no", query="b", should_trigger=False)]
+    yes, no = as_observed([item("yes", 0, letter), item("no", 0, letter)], asked, "csv")
+    assert (yes.status, no.status) == (load, not_load)
+    assert [each.passed for each in (yes, no)] == [each.status == "pass" for each in (yes, no)]
+    assert is_missing(yes) is (load == "error")

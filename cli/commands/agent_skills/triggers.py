@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,9 +12,10 @@ from eval_skills.cli.agent import AgentOptions
 from eval_skills.cli.configuration import Mark, Own
 from eval_skills.cli.context import current
 from eval_skills.cli.options import EVALUATED, RESULTS, ExperimentOptions, ExperimentReports, JudgeFlags, ProcessOptions, whole
-from eval_skills.cli.requests import flags_of, request_of, request_options
+from eval_skills.cli.requests import flags_of, request_of, request_options, typed
 from eval_skills.cli.running import GATE_FAILED, run_request, show_dry_run
-from eval_skills.core.errors import RunError, UsageError
+from eval_skills.core.config.options import option_of
+from eval_skills.core.errors import InputError, RunError, UsageError
 from eval_skills.core.skills import load_skill
 from eval_skills.core.text import plural
 
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from eval_skills.core.triggers import Triggers
     from eval_skills.engine.definition.request import EvaluateRequest
     from eval_skills.engine.triggers.experiment import PreparedTriggers
-    from eval_skills.engine.triggers.optimizing import Measured
+    from eval_skills.engine.triggers.optimizing import Candidate, Measured, Optimized
 
 
 def triggers_command(
@@ -56,7 +58,11 @@ def triggers_command(
     exit_on_fail: Annotated[
         bool,
         Own("means something else here"),
-        Parameter(group=RESULTS, help="Exit 1 when a query does not do as it should, or was not observed", show_default=False),
+        Parameter(
+            group=RESULTS,
+            help="Exit 1 when a query does not do as it should, or missing runs leave that open",
+            show_default=False,
+        ),
     ] = False,
     of_run: Annotated[
         str | None,
@@ -84,6 +90,13 @@ def triggers_command(
     from eval_skills.engine.skill_effect.experiment import arms_folder
 
     flags = flags_of(how, held, judging, reports)
+    if of_run is not None or how.resume:
+        _refuse_beside_a_run(
+            "--of-run" if of_run is not None else "--resume",
+            typed(flags),
+            {"SKILL_DIR": skill_dir, "--queries": queries, "--neighbours": neighbours, "--optimize": optimize},
+            asked,
+        )
     if of_run is not None:
         return _show_again(of_run, flags, gate=exit_on_fail)
     request = request_of(EvaluateRequest, request_options(flags, resuming=bool(how.resume)))
@@ -97,6 +110,20 @@ def triggers_command(
         if optimize is not None:
             return _optimize(skill_dir, queries, neighbours or [], asked, request, root, optimize)
         return _run(_prepared(skill_dir, queries, neighbours or [], asked, request, root), dry_run=how.dry_run, gate=exit_on_fail)
+
+
+def _refuse_beside_a_run(run: str, said: dict[str, Any], own: dict[str, Any], asked: AgentOptions) -> None:
+    """Refuse what a run that is there has settled already: what is asked of whom, and beside --of-run, how.
+
+    Raises:
+        UsageError: something of it was typed.
+    """
+    chosen = {option_of(field.name): getattr(asked, field.name) or None for field in fields(asked)}
+    named = [name for name, value in {**own, **chosen}.items() if value is not None]
+    if run == "--of-run":
+        named += [option_of(name) for name, value in said.items() if value and name not in ("store", "output_dir", "format")]
+    if named:
+        raise UsageError(f"{run} takes a run as it is, and {named[0]} would make another one; leave one of them out")
 
 
 def _unfit_beside_optimize(dry_run: bool, *, gate: bool) -> str:
@@ -128,7 +155,7 @@ def _optimize(
     from eval_skills.cli.output.triggers import show_optimized
     from eval_skills.core.config.options import JudgeOptions
     from eval_skills.engine.triggers.experiment import queries_of, read_queries
-    from eval_skills.engine.triggers.optimizing import MAX_ROUNDS, Setting, asking, halves, keep, optimize
+    from eval_skills.engine.triggers.optimizing import MAX_ROUNDS, Setting, asking, halves, optimize, too_few_to_prove
 
     if not 1 <= rounds <= MAX_ROUNDS:
         raise UsageError(f"--optimize: give 1 to {MAX_ROUNDS} rounds; got {rounds}")
@@ -141,10 +168,34 @@ def _optimize(
     )
     judging = JudgeOptions(**{name: getattr(request, name) for name in JudgeOptions.model_fields})
     with asking(read_agent_skill(source), judging) as ask:
-        found = optimize(setting, rounds, ask, lambda prepared: _measured(request, prepared))
-    kept = keep(source, found.best.description) if found.is_proven and found.best is not None else None
+        if (futile := too_few_to_prove(setting.halves.held_out)) is not None:
+            current().remark(futile)
+        found = optimize(setting, rounds, ask, lambda prepared: _measured(request, prepared), _tell)
+    kept, failed = _kept(source, found)
     show_optimized(found, kept)
+    if failed is not None:
+        raise RunError(f"the description is proven to be better, and was not written: {failed}")
     return 0
+
+
+def _tell(tried: Candidate) -> None:
+    """What a description achieved, at once: a call that is interrupted later on has it on the screen."""
+    from eval_skills.cli.output.triggers import candidate_line
+    from eval_skills.reporting.escape import visible_line
+
+    current().remark(f"{candidate_line(tried)}: {visible_line(tried.description)}", style="")
+
+
+def _kept(source: Path, found: Optimized) -> tuple[Path | None, str | None]:
+    """The file with the new description where it is proven to be better, or why it could not be written."""
+    from eval_skills.engine.triggers.optimizing import keep
+
+    if not found.is_proven or found.best is None:
+        return None, None
+    try:
+        return keep(source, found.tried[0].description, found.best.description), None
+    except InputError as error:
+        return None, str(error)
 
 
 def _measured(request: EvaluateRequest, prepared: Sequence[PreparedTriggers]) -> Measured:
@@ -206,7 +257,12 @@ def _shown(found: Triggers, files: list[Path], gate: bool, store: str) -> int:
 
 
 def gate_failures(found: Triggers) -> list[str]:
-    """Why the gate fails: queries that did not do as they should, and those of which nothing was observed."""
-    unseen = sum(each.passed is None for each in found.queries)
+    """Why the gate fails: queries that did not do as they should, that missing runs leave open, or that were not observed."""
     lines = [f"{each.id} ({each.query[:60]}): {each.loaded} of {each.observed} runs loaded the skill" for each in found.failed]
+    lines += [
+        f"{each.id} ({each.query[:60]}): {plural(each.missing, 'missing run')} of {each.observed + each.missing} could turn it"
+        for each in found.queries
+        if each.passed and each.left_open
+    ]
+    unseen = len(found.unknown)
     return [*lines, *([f"{plural(unseen, 'query')} without an observed run"] if unseen else [])]

@@ -3,11 +3,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from eval_skills.agent_skills.folder import read_agent_skill
 from eval_skills.core.errors import InputError
 from eval_skills.core.triggers import Query
-from eval_skills.engine.triggers.optimizing import halves, rewritten_copy, with_description
+from eval_skills.engine.triggers.optimizing import Rewritten, halves, rewritten_copy, too_few_to_prove, with_description
 
 
 def queries(wanted: int, unwanted: int) -> list[Query]:
@@ -35,6 +36,9 @@ def test_a_kind_with_a_single_query_cannot_be_held_out() -> None:
         pytest.param("description: >-\n  Old\n  one.\n\n  More.\n", id="folded"),
         pytest.param("description: 'Old:\n  one'\n", id="quoted-over-lines"),
         pytest.param('description: "Old"\r\n', id="crlf"),
+        pytest.param('"description" : Old\n', id="quoted-key"),
+        pytest.param("description-of: another\ndescription: Old\n", id="a-longer-key-before-it"),
+        pytest.param("description: Old\n  and a-word:word\n", id="continued"),
     ],
 )
 def test_only_the_description_changes(tmp_path: Path, written: str) -> None:
@@ -43,6 +47,7 @@ def test_only_the_description_changes(tmp_path: Path, written: str) -> None:
     (tmp_path / "csv").mkdir()
     (tmp_path / "csv" / "SKILL.md").write_text(changed)
     skill = read_agent_skill(tmp_path / "csv")
+    assert "another" in changed or "another" not in written
     assert (skill.description, skill.text("license")) == ('Says "this": and more', "MIT")
     assert skill.body == "# Body\ndescription: not this one\n"
 
@@ -55,3 +60,40 @@ def test_a_copy_has_another_description_and_the_original_stays(tmp_path: Path) -
     assert read_agent_skill(copy).description == "New."
     assert (copy / "scripts" / "a.py").is_file()
     assert read_agent_skill(tmp_path / "csv").description == "Old."
+
+
+@pytest.mark.parametrize(
+    "frontmatter",
+    [
+        pytest.param("{name: csv, description: Old}", id="in-braces"),
+        pytest.param("description: &text Old\nsummary: *text", id="an-anchor-that-others-use"),
+    ],
+)
+def test_what_cannot_be_replaced_alone_is_refused(frontmatter: str) -> None:
+    with pytest.raises(InputError, match="description"):
+        with_description(f"---\n{frontmatter}\n---\n# Body\n", "New")
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        pytest.param("Adds <b>up</b>\n columns\x7f", "Adds bup/b columns", id="markup-and-controls"),
+        pytest.param("Adds up\u202e\U000e0041 columns", "Adds up columns", id="hidden-text"),
+        pytest.param("می\u200cشود", "می\u200cشود", id="joiners-stay"),
+        pytest.param("<>", None, id="nothing-left"),
+        pytest.param(" \u200b…", None, id="no-word"),
+        pytest.param("x" * 1025, None, id="too-long"),
+    ],
+)
+def test_a_reply_is_a_text_that_can_be_read(given: str, kept: str | None) -> None:
+    if kept is None:
+        with pytest.raises(ValidationError):
+            Rewritten(description=given)
+    else:
+        assert Rewritten(description=given).description == kept
+
+
+@pytest.mark.parametrize(("wanted", "unwanted", "futile"), [(4, 2, True), (5, 5, True), (8, 5, False), (10, 10, False)])
+def test_too_few_held_out_queries_are_named_before_anything_is_asked(wanted: int, unwanted: int, futile: bool) -> None:
+    held_out = halves(queries(wanted, unwanted)).held_out
+    assert (too_few_to_prove(held_out) is not None) is futile, len(held_out)

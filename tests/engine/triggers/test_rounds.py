@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from eval_skills.agent_skills.folder import read_agent_skill
+from eval_skills.core.errors import InputError, JudgeError
 from eval_skills.core.skills import load_skill
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
@@ -20,6 +22,9 @@ from eval_skills.engine.triggers.optimizing import Candidate, Measured, Optimize
 AGENT = """
 prompt=$(cat)
 echo '{"type": "step"}'
+case "$prompt" in
+  *columns*) if grep -q OUTAGE .agents/skills/csv/SKILL.md; then exit 3; fi ;;
+esac
 for word in $prompt; do
   if grep '^description' .agents/skills/csv/SKILL.md | grep -qiw -- "$word"; then
     echo '{"type": "skill_loaded", "name": "csv"}'
@@ -44,8 +49,8 @@ def setting(tmp_path: Path) -> Setting:
     return Setting(source, [], agent, tmp_path / "root", halves(read_queries(source / "evals" / "eval_queries.json")))
 
 
-def rounds(setting: Setting, descriptions: Sequence[str]) -> Optimized:
-    """As many rounds as there are descriptions to propose."""
+def rounds(setting: Setting, descriptions: Sequence[str | JudgeError], told: list[Candidate] | None = None) -> Optimized:
+    """As many rounds as there are descriptions to propose; an error in place of one is what the model's reply leads to."""
 
     def measure(prepared: Sequence[PreparedTriggers]) -> Measured:
         request = EvaluateRequest(store=str(setting.root / "store"), concurrency=8)
@@ -57,9 +62,12 @@ def rounds(setting: Setting, descriptions: Sequence[str]) -> Optimized:
         return Measured(summary.run_id, figures, reports)
 
     def ask(tried: Sequence[Candidate]) -> str:
-        return descriptions[len(tried) - 1]
+        given = descriptions[len(tried) - 1]
+        if isinstance(given, JudgeError):
+            raise given
+        return given
 
-    return optimize(setting, len(descriptions), ask, measure)
+    return optimize(setting, len(descriptions), ask, measure, (told if told is not None else []).append)
 
 
 def test_what_is_proven_on_held_out_queries_is_better_and_can_be_kept(setting: Setting) -> None:
@@ -70,7 +78,7 @@ def test_what_is_proven_on_held_out_queries_is_better_and_can_be_kept(setting: S
     assert found.rewritten is not None
     assert len(found.rewritten.queries) == 8
     assert found.rewritten.recall.rate == 1.0
-    keep(setting.source, found.best.description)
+    keep(setting.source, found.tried[0].description, found.best.description)
     kept = read_agent_skill(setting.source)
     assert (kept.description, kept.text("license"), kept.body) == (GOOD, "MIT", "# Body\n")
 
@@ -79,3 +87,44 @@ def test_a_description_that_does_no_better_in_training_is_not_compared(setting: 
     found = rounds(setting, ["Mows lawns."])
     assert (found.best, found.is_proven, len(found.runs)) == (None, False, 2)
     assert read_agent_skill(setting.source).description == "Does things."
+
+
+def test_outages_of_the_original_prove_nothing(setting: Setting) -> None:
+    skill = setting.source / "SKILL.md"
+    skill.write_text(skill.read_text().replace("Does things.", "OUTAGE"))
+    found = rounds(setting, [GOOD])
+    assert (found.tried[0].share, found.tried[0].unobserved) == (1.0, 10)  # near-misses alone were observed
+    assert not found.is_proven
+
+
+def test_a_description_that_is_always_loaded_is_not_kept(setting: Setting) -> None:
+    """The larger half of the queries improves, so the comparison over all of them says better."""
+    asked = [{"query": f"columns {number}", "should_trigger": True} for number in range(40)]
+    asked += [{"query": f"paint {number}", "should_trigger": False} for number in range(4)]
+    file = setting.source / "evals" / "eval_queries.json"
+    file.write_text(json.dumps(asked))
+    found = rounds(replace(setting, halves=halves(read_queries(file))), ["Columns, and paint."])
+    assert found.difference is not None
+    assert found.difference.verdict == "better"
+    assert (found.is_proven, found.harm) == (False, "near-misses did worse with it, or could have in missing runs")
+
+
+def test_a_round_without_a_description_loses_no_earlier_one(setting: Setting) -> None:
+    told: list[Candidate] = []
+    found = rounds(setting, ["Adds columns to lawns, paint 1.", JudgeError("no reply", code="JUDGE_TIMEOUT")], told)
+    assert found.ended == "round 2 gave no description: no reply"
+    assert [each.description for each in told] == ["Does things.", "Adds columns to lawns, paint 1."]
+    with pytest.raises(JudgeError, match="no reply"):
+        rounds(setting, [JudgeError("no reply", code="JUDGE_TIMEOUT")])
+
+
+def test_a_description_that_comes_again_ends_the_rounds(setting: Setting) -> None:
+    found = rounds(setting, ["Does things.", GOOD])
+    assert (len(found.tried), found.ended) == (1, "round 1 gave a description again that was tried before")
+
+
+def test_a_description_that_has_changed_meanwhile_is_not_replaced(setting: Setting) -> None:
+    before = (setting.source / "SKILL.md").read_bytes()
+    with pytest.raises(InputError, match="its description has changed since the run began, so it was left as it is"):
+        keep(setting.source, "Did things.", GOOD)
+    assert (setting.source / "SKILL.md").read_bytes() == before

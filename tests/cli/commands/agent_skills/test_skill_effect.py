@@ -84,6 +84,8 @@ def test_the_gate_of_triggers_fails_for_what_was_not_observed() -> None:
     assert triggers_command.gate_failures(triggers((True, "LL"), (False, "--"))) == []
     unseen = triggers_command.gate_failures(triggers((True, "LL"), (False, "xt")))
     assert unseen == ["1 query without an observed run"]
+    left_open = triggers_command.gate_failures(triggers((True, "LL"), (False, "-xx")))
+    assert left_open == ["q1 (query 1): 2 missing runs of 3 could turn it"]
 
 
 AGENT = ("--agent", "custom", "--agent-option", "command=sh")
@@ -115,6 +117,13 @@ AGENT = ("--agent", "custom", "--agent-option", "command=sh")
             ["triggers", "s", "--optimize", "2", "--dry-run"], "and --dry-run is about one; leave it out", id="dry-rounds"
         ),
         pytest.param(["triggers", "s", *AGENT], "there is no s/evals/eval_queries.json", id="no-queries"),
+        pytest.param(["triggers", "s", "--of-run", "latest"], "--of-run takes a run as it is, and SKILL_DIR", id="of-run-skill"),
+        pytest.param(["triggers", "--of-run", "latest", "--optimize", "2"], "and --optimize would make", id="of-run-optimize"),
+        pytest.param(["triggers", "--of-run", "latest", "--runs", "2"], "and --runs would make", id="of-run-runs"),
+        pytest.param(["triggers", "--of-run", "latest", "--resume", "latest"], "and --resume would make", id="of-run-resume"),
+        pytest.param(["triggers", "--of-run", "latest", "--dry-run"], "and --dry-run would make", id="of-run-dry"),
+        pytest.param(["triggers", "--resume", "latest", "--neighbours", "n"], "and --neighbours would make", id="resume-beside"),
+        pytest.param(["triggers", "--resume", "latest", "--agent", "codex"], "and --agent would make", id="resume-agent"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(run_here: Callable[..., Any], arguments: list[str], said: str) -> None:
