@@ -32,7 +32,7 @@ from eval_skills.core.models.base import Model
 from eval_skills.core.skill_effect import Arm
 from eval_skills.core.store.files import PRIVATE, make_folder
 from eval_skills.core.text import plural
-from eval_skills.engine.backfill.revisions import Repository
+from eval_skills.engine.definition.revisions import Repository
 from eval_skills.engine.skill_effect.sham import sham_of
 
 MAX_BYTES = 500_000_000

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from eval_skills.benchmarks import load_tasks
 from eval_skills.benchmarks.importers.agent_skills.evals import PART
 from eval_skills.core.documents.loading import validate_known
 from eval_skills.core.errors import UsageError
@@ -16,7 +17,7 @@ from eval_skills.core.skill_effect import Arm, SkillEffect, skill_effect
 from eval_skills.core.store import Store
 from eval_skills.core.store.layout import Layout
 from eval_skills.engine.definition.request import EvaluateRequest
-from eval_skills.engine.skill_effect.arms import Agent, Arms
+from eval_skills.engine.skill_effect.arms import Agent, Arms, make_arms
 from eval_skills.engine.stored_runs.reports import LATEST, read_source, resolve_run_id
 
 PROVENANCE = "skillEffect"
@@ -69,7 +70,22 @@ def as_evaluation(request: EvaluateRequest, arms: Arms, agent: Agent) -> Evaluat
     experiment = Experiment(names=arms.names, arms=dict(arms.keys), runtime=agent.runtime, model=agent.model)
     said = {name: getattr(request, name) for name in request.model_fields_set}
     skills = [str(folder) for folder in arms.arms.values()]
-    return EvaluateRequest(**{**said, "skills": skills, "provenance": {PROVENANCE: experiment.to_json()}})
+    provenance = {**request.provenance, PROVENANCE: experiment.to_json()}
+    return EvaluateRequest(**{**said, "skills": skills, "provenance": provenance})
+
+
+def experiment(
+    sources: Sequence[Path], arms: Sequence[Arm], agent: Agent, request: EvaluateRequest, *, old: str | None, root: Path
+) -> tuple[EvaluateRequest, Arms]:
+    """The evaluation behind an experiment, and its arms, which are written below `root`.
+
+    Raises:
+        UsageError: there are no tasks, or no earlier version.
+        InputError: a source is not an Agent Skill, or a file that a task names is not there.
+    """
+    tasks = tasks_of(sources, request.tasks)
+    made = make_arms(sources, arms, agent, load_tasks(tasks), files_in=folders_of_files(tasks, sources), root=root, old=old)
+    return as_evaluation(request.model_copy(update={"tasks": str(tasks)}), made, agent), made
 
 
 def experiment_of(store: Store, run_id: str) -> Experiment:

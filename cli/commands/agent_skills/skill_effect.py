@@ -26,7 +26,6 @@ from eval_skills.core.errors import UsageError
 if TYPE_CHECKING:
     from eval_skills.core.skill_effect import Arm, SkillEffect
     from eval_skills.engine.definition.request import EvaluateRequest
-    from eval_skills.engine.skill_effect.arms import Agent, Arms
 
 FailOn = Literal["worse", "not-better"]
 
@@ -75,7 +74,7 @@ def skill_effect_command(
     Example: eval-skills skill-effect --of-run latest
     """
     from eval_skills.engine.definition.request import EvaluateRequest
-    from eval_skills.engine.skill_effect.experiment import arms_folder
+    from eval_skills.engine.skill_effect.experiment import arms_folder, experiment
 
     flags = flags_of(how, held, judging, reports, tasks=tasks)
     if of_run is not None:
@@ -88,45 +87,19 @@ def skill_effect_command(
         raise UsageError("name the folder of an Agent Skill, or a run with --resume or --of-run")
     request = request_of(EvaluateRequest, opts)
     with arms_folder(request.store, dry_run=how.dry_run) as root:
-        request, made = _experiment(skill_dirs, _arms(arms, old), old, asked.chosen(), request, root)
+        request, made = experiment(skill_dirs, _arms(arms, old), asked.chosen(), request, old=old, root=root)
         for remark in made.remarks:
             current().remark(remark)
         return _run(request, dry_run=how.dry_run, judging=judging, fail_on=fail_on)
 
 
 def _arms(named: list[str] | None, old: str | None) -> list[Arm]:
-    from eval_skills.core.skill_effect import ARMS
-    from eval_skills.core.text import nearest
+    from eval_skills.core.skill_effect import chosen_arms
 
-    if named is None:
-        return ["with", "without", *(["old"] if old else [])]  # type: ignore[list-item] # arms
-    for name in named:
-        if name not in ARMS:
-            raise UsageError(f"--arms: unknown arm {name!r}{nearest(name, ARMS)}; valid are {', '.join(ARMS)}")
-    chosen = [arm for arm in ARMS if arm in {*named, *(["old"] if old else [])}]
-    if "with" not in chosen or len(chosen) < 2:
-        raise UsageError(f"--arms: the arm with is compared with others; give it and another one, got {' '.join(named)}")
-    return chosen
-
-
-def _experiment(
-    sources: list[Path], arms: list[Arm], old: str | None, agent: Agent, request: EvaluateRequest, root: Path
-) -> tuple[EvaluateRequest, Arms]:
-    from eval_skills.benchmarks import load_tasks
-    from eval_skills.engine.skill_effect.arms import make_arms
-    from eval_skills.engine.skill_effect.experiment import as_evaluation, folders_of_files, tasks_of
-
-    tasks = tasks_of(sources, request.tasks)
-    made = make_arms(
-        sources,
-        arms,
-        agent,
-        load_tasks(tasks),
-        files_in=folders_of_files(tasks, sources),
-        root=root,
-        old=old,
-    )
-    return as_evaluation(request.model_copy(update={"tasks": str(tasks)}), made, agent), made
+    try:
+        return chosen_arms(named, old)
+    except ValueError as error:
+        raise UsageError(f"--arms: {error}") from None
 
 
 def _run(request: EvaluateRequest, *, dry_run: bool, judging: JudgeFlags, fail_on: FailOn | None) -> int:
@@ -166,6 +139,7 @@ def _show_again(given: str, flags: dict[str, Any], fail_on: FailOn | None) -> in
 
 def _shown(effect: SkillEffect, files: list[Path], fail_on: FailOn | None, store: str) -> int:
     from eval_skills.cli.output.skill_effect import show_effect
+    from eval_skills.core.skill_effect import gate_failures
 
     failures = None if fail_on is None else gate_failures(effect, fail_on)
     show_effect(effect, files, failures, store=store)
@@ -177,17 +151,3 @@ def exit_code(effect: SkillEffect, failures: list[str] | None) -> int:
     if effect.problems:
         return UNFINISHED
     return GATE_FAILED if failures else 0
-
-
-def gate_failures(effect: SkillEffect, fail_on: FailOn) -> list[str]:
-    """Why the gate fails; a comparison that could not be made, or not be believed, has not passed."""
-    found = [f"set-up error: {problem}" for problem in effect.problems]
-    for each in effect.comparisons:
-        name, verdict = f"with − {each.against}", each.diff.verdict
-        if each.diff.statistics is None:
-            found.append(f"{name} could not be compared")
-        elif verdict == "worse" or (fail_on == "not-better" and verdict != "better"):
-            found.append(f"{name} is {verdict}")
-        elif each.diff.left_open:
-            found.append(f"{name}: items without a verdict leave open whether it is worse")
-    return found
