@@ -10,17 +10,18 @@ from tempfile import TemporaryDirectory
 from eval_skills.benchmarks import load_tasks
 from eval_skills.benchmarks.importers.agent_skills.evals import PART
 from eval_skills.core.documents.loading import validate_known
-from eval_skills.core.errors import UsageError
+from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import Benchmark, EvalTask, SkillCompletionReport
 from eval_skills.core.models.base import Model
 from eval_skills.core.skill_effect import Arm, SkillEffect, skill_effect
 from eval_skills.core.store import Store
 from eval_skills.core.store.layout import Layout
+from eval_skills.core.store.manifest import EXPERIMENT
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.skill_effect.arms import Agent, Arms, make_arms
 from eval_skills.engine.stored_runs.reports import LATEST, read_source, resolve_run_id
 
-PROVENANCE = "skillEffect"
+PROVENANCE = EXPERIMENT
 """Where a manifest has the `Experiment`."""
 
 
@@ -118,6 +119,17 @@ def effect_of_reports(
         run_id=run_id,
         checks={task.id: _sentences(task) for task in benchmark.tasks} if benchmark else None,
     )
+
+
+def effect_of_run(store: Store, run_id: str, reports: Sequence[SkillCompletionReport]) -> SkillEffect | None:
+    """The effect that the reports of a stored run show; None of a run without arms, and where one that it needs is missing."""
+    manifest = store.find_manifest(run_id)
+    if manifest is None or PROVENANCE not in manifest.provenance:
+        return None
+    try:
+        return effect_of_reports(experiment_of(store, run_id), reports, run_id)
+    except InputError:
+        return None
 
 
 def _sentences(task: EvalTask) -> dict[str, str]:
