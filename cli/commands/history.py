@@ -46,7 +46,8 @@ def history_command(
     since the run before it of the same benchmark and skill: skill, adapter, benchmark, scorer, judge, option, version,
     environment, commit.
 
-    A run of skill-effect is named by its Agent Skill and its arms, and a column has its verdicts.
+    A run of skill-effect is named by its Agent Skill and its arms, and a column has the
+    verdict against the first of them.
 
     Example: eval-skills history --limit 5 --benchmark coding-easy
     """
@@ -136,7 +137,7 @@ def _table(columns: Sequence[str], runs: list[PastRun], changes: Mapping[str, Ru
     table = Table(box=None, pad_edge=False)
     for name in columns:
         right = name in {"items", "best", JUDGING}
-        table.add_column(name, overflow="fold", no_wrap=name not in {"skills", EFFECT}, justify="right" if right else "left")
+        table.add_column(name, overflow="fold", no_wrap=name != "skills", justify="right" if right else "left")
     for run in runs:
         further = {JUDGING: _judging(run), EFFECT: _effect(run), ORIGIN: run.origin, CHANGED: _changed(changes.get(run.run_id))}
         table.add_row(*map(Text, [*_cells(run), *(further[name] for name in columns[len(COLUMNS) :])]))
@@ -159,13 +160,14 @@ def _judging(run: PastRun) -> str:
 
 
 def _effect(run: PastRun) -> str:
-    """The verdict of each comparison: ``with − without +78.6 pp better``."""
+    """What was found against the first arm: ``+78.6 pp better``; the others are in --json."""
     from eval_skills.reporting import numbers
 
     if run.experiment is None or not run.experiment.found:
         return numbers.UNKNOWN
-    found = [f"− {each.against} {numbers.difference(each.difference)} {each.verdict}" for each in run.experiment.found]
-    return f"with {', '.join(found)}"
+    first = run.experiment.found[0]
+    against = "" if first.against == "without" else f"{first.against}: "
+    return f"{against}{numbers.difference(first.difference)} {first.verdict}"
 
 
 def _changed(changes: RunChanges | None) -> str:

@@ -171,5 +171,6 @@ def _point(point: TrendPoint) -> dict[str, Any]:
         "benchmarkVersion": point.benchmark_version,
         "value": point.value,
         "most": point.most,
+        "least": point.least,
         "interval": point.interval.to_json() if point.interval else None,
     }

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from eval_skills.core.skill_effect import SkillEffect
     from eval_skills.core.store.store import Store
 
-EFFECT_COLUMNS = ("effect_of", "effect_arm", "effect_against", "effect", "effect_lower", "effect_upper", "effect_verdict")
+EFFECT_COLUMNS = (
+    "effect_of", "effect_arm", "effect_against", "effect", "effect_lower", "effect_upper", "effect_least", "effect_most",
+    "effect_verdict",
+)  # fmt: skip
 SETUP_ERROR, NOT_COMPARED = "set-up error", "not compared"
 """In place of a verdict: an arm loaded what it must not have, or had no verdict on any task of the other."""
 
@@ -79,6 +82,8 @@ def effect_rows(effect: SkillEffect) -> dict[str, dict[str, Any]]:
             interval = statistics.interval
             row |= {"effect": statistics.mean_difference, "effect_lower": interval.lower, "effect_upper": interval.upper}
             row["effect_verdict"] = compared[against].diff.verdict
+            if (missing := statistics.missing) is not None:
+                row |= {"effect_least": missing.lower, "effect_most": missing.upper}
         found[arm.skill_key] = row
     return found
 

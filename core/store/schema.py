@@ -155,7 +155,7 @@ REPORT_SCHEMA = _schema(
     (_COUNT, "forbidden_unknown_items judge_requests user_requests user_tokens"),
     (_FLOAT, "user_cost_usd"),
     (_TEXT, "effect_of effect_arm effect_against"),
-    (_FLOAT, "effect effect_lower effect_upper"),
+    (_FLOAT, "effect effect_lower effect_upper effect_least effect_most"),
     (_TEXT, "effect_verdict"),
 )
 """One row per skill of a run. The interval is that of the completion rate; `throughput` is items per second.

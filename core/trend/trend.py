@@ -38,7 +38,7 @@ METRICS = {
 
 _BOUNDS = ("missing_items", "completion_upper_bound")
 _INTERVAL = ("ci_lower", "ci_upper", "ci_level", "ci_method")
-_EFFECT = ("effect_arm", "effect_lower", "effect_upper")
+_EFFECT = ("effect_arm", "effect_lower", "effect_upper", "effect_least", "effect_most")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +47,8 @@ class TrendPoint:
     the effect, else None.
 
     `tasks` is how many tasks the figure rests on, where that is known. `most` is what the completion rate would be, had all items
-    without a verdict of the skill passed; None where there are none, and of other figures.
+    without a verdict of the skill passed; None where there are none, and of other figures. Of an effect, `least` and `most` are what it
+    would be, had they all gone against, or in favour of, the Agent Skill.
     """
 
     timestamp: datetime
@@ -58,6 +59,7 @@ class TrendPoint:
     interval: ConfidenceInterval | DifferenceInterval | None = None
     tasks: int | None = None
     most: float | None = None
+    least: float | None = None
 
 
 Trend = dict[str, list[TrendPoint]]
@@ -187,7 +189,9 @@ def _unknown(kind: str, name: str, known: list[str], what: str) -> UsageError:
 
 def _point(row: dict[str, Any], metric: str) -> TrendPoint:
     interval: ConfidenceInterval | DifferenceInterval | None = None
-    most = None
+    least, most = None, None
+    if metric == "effect":
+        least, most = row["effect_least"], row["effect_most"]
     if metric == "effect" and row["effect_lower"] is not None:
         interval = DifferenceInterval(lower=row["effect_lower"], upper=row["effect_upper"], level=LEVEL, method="t")
     if metric == "completionRate" and row["missing_items"]:
@@ -197,4 +201,6 @@ def _point(row: dict[str, Any], metric: str) -> TrendPoint:
             lower=row["ci_lower"], upper=row["ci_upper"], level=row["ci_level"] or 0.95, method=row["ci_method"] or ""
         )
     names = ("timestamp", "run_id", "skill_version", "benchmark_version", "tasks")
-    return TrendPoint(**{name: row[name] for name in names}, value=row[METRICS[metric]], interval=interval, most=most)
+    return TrendPoint(
+        **{name: row[name] for name in names}, value=row[METRICS[metric]], interval=interval, most=most, least=least
+    )

@@ -190,7 +190,7 @@ class NightSummary:
         news += [f"{len(self.with_unknown_calls)} may have called forbidden tools"] if self.with_unknown_calls else []
         news += [f"{len(self.left_open)} could not be judged"] if self.left_open else []
         news += [f"{len(self.gone)} gone"] if self.gone else []
-        news += [f"effect: {reason} in {name}" for name, reasons in self.effect_failures.items() for reason in reasons]
+        news += [f"effect in {name}: {' and '.join(reasons)}" for name, reasons in self.effect_failures.items()]
         news += [f"{count} {verdict}" for verdict in SHOWN if (count := self.counts[verdict])]
         head = f"{ran} of {plural(len(self.suites), 'suite')} ran, {plural(skills, 'skill')}"
         quiet = "nothing to compare with yet" if set(self.counts) <= {"new"} else "no news"

@@ -76,7 +76,14 @@ def as_evaluation(request: EvaluateRequest, arms: Arms, agent: Agent) -> Evaluat
 
 
 def experiment(
-    sources: Sequence[Path], arms: Sequence[Arm], agent: Agent, request: EvaluateRequest, *, old: str | None, root: Path
+    sources: Sequence[Path],
+    arms: Sequence[Arm],
+    agent: Agent,
+    request: EvaluateRequest,
+    *,
+    old: str | None,
+    root: Path,
+    called: str | None = None,
 ) -> tuple[EvaluateRequest, Arms]:
     """The evaluation behind an experiment, and its arms, which are written below `root`.
 
@@ -85,7 +92,9 @@ def experiment(
         InputError: a source is not an Agent Skill, or a file that a task names is not there.
     """
     tasks = tasks_of(sources, request.tasks)
-    made = make_arms(sources, arms, agent, load_tasks(tasks), files_in=folders_of_files(tasks, sources), root=root, old=old)
+    made = make_arms(
+        sources, arms, agent, load_tasks(tasks), files_in=folders_of_files(tasks, sources), root=root, old=old, called=called
+    )
     return as_evaluation(request.model_copy(update={"tasks": str(tasks)}), made, agent), made
 
 

@@ -10,7 +10,7 @@ from pydantic import Field, field_validator, model_validator
 from eval_skills.adapters.agent.runtimes.registry import runtime_names
 from eval_skills.core.config.limits import VariableName
 from eval_skills.core.models import Model
-from eval_skills.core.models.base import Text
+from eval_skills.core.models.base import Identifier, Text
 from eval_skills.core.skill_effect import Arm, FailOn, chosen_arms
 from eval_skills.core.text import nearest
 from eval_skills.engine.definition.request import EvaluateRequest
@@ -36,6 +36,10 @@ class SkillEffectSuite(Model):
     base_url: Text | None = Field(default=None, description="Address of the model's API, where it is not the provider's own")
     agent_options: dict[str, Any] = Field(default_factory=dict, description="More of the agent's adapterConfig")
     allow_unsandboxed: bool = Field(default=False, description="Let builtin run commands where bubblewrap is missing")
+    called: Identifier | None = Field(
+        default=None,
+        description="What the ids of the arms begin with, as in ID-with [default: the name of the Agent Skill]",
+    )
     fail_on: FailOn = Field(
         default="worse",
         description="What fails the night's gate: that the Agent Skill makes it worse, or is not proven to make it better",
@@ -81,7 +85,7 @@ class SkillEffectSuite(Model):
 
     def experiment(self, request: EvaluateRequest, root: Path) -> tuple[EvaluateRequest, Arms]:
         """The evaluation of `request` with the arms in place of its skills; they are written below `root`. See `experiment`."""
-        return experiment(self.sources, self.chosen, self._agent(), request, old=self.old, root=root)
+        return experiment(self.sources, self.chosen, self._agent(), request, old=self.old, root=root, called=self.called)
 
     def _agent(self) -> Agent:
         said = {

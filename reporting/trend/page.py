@@ -9,7 +9,7 @@ from eval_skills.core.trend.trend import Trend, TrendPoint
 from eval_skills.reporting import numbers
 from eval_skills.reporting.escape import script_json, visible
 from eval_skills.reporting.html.report import html_template, page_assets
-from eval_skills.reporting.trend.series import BOUNDED, SHARES, Annotations, Series, trend_series, unit
+from eval_skills.reporting.trend.series import BOUNDED, SHARES, Annotations, Series, trend_series, unit, value_text
 
 SCRIPTS = ("elements", "theme", "sorting", "timeline", "trend_lines", "trend_chart", "trend_reading", "trend_page")
 STYLES = ("style", "trend")
@@ -68,7 +68,7 @@ def _point(point: TrendPoint, shown: Shown) -> dict[str, Any]:
         "run": visible(point.run_id),
         "version": visible(point.skill_version),
         "value": point.value,
-        "shown": visible(shown(point.value) if point.most is None else f"{shown(point.value)} (to {shown(point.most)})"),
+        "shown": visible(value_text(point, shown)),
         "lower": bounds and bounds.lower,
         "upper": bounds and bounds.upper,
         "interval": bounds and f"{100 * bounds.level:g} % interval {numbers.interval(bounds)}",

@@ -126,6 +126,14 @@ def unit(metric: str) -> Unit:
     return _UNITS.get(metric, "score")
 
 
+def value_text(point: TrendPoint, shown: Callable[[float | None], str]) -> str:
+    """The value, and what it could have been where items have no verdict: ``55.0 % (to 95.0 %)``."""
+    if point.most is None:
+        return shown(point.value)
+    least = "" if point.least is None else f"{shown(point.least)} "
+    return f"{shown(point.value)} ({least}to {shown(point.most)})"
+
+
 def shown(metric: str) -> Callable[[float | None], str]:
     """How a value of the metric is written for people."""
     return _SHOWN[unit(metric)]
