@@ -43,12 +43,11 @@ _EFFECT = ("effect_arm", "effect_lower", "effect_upper", "effect_least", "effect
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrendPoint:
-    """The figure in one run. `value` is None where it is unknown; `interval` is that of the completion rate, or of
-    the effect, else None.
+    """The figure in one run. `value` is None where it is unknown; `interval` is that of a completion rate or effect, else None.
 
     `tasks` is how many tasks the figure rests on, where that is known. `most` is what the completion rate would be, had all items
-    without a verdict of the skill passed; None where there are none, and of other figures. Of an effect, `least` and `most` are what it
-    would be, had they all gone against, or in favour of, the Agent Skill.
+    without a verdict of the skill passed; None where there are none, and of other figures. Of an effect, `least` and `most` are
+    what it would be, had they all gone against, or in favour of, the Agent Skill.
     """
 
     timestamp: datetime

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from eval_skills.core.errors import UserError
 from eval_skills.core.models import SkillCompletionReport
+from eval_skills.core.skill_effect import SkillEffect
 from eval_skills.core.store import Store
 from eval_skills.engine.nightly.evidence import SuiteRun, suite_run
 from eval_skills.engine.nightly.plan import SuiteHistory
@@ -26,9 +27,13 @@ def effect_run(
         return SuiteRun(suite=suite, run_id=run_id, failures=[*failures, f"the effect is unknown: {error}"])
     watched = suite_run(suite, run_id, [report for report in reports if report.skill_key == measured], failures)
     others = suite_run(suite, run_id, [report for report in reports if report.skill_key != measured])
-    errors = [f"set-up error: {problem}" for problem in effect.problems]
     known = effect.model_copy(update={"remarks": [*effect.remarks, *remarks]})
-    return replace(watched, failures=[*watched.failures, *others.failures, *errors], effect=known)
+    return replace(watched, failures=[*watched.failures, *others.failures, *setup_errors(effect)], effect=known)
+
+
+def setup_errors(effect: SkillEffect) -> list[str]:
+    """The failures of a suite whose arms do not differ as they should."""
+    return [f"set-up error: {problem}" for problem in effect.problems]
 
 
 def night_effect(run: SuiteRun, history: SuiteHistory) -> NightEffect | None:

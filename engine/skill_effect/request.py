@@ -85,9 +85,11 @@ class SkillEffectSuite(Model):
 
     def experiment(self, request: EvaluateRequest, root: Path) -> tuple[EvaluateRequest, Arms]:
         """The evaluation of `request` with the arms in place of its skills; they are written below `root`. See `experiment`."""
-        return experiment(self.sources, self.chosen, self._agent(), request, old=self.old, root=root, called=self.called)
+        return experiment(self.sources, self.chosen, self.asked_agent, request, old=self.old, root=root, called=self.called)
 
-    def _agent(self) -> Agent:
+    @property
+    def asked_agent(self) -> Agent:
+        """The agent that they describe."""
         said = {
             "apiKeyEnv": self.api_key_env,
             "baseUrl": self.base_url,
