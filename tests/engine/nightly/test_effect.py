@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,7 +15,16 @@ from eval_skills.engine.evaluation.in_process import evaluate_in_process
 from eval_skills.engine.evaluation.plan import make_plan
 from eval_skills.engine.nightly.effect import setup_errors
 from eval_skills.engine.nightly.evidence import gather
-from eval_skills.engine.nightly.execution import Asked, Evaluated, asked_of, concluded, confirmed, evaluated, runs_of
+from eval_skills.engine.nightly.execution import (
+    Asked,
+    Evaluated,
+    asked_of,
+    concluded,
+    confirmed,
+    evaluated,
+    finish_night_without_prefect,
+    runs_of,
+)
 from eval_skills.engine.nightly.plan import plan_night
 from eval_skills.engine.nightly.request import NightlyRequest
 from eval_skills.engine.nightly.summary import NightEffect, NightSummary
@@ -47,11 +57,18 @@ class Project:
         block = {"skills": ["csv"], "agent": "custom", "agentOptions": {"command": f"sh {self.folder / 'agent.sh'}"}, **more}
         (self.folder / "suites.json").write_text(json.dumps({"suites": [{"name": "csv", "skillEffect": block}]}))
 
-    def night(self, skill: str, bare: str) -> NightSummary:
-        """A night in which the Agent Skill has the agent say the one, and an agent without it says the other."""
+    def write(self, skill: str, bare: str) -> None:
+        """The Agent Skill has the agent say the one, and an agent without it says the other."""
         (self.folder / "csv" / "SKILL.md").write_text(f"---\nname: csv\ndescription: Reads tables.\n---\nSay {skill}\n")
         (self.folder / "bare").write_text(bare)
-        plan = plan_night(NightlyRequest(suites=str(self.folder / "suites.json"), store=str(self.folder / "store")))
+
+    @property
+    def request(self) -> NightlyRequest:
+        return NightlyRequest(suites=str(self.folder / "suites.json"), store=str(self.folder / "store"))
+
+    def night(self, skill: str, bare: str) -> NightSummary:
+        self.write(skill, bare)
+        plan = plan_night(self.request)
         evidence = gather(plan.store, plan.night_id, runs_of(plan, evaluate(asked_of(plan))), plan.histories, None)
         fresh, _ = confirmed(plan, evidence, evaluate)
         return concluded(plan, evidence, fresh)
@@ -98,6 +115,17 @@ def test_what_helped_and_then_harms_regresses_and_fails_the_gate_of_the_effect(p
         (["csv"], ["with", "without"], "worse"),
         (["csv"], ["with", "without"], "better"),
     ]
+
+
+def test_an_interrupted_night_goes_on_with_the_arms_that_it_began_with(project: Project) -> None:
+    whole = project.night("yes", bare="no")
+    shutil.rmtree(project.folder / "store" / "nights")
+    project.write("no", bare="no")
+    resumed = finish_night_without_prefect(project.request, whole.night_id, "connection refused")
+    (suite,) = resumed.suites
+    assert (resumed.night_id, suite.run_id, suite.failures) == (whole.night_id, whole.suites[0].run_id, [])
+    assert suite.effect is not None
+    assert [found.diff.verdict for found in suite.effect.effect.comparisons] == ["better"]
 
 
 def test_an_arm_without_that_loads_the_skill_is_a_failure_of_the_suite() -> None:
