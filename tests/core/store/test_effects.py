@@ -5,8 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
 from eval_skills.core.store import Store, land_reports
-from eval_skills.core.store.effects import effect_points, points_of
+from eval_skills.core.store.effects import effect_points, effect_rows, points_of
 from tests.core.test_skill_effect import LOADED, effect, every, report
 
 RUN = "20260101T000000Z-0001"
@@ -37,3 +39,11 @@ def test_a_wrong_set_up_has_no_difference() -> None:
 def test_what_was_never_compared_has_no_difference() -> None:
     found = effect(with_=report("with", every(3, "pp")), without=report("without", every(3, "ii")))
     assert [(each.difference, each.verdict) for each in points_of(found)] == [(None, "not compared")]
+
+
+def test_items_without_a_verdict_bound_the_difference() -> None:
+    theirs = every(9, "ff") | every(2, "ii")
+    rows = effect_rows(effect(with_=report("with", every(9, "pp")), without=report("without", theirs)))
+    for row in rows.values():
+        assert (row["effect"], row["effect_most"]) == (1.0, 1.0)
+        assert row["effect_least"] == pytest.approx(7 / 9)
