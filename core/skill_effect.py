@@ -23,12 +23,15 @@ from eval_skills.core.models import SkillCompletionReport, TaskResult
 from eval_skills.core.models.base import Model, Rate
 from eval_skills.core.models.report import ConfidenceInterval
 from eval_skills.core.statistics.rates import DEFAULT_SEED, completion_interval
-from eval_skills.core.text import first_of, one_line, plural
+from eval_skills.core.text import first_of, nearest, one_line, plural
 
 Arm = Literal["with", "without", "old", "sham"]
 ARMS: tuple[Arm, ...] = get_args(Arm)
 """``with`` the Agent Skills as they are, ``without`` any, with those of an ``old`` revision, or with a ``sham``: the same name,
 description and length, and a body about something else."""
+
+FailOn = Literal["worse", "not-better"]
+"""What fails a gate: that the Agent Skill makes it worse, or also that it is not proven to make it better."""
 
 _NAMED = 5
 _SAID = 160
@@ -431,3 +434,41 @@ def _remarks(arms: Sequence[ArmFigures]) -> Iterator[str]:
             yield "the Agent Skill was never loaded where it was installed: a difference is not its content's"
         elif each.known_loads < each.items and each.arm != "without":
             yield f"{each.arm}: whether the Agent Skill was loaded is unknown in {plural(each.items - each.known_loads, 'item')}"
+
+
+def gate_failures(effect: SkillEffect, fail_on: FailOn) -> list[str]:
+    """Why the gate fails; a comparison that could not be made, or not be believed, has not passed."""
+    found = [*filter(None, [effect.unfinished]), *(f"set-up error: {problem}" for problem in effect.problems)]
+    for each in effect.comparisons:
+        name, verdict = f"with − {each.against}", each.diff.verdict
+        if each.diff.statistics is None:
+            found.append(f"{name} could not be compared")
+        elif verdict == "worse" or (fail_on == "not-better" and verdict != "better"):
+            found.append(f"{name} is {verdict}")
+        elif each.diff.left_open:
+            found.append(f"{name}: items without a verdict leave open whether it is worse")
+        elif each.rests_on_errors and (fail_on == "not-better" or each.verdict_of_answers == "worse"):
+            found.append(f"{name} is {verdict} only as items without an answer count as not passed: {of_answers(each)}")
+    if fail_on == "not-better" and effect.never_loaded:
+        found.append("the Agent Skill was never loaded, so no difference is its content's")
+    return found
+
+
+def of_answers(found: ArmComparison) -> str:
+    """``of the answered items alone it is inconclusive``."""
+    return f"of the answered items alone it is {found.verdict_of_answers}"
+
+
+def chosen_arms(named: Sequence[str] | None, old: str | None) -> list[Arm]:
+    """The arms of an experiment, in the order of `ARMS`; `old` is the earlier version, which has an arm by being named.
+
+    Raises:
+        ValueError: a name is not that of an arm, or ``with`` is not compared with another one.
+    """
+    if unknown := next((name for name in named or () if name not in ARMS), None):
+        raise ValueError(f"unknown arm {unknown!r}{nearest(unknown, ARMS)}; valid are {', '.join(ARMS)}")
+    wanted = {*(["with", "without"] if named is None else named), *(["old"] if old else [])}
+    chosen = [arm for arm in ARMS if arm in wanted]
+    if "with" not in chosen or len(chosen) < 2:
+        raise ValueError(f"the arm with is compared with others; give it and another one, got {' '.join(named or ())}")
+    return chosen

@@ -6,7 +6,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from eval_skills.benchmarks import known_ids
+from eval_skills.agent_skills.folder import read_agent_skill
+from eval_skills.benchmarks import known_ids, load_tasks
 from eval_skills.benchmarks.locations import builtin_ids
 from eval_skills.core.config import Config
 from eval_skills.core.config.options import FlowOptions
@@ -24,6 +25,7 @@ from eval_skills.engine.definition.benchmark import (
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.discovery import skills_at
 from eval_skills.engine.nightly.request import Suite, load_suites
+from eval_skills.engine.skill_effect.request import SkillEffectSuite
 from eval_skills.scorers import TaskScoring
 from eval_skills.scorers.judging.model import usual_variables
 
@@ -115,6 +117,8 @@ def _suites(config: Config, file: Path) -> Iterator[Check]:
 
 
 def _suite(suite: Suite, options: FlowOptions) -> Check:
+    if suite.skill_effect is not None:
+        return _effect_suite(suite.name, suite.skill_effect, suite.options.tasks)
     try:
         request = suite.request(options)
         benchmark, _ = resolve_benchmark(request)
@@ -124,3 +128,13 @@ def _suite(suite: Suite, options: FlowOptions) -> Check:
     return Check(
         SUITES, suite.name, "ok", f"{plural(len(skills), 'skill')} × {plural(len(benchmark.tasks), 'task')} of {benchmark.id}"
     )
+
+
+def _effect_suite(name: str, asked: SkillEffectSuite, given: str | None) -> Check:
+    try:
+        found = [read_agent_skill(source) for source in asked.sources]
+        benchmark = load_tasks(Path(asked.tasks(given)))
+    except UserError as error:
+        return Check(SUITES, name, "failed", str(error), "fix the suite; its nights fail until then")
+    what = f"the effect of {', '.join(skill.name for skill in found)} in {plural(len(asked.chosen), 'arm')}"
+    return Check(SUITES, name, "ok", f"{what} × {plural(len(benchmark.tasks), 'task')} of {benchmark.id}")

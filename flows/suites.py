@@ -29,8 +29,8 @@ def evaluate_all(asked: Sequence[Asked], *, timeout_s: float) -> list[Evaluated]
     Those of deployments are started first and waited for at the end, for at most `timeout_s` together.
     """
     deadline = monotonic() + timeout_s
-    begun = [_begin(each) if each.via else None for each in asked]
-    here = [None if each.via else _here(each.request) for each in asked]
+    begun = [_begin(each) if each.via or each.problem else None for each in asked]
+    here = [None if each.via or each.problem else _here(each.request) for each in asked]
     return [done or _there(run, each, deadline) for each, run, done in zip(asked, begun, here, strict=True)]
 
 
@@ -44,6 +44,8 @@ def _here(request: EvaluateRequest) -> Evaluated:
 
 
 def _begin(asked: Asked) -> FlowRun | Evaluated:
+    if asked.problem is not None:
+        return Evaluated(problems=[asked.problem])
     try:
         flow_run = run_deployment(str(asked.via), parameters={"request": _elsewhere(asked.request)}, timeout=0)
     except Exception as error:  # noqa: BLE001 - as above

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from eval_skills.core.diff.model import DifferenceInterval
 from eval_skills.core.models import ConfidenceInterval
 
 UNKNOWN = "–"
+_MAX_DECIMALS = 6
 
 
 def rate(value: float | None) -> str:
@@ -14,9 +16,16 @@ def rate(value: float | None) -> str:
     return UNKNOWN if value is None else f"{_percent(value)} %"
 
 
-def interval(value: ConfidenceInterval | None) -> str:
-    """The bounds as ``62.1 to 96.8 %``."""
+def interval(value: ConfidenceInterval | DifferenceInterval | None) -> str:
+    """The bounds as ``62.1 to 96.8 %``; those of a difference as ``-12.5 to +3.0 pp``."""
+    if isinstance(value, DifferenceInterval):
+        return f"{signed(value.lower * 100, 1)} to {difference(value.upper)}"
     return UNKNOWN if value is None else f"{_percent(value.lower)} to {_percent(value.upper)} %"
+
+
+def difference(value: float | None) -> str:
+    """A difference of shares in percentage points: ``-12.5 pp``."""
+    return UNKNOWN if value is None else f"{signed(value * 100, 1)} pp"
 
 
 def score(value: float | None) -> str:
@@ -81,3 +90,14 @@ def sparkline(values: Sequence[float | None], *, top: float | None = None) -> st
 
 def _bar(share: float) -> str:
     return BARS[round(min(max(share, 0.0), 1.0) * (len(BARS) - 1))]
+
+
+def signed(value: float, decimals: int) -> str:
+    """A change with its sign, and as many further decimals as show that it is not 0; a value that is 0 has no sign."""
+    if value == 0:
+        return f"{0:.{decimals}f}"
+    for places in range(decimals, _MAX_DECIMALS + 1):
+        text = f"{value:+,.{places}f}"
+        if float(text.replace(",", "")):
+            return text
+    return text

@@ -12,14 +12,18 @@ from prefect.events import emit_event
 from prefect.runtime import flow_run
 
 from eval_skills.core.nightly.evidence import FreshRuns
+from eval_skills.core.store.effects import points_of
 from eval_skills.engine.nightly.events import NightEvent, events_of, prune_old_items
 from eval_skills.engine.nightly.evidence import SuiteEvidence, SuiteRun, gather
 from eval_skills.engine.nightly.execution import concluded
 from eval_skills.engine.nightly.plan import NightPlan, SuiteHistory, plan_night
 from eval_skills.engine.nightly.request import NightlyRequest
-from eval_skills.engine.nightly.summary import NightSummary, SuiteOutcome, gone_explanation
+from eval_skills.engine.nightly.summary import NightEffect, NightSummary, SuiteOutcome, gone_explanation
 from eval_skills.reporting.diff.report import render_markdown
+from eval_skills.reporting.escape import markdown
 from eval_skills.reporting.nightly import ClassifiedSkill, ranking_markdown, trend_markdown
+from eval_skills.reporting.skill_effect.document import render_markdown as render_effect
+from eval_skills.reporting.skill_effect.nights import nights_markdown
 from eval_skills.tasks.evaluation import MAX_ARTIFACT_CHARACTERS, artifact_key
 from eval_skills.tasks.pauses import began_after, flow_run_here
 
@@ -53,11 +57,16 @@ def publish_suite(suite: SuiteOutcome, history: SuiteHistory, night_id: str) -> 
     """Publish the suite's ranking, comparisons and trend as artifacts, under keys that stay the same every night."""
     skills = [ClassifiedSkill(skill.report, skill.classification) for skill in suite.skills]
     gone = {last.skill_key: gone_explanation(last) for last in suite.gone}
-    texts = {"ranking": ranking_markdown(skills, suite.failures, flow_run.ui_url, gone)}
+    link = flow_run.ui_url
+    texts = {"ranking": ranking_markdown(skills, suite.failures, link, gone)}
     if suite.run_id is not None:
         parts = [render_markdown(document) for document in suite.diffs]
         texts["diff"] = "\n\n".join(parts) or "Nothing to compare with yet.\n"
         texts["trend"] = trend_markdown(_points(suite, history, night_id))
+    if suite.effect is not None:
+        effect, tonight = suite.effect.effect, points_of(suite.effect.effect, night_id)
+        parts = [gate_markdown(suite.effect), render_effect(effect), nights_markdown(suite.effect.past, tonight)]
+        texts["effect"] = "\n".join([*parts, *([f"[The flow run with all its steps]({link})"] if link else [])])
     for name, text in texts.items():
         cut = "\n\n… the whole is in the store." if len(text) > MAX_ARTIFACT_CHARACTERS else ""
         create_markdown_artifact(
@@ -80,6 +89,11 @@ def announce(summary: NightSummary) -> list[NightEvent]:
 def prune(night: NightPlan, summary: NightSummary, keep_days: int) -> NightSummary:
     """Delete old items; the returned summary names their runs."""
     return replace(summary, pruned=prune_old_items(night.store, keep_days, night.pinned()))
+
+
+def gate_markdown(effect: NightEffect) -> str:
+    """Why the gate of the effect fails, a line each; nothing where it passes."""
+    return "".join(f"- ✘ **gate failed**: {markdown(reason)}\n" for reason in effect.failures)
 
 
 def _points(suite: SuiteOutcome, history: SuiteHistory, night_id: str) -> dict[str, list[tuple[str, float]]]:

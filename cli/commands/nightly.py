@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from eval_skills.engine.nightly.request import NightlyRequest
-    from eval_skills.engine.nightly.summary import NightSummary, SuiteOutcome
+    from eval_skills.engine.nightly.summary import NightEffect, NightSummary, SuiteOutcome
 
 FailOn = Literal["regressed", "not-proven"]
 OF_THE_SUITE = frozenset({"format", "output_dir", "benchmark", "store", "fail_fast"})
@@ -70,7 +70,8 @@ def nightly_command(
         option(
             "exit_on_fail",
             RESULTS,
-            help="Exit 1 when a skill regressed, called a forbidden tool, is gone or could not be judged, or a suite did not run",
+            help="Exit 1 when a skill regressed, called a forbidden tool, is gone or not judged, a suite did not run, or "
+            "the gate of an Agent Skill's effect fails",
         ),
     ] = None,
 ) -> int:
@@ -164,6 +165,18 @@ def _show(summary: NightSummary, *, passed: bool | None, unproven: list[str]) ->
         current().say("gate failed: see above", style="red")
 
 
+def _show_effect(found: NightEffect) -> None:
+    from eval_skills.reporting.escape import visible_line
+    from eval_skills.reporting.skill_effect.figures import title
+    from eval_skills.reporting.skill_effect.nights import effect_lines
+
+    current().say(f"  effect of {visible_line(title(found.effect))}")
+    for line in effect_lines(found.effect, found.past):
+        current().say(f"    {visible_line(line)}")
+    for reason in found.failures:
+        current().say(f"    gate: {reason}", style="red")
+
+
 def _show_suite(suite: SuiteOutcome) -> None:
     from eval_skills.engine.nightly.summary import gone_explanation
     from eval_skills.reporting import numbers
@@ -183,6 +196,8 @@ def _show_suite(suite: SuiteOutcome) -> None:
             current().say(f"  {judging}")
     for last in suite.gone:
         current().say(f"  {last.skill_key}  gone: {gone_explanation(last)}", style="red")
+    if suite.effect is not None:
+        _show_effect(suite.effect)
     for alert in forbidden_tool_alerts([skill.report for skill in suite.skills]):
         current().say(f"  FORBIDDEN TOOL: {alert.line}", style="bold red")
     for skill in suite.skills:

@@ -36,7 +36,7 @@ def trend_command(
         Parameter(
             group=SHOWN,
             help="completionRate, errorRate, p95Ms, compositeScore, partialScore, flakeRate, estimatedUSD; of judging models: "
-            "judgeTokens, judgeUSD or unjudgedItems",
+            "judgeTokens, judgeUSD or unjudgedItems; of the arms of skill-effect: effect",
         ),
     ] = "completionRate",
     benchmark: Annotated[
@@ -145,7 +145,10 @@ def _show_line(benchmark: str, points: list[TrendPoint], skill: str, metric: str
 
     show = shown(metric)
     seen = points[-current().out().width :]
-    line = sparkline([point.value for point in seen], top=1.0 if metric in SHARES else None)
+    values = [point.value for point in seen]
+    if metric == "effect":  # from -1 to 1, so that no effect is in the middle
+        values = [None if value is None else (value + 1) / 2 for value in values]
+    line = sparkline(values, top=1.0 if metric in SHARES or metric == "effect" else None)
     current().say(f"{skill} on {benchmark}, {metric}: {show(points[0].value)} → {show(points[-1].value)}", style="bold")
     current().say(line)
     for note in steps.lines(seen, show):
@@ -168,5 +171,6 @@ def _point(point: TrendPoint) -> dict[str, Any]:
         "benchmarkVersion": point.benchmark_version,
         "value": point.value,
         "most": point.most,
+        "least": point.least,
         "interval": point.interval.to_json() if point.interval else None,
     }

@@ -19,7 +19,7 @@ from eval_skills.core.trend.attribution import Change, summary
 from eval_skills.core.trend.changes import SilentChange, SingleRun, TrendChange, line_findings
 from eval_skills.core.trend.trend import Trend, TrendPoint, lines
 from eval_skills.reporting import numbers
-from eval_skills.reporting.trend.series import Annotation, shown
+from eval_skills.reporting.trend.series import BOUNDED, Annotation, shown, value_text
 
 SIGNS = {"up": "▲", "down": "▼"}
 SINGLE, SILENT = "○", "·"
@@ -153,10 +153,6 @@ def show_every(store: Store, found: Mapping[str, Trend], metric: str) -> None:
         current().say("no report in this time")
 
 
-BOUNDED = "completionRate"
-"""The figure that comes with an interval."""
-
-
 def show_table(points: Sequence[TrendPoint], metric: str, steps: Steps, *, limit: int) -> None:
     """Print the newest `limit` points, oldest first, and before them those where the level changed; and say what is left out."""
     seen = _seen(points, steps, limit)
@@ -172,12 +168,12 @@ def _seen(points: Sequence[TrendPoint], steps: Steps, limit: int) -> list[TrendP
 
 
 def _table(points: Sequence[TrendPoint], metric: str, steps: Steps) -> Table:
-    table, bounded, show = Table(box=None, pad_edge=False), metric == BOUNDED, shown(metric)
+    table, bounded, show = Table(box=None, pad_edge=False), metric in BOUNDED, shown(metric)
     marked = any(map(steps.sign, points))
     for name in ("date (UTC)", "run", "version", metric, *(["95 % interval"] if bounded else []), *([""] if marked else [])):
         table.add_column(name, overflow="fold", justify="right" if name in {metric, "95 % interval"} else "left")
     for point in points:
-        value = show(point.value) if point.most is None else f"{show(point.value)} (to {show(point.most)})"
+        value = value_text(point, show)
         cells = [point.timestamp.strftime("%Y-%m-%d %H:%M"), point.run_id, point.skill_version, value]
         cells += [numbers.interval(point.interval)] if bounded else []
         table.add_row(*map(Text, [*cells, *([steps.sign(point)] if marked else [])]))

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from eval_skills.core.diff.tasks import MISSING_KINDS
 from eval_skills.core.errors import InputError, RunError, UsageError
 from eval_skills.core.metrics.tasks import Tally
+from eval_skills.core.store.effects import EFFECT_COLUMNS, EffectPoint, effects_in
 from eval_skills.core.store.store import is_primary
 from eval_skills.core.store.verify import name_missing
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _JUDGING = ("judge_tokens", "judge_cost_usd", "unjudged_items")
 _REPORT_COLUMNS = (
     "run_id", "skill_id", "skill_version", "benchmark_id", "benchmark_version", "completion_rate", "items", "origin", *_JUDGING,
+    *EFFECT_COLUMNS,
 )  # fmt: skip
 
 _Row = dict[str, Any]
@@ -38,12 +40,22 @@ class PastJudging:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PastExperiment:
+    """That the skills of a run were the `arms` of an experiment with the Agent Skills `names`, and what it found, if it ended."""
+
+    names: list[str]
+    arms: list[str]
+    found: list[EffectPoint]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PastRun:
     """One run. `state` is ``finished`` or ``unfinished``; `origin` is ``run``, or that of later work on another run.
 
     `items` is how many have a result: landed ones, and of an unfinished run those in its journal; None: that is damaged.
     `benchmark` and `planned_items` are None where neither manifest nor reports know them. `best_completion`, in [0, 1], is that
     of its best skill; None where the run has no report. `judging` is that of its skills about which a model was asked.
+    `experiment` is None where its skills are no arms of one.
     """
 
     run_id: str
@@ -56,6 +68,7 @@ class PastRun:
     best_completion: float | None
     origin: str = "run"
     judging: list[PastJudging] = field(default_factory=list)
+    experiment: PastExperiment | None = None
 
 
 def past_runs(
@@ -136,7 +149,18 @@ def _past_run(store: Store, row: _Row, reports: list[_Row], landed: Mapping[str,
         items=_items(store, row, reports, landed),
         best_completion=max((report["completion_rate"] for report in reports), default=None),
         judging=[_judging(report) for report in reports if any(report[name] is not None for name in _JUDGING)],
+        experiment=_experiment(row["experiment"], reports),
     )
+
+
+def _experiment(known: Any, reports: list[_Row]) -> PastExperiment | None:
+    """From the manifest where there is one, for an unfinished run has no reports; else from these."""
+    found, arms = effects_in(reports), [report for report in reports if report["effect_arm"] is not None]
+    if isinstance(known, dict) and isinstance(known.get("names"), list) and isinstance(known.get("arms"), dict):
+        return PastExperiment(names=[str(name) for name in known["names"]], arms=[str(arm) for arm in known["arms"]], found=found)
+    if not arms:
+        return None
+    return PastExperiment(names=[arms[0]["effect_of"]], arms=[report["effect_arm"] for report in arms], found=found)
 
 
 def _judging(report: _Row) -> PastJudging:

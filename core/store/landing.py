@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from pyarrow import fs
 
 from eval_skills.core.errors import RunError
+from eval_skills.core.store.effects import effect_rows
 from eval_skills.core.store.files import RunLock, explained, sync_file, sync_folder
 from eval_skills.core.store.journal import complete_lines, key_of, read_line
 from eval_skills.core.store.layout import Layout, check_run_id, start_date
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from eval_skills.core.models import ItemResult, SkillCompletionReport
+    from eval_skills.core.skill_effect import SkillEffect
     from eval_skills.core.store.journal import ItemKey
     from eval_skills.core.store.layout import TableName
     from eval_skills.core.store.store import Store
@@ -98,14 +100,19 @@ def land_reports(
     *,
     benchmark_version: str | None = None,
     origin: str = "run",
+    effect: SkillEffect | None = None,
 ) -> str:
     """Write one row per report into ``reports/date=…/<run id>.parquet``, replacing what was there; return where that is.
 
-    `benchmark_version` comes from the run's manifest, if there is one and it is not given.
+    `benchmark_version` comes from the run's manifest, if there is one and it is not given. `effect` is what the run's arms, its
+    skills, say about an Agent Skill.
     """
     if benchmark_version is None and (manifest := store.find_manifest(run_id)) is not None:
         benchmark_version = manifest.benchmark.version
-    rows = [report_row(report, run_id=run_id, benchmark_version=benchmark_version, origin=origin) for report in reports]
+    given = list(reports)
+    rows = [report_row(report, run_id=run_id, benchmark_version=benchmark_version, origin=origin) for report in given]
+    effects = {} if effect is None else effect_rows(effect)
+    rows = [row | effects.get(report.skill_key, {}) for row, report in zip(rows, given, strict=True)]
     return land_rows(store, "reports", run_id, rows, date)
 
 

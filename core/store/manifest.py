@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FILE_NAME = "manifest.json"
+EXPERIMENT = "skillEffect"
+"""Where the provenance of a run says that its skills are the arms of an experiment with Agent Skills."""
+
 FORMAT = 1
 """The version of a run's manifest and journal. It rises when a key changes its meaning, never when one is added."""
 

@@ -15,7 +15,7 @@ from eval_skills.core.models.report import DIMENSIONS
 if TYPE_CHECKING:
     from eval_skills.core.store.layout import TableName
 
-SCHEMA_VERSION = "9"
+SCHEMA_VERSION = "10"
 VERSION_KEY = b"eval_skills.schema_version"
 ESTIMATES = ("accuracy", "kappa", "weighted_kappa", "spearman", "sensitivity", "specificity")
 """The figures of a calibration that have an interval."""
@@ -154,6 +154,9 @@ REPORT_SCHEMA = _schema(
     (pa.bool_(), "pareto_optimal"),
     (_COUNT, "forbidden_unknown_items judge_requests user_requests user_tokens"),
     (_FLOAT, "user_cost_usd"),
+    (_TEXT, "effect_of effect_arm effect_against"),
+    (_FLOAT, "effect effect_lower effect_upper effect_least effect_most"),
+    (_TEXT, "effect_verdict"),
 )
 """One row per skill of a run. The interval is that of the completion rate; `throughput` is items per second.
 
@@ -162,6 +165,8 @@ others, with the number of those items. `forbidden_items` called a tool they mus
 are apart from the skill's own, and so are the columns from `user_requests` on; null is unknown, or no model was asked.
 `unjudged_items` were errors of the judge; null where no model was asked. The columns from `rank` to `pareto_optimal` are those of
 `core.models.Ranking`; null where the run had no other skill to rank.
+
+The columns from `effect_of` on are those of an experiment with Agent Skills, null in any other run; see `core.store.effects`.
 """
 
 RUN_SCHEMA = _schema(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.store.layout import DEFAULT_ROOT, Layout, is_run_id, started_at
-from eval_skills.core.store.manifest import FILE_NAME, Manifest, read_manifest
+from eval_skills.core.store.manifest import EXPERIMENT, FILE_NAME, Manifest, read_manifest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Set
@@ -209,7 +209,8 @@ class Store:
         return pa.Table.from_pylist(rows[::-1], schema=RUN_SCHEMA)
 
     def run_rows(self) -> Iterator[dict[str, Any]]:
-        """All runs, youngest first, as rows of `run_table` without `landed_items` and with their `origin`.
+        """All runs, youngest first, as rows of `run_table` without `landed_items`, with their `origin` and what
+        their arms are to each other (`experiment`).
 
         Each manifest is read when its run's turn comes: who needs the youngest runs only does not pay for a year of them.
         """
@@ -222,13 +223,15 @@ class Store:
 
     def _run_row(self, run_id: str, has_landed: bool) -> dict[str, Any]:
         manifest = self.find_manifest(run_id, is_named=True)
-        row: dict[str, Any] = dict.fromkeys(("benchmark", "skills", "planned_items", "git_commit", "flow_run_id", "origin"))
+        names = ("benchmark", "skills", "planned_items", "git_commit", "flow_run_id", "origin", "experiment")
+        row: dict[str, Any] = dict.fromkeys(names)
         row |= {"run_id": run_id, "started_at": started_at(run_id), "state": self._state(run_id, has_landed)}
         if manifest is not None:
             row["origin"] = manifest.origin
             row |= {name: getattr(manifest, name) for name in ("planned_items", "git_commit", "flow_run_id")}
             row["benchmark"] = f"{manifest.benchmark.id}@{manifest.benchmark.version}"
             row["skills"] = [skill.key for skill in manifest.skills]
+            row["experiment"] = manifest.provenance.get(EXPERIMENT)
         return row
 
     def _origin(self, run_id: str) -> str:

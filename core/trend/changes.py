@@ -98,7 +98,7 @@ def marks_of(values: Sequence[float | None], tasks: Sequence[int | None], metric
 def _marks_at_bounds(line: Sequence[TrendPoint], metric: str) -> Marks:
     """The marks of a line that hold whether its items without a verdict of the skill had failed or passed: an outage is none."""
     tasks = [point.tasks for point in line]
-    least = marks_of([point.value for point in line], tasks, metric)
+    least = marks_of([point.value if point.least is None else point.least for point in line], tasks, metric)
     if all(point.most is None for point in line):
         return least
     most = marks_of([point.value if point.most is None else point.most for point in line], tasks, metric)

@@ -8,8 +8,10 @@ from datetime import datetime
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from eval_skills.core.diff.model import DifferenceInterval
 from eval_skills.core.errors import UsageError
 from eval_skills.core.models import ConfidenceInterval
+from eval_skills.core.store.effects import LEVEL
 from eval_skills.core.store.store import is_primary
 from eval_skills.core.store.verify import name_missing
 from eval_skills.core.text import nearest
@@ -28,19 +30,24 @@ METRICS = {
     "judgeTokens": "judge_tokens",
     "judgeUSD": "judge_cost_usd",
     "unjudgedItems": "unjudged_items",
+    "effect": "effect",
 }
-"""The figures that have a trend, and their columns in the table of reports."""
+"""The figures that have a trend, and their columns in the table of reports.
+
+`effect`, in [−1, 1], is that of an arm of an experiment with Agent Skills; see `core.store.effects`."""
 
 _BOUNDS = ("missing_items", "completion_upper_bound")
 _INTERVAL = ("ci_lower", "ci_upper", "ci_level", "ci_method")
+_EFFECT = ("effect_arm", "effect_lower", "effect_upper", "effect_least", "effect_most")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrendPoint:
-    """The figure in one run. `value` is None where it is unknown; `interval` is that of the completion rate, else None.
+    """The figure in one run. `value` is None where it is unknown; `interval` is that of a completion rate or effect, else None.
 
     `tasks` is how many tasks the figure rests on, where that is known. `most` is what the completion rate would be, had all items
-    without a verdict of the skill passed; None where there are none, and of other figures.
+    without a verdict of the skill passed; None where there are none, and of other figures. Of an effect, `least` and `most` are
+    what it would be, had they all gone against, or in favour of, the Agent Skill.
     """
 
     timestamp: datetime
@@ -48,9 +55,10 @@ class TrendPoint:
     skill_version: str
     benchmark_version: str | None
     value: float | None
-    interval: ConfidenceInterval | None = None
+    interval: ConfidenceInterval | DifferenceInterval | None = None
     tasks: int | None = None
     most: float | None = None
+    least: float | None = None
 
 
 Trend = dict[str, list[TrendPoint]]
@@ -151,8 +159,10 @@ def _reports(store: Store, metric: str) -> list[dict[str, Any]]:
         *_BOUNDS,
     ]
     name_missing(store, "reports")
-    rows = store.tables.rows("reports", [*names, *_INTERVAL, "origin"])
+    rows = store.tables.rows("reports", [*dict.fromkeys([*names, *_INTERVAL, *_EFFECT, "origin"])])
     primary = [row for row in rows if is_primary(row["origin"])]
+    if metric == "effect":
+        primary = [row for row in primary if row["effect_arm"] is not None]
     return sorted(primary, key=lambda row: (row["timestamp"], row["run_id"], row["skill_version"]))
 
 
@@ -177,7 +187,12 @@ def _unknown(kind: str, name: str, known: list[str], what: str) -> UsageError:
 
 
 def _point(row: dict[str, Any], metric: str) -> TrendPoint:
-    interval, most = None, None
+    interval: ConfidenceInterval | DifferenceInterval | None = None
+    least, most = None, None
+    if metric == "effect":
+        least, most = row["effect_least"], row["effect_most"]
+    if metric == "effect" and row["effect_lower"] is not None:
+        interval = DifferenceInterval(lower=row["effect_lower"], upper=row["effect_upper"], level=LEVEL, method="t")
     if metric == "completionRate" and row["missing_items"]:
         most = row["completion_upper_bound"]
     if metric == "completionRate" and row["ci_lower"] is not None and row["ci_upper"] is not None:
@@ -185,4 +200,6 @@ def _point(row: dict[str, Any], metric: str) -> TrendPoint:
             lower=row["ci_lower"], upper=row["ci_upper"], level=row["ci_level"] or 0.95, method=row["ci_method"] or ""
         )
     names = ("timestamp", "run_id", "skill_version", "benchmark_version", "tasks")
-    return TrendPoint(**{name: row[name] for name in names}, value=row[METRICS[metric]], interval=interval, most=most)
+    return TrendPoint(
+        **{name: row[name] for name in names}, value=row[METRICS[metric]], interval=interval, most=most, least=least
+    )

@@ -17,9 +17,9 @@ from eval_skills.engine.backfill.periods import PeriodWork
 from eval_skills.engine.backfill.plan import BackfillPlan, plan_backfill
 from eval_skills.engine.backfill.recompute import land_if_changed, run_reports
 from eval_skills.engine.backfill.request import BackfillRequest
-from eval_skills.engine.backfill.revisions import Repository, remove_leftovers
 from eval_skills.engine.backfill.sources import Source
 from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.definition.revisions import Repository, remove_leftovers
 from eval_skills.engine.evaluation.plan import make_plan
 from eval_skills.engine.evaluation.summary import RunSummary
 from eval_skills.engine.judging.outcome import judges_of, unjudged

@@ -15,9 +15,9 @@ from eval_skills.core.store.store import PRIMARY_ORIGINS
 from eval_skills.core.text import plural
 from eval_skills.engine.backfill.periods import PeriodWork, digested, period_at, works_of
 from eval_skills.engine.backfill.request import BackfillRequest
-from eval_skills.engine.backfill.revisions import Repository
 from eval_skills.engine.backfill.sources import Source, StoredRuns
 from eval_skills.engine.definition.request import check_writable, confinement_asked
+from eval_skills.engine.definition.revisions import Repository
 from eval_skills.engine.rescoring.basis import scoring_basis
 from eval_skills.scorers import TaskScoring
 

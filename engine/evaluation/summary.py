@@ -22,6 +22,7 @@ from eval_skills.engine.judging.outcome import (
     unjudged_line,
     unsimulated_lines,
 )
+from eval_skills.engine.skill_effect.experiment import effect_of_run
 from eval_skills.engine.stored_runs.reports import MAX_DETAILED_ITEMS, figure_columns, frame_of, skill_reports_of
 from eval_skills.reporting import ReportContext, count_run, summary_line
 
@@ -129,7 +130,8 @@ def landed_reports(plan: RunPlan) -> list[SkillCompletionReport]:
     items = plan.store.items(run_id=plan.run_id, columns=columns) if whole is None else frame_of(whole, columns)
     reports = skill_reports_of(items, plan.benchmark, plan.request.timeout_ms, detailed=detailed, whole=whole)
     reports = add_judge_figures(reports, items, plan.scorings, plan.store)
-    land_reports(plan.store, plan.run_id, None, reports, origin=plan.request.origin)
+    effect = effect_of_run(plan.store, plan.run_id, reports, plan.benchmark)
+    land_reports(plan.store, plan.run_id, None, reports, origin=plan.request.origin, effect=effect)
     if plan.store.layout.sqlite is not None:
         mirror_sqlite(plan.store, plan.run_id)
     return reports

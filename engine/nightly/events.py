@@ -9,12 +9,15 @@ from typing import Any
 
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.store import Pruned, Store, land_rows, prune_items
+from eval_skills.core.store.effects import points_of
 from eval_skills.engine.nightly.plan import LastNight, needed_runs
 from eval_skills.engine.nightly.summary import NightSummary, SkillOutcome, SuiteOutcome, gone_explanation
 from eval_skills.reporting.sections import forbidden_tool_alerts
 
 EVENTS = {"regressed": "eval-skills.regression", "recovered": "eval-skills.recovered", "flaky": "eval-skills.flaky"}
 RUN_FAILED = "eval-skills.run-failed"
+SKILL_EFFECT = "eval-skills.skill-effect"
+"""The gate of an Agent Skill's effect fails: it is worse than an arm, or may be, or is not proven to help where that is asked."""
 FORBIDDEN_TOOL = "eval-skills.forbidden-tool"
 NOT_JUDGED = "eval-skills.not-judged"
 """Items without a verdict (an outage, a failed judge) leave open whether a skill got worse, or it is gone from its suite."""
@@ -37,8 +40,11 @@ def events_of(summary: NightSummary) -> list[NightEvent]:
 def _events(summary: NightSummary, suite: SuiteOutcome) -> Iterator[NightEvent]:
     shared = {"night": summary.night_id, "suite": suite.name, "run": suite.run_id, "store": summary.store}
     if suite.failures:
-        resource = {"prefect.resource.id": f"eval-skills.suite.{suite.name}", "prefect.resource.name": suite.name}
-        yield NightEvent(RUN_FAILED, resource, {**shared, "failures": suite.failures})
+        yield NightEvent(RUN_FAILED, _suite_resource(suite), {**shared, "failures": suite.failures})
+    if suite.effect is not None and suite.effect.failures:
+        compared = [point.to_json() for point in points_of(suite.effect.effect, summary.night_id)]
+        told = {"skills": suite.effect.effect.names, "failures": suite.effect.failures, "comparisons": compared}
+        yield NightEvent(SKILL_EFFECT, _suite_resource(suite), {**shared, **told})
     for skill in suite.skills:
         if (name := EVENTS.get(skill.classification.verdict)) is not None:
             yield NightEvent(name, _resource(suite, skill.report), {**shared, **_payload(summary, skill)})
@@ -50,6 +56,10 @@ def _events(summary: NightSummary, suite: SuiteOutcome) -> Iterator[NightEvent]:
     for last in suite.gone:
         told = {"skill": last.skill_key, "verdict": "gone", "explanation": gone_explanation(last), "since": last.night_id}
         yield NightEvent(NOT_JUDGED, _resource(suite, last), {**shared, **told})
+
+
+def _suite_resource(suite: SuiteOutcome) -> dict[str, str]:
+    return {"prefect.resource.id": f"eval-skills.suite.{suite.name}", "prefect.resource.name": suite.name}
 
 
 def _resource(suite: SuiteOutcome, skill: SkillCompletionReport | LastNight) -> dict[str, str]:

@@ -14,6 +14,7 @@ from eval_skills.core.metrics.tasks import Tallies, count_tallies, merge_tallies
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.nightly.comparisons import SKILL_FILES, SKILL_VERSION, judged
 from eval_skills.core.nightly.evidence import Night, Rule, SkillNight
+from eval_skills.core.skill_effect import SkillEffect
 from eval_skills.core.store import Store
 from eval_skills.core.store.history import TaskOutcome, task_outcomes
 from eval_skills.engine.judging.outcome import failed_judging, unjudged
@@ -30,7 +31,8 @@ ReferenceKind = Literal["last good", "baseline"]
 class SuiteRun:
     """The run of a suite; `run_id` is None and `reports` are empty where it could not run.
 
-    `reports` are those of the skills that could be reached and scored, `unreachable` the others; `failures` are sentences.
+    `reports` are those of the skills that could be reached and scored, `unreachable` the others; `failures` are sentences. Of a
+    suite that asks what an Agent Skill changes, they are those of the arm ``with`` alone, and `effect` has all.
     """
 
     suite: Suite
@@ -38,6 +40,7 @@ class SuiteRun:
     reports: list[SkillCompletionReport] = field(default_factory=list)
     unreachable: list[SkillCompletionReport] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
+    effect: SkillEffect | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

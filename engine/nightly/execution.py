@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
+from eval_skills.core.errors import UserError
 from eval_skills.core.metrics.tasks import count_tallies
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.nightly.classification import classify
@@ -14,11 +16,13 @@ from eval_skills.engine.evaluation.in_process import evaluate_in_process
 from eval_skills.engine.evaluation.plan import make_plan
 from eval_skills.engine.evaluation.resume import resumed_plan
 from eval_skills.engine.evaluation.summary import RunSummary
+from eval_skills.engine.nightly.effect import effect_run, night_effect
 from eval_skills.engine.nightly.events import prune_old_items, record_night
 from eval_skills.engine.nightly.evidence import SuiteEvidence, SuiteRun, gather, gone, judge_of, last_good_runs, suite_run
 from eval_skills.engine.nightly.plan import NightPlan, plan_night
-from eval_skills.engine.nightly.request import NightlyRequest
+from eval_skills.engine.nightly.request import NightlyRequest, Suite
 from eval_skills.engine.nightly.summary import NightSummary, SkillOutcome, SuiteOutcome
+from eval_skills.reporting.skill_effect.document import write_effect
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,10 +41,11 @@ class Evaluated:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """An evaluation, and the deployment that carries it out; None: this process."""
+    """An evaluation, and the deployment that carries it out; None: this process. With a `problem` it cannot be carried out."""
 
     request: EvaluateRequest
     via: str | None = None
+    problem: str | None = None
 
 
 EvaluateAll = Callable[[Sequence[Asked]], list[Evaluated]]
@@ -49,7 +54,14 @@ EvaluateAll = Callable[[Sequence[Asked]], list[Evaluated]]
 
 def asked_of(night: NightPlan) -> list[Asked]:
     """The evaluations of the night's suites, in their order."""
-    return [Asked(night.evaluation(suite), suite.via) for suite in night.suites]
+    return [_asked(night, suite) for suite in night.suites]
+
+
+def _asked(night: NightPlan, suite: Suite) -> Asked:
+    try:
+        return Asked(night.evaluation(suite), suite.via)
+    except (UserError, OSError) as error:  # the arms of an effect cannot be made: this suite's result, and no other's
+        return Asked(EvaluateRequest(), suite.via, told(error))
 
 
 def evaluated(summary: RunSummary) -> Evaluated:
@@ -72,12 +84,15 @@ def told(error: Exception) -> str:
 
 def runs_of(night: NightPlan, evaluated: Sequence[Evaluated]) -> list[SuiteRun]:
     """The suites' runs, with what could not run; in the order of the night."""
-    return [
-        SuiteRun(suite=suite, failures=done.problems)
-        if done.run_id is None
-        else suite_run(suite, done.run_id, done.reports, done.problems)
-        for suite, done in zip(night.suites, evaluated, strict=True)
-    ]
+    return [_run_of(night, suite, done) for suite, done in zip(night.suites, evaluated, strict=True)]
+
+
+def _run_of(night: NightPlan, suite: Suite, done: Evaluated) -> SuiteRun:
+    if done.run_id is None:
+        return SuiteRun(suite=suite, failures=done.problems)
+    if suite.skill_effect is not None:
+        return effect_run(night.store, suite, done.run_id, done.reports, done.problems)
+    return suite_run(suite, done.run_id, done.reports, done.problems)
 
 
 def confirmed(
@@ -116,6 +131,7 @@ def concluded(night: NightPlan, evidence: Sequence[SuiteEvidence], fresh: Mappin
     suites = [_outcome(each, [next(numbered) for _ in each.skills], fresh, night.baseline) for each in evidence]
     summary = NightSummary(night_id=night.night_id, store=night.store.path, suites=suites)
     record_night(night.store, summary)
+    _write_effects(night, suites)
     return summary
 
 
@@ -146,7 +162,15 @@ def _outcome(
         failures=[*run.failures, *(fresh[index].problem for index, _ in numbered if index in fresh and fresh[index].problem)],
         diffs=evidence.documents(),
         baseline=run.suite.baseline or baseline,
+        effect=night_effect(run, evidence.history),
     )
+
+
+def _write_effects(night: NightPlan, suites: Sequence[SuiteOutcome]) -> None:
+    for suite, outcome in zip(night.suites, suites, strict=True):
+        request = suite.request(night.request.options)
+        if outcome.effect is not None:
+            write_effect(outcome.effect.effect, request.format, Path(request.output_dir).absolute())
 
 
 def finish_night_without_prefect(request: NightlyRequest, night_id: str, lost: str) -> NightSummary:
@@ -168,6 +192,8 @@ def finish_night_without_prefect(request: NightlyRequest, night_id: str, lost: s
 
 
 def _in_process(asked: Asked, lost: str) -> Evaluated:
+    if asked.problem is not None:
+        return Evaluated(problems=[asked.problem])
     if asked.via is not None:
         return Evaluated(problems=[f"deployment {asked.via} cannot be reached: the Prefect API was lost ({lost})"])
     try:

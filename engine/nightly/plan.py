@@ -12,11 +12,13 @@ from eval_skills.core.errors import UsageError
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.nightly.evidence import BAD, POOLED, WATCHED, LostEvidence
 from eval_skills.core.store import Manifest, Store, is_run_id, new_run_id
+from eval_skills.core.store.effects import EffectPoint, effect_points
 from eval_skills.core.store.files import RunLock
 from eval_skills.core.store.layout import check_run_id
 from eval_skills.engine.definition.request import EvaluateRequest, check_writable
 from eval_skills.engine.evaluation.resume import LATEST, wait_for_writer
 from eval_skills.engine.nightly.request import NightlyRequest, Suite, load_suites
+from eval_skills.engine.skill_effect.experiment import arms_folder
 
 FLOW_RUN = "flowRun"
 """Where the provenance of a night's runs has the flow run of the night."""
@@ -47,9 +49,18 @@ class NightPlan:
         return {name for name in (self.baseline, *(suite.baseline for suite in self.suites)) if name and is_run_id(name)}
 
     def evaluation(self, suite: Suite) -> EvaluateRequest:
-        """Tonight's run of the suite, or the rest of the one that has begun."""
-        about = resuming(self.begun.suites.get(suite.name)) or {"provenance": self._provenance(suite)}
-        return suite.request(self.request.options, store=self.store.path, **about)
+        """Tonight's run of the suite, or the rest of the one that has begun; of an effect, its arms are written.
+
+        Raises:
+            UserError: an effect has no tasks, or what it names is not there.
+        """
+        resumed = resuming(self.begun.suites.get(suite.name))
+        about = resumed or {"provenance": self._provenance(suite)}
+        request = suite.request(self.request.options, store=self.store.path, **about)
+        if suite.skill_effect is None or resumed:
+            return request
+        with arms_folder(self.store.path) as root:
+            return suite.skill_effect.experiment(request, root)[0]
 
     def confirmation(self, suite: Suite, run_id: str, report: SkillCompletionReport, tasks: list[str]) -> EvaluateRequest:
         """Fresh runs of these tasks by one skill.
@@ -58,12 +69,14 @@ class NightPlan:
         """
         manifest = self.store.find_manifest(run_id)
         paths = [skill.path for skill in (manifest.skills if manifest else []) if skill.key == report.skill_key and skill.path]
+        tasks_of = {"tasks": manifest.request.get("tasks")} if manifest and suite.skill_effect else {}
         return suite.request(
             self.request.options,
             **(
                 resuming(self.begun.confirmations.get((run_id, report.skill_key, tuple(tasks))))
                 or {"provenance": self._provenance(suite) | {"of": run_id}}
             ),
+            **tasks_of,
             store=self.store.path,
             skills=paths or suite.skills,
             task_ids=tasks,
@@ -218,13 +231,15 @@ class SuiteHistory:
     """The past nights of a suite's skills, oldest first.
 
     `lost` is by skill. `points` are the completion rates of every night by ``id@version``, oldest first. `last` are the skills of
-    the suite's last night that had any, also those that were gone in it.
+    the suite's last night that had any, also those that were gone in it. `effects` are the differences that an Agent Skill made
+    in each night, oldest first.
     """
 
     nights: list[PastNight] = field(default_factory=list)
     lost: dict[str, LostEvidence] = field(default_factory=dict)
     points: dict[str, list[tuple[str, float]]] = field(default_factory=dict)
     last: list[LastNight] = field(default_factory=list)
+    effects: list[EffectPoint] = field(default_factory=list)
 
     def of(self, skill_id: str, version: str | None = None, judge: str | None = None, most: int = WATCHED) -> list[PastNight]:
         """The skill's good nights, at most so many, and those since the last of them; of every version where `version` is None.
@@ -251,7 +266,12 @@ def suite_history(store: Store, suite: str, before: str | None = None) -> SuiteH
     rows = [row for row in _rows(store, suite) if before is None or row["night_id"] < before]
     landed = store.tables.files("items")
     nights = [_past_night(row) for row in rows if row["skill_id"] is not None and row["run_id"] in landed]
-    return SuiteHistory(nights=nights, lost=_lost(rows), points=_points(rows), last=_last(rows))
+    return SuiteHistory(nights=nights, lost=_lost(rows), points=_points(rows), last=_last(rows), effects=_effects(store, rows))
+
+
+def _effects(store: Store, rows: Iterable[dict[str, Any]]) -> list[EffectPoint]:
+    runs = {row["run_id"]: row["night_id"] for row in rows if row["run_id"] is not None}
+    return effect_points(store, runs) if runs else []
 
 
 def _last(rows: Iterable[dict[str, Any]]) -> list[LastNight]:

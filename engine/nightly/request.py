@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, ValidationInfo, ValidatorFunctionWrapHandler, field_validator, model_validator
+from pydantic_core import PydanticKnownError
 
 from eval_skills.core.config.options import FlowOptions
 from eval_skills.core.documents.loading import read_document, validate
@@ -14,6 +15,7 @@ from eval_skills.core.models import Model
 from eval_skills.core.models.base import Identifier, Text
 from eval_skills.core.store import is_run_id
 from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.skill_effect.request import SkillEffectSuite
 
 
 class NightlyRequest(Model):
@@ -45,11 +47,19 @@ OF_THE_NIGHT = frozenset({"benchmark", "store", "resume", "retry_errors", "fail_
 
 
 class Suite(Model):
-    """Skills × benchmark × options, evaluated together every night."""
+    """Skills × benchmark × options, or what an Agent Skill changes (`skill_effect`), evaluated together every night."""
 
     name: Identifier = Field(description="What the suite is called, every night: a-z, 0-9, _ and -")
-    skills: list[Text] = Field(min_length=1, description="skill.json files, skill folders, or folders of skills")
-    benchmark: Text = Field(description="A built-in id, or the path of a benchmark file or folder")
+    skill_effect: SkillEffectSuite | None = Field(
+        default=None,
+        description="In place of skills and benchmark: what an Agent Skill changes, as skill-effect asks",
+    )
+    skills: list[Text] = Field(
+        default=None, min_length=1, validate_default=True, description="skill.json files, skill folders, or folders of skills"
+    )  # fmt: skip
+    benchmark: Text | None = Field(
+        default=None, validate_default=True, description="A built-in id, or the path of a benchmark file or folder"
+    )
     task_tags: list[Text] = Field(default_factory=list, description="Only tasks with all of these tags")
     retired: list[Text] = Field(
         default_factory=list, description="Skills (id or id@version) that are gone on purpose and are not missed"
@@ -59,6 +69,17 @@ class Suite(Model):
         default=None, description="The deployment that evaluates it, as flow/deployment [default: this process]"
     )
     options: FlowOptions = Field(default_factory=lambda: FlowOptions(), description="Options of the runs, as of eval-skills eval")
+
+    @field_validator("skills", "benchmark", mode="wrap")
+    @classmethod
+    def _is_named_unless_an_effect_is_asked(cls, value: Any, checked: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
+        if info.data.get("skill_effect", ...) is not None:  # or what it says is wrong, and is told first
+            if value is not None:
+                raise ValueError("leave it out: skillEffect names the Agent Skills; other tasks than theirs are options.tasks")
+            return [] if info.field_name == "skills" else None
+        if value is None:
+            raise PydanticKnownError("missing")
+        return checked(value)
 
     @field_validator("via")
     @classmethod
@@ -89,7 +110,8 @@ class Suite(Model):
         whole.
         """
         said = _over(defaults.model_dump(exclude_unset=True), self.options.model_dump(exclude_unset=True))
-        fixed = {"benchmark": self.benchmark, "skills": self.skills, "task_tags": self.task_tags, "fail_fast": False}
+        fixed = {"skills": self.skills, "task_tags": self.task_tags, "fail_fast": False}
+        fixed |= {} if self.benchmark is None else {"benchmark": self.benchmark}
         return EvaluateRequest(**{"format": [], **said, **fixed, **own})
 
 
@@ -129,11 +151,14 @@ def _placed(suite: Suite, folder: Path) -> Suite:
         for name in suite.options.model_fields_set & {"tasks", "benchmarks_dir", "output_dir"}
         if (value := getattr(suite.options, name)) is not None
     }
-    is_path = "/" in suite.benchmark or bool(Path(suite.benchmark).suffix)  # otherwise it is an id
+    benchmark = suite.benchmark
+    if benchmark is not None and ("/" in benchmark or Path(benchmark).suffix):  # otherwise it is an id
+        benchmark = _path(folder, benchmark)
     return suite.model_copy(
         update={
             "skills": [_path(folder, skill) for skill in suite.skills],
-            "benchmark": _path(folder, suite.benchmark) if is_path else suite.benchmark,
+            "benchmark": benchmark,
+            "skill_effect": suite.skill_effect and suite.skill_effect.placed(folder),
             "baseline": suite.baseline and (suite.baseline if is_run_id(suite.baseline) else _path(folder, suite.baseline)),
             "options": suite.options.model_copy(update=options),
         }

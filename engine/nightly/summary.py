@@ -13,7 +13,9 @@ from eval_skills.core.errors import RunError
 from eval_skills.core.metrics.tasks import count_tallies
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.nightly.evidence import BAD, Against, Classification, NightVerdict
+from eval_skills.core.skill_effect import FailOn, SkillEffect, gate_failures
 from eval_skills.core.store import Pruned
+from eval_skills.core.store.effects import EffectPoint
 from eval_skills.core.text import plural
 from eval_skills.engine.nightly.plan import LastNight
 from eval_skills.reporting.diff.report import DiffDocument
@@ -60,10 +62,30 @@ class SkillOutcome:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NightEffect:
+    """What an Agent Skill changes tonight, what fails the gate, and the differences of the nights before, oldest first."""
+
+    effect: SkillEffect
+    fail_on: FailOn
+    past: Sequence[EffectPoint] = ()
+
+    @property
+    def failures(self) -> list[str]:
+        """Why the gate fails, without errors of the set-up: these are failures of the suite."""
+        return gate_failures(self.effect.model_copy(update={"problems": []}), self.fail_on)
+
+    def to_json(self) -> dict[str, Any]:
+        """The effect as JSON-ready data, with its gate and the earlier nights."""
+        gate = {"failOn": self.fail_on, "failures": self.failures}
+        return {**self.effect.to_json(), "gate": gate, "nights": [point.to_json() for point in self.past]}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteOutcome:
     """A suite in the night. `failures` say what could not run; `run_id` is None where nothing ran.
 
-    `gone` are the skills of its last night that are not in it tonight.
+    `gone` are the skills of its last night that are not in it tonight. `effect` is what an Agent Skill changes, where the suite
+    asks that and it is known.
     """
 
     name: str
@@ -74,6 +96,7 @@ class SuiteOutcome:
     diffs: list[DiffDocument] = field(default_factory=list)
     baseline: str | None = None
     gone: list[LastNight] = field(default_factory=list)
+    effect: NightEffect | None = None
 
     @property
     def good(self) -> bool:
@@ -133,6 +156,12 @@ class NightSummary:
         return [skill for suite in self.suites for skill in suite.gone]
 
     @property
+    def effect_failures(self) -> dict[str, list[str]]:
+        """By suite why the gate of its effect fails, a sentence each; without those that pass."""
+        effects = {suite.name: suite.effect.failures for suite in self.suites if suite.effect is not None}
+        return {name: failures for name, failures in effects.items() if failures}
+
+    @property
     def without_verdict(self) -> int:
         """The number of items without a verdict, of the skills that ran."""
         ran = [skill.report for suite in self.suites for skill in suite.skills if skill.classification.verdict != "failed"]
@@ -146,9 +175,10 @@ class NightSummary:
     @property
     def gate_passed(self) -> bool:
         """Whether no skill regressed, none is known or may be feared to have called a forbidden tool, every one could be judged,
-        none is gone, and no run failed."""
+        none is gone, no run failed, and every effect of an Agent Skill passes its own gate."""
         calls = self.with_forbidden_calls or self.with_unknown_calls
-        return not self.failed and not self.counts["regressed"] and not calls and not self.left_open and not self.gone
+        known = not self.failed and not self.left_open and not self.gone and not self.effect_failures
+        return known and not self.counts["regressed"] and not calls
 
     @property
     def line(self) -> str:
@@ -160,6 +190,7 @@ class NightSummary:
         news += [f"{len(self.with_unknown_calls)} may have called forbidden tools"] if self.with_unknown_calls else []
         news += [f"{len(self.left_open)} could not be judged"] if self.left_open else []
         news += [f"{len(self.gone)} gone"] if self.gone else []
+        news += [f"effect in {name}: {' and '.join(reasons)}" for name, reasons in self.effect_failures.items()]
         news += [f"{count} {verdict}" for verdict in SHOWN if (count := self.counts[verdict])]
         head = f"{ran} of {plural(len(self.suites), 'suite')} ran, {plural(skills, 'skill')}"
         quiet = "nothing to compare with yet" if set(self.counts) <= {"new"} else "no news"
@@ -206,6 +237,7 @@ def _suite_json(suite: SuiteOutcome) -> dict[str, Any]:
         "baseline": suite.baseline,
         "skills": [_skill_json(skill) for skill in suite.skills],
         "gone": [{"skill": last.skill_key, "night": last.night_id, "run": last.run_id} for last in suite.gone],
+        "effect": suite.effect and suite.effect.to_json(),
     }
 
 

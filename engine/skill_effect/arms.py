@@ -29,10 +29,10 @@ from eval_skills.core.errors import InfraError, InputError, UsageError
 from eval_skills.core.fingerprint import digest_of_folder
 from eval_skills.core.models import Benchmark
 from eval_skills.core.models.base import Model
-from eval_skills.core.skill_effect import ARMS, Arm
+from eval_skills.core.skill_effect import Arm, chosen_arms
 from eval_skills.core.store.files import PRIVATE, make_folder
-from eval_skills.core.text import nearest, plural
-from eval_skills.engine.backfill.revisions import Repository
+from eval_skills.core.text import plural
+from eval_skills.engine.definition.revisions import Repository
 from eval_skills.engine.skill_effect.sham import sham_of
 
 MAX_BYTES = 500_000_000
@@ -72,15 +72,10 @@ def arms_asked(named: Sequence[str] | None, old: str | None, *, option: str) -> 
     Raises:
         UsageError: one does not exist, or there is nothing to compare with; the message begins with `option`.
     """
-    if named is None:
-        return [arm for arm in ARMS if arm in {"with", "without"} or (arm == "old" and old)]
-    for name in named:
-        if name not in ARMS:
-            raise UsageError(f"{option}: unknown arm {name!r}{nearest(name, ARMS)}; valid are {', '.join(ARMS)}")
-    chosen = [arm for arm in ARMS if arm in {*named, *(["old"] if old else [])}]
-    if "with" not in chosen or len(chosen) < 2:
-        raise UsageError(f"{option}: the arm with is compared with others; give it and another one, got {' '.join(named)}")
-    return chosen
+    try:
+        return chosen_arms(named, old)
+    except ValueError as error:
+        raise UsageError(f"{option}: {error}") from None
 
 
 def make_arms(

@@ -12,19 +12,20 @@ from pydantic import Field
 from eval_skills.benchmarks import load_tasks
 from eval_skills.benchmarks.importers.agent_skills.evals import PART
 from eval_skills.core.documents.loading import validate_known
-from eval_skills.core.errors import UsageError
+from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.fingerprint import canonical_json
 from eval_skills.core.models import Benchmark, EvalTask, SkillCompletionReport
 from eval_skills.core.models.base import Model
 from eval_skills.core.skill_effect import Arm, SkillEffect, skill_effect
 from eval_skills.core.store import Store
 from eval_skills.core.store.layout import Layout
+from eval_skills.core.store.manifest import EXPERIMENT
 from eval_skills.core.text import first_of
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.skill_effect.arms import Agent, Arms, make_arms
 from eval_skills.engine.stored_runs.reports import LATEST, read_source, resolve_run_id
 
-PROVENANCE = "skillEffect"
+PROVENANCE = EXPERIMENT
 """Where a manifest has the `Experiment`."""
 
 _NOT_ASKED = frozenset({"id", "name", "description", "metadata", "tags", "weight"})
@@ -96,6 +97,7 @@ def experiment(
     *,
     root: Path,
     old: str | None = None,
+    called: str | None = None,
     benchmark: Benchmark | None = None,
 ) -> tuple[EvaluateRequest, Arms]:
     """The evaluation that answers whether the Agent Skills `sources` help `agent`, and its arms, which are written below `root`.
@@ -113,7 +115,7 @@ def experiment(
     else:
         _refuse_no_folders(sources)
         folders = [Path(), *sources]
-    made = make_arms(sources, arms, agent, benchmark, files_in=folders, root=root, old=old)
+    made = make_arms(sources, arms, agent, benchmark, files_in=folders, root=root, old=old, called=called)
     return as_evaluation(request, made, agent), made
 
 
@@ -124,7 +126,8 @@ def as_evaluation(request: EvaluateRequest, arms: Arms, agent: Agent) -> Evaluat
     )
     said = {name: getattr(request, name) for name in request.model_fields_set}
     skills = [str(folder) for folder in arms.arms.values()]
-    return EvaluateRequest(**{**said, "skills": skills, "provenance": {PROVENANCE: experiment.to_json()}})
+    provenance = {**request.provenance, PROVENANCE: experiment.to_json()}
+    return EvaluateRequest(**{**said, "skills": skills, "provenance": provenance})
 
 
 def experiment_of(store: Store, run_id: str) -> Experiment:
@@ -174,6 +177,19 @@ def copies_in(benchmark: Benchmark) -> dict[str, str]:
         if (original := first.setdefault(text, task.id)) != task.id:
             copies[task.id] = original
     return copies
+
+
+def effect_of_run(
+    store: Store, run_id: str, reports: Sequence[SkillCompletionReport], benchmark: Benchmark | None = None
+) -> SkillEffect | None:
+    """The effect that the reports of a stored run show; None of a run without arms, and where one that it needs is missing."""
+    manifest = store.find_manifest(run_id)
+    if manifest is None or PROVENANCE not in manifest.provenance:
+        return None
+    try:
+        return effect_of_reports(experiment_of(store, run_id), reports, run_id, benchmark)
+    except InputError:
+        return None
 
 
 def _sentences(task: EvalTask) -> dict[str, str]:

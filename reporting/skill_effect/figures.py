@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from eval_skills.core.skill_effect import Arm, ArmComparison, ArmFigures, SkillEffect, TaskEffect, Undiscerning
+from eval_skills.core.skill_effect import Arm, ArmComparison, ArmFigures, SkillEffect, TaskEffect, Undiscerning, of_answers
 from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
 from eval_skills.reporting.diff.figures import points, sensitivity, verdict_text
@@ -88,11 +88,6 @@ def judging_cost(effect: SkillEffect) -> str | None:
     """``judging: $0.0120 with, $0.0110 without; not in the arms' cost``; None where no cost of judging is known."""
     known = [f"{numbers.usd(arm.judge_cost_usd)} {arm.arm}" for arm in effect.arms if arm.judge_cost_usd is not None]
     return f"judging: {', '.join(known)}; not in the arms' cost" if known else None
-
-
-def of_answers(found: ArmComparison) -> str:
-    """``of the answered items alone it is inconclusive``."""
-    return f"of the answered items alone it is {found.verdict_of_answers}"
 
 
 @dataclass(frozen=True, slots=True)

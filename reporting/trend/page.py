@@ -10,7 +10,7 @@ from eval_skills.reporting import numbers
 from eval_skills.reporting.escape import script_json, visible
 from eval_skills.reporting.html.navigation import Navigation
 from eval_skills.reporting.html.report import html_template, page_assets
-from eval_skills.reporting.trend.series import SHARES, Annotations, Series, trend_series, unit
+from eval_skills.reporting.trend.series import BOUNDED, SHARES, Annotations, Series, trend_series, unit, value_text
 
 SCRIPTS = ("elements", "theme", "sorting", "timeline", "trend_lines", "trend_chart", "trend_reading", "trend_page")
 STYLES = ("style", "trend")
@@ -29,9 +29,9 @@ def render(
 ) -> str:
     """The whole page as text: it loads nothing, sends nothing, and shows names as text, whatever marks they hold.
 
-    The chart has its points where their runs stand in time, a line per version of the skill, and around the completion rate its
-    interval. `shown` writes a value of the `metric` for people. `annotations` are drawn as vertical lines, as are the moments
-    from which on there is another version of the skill or of the benchmark.
+    The chart has its points where their runs stand in time, a line per version of the skill, and around a completion rate or an
+    effect its interval. `shown` writes a value of the `metric` for people. `annotations` are drawn as vertical lines, as are the
+    moments from which on there is another version of the skill or of the benchmark.
     """
     found = trend_series(trend, annotations)
     return html_template("trend.html.jinja").render(
@@ -39,6 +39,7 @@ def render(
         series=found,
         skill=skill,
         metric=metric,
+        bounded=metric in BOUNDED,
         shown=shown,
         facts=_facts(found),
         methods=_methods(found),
@@ -77,7 +78,7 @@ def _point(point: TrendPoint, shown: Shown) -> dict[str, Any]:
         "run": visible(point.run_id),
         "version": visible(point.skill_version),
         "value": point.value,
-        "shown": visible(shown(point.value) if point.most is None else f"{shown(point.value)} (to {shown(point.most)})"),
+        "shown": visible(value_text(point, shown)),
         "lower": bounds and bounds.lower,
         "upper": bounds and bounds.upper,
         "interval": bounds and f"{100 * bounds.level:g} % interval {numbers.interval(bounds)}",

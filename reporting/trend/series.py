@@ -92,10 +92,13 @@ def _benchmark_marks(points: Sequence[TrendPoint]) -> Iterator[Mark]:
             yield Mark(new.timestamp, f"benchmark {new.benchmark_version}", "benchmark")
 
 
-Unit = Literal["rate", "score", "ms", "usd", "count"]
+Unit = Literal["rate", "score", "ms", "usd", "count", "difference"]
 
 SHARES = frozenset({"completionRate", "errorRate", "flakeRate", "partialScore", "compositeScore"})
 """What lies in [0, 1], so that a line of it begins at 0 and ends at 1."""
+
+BOUNDED = frozenset({"completionRate", "effect"})
+"""The figures that come with an interval."""
 
 _UNITS: dict[str, Unit] = {
     "completionRate": "rate",
@@ -106,6 +109,7 @@ _UNITS: dict[str, Unit] = {
     "judgeTokens": "count",
     "judgeUSD": "usd",
     "unjudgedItems": "count",
+    "effect": "difference",
 }
 _SHOWN: dict[Unit, Callable[[float | None], str]] = {
     "rate": numbers.rate,
@@ -113,12 +117,21 @@ _SHOWN: dict[Unit, Callable[[float | None], str]] = {
     "ms": numbers.milliseconds,
     "usd": numbers.usd,
     "count": numbers.count,
+    "difference": numbers.difference,
 }
 
 
 def unit(metric: str) -> Unit:
     """What the values of the metric are; a metric that is not known here has scores."""
     return _UNITS.get(metric, "score")
+
+
+def value_text(point: TrendPoint, shown: Callable[[float | None], str]) -> str:
+    """The value, and what it could have been where items have no verdict: ``55.0 % (to 95.0 %)``."""
+    if point.most is None:
+        return shown(point.value)
+    least = "" if point.least is None else f"{shown(point.least)} "
+    return f"{shown(point.value)} ({least}to {shown(point.most)})"
 
 
 def shown(metric: str) -> Callable[[float | None], str]:

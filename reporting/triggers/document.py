@@ -50,7 +50,7 @@ def render_html(found: Triggers) -> str:
         confusion=figures.confusion_lines(found),
         missed=[each for each in found.failed if each.should_trigger],
         alarms=[each for each in found.failed if not each.should_trigger],
-        assets=page_assets(("elements", "theme", "sorting", "triggers_page"), ("style", "triggers"), charts=False),
+        assets=page_assets(("elements", "theme", "sorting", "triggers_page"), ("style", "triggers"), libraries=()),
         **{name: getattr(figures, name) for name in ("outcome", "should", "others")},
     )
 

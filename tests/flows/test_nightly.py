@@ -20,6 +20,7 @@ from eval_skills.engine.nightly.execution import finish_night_without_prefect
 from eval_skills.engine.nightly.request import NightlyRequest
 from eval_skills.engine.nightly.summary import NightSummary, NoSuiteRan
 from eval_skills.flows import nightly
+from tests.engine.nightly.test_effect import Project as EffectProject
 from tests.prefect_server import QUICK
 
 pytestmark = pytest.mark.usefixtures("prefect_url")
@@ -169,6 +170,19 @@ def test_a_wrong_file_of_suites_is_refused(project: Project) -> None:
     with pytest.raises(InputError, match=r"suites\[0\].skills"):
         project.night()
     assert not (project.folder / "store").exists()
+
+
+def test_an_effect_has_its_own_artifact_and_its_arms_are_no_skills_of_the_night(
+    tmp_path: Path, prefect_url: str, ask: Ask
+) -> None:
+    effect = EffectProject(tmp_path)
+    effect.write("yes", bare="no")
+    summary = nightly(effect.request)
+    assert verdicts(summary) == {"csv/csv-with": "new"}
+    named = {"key": {"any_": ["eval-skills-effect-csv"]}, "flow_run_id": {"any_": summary.flow_runs[:1]}}
+    [artifact] = ask("artifacts/filter", artifacts=named)
+    assert "## with − without: +100.0 pp, ✔ better" in artifact["data"]
+    assert f"| {summary.night_id} | without | +100.0 pp |" in artifact["data"]
 
 
 SERVE = """

@@ -169,6 +169,7 @@ def _show_again(given: str, flags: dict[str, Any], fail_on: FailOn | None) -> in
 
 def _shown(effect: SkillEffect, files: list[Path], fail_on: FailOn | None, store: str) -> int:
     from eval_skills.cli.output.skill_effect import show_effect
+    from eval_skills.core.skill_effect import gate_failures
 
     failures = None if fail_on is None else gate_failures(effect, fail_on)
     show_effect(effect, files, failures, store=store)
@@ -180,23 +181,3 @@ def exit_code(effect: SkillEffect, failures: list[str] | None) -> int:
     if effect.problems:
         return UNFINISHED
     return GATE_FAILED if failures else 0
-
-
-def gate_failures(effect: SkillEffect, fail_on: FailOn) -> list[str]:
-    """Why the gate fails; a comparison that could not be made, or not be believed, has not passed."""
-    from eval_skills.reporting.skill_effect.figures import of_answers
-
-    found = [*filter(None, [effect.unfinished]), *(f"set-up error: {problem}" for problem in effect.problems)]
-    for each in effect.comparisons:
-        name, verdict = f"with − {each.against}", each.diff.verdict
-        if each.diff.statistics is None:
-            found.append(f"{name} could not be compared")
-        elif verdict == "worse" or (fail_on == "not-better" and verdict != "better"):
-            found.append(f"{name} is {verdict}")
-        elif each.diff.left_open:
-            found.append(f"{name}: items without a verdict leave open whether it is worse")
-        elif each.rests_on_errors and (fail_on == "not-better" or each.verdict_of_answers == "worse"):
-            found.append(f"{name} is {verdict} only as items without an answer count as not passed: {of_answers(each)}")
-    if fail_on == "not-better" and effect.never_loaded:
-        found.append("the Agent Skill was never loaded, so no difference is its content's")
-    return found

@@ -43,6 +43,7 @@ function valueAxis({ share, unit }) {
 
 const UNITS = {
   rate: (value) => `${Number((value * 100).toFixed(4))} %`,
+  difference: (value) => `${value > 0 ? "+" : ""}${Number((value * 100).toFixed(4))} pp`,
   score: (value) => Number(value.toFixed(6)).toString(),
   ms: (value) => `${value.toLocaleString("en")} ms`,
   count: (value) => value.toLocaleString("en"),

@@ -47,7 +47,7 @@ def test_a_run_says_how_far_and_how_well_it_went(run_here: Run) -> None:
     assert first == {
         "runId": FIRST, "startedAt": "2026-01-01T10:00:00+00:00", "benchmark": "sums@2.0.0", "skills": ["adder@1.0.0"],
         "items": 4, "plannedItems": 4, "bestCompletion": 1.0, "state": "finished",
-        "origin": "run", "judging": None, "changes": None, "resume": None,
+        "origin": "run", "judging": None, "effect": None, "changes": None, "resume": None,
     }  # fmt: skip
     assert second["bestCompletion"] == 0.25
     assert (third["items"], third["plannedItems"], third["bestCompletion"], third["state"]) == (2, 4, None, "unfinished")

@@ -26,6 +26,8 @@ throughput tool_accuracy sequence_correctness output_quality hallucination dimen
 judge_tokens judge_cost_usd unjudged_items missing_items judged_completion_rate completion_upper_bound
 rank last_rank ranked_skills rank_lower rank_upper adjusted_p probability_best shrunk_completion_rate pareto_optimal
 forbidden_unknown_items judge_requests user_requests user_tokens user_cost_usd
+effect_of effect_arm effect_against effect effect_lower effect_upper effect_least effect_most
+effect_verdict
 """
 
 

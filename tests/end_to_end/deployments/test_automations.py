@@ -18,7 +18,7 @@ from tests.end_to_end.deployments.conftest import ROOT, Site, until
 
 FOLDER = ROOT / "deployments" / "automations"
 FILES = sorted(FOLDER.glob("*.yaml"))
-OURS = {"regression", "forbidden-tool", "recovered", "flaky", "not-judged", "run-failed", "monitor-status"}
+OURS = {"regression", "forbidden-tool", "recovered", "flaky", "not-judged", "run-failed", "skill-effect", "monitor-status"}
 
 RESOURCE = {
     "prefect.resource.id": "eval-skills.skill.arithmetic.calculator",

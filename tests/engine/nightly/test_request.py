@@ -24,6 +24,10 @@ def suite(more: str = "", name: str = "a") -> str:
     return f"  - name: {name}\n    skills: [s]\n    benchmark: coding-easy\n{more}"
 
 
+def asked(block: str, more: str = "retired: []") -> str:
+    return f"suites:\n  - name: a\n    skillEffect: {{{block}}}\n    {more}\n"
+
+
 @each_row(
     ("text", "message"),
     [
@@ -52,6 +56,14 @@ def suite(more: str = "", name: str = "a") -> str:
         pytest.param("suites:\n" + suite("    via: gpu\n"), "name a deployment as flow/deployment", id="via"),
         pytest.param("suites:\n" + suite(name="A b"), "suites[0].name", id="name"),
         pytest.param("suites:\n" + suite(name="a-b") + suite(name="a_b"), "two suites are called 'a-b'", id="one-name-twice"),
+        pytest.param(asked("skills: []"), "suites[0].skillEffect.skills: give at least 1", id="effect-of-nothing"),
+        pytest.param(asked("skills: [s], arms: [wit, without]"), "unknown arm 'wit' (did you mean 'with'?)", id="effect-arm"),
+        pytest.param(asked("skills: [s], arms: [with]"), "the arm with is compared with others", id="effect-one-arm"),
+        pytest.param(asked("skills: [s], arms: [with, old]"), "the arm old needs an earlier version; give old", id="effect-old"),
+        pytest.param(asked("skills: [s], agent: biltin"), "unknown agent 'biltin' (did you mean 'builtin'?)", id="effect-agent"),
+        pytest.param(asked("skills: [s], modle: x"), "unknown key 'modle' (did you mean 'model'?)", id="effect-key"),
+        pytest.param(asked("skills: [s], failOn: always"), "suites[0].skillEffect.failOn", id="effect-gate"),
+        pytest.param(asked("skills: [s]", "benchmark: b"), "suites[0].benchmark: leave it out", id="effect-and-benchmark"),
         pytest.param("suites:\n  - name: a\n    name: b\n", "key 'name' is given twice (line 3)", id="key-twice"),
     ],
 )
@@ -73,6 +85,23 @@ def test_relative_paths_start_at_the_files_folder(tmp_path: Path) -> None:
     assert (first.benchmark, first.baseline) == (str(tmp_path / "b.json"), str(tmp_path / "base.json"))
     assert (first.options.tasks, first.options.output_dir) == (str(tmp_path / "t.json"), str(tmp_path / "out"))
     assert (second.benchmark, second.baseline) == ("coding-easy", "20260101T000000Z-0001")
+
+
+def test_an_effect_is_placed_and_says_what_the_command_says(tmp_path: Path) -> None:
+    (tmp_path / "earlier").mkdir()
+    one, two = load_suites(
+        write(
+            tmp_path,
+            "suites:\n  - {name: a, skillEffect: {skills: [s], old: earlier}}\n"
+            "  - {name: b, skillEffect: {skills: [/s], old: HEAD~1, arms: [with, sham]}}\n",
+        )
+    )
+    assert one.skill_effect is not None
+    assert two.skill_effect is not None
+    assert (one.skill_effect.skills, one.skill_effect.old) == ([str(tmp_path / "s")], str(tmp_path / "earlier"))
+    assert one.skill_effect.chosen == ["with", "without", "old"]
+    assert (two.skill_effect.skills, two.skill_effect.old) == (["/s"], "HEAD~1")
+    assert two.skill_effect.chosen == ["with", "old", "sham"]
 
 
 def test_a_suites_own_options_win_over_those_of_the_night() -> None:

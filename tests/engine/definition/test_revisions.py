@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from eval_skills.core.errors import InputError, UsageError
-from eval_skills.engine.backfill.revisions import Repository, remove_leftovers
+from eval_skills.engine.definition.revisions import Repository, remove_leftovers
 
 Git = Callable[..., str]
 HOSTILE = ["rc;touch${IFS}pwned-$(id)", "a'b\"c", "ünïcödé", "v1/{period}", "x%sy"]
@@ -220,7 +220,7 @@ class TestCheckout:
 KILLED = """
 import os, sys
 from pathlib import Path
-from eval_skills.engine.backfill.revisions import Repository
+from eval_skills.engine.definition.revisions import Repository
 with Repository(Path(sys.argv[1])).checked_out(sys.argv[2], Path(sys.argv[3])) as tree:
     assert (tree / "file").exists()
     os.kill(os.getpid(), 9)
