@@ -61,6 +61,27 @@ def count(value: float | None) -> str:
     return UNKNOWN if value is None else f"{value:,.0f}"
 
 
+MOST_DECIMALS = 6
+"""With so many decimals a difference that is still shown as 0 is one: what is left of it comes from adding binary fractions."""
+
+
+def signed(value: float, decimals: int) -> str:
+    """A difference with its sign, and with as many further decimals as show that it is not 0, `MOST_DECIMALS` at most.
+
+    What is 0 then has no sign: ``0.0``.
+    """
+    for places in range(decimals, MOST_DECIMALS + 1):
+        text = f"{value:+,.{places}f}"
+        if float(text.replace(",", "")):
+            return text
+    return f"{0:.{decimals}f}"
+
+
+def points(difference: float) -> str:
+    """A difference of rates as percentage points: ``-12.5 pp``."""
+    return f"{signed(difference * 100, 1)} pp"
+
+
 def _percent(value: float) -> str:
     for decimals in range(1, 5):
         text = f"{value * 100:.{decimals}f}"

@@ -33,7 +33,9 @@ report_app = App(name="report", help="Convert reports, and compare two of them."
 def convert(
     *,
     input_: Annotated[
-        str, Mark.ID_OR_PATH, Parameter(group=RESULTS, name="--input", help="A JSON report, a run id of the store, or latest")
+        str,
+        Mark.ID_OR_PATH,
+        Parameter(group=RESULTS, name="--input", help="A JSON report, a run id of the store or its beginning, or latest"),
     ],
     format: Annotated[  # noqa: A002 - the word that people use
         list[str],
@@ -79,7 +81,9 @@ def convert(
 def mlflow(
     *,
     input_: Annotated[
-        str, Mark.ID_OR_PATH, Parameter(group=RESULTS, name="--input", help="A JSON report, a run id of the store, or latest")
+        str,
+        Mark.ID_OR_PATH,
+        Parameter(group=RESULTS, name="--input", help="A JSON report, a run id of the store or its beginning, or latest"),
     ],
     tracking_uri: Annotated[
         str | None,
@@ -119,7 +123,9 @@ def mlflow(
 def agent_skills(
     *,
     input_: Annotated[
-        str, Mark.ID_OR_PATH, Parameter(group=RESULTS, name="--input", help="A JSON report, a run id of the store, or latest")
+        str,
+        Mark.ID_OR_PATH,
+        Parameter(group=RESULTS, name="--input", help="A JSON report, a run id of the store or its beginning, or latest"),
     ],
     output: Annotated[
         str, Mark.PATH, Parameter(group=RESULTS, help="Folder, in which SKILL-workspace/iteration-N is made; N is the next one")
@@ -160,7 +166,9 @@ def _of_skills(reports: Sequence[SkillCompletionReport], named: Sequence[str]) -
 
 @report_app.command
 def diff(
-    before: Annotated[str, Mark.ID_OR_PATH, Parameter(help="The earlier side: a JSON report, a run id of the store, or latest")],
+    before: Annotated[
+        str, Mark.ID_OR_PATH, Parameter(help="The earlier side: a JSON report, a run id of the store or its beginning, or latest")
+    ],
     after: Annotated[str, Mark.ID_OR_PATH, Parameter(help="The later side, likewise")],
     /,
     *,

@@ -32,7 +32,9 @@ _OF_THE_RUN = ("benchmark", "evaluator", "weights", "tool_categories", "tool_nam
 
 
 def rescore_command(
-    run_id: Annotated[str, Mark.ID_OR_PATH, Parameter(help="The run whose answers are scored again: its id, or latest")],
+    run_id: Annotated[
+        str, Mark.ID_OR_PATH, Parameter(help="The run whose answers are scored again: its id, the beginning of it, or latest")
+    ],
     /,
     *,
     benchmark: Annotated[

@@ -247,7 +247,9 @@ class FlowOptions(RunOptions):
         default=None,
         description="File with tasks or a benchmark, also a table or another program's suite; replaces the benchmark",
     )
-    resume: str | None = Field(default=None, description="Continue a run: its id, or latest; finished items do not run again")
+    resume: str | None = Field(
+        default=None, description="Continue a run: its id, the beginning of it, or latest; finished items do not run again"
+    )
     retry_errors: bool = Field(default=False, description="With resume: run items that ended in an error or timeout again")
 
     @model_validator(mode="after")
@@ -285,7 +287,8 @@ class CallOptions(FlowOptions):
         default=None, description="Add runs one by one until the comparison with --against is decided"
     )
     against: Annotated[Text, ID_OR_PATH] | None = Field(
-        default=None, description="With --until: what is compared with, a run id of the store, latest, or a JSON report"
+        default=None,
+        description="With --until: what is compared with, a run id of the store or its beginning, latest, or a JSON report",
     )
     max_runs: int | None = Field(
         default=None,

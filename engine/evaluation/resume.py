@@ -21,8 +21,8 @@ from eval_skills.engine.definition.benchmark import digests_of_the_same
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.discovery import folders_at
 from eval_skills.engine.evaluation.plan import RunPlan, make_plan
+from eval_skills.engine.stored_runs.run_ids import LATEST, named_run
 
-LATEST = "latest"
 RUN_ID_SECOND = "%Y%m%dT%H%M%SZ"
 """The moment at the beginning of a run id."""
 
@@ -110,7 +110,7 @@ def _finished(store: Store, run_id: str, *, except_errors: bool) -> set[tuple[st
 
 def _run_id(store: Store, wanted: str) -> str:
     if wanted != LATEST:
-        return wanted
+        return named_run(store, wanted)
     # a kill before the manifest was written leaves a folder, but no run
     for run_id in store.unfinished():
         if (store.run_folder(run_id) / "manifest.json").exists():

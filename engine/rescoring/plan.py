@@ -15,7 +15,8 @@ from eval_skills.engine.definition.benchmark import check_judges, digests_of_the
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.rescoring.basis import ScoringBasis, scoring_basis
 from eval_skills.engine.rescoring.request import RescoreRequest
-from eval_skills.engine.stored_runs.reports import recorded_request, resolve_run_id
+from eval_skills.engine.stored_runs.reports import recorded_request
+from eval_skills.engine.stored_runs.run_ids import resolve_run_id
 
 ItemKey = tuple[str, str, int]
 
@@ -104,8 +105,6 @@ def find_scored(store: Store, moment: datetime, mode: str, digest: str) -> str |
 
 def _finished_run(store: Store, given: str) -> str:
     run_id = resolve_run_id(store, given, "nothing to score again")
-    if run_id not in store.run_ids():
-        store.manifest(run_id)
     if run_id in store.unfinished():
         raise UsageError(f"run {run_id} is unfinished; finish it first with: eval-skills eval --resume {run_id}")
     return run_id

@@ -38,7 +38,7 @@ class ScoringOptions(JudgeOptions):
 class RescoreRequest(ScoringOptions):
     """Score the stored answers of this run again."""
 
-    run_id: Text = Field(description="A run id, or latest")
+    run_id: Text = Field(description="A run id or its beginning, or latest")
     store: Text = Field(default="./eval-store", description="Where results are kept")
     concurrency: int = Field(default=4, ge=1, le=1024, description="How many answers are judged at a time")
     force: bool = Field(default=False, description="Also where the same scoring has landed already")

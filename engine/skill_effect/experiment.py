@@ -17,7 +17,8 @@ from eval_skills.core.store import Store
 from eval_skills.core.store.layout import Layout
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.skill_effect.arms import Agent, Arms
-from eval_skills.engine.stored_runs.reports import LATEST, read_source, resolve_run_id
+from eval_skills.engine.stored_runs.reports import read_source
+from eval_skills.engine.stored_runs.run_ids import resolve_run_id
 
 PROVENANCE = "skillEffect"
 """Where a manifest has the `Experiment`."""
@@ -111,13 +112,13 @@ def _sentences(task: EvalTask) -> dict[str, str]:
 
 
 def stored_effect(store: str, given: str) -> tuple[SkillEffect, list[str]]:
-    """The effect that a stored run shows, and remarks about it; `given` is its id, or ``latest``.
+    """The effect that a stored run shows, and remarks about it; `given` is its id, the beginning of it, or ``latest``.
 
     Raises:
         UsageError: there is no such run, or it has no arms.
         InputError: it has no items any more.
     """
-    run_id = resolve_run_id(Store(store), given, "no experiment to show") if given == LATEST else given
+    run_id = resolve_run_id(Store(store), given, "no experiment to show")
     experiment = experiment_of(Store(store), run_id)
     source = read_source(run_id, store)
     return effect_of_reports(experiment, source.reports, run_id, source.context.benchmark), source.remarks

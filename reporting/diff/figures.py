@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from eval_skills.core.diff.model import DifferenceInterval, DiffRow, Flip, FlipSide, Metric, PairedStatistics, SkillDiff
 from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
-from eval_skills.reporting.numbers import UNKNOWN
-
-_MAX_DECIMALS = 6
+from eval_skills.reporting.numbers import UNKNOWN, points
 
 
 def _one_decimal(value: float | None) -> str:
@@ -46,17 +44,12 @@ class ShownRow:
 def shown_row(row: DiffRow) -> ShownRow:
     """The row of one figure."""
     name, show, factor, unit, decimals = _SHOWN[row.metric]
-    delta = UNKNOWN if row.delta is None else f"{_signed(row.delta * factor, decimals)}{unit}"
+    delta = UNKNOWN if row.delta is None else f"{numbers.signed(row.delta * factor, decimals)}{unit}"
     if row.ratio is not None:
-        delta = f"{_signed((row.ratio - 1) * 100, 1)} %"
+        delta = f"{numbers.signed((row.ratio - 1) * 100, 1)} %"
     if not row.significant:
         return ShownRow(name, show(row.before), show(row.after), delta, "", "")
     return ShownRow(name, show(row.before), show(row.after), delta, row.arrow, "✔ good" if row.good else "✘ bad")
-
-
-def points(difference: float) -> str:
-    """A difference of completion rates as percentage points: ``-12.5 pp``."""
-    return f"{_signed(difference * 100, 1)} pp"
 
 
 def verdict_text(skill: SkillDiff) -> str:
@@ -141,14 +134,3 @@ def _floor(found: PairedStatistics) -> str:
 
 def _interval(interval: DifferenceInterval) -> str:
     return f"{100 * interval.level:.4g} % interval {points(interval.lower)} to {points(interval.upper)}"
-
-
-def _signed(value: float, decimals: int) -> str:
-    """With as many further decimals as show that it is not 0; a value that is 0 has no sign."""
-    if value == 0:
-        return f"{0:.{decimals}f}"
-    for places in range(decimals, _MAX_DECIMALS + 1):
-        text = f"{value:+,.{places}f}"
-        if float(text.replace(",", "")):
-            return text
-    return text

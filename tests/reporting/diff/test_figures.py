@@ -11,11 +11,11 @@ from eval_skills.reporting.diff.figures import (
     flips_shown,
     lineage,
     names_shown,
-    points,
     shown_row,
     statistics_lines,
     verdict_text,
 )
+from eval_skills.reporting.numbers import points
 from tests.tables import each_row
 
 
@@ -65,7 +65,15 @@ def test_p48_a_row_has_sign_unit_arrow_and_a_mark_of_its_own(given: DiffRow, sho
 
 @each_row(
     ("value", "text"),
-    [(0.125, "+12.5 pp"), (-0.0004, "-0.04 pp"), (0.0, "0.0 pp"), (-0.0, "0.0 pp"), (0.000004, "+0.0004 pp"), (1.0, "+100.0 pp")],
+    [
+        (0.125, "+12.5 pp"),
+        (-0.0004, "-0.04 pp"),
+        (0.0, "0.0 pp"),
+        (-0.0, "0.0 pp"),
+        (-1.4e-17, "0.0 pp"),
+        (0.000004, "+0.0004 pp"),
+        (1.0, "+100.0 pp"),
+    ],
 )
 def test_a_small_difference_is_not_shown_as_none(value: float, text: str) -> None:
     assert points(value) == text
