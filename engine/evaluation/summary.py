@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -119,6 +119,17 @@ def summary_of(plan: RunPlan, reports: Sequence[SkillCompletionReport], finished
         out_of_budget=judges is not None and judges.budget.exhausted,
         unjudged=len(unjudged(results)),
     )
+
+
+def with_duration(summary: RunSummary, seconds: float) -> RunSummary:
+    """The summary with `seconds` in its line as what it all took."""
+    selected = "" if summary.selected is None else selected_words(summary)
+    return replace(summary, line=summary_line(count_run(summary.reports, seconds)) + selected)
+
+
+def selected_words(summary: RunSummary) -> str:
+    """What the line of a run ends with where the best of its skills are selected: ``; 3 of 7 skills selected``."""
+    return f"; {len(summary.selected or ())} of {len(summary.skills)} skills selected"
 
 
 def landed_reports(plan: RunPlan) -> list[SkillCompletionReport]:
