@@ -263,16 +263,30 @@ MAX_RUNS, MOST_LOOKS = 10, 100
 """How many runs `until` adds at most unless told otherwise, and how many it may be told."""
 
 
-class CallOptions(FlowOptions):
-    """What one call may narrow or replace, beside the options that hold for suites and the past as well."""
+TasksFrom = Annotated[str, Field(pattern=r"^(failed|errors|flaky):\S+$")]
+"""Tasks by how they ended in an earlier run: ``failed:RUN``, ``errors:RUN`` or ``flaky:RUN``."""
 
+
+class TaskChoice(Model):
+    """Which tasks of a benchmark are meant: those that have all that is asked for. Where nothing is, every task."""
+
+    task_ids: list[Text] = Field(default_factory=list, description="Only the tasks with these ids")
+    tasks_from: list[TasksFrom] = Field(
+        default_factory=list,
+        description="Only tasks that failed, had errors or were flaky in a run: failed:RUN errors:RUN flaky:RUN",
+    )
     complexity: list[Complexity] = Field(
         default_factory=list, description="Only tasks of one of these complexities: simple medium complex very_complex"
     )
     filter: list[Text] = Field(
         default_factory=list,
-        description="Only tasks whose fields have these values, as KEY=VALUE: metadata.level=2",
+        description="Only tasks whose fields have these values: complexity=complex,tags=math or metadata.owner=ann",
     )
+
+
+class CallOptions(TaskChoice, FlowOptions):
+    """What one call may narrow or replace, beside the options that hold for suites and the past as well."""
+
     map: list[Text] = Field(
         default_factory=list, description="With --tasks: which column of a table is what, as TARGET=COLUMN: input.q=question"
     )
@@ -336,7 +350,8 @@ class CallOptions(FlowOptions):
 
 
 _RENAMED = {
-    "timeout-ms": "timeout", "task-tags": "tag", "tags": "tag", "llm": "judge-model", "llm.model": "judge-model",
+    "timeout-ms": "timeout", "task-ids": "task", "task-tags": "tag", "tags": "skill-tag",
+    "llm": "judge-model", "llm.model": "judge-model",
     "fields": "field", "expected-output": "expect", "interval-s": "interval", "idle-stop-s": "idle-stop",
 }  # fmt: skip
 

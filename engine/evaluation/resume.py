@@ -36,7 +36,7 @@ _FOLLOW_THE_NEW_CALL = (
 )  # fmt: skip
 """What a resuming call may change; everything else decides results and stays as it was."""
 _PLACES = ("skills", "benchmark", "tasks", "benchmarks_dir", "traces")
-_OPTIONS = {"timeout_ms": "timeout", "task_tags": "tag", "llm": "judge-model"}
+_OPTIONS = {"timeout_ms": "timeout", "task_ids": "task", "task_tags": "tag", "llm": "judge-model"}
 
 
 def wait_for_writer(store: Store, run_id: str) -> None:

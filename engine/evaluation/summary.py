@@ -12,6 +12,7 @@ from eval_skills.core.models import Benchmark, Skill, SkillCompletionReport
 from eval_skills.core.selection import RankedSkill
 from eval_skills.core.store import land_reports, mirror_sqlite
 from eval_skills.engine.definition.benchmark import benchmark_notes
+from eval_skills.engine.definition.request import part_remarks
 from eval_skills.engine.evaluation.plan import RunPlan
 from eval_skills.engine.judging.outcome import (
     add_judge_figures,
@@ -39,7 +40,7 @@ class RunSummary:
     that could not be used. `flow_runs` and `task_runs` are what Prefect should have recorded. `decisions` say why a run that
     grew until it was decided has as many runs as it has. `judging` holds lines on what judging models did and cost;
     `out_of_budget`: their cost limit was reached, and items were left unjudged. `unjudged` counts the items without a verdict
-    because of the judge, for any reason.
+    because of the judge, for any reason. `part` says of a run that was asked a part of its benchmark how large that is.
     """
 
     run_id: str
@@ -63,6 +64,7 @@ class RunSummary:
     judging: list[str] = field(default_factory=list)
     out_of_budget: bool = False
     unjudged: int = 0
+    part: list[str] = field(default_factory=list)
 
     @property
     def is_partial(self) -> bool:
@@ -118,6 +120,7 @@ def summary_of(plan: RunPlan, reports: Sequence[SkillCompletionReport], finished
         judging=[line for line in (failed, reported, *lines) if line is not None],
         out_of_budget=judges is not None and judges.budget.exhausted,
         unjudged=len(unjudged(results)),
+        part=part_remarks(plan.request.provenance, plan.benchmark.id),
     )
 
 
@@ -161,6 +164,6 @@ def context_of(summary: RunSummary) -> ReportContext:
         benchmark=summary.benchmark,
         min_completion=summary.min_completion,
         partial=(summary.finished, summary.planned) if summary.is_partial else None,
-        notes=(*benchmark_notes(summary.benchmark), *(decision.line for decision in summary.decisions)),
+        notes=(*benchmark_notes(summary.benchmark), *summary.part, *(decision.line for decision in summary.decisions)),
         ranks=None if summary.selected is None else {choice.skill.key: choice.rank for choice in summary.selected},
     )

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from eval_skills.core.config import LlmSettings
-from eval_skills.core.config.options import JudgeOptions
+from eval_skills.core.config.options import JudgeOptions, TaskChoice
 from eval_skills.core.models import Weights
 from eval_skills.core.models.base import Text
 
@@ -35,7 +35,7 @@ class ScoringOptions(JudgeOptions):
     )
 
 
-class RescoreRequest(ScoringOptions):
+class RescoreRequest(TaskChoice, ScoringOptions):
     """Score the stored answers of this run again."""
 
     run_id: Text = Field(description="A run id or its beginning, or latest")

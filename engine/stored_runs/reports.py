@@ -20,7 +20,7 @@ from eval_skills.core.store.newer import newer_remarks
 from eval_skills.core.store.retention import pruned_words
 from eval_skills.core.text import plural
 from eval_skills.engine.definition.benchmark import benchmark_notes, digests_of_the_same, resolve_benchmark
-from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.definition.request import EvaluateRequest, part_remarks
 from eval_skills.engine.judging.outcome import add_judge_figures, judges_of, scorings_at_the_time
 from eval_skills.engine.stored_runs.run_ids import names_run, resolve_run_id
 from eval_skills.reporting import ReportContext, read_reports
@@ -159,7 +159,9 @@ def _of_run(store: Store, given: str) -> ReportSource:
         min_completion=request.min_completion if request else None,
     )
     decisions = _decisions(manifest)
-    context = replace(context, notes=(*benchmark_notes(benchmark), *(decision.line for decision in decisions)))
+    part = part_remarks(manifest.provenance, manifest.benchmark.id) if manifest else []
+    remarks += [f"run {run_id}: {each}" for each in part]
+    context = replace(context, notes=(*benchmark_notes(benchmark), *part, *(decision.line for decision in decisions)))
     if manifest and table.num_rows < manifest.planned_items:
         context = replace(context, partial=(table.num_rows, manifest.planned_items))
         remarks.append(f"run {run_id} is unfinished: {table.num_rows:,} of {manifest.planned_items:,} items")

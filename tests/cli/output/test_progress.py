@@ -40,20 +40,14 @@ def test_items_are_counted_by_status(
 
 
 def test_what_happens_after_the_last_item_is_named(make_plan_of: MakePlan) -> None:
-    plan, said = make_plan_of("ok", "wrong"), []
+    plan = make_plan_of("ok", "wrong")
     with progress.LiveDisplay(Console(file=StringIO(), width=200, force_terminal=True)) as display:
         display.planned(plan)
-        for stage in (
-            lambda: display.landing(plan),
-            lambda: display.computing(plan),
-            lambda: display.reporting(["json", "html"]),
-            lambda: display.reported([]),
-        ):
-            stage()
-            said.append(display.doing)
-    assert said == [
-        "landing 2 items in the store …",
-        "computing the figures of 1 skill …",
-        "writing reports: json, html …",
-        "finishing in Prefect …",
-    ]
+        display.landing(plan)
+        assert display.doing == "landing 2 items in the store …"
+        display.computing(plan)
+        assert display.doing == "computing the figures of 1 skill …"
+        display.reporting(["json", "html"])
+        assert display.doing == "writing reports: json, html …"
+        display.reported([])
+        assert display.doing == "finishing in Prefect …"
