@@ -129,7 +129,7 @@ class Store:
         from eval_skills.core.store.schema import REPORT_SCHEMA
 
         rows = self.tables.rows("reports", REPORT_SCHEMA.names, [run_id])
-        return [report_of(row) for row in sorted(rows, key=lambda row: (row["skill_id"], row["skill_version"]), lambda row: row["origin"])]
+        return [report_of(row) for row in sorted(rows, key=lambda row: (row["skill_id"], row["skill_version"]))]
 
     def run_ids(self) -> list[str]:
         """The ids of all runs, oldest first: those with a folder here and those that have landed."""
@@ -246,7 +246,7 @@ class Store:
         name_missing(self, "reports")
         wanted = {*columns, "timestamp", "run_id", "skill_id", "skill_version", "origin"}
         rows = sorted(self.tables.rows("reports", sorted(wanted)), key=lambda row: (row["timestamp"], row["run_id"]))
-        of_skill = without_parts(rows, lambda row: (row["skill_id"], row["skill_version"]))
+        of_skill = without_parts(rows, lambda row: (row["skill_id"], row["skill_version"]), lambda row: row["origin"])
         return {f"{row['skill_id']}@{row['skill_version']}": row for row in of_skill}
 
     def _frame(
@@ -277,9 +277,7 @@ def is_own(origin: str | None) -> bool:
     return is_primary(origin) or origin == PART
 
 
-def without_parts(
-    rows: Iterable[Row], what: Callable[[Row], Hashable], origin_of: Callable[[Row], str | None]
-) -> list[Row]:
+def without_parts(rows: Iterable[Row], what: Callable[[Row], Hashable], origin_of: Callable[[Row], str | None]) -> list[Row]:
     """The rows of whole benchmarks; those of a part only where no whole one is about the same (`what`). Later work is left out.
 
     A figure over a part of the tasks is not one over all of them: the two are never in one line.
