@@ -225,17 +225,22 @@ def diff(
             help="Formats: markdown json html [default: by the ending of --output, else markdown; a table without one]",
         ),
     ] = None,
+    all_: Annotated[
+        bool,
+        Parameter(group=RESULTS, name="--all", help="Print every task that flipped, not ten of each skill", show_default=False),
+    ] = False,
     store: PastResults = None,
 ) -> int:
     """Compare two evaluations skill by skill.
 
-    The tasks that both sides ran are compared in pairs; each skill is better, worse, equivalent or inconclusive.
+    The tasks that both sides ran are compared in pairs; each skill is better, worse, equivalent or inconclusive. Printed, the
+    skills that lost most come first.
 
     Example: eval-skills report diff main.json latest --fail-on worse
 
     Example: eval-skills report diff main.json new.json --output diff.html
     """
-    from eval_skills.cli.output.diff import show_diff
+    from eval_skills.cli.output.diff import FLIPS_SHOWN, show_diff
     from eval_skills.reporting.diff.report import check_diff_formats, diff_format_of
 
     check_diff_formats(format or [])
@@ -252,7 +257,8 @@ def diff(
     document = _compared((before, label_a), (after, label_b), rules, fail_on, margin, store)
     if output is not None:
         _write_diff(document, format or [diff_format_of(output)], output, inputs=[Path(before), Path(after)])
-    show_diff(document, format[0] if format and output is None else None)
+    printed = format[0] if format and output is None else None
+    show_diff(document, printed, flips=None if all_ else FLIPS_SHOWN, more="--all shows all")
     return GATE_FAILED if document.failures else 0
 
 
