@@ -81,8 +81,9 @@ def _show_skill(skill: SkillDiff, flips: int | None, more: str) -> None:
 
 FIGURES = (Column(""), Column("before", right=True), Column("after", right=True), Column("change", right=True), Column(""))
 FLIPS = (
-    Column("task that flipped"), Column(""), Column("before", least=14),
-    Column("answer", least=10, drop=2, called="answer before"), Column("after", least=14), Column("answer", least=10, drop=1, called="answer after"),
+    Column("task that flipped"), Column(""),
+    Column("before", least=14), Column("answer", least=10, drop=2, called="answer before"),
+    Column("after", least=14), Column("answer", least=10, drop=1, called="answer after"),
 )  # fmt: skip
 
 

@@ -13,8 +13,8 @@ from eval_skills.reporting.diff.figures import (
     names_shown,
     shown_row,
     side_text,
-    summary_of_skills,
     statistics_lines,
+    summary_of_skills,
     verdict_text,
     worst_first,
 )
