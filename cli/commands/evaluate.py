@@ -81,7 +81,7 @@ def eval_command(
 
     Example: eval-skills eval --skills ./a --tasks-from failed:latest
 
-    Example: eval-skills eval --skills ./a --task-filter complexity=complex,owner=ann
+    Example: eval-skills eval --skills ./a --task-filter tags=math,owner=ann
 
     Example: eval-skills eval --resume latest
     """
@@ -180,7 +180,8 @@ def run_command(
     flags = with_own_tests_settled(flags)
     options = request_options(flags, resuming=bool(how.resume), always=OF_THE_PIPELINE)
     if options.get("traces"):
-        refuse_calling(flags | {"query": query, "tags": tags, "adapter": adapter})
+        named = None if "--tag" in current().configured else tags
+        refuse_calling(flags | {"query": query, "tags": named, "adapter": adapter})
     floor = chosen_strategy(options["strategy"], min_completion=min_completion, floor=options.pop("min_completion"))
     own = {"query": query, "tags": tags or [], "adapter": adapter, "min_completion": floor.filters.min_completion_rate}
     request = request_of(PipelineRequest, options, **own)

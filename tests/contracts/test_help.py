@@ -215,7 +215,7 @@ def test_p59_help_shows_every_option_its_default_and_an_example(command: tuple[s
 def test_no_option_is_missing_from_this_table(command: tuple[str, ...]) -> None:
     arguments = (app[command[0]] if len(command) == 1 else app[command[0]][command[1]]).assemble_argument_collection()
     names = {name for argument in arguments for name in argument.parameter.name or () if name.startswith("--")}
-    assert names <= {option.split()[0] for option in OPTIONS[command]}
+    assert names <= {name for option in OPTIONS[command] for name in option.split()}
 
 
 def described(command: Command) -> str:
