@@ -112,13 +112,6 @@ def _unless_recorded(skills: list[str], options: dict[str, Any]) -> list[str]:
     return skills
 
 
-def _skill_tags(named: list[str] | None, before: list[str] | None) -> list[str] | None:
-    """The tags of skills under the option's name or its earlier one; a remark where the latter was given."""
-    if before:
-        current().remark("--tag of run is now called --skill-tag; tasks are chosen by a tag with --task-filter tags=TAG")
-    return [*(named or []), *(before or [])] or None
-
-
 def run_command(
     *,
     skills_dir: SkillsFolder = None,
@@ -164,7 +157,7 @@ def run_command(
     from eval_skills.engine.stored_runs.candidates import chosen_strategy
 
     check_adapter(adapter)
-    tags = _skill_tags(skill_tag, tag)
+    tags = [*(skill_tag or []), *(tag or [])] or None
     flags = flags_of(
         what,
         how,
@@ -185,4 +178,7 @@ def run_command(
     floor = chosen_strategy(options["strategy"], min_completion=min_completion, floor=options.pop("min_completion"))
     own = {"query": query, "tags": tags or [], "adapter": adapter, "min_completion": floor.filters.min_completion_rate}
     request = request_of(PipelineRequest, options, **own)
-    return run_flow(request, dry_run=how.dry_run, exit_on_fail=bool(options["exit_on_fail"]), judging=judging)
+    code = run_flow(request, dry_run=how.dry_run, exit_on_fail=bool(options["exit_on_fail"]), judging=judging)
+    if tag:  # at the end: what is refused is refused in one line
+        current().remark("--tag of run is now called --skill-tag; tasks are chosen by a tag with --task-filter tags=TAG")
+    return code

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
 
 from eval_skills.core.config.limits import (
     LOCAL,
@@ -263,7 +263,14 @@ MAX_RUNS, MOST_LOOKS = 10, 100
 """How many runs `until` adds at most unless told otherwise, and how many it may be told."""
 
 
-TasksFrom = Annotated[str, Field(pattern=r"^(failed|errors|flaky):\S+$")]
+def _how_and_run(text: str) -> str:
+    how, _, run = text.partition(":")
+    if how not in ("failed", "errors", "flaky") or not run.strip():
+        raise ValueError(f"give failed:RUN, errors:RUN or flaky:RUN, with a run id or latest; got {text!r}")
+    return text
+
+
+TasksFrom = Annotated[str, AfterValidator(_how_and_run)]
 """Tasks by how they ended in an earlier run: ``failed:RUN``, ``errors:RUN`` or ``flaky:RUN``."""
 
 
