@@ -125,7 +125,8 @@ def test_the_earlier_name_of_skill_tag_works_and_says_so(place: Any, run_here: C
     weather(place)
     result = run_here("run", name, "outside", "--dry-run", "--json")
     assert (result.code, result.json["skills"]) == (0, ["weather@2.0.0"])
-    assert result.err.startswith("--tag of run is now called --skill-tag") and result.err.count("\n") == 1
+    assert result.err.startswith("--tag of run is now called --skill-tag")
+    assert result.err.count("\n") == 1
 
 
 STRATEGY = {"filters": {"minCompletionRate": 0.5}, "topK": 5, "sortBy": "latency"}
