@@ -10,14 +10,14 @@ from rich.text import Text
 
 from eval_skills.cli.context import current, print_json
 from eval_skills.cli.output.tables import NO_LIMIT, Column, print_table
-from eval_skills.core.diff.model import Flip, SkillDiff
+from eval_skills.core.diff.model import Flip, FlipSide, SkillDiff
 from eval_skills.core.text import plural
+from eval_skills.reporting import numbers
 from eval_skills.reporting.diff.figures import (
     flips_shown,
     lineage,
     names_shown,
     shown_row,
-    side_text,
     statistics_lines,
     summary_of_skills,
     tasks_apart,
@@ -82,8 +82,9 @@ def _show_skill(skill: SkillDiff, flips: int | None, more: str) -> None:
 FIGURES = (Column(""), Column("before", right=True), Column("after", right=True), Column("change", right=True), Column(""))
 FLIPS = (
     Column("task that flipped"), Column(""),
-    Column("before", least=14), Column("answer", least=10, drop=2, called="answer before"),
-    Column("after", least=14), Column("answer", least=10, drop=1, called="answer after"),
+    Column("before"), Column("answer", least=10, drop=3, called="answer before"),
+    Column("after"), Column("answer", least=10, drop=2, called="answer after"),
+    Column("of runs passed", drop=1),
 )  # fmt: skip
 
 
@@ -97,8 +98,14 @@ def _show_flips(skill: SkillDiff, limit: int | None, more: str) -> None:
 
 def _flip_cells(flip: Flip) -> Sequence[str]:
     mark = "✔ better" if flip.change == "better" else "✘ worse"
-    sides = [(side_text(side), _answer(side.output)) for side in (flip.before, flip.after)]
-    return (flip.task_id, mark, *sides[0], *sides[1])
+    sides = [(_run_shown(side), _answer(side.output)) for side in (flip.before, flip.after)]
+    passed = " → ".join(numbers.rate(side.completion_rate) for side in (flip.before, flip.after))
+    return (flip.task_id, mark, *sides[0], *sides[1], passed)
+
+
+def _run_shown(side: FlipSide) -> str:
+    """``fail, run 2 of 3``: how the run ended whose answer is shown; of the only one just how."""
+    return f"{side.status}, run {side.run_index + 1} of {side.runs}" if side.runs > 1 else side.status
 
 
 def _answer(output: object) -> str:

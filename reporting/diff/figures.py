@@ -122,7 +122,7 @@ def worst_first(skills: Iterable[SkillDiff]) -> list[SkillDiff]:
 
 def summary_of_skills(skills: Sequence[SkillDiff]) -> str:
     """``1 better, 2 worse, 0 equivalent, 1 inconclusive; the biggest loss: a@1.0.0, -35.0 pp``."""
-    kinds = Counter(skill.verdict or skill.change for skill in skills)
+    kinds = Counter[str](skill.verdict or skill.change for skill in skills)
     shown = [
         name for name in ("better", "worse", "equivalent", "inconclusive", "added", "removed") if kinds[name] or name in VERDICTS
     ]

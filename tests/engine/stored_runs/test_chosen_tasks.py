@@ -76,7 +76,12 @@ def test_a_task_is_flaky_that_passed_in_one_run_and_not_in_another(make_request:
     write_manifest(plan.store.run_folder(plan.run_id), manifest_of(plan))
     with Journal(plan.store.journal_path(plan.run_id)) as journal:
         for task, run, status in (("ok", 0, "pass"), ("ok", 1, "fail"), ("wrong", 0, "fail"), ("wrong", 1, "fail")):
-            about = {"run_id": plan.run_id, "skill_id": "moody", "skill_version": "1.0.0", "benchmark_id": plan.benchmark.id}
+            about: dict[str, Any] = {
+                "run_id": plan.run_id,
+                "skill_id": "moody",
+                "skill_version": "1.0.0",
+                "benchmark_id": plan.benchmark.id,
+            }
             about |= {"started_at": datetime(2026, 11, 21, tzinfo=UTC), "benchmark_version": plan.benchmark.version}
             ended = {"task_id": task, "run_index": run, "status": status, "passed": status == "pass"}
             journal.append(ItemResult.model_validate(about | ended))
