@@ -76,7 +76,9 @@ def print_table(columns: Sequence[Column], rows: Iterable[Sequence[str | Text]],
         console.print(line, soft_wrap=True)  # what cannot be narrower is wider than the terminal
     if found.left_out:
         names = ", ".join(found.left_out)
-        console.print(f"left out for lack of room: {names}; a wider terminal or --json shows it", style="dim", soft_wrap=True)
+        console.print(
+            f"left out for lack of room: {names}; in a wider terminal and with --json they are shown", style="dim", soft_wrap=True
+        )
 
 
 NO_LIMIT = 10_000

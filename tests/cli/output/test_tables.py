@@ -30,11 +30,11 @@ def test_where_there_is_room_everything_is_whole() -> None:
         pytest.param(80, f"{RUN}  calculator@1.0.0, calculator…  1,200/1,200  skill, commit", [], id="a-text-is-cut"),
         pytest.param(
             50, f"{RUN}  calculator@1.…  1,200/1,200",
-            ["left out for lack of room: changed; a wider terminal or --json shows it"], id="a-column-goes",
+            ["left out for lack of room: changed; in a wider terminal and with --json they are shown"], id="a-column-goes",
         ),
         pytest.param(
             20, f"{RUN}  calcula…  1,200/1,200",
-            ["left out for lack of room: changed; a wider terminal or --json shows it"], id="ids-and-numbers-stay-whole",
+            ["left out for lack of room: changed; in a wider terminal and with --json they are shown"], id="ids-and-numbers-stay-whole",
         ),
     ],
 )  # fmt: skip
