@@ -13,6 +13,8 @@ RUN = "20261121T233824Z-3f9a"
 COLUMNS = (Column("run"), Column("skills", least=8), Column("items", right=True), Column("changed", drop=1))
 ROWS = [(RUN, "calculator@1.0.0, calculator_buggy@1.0.0", "1,200/1,200", "skill, commit"), (RUN, "a@1.0.0", "3/3", "nothing")]
 
+LEFT_OUT = "left out for lack of room: changed; in a wider terminal and with --json they are shown"
+
 
 def shown(width: int) -> list[str]:
     out = StringIO()
@@ -30,11 +32,11 @@ def test_where_there_is_room_everything_is_whole() -> None:
         pytest.param(80, f"{RUN}  calculator@1.0.0, calculator…  1,200/1,200  skill, commit", [], id="a-text-is-cut"),
         pytest.param(
             50, f"{RUN}  calculator@1.…  1,200/1,200",
-            ["left out for lack of room: changed; in a wider terminal and with --json they are shown"], id="a-column-goes",
+            [LEFT_OUT], id="a-column-goes",
         ),
         pytest.param(
             20, f"{RUN}  calcula…  1,200/1,200",
-            ["left out for lack of room: changed; in a wider terminal and with --json they are shown"], id="ids-and-numbers-stay-whole",
+            [LEFT_OUT], id="ids-and-numbers-stay-whole",
         ),
     ],
 )  # fmt: skip

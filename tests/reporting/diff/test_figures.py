@@ -179,7 +179,7 @@ def test_a_run_is_counted_from_one(fields: dict[str, Any], text: str) -> None:
 
 
 def of_verdict(skill_id: str, verdict: str | None, mean: float | None = None, change: str = "compared") -> SkillDiff:
-    statistics = None if mean is None else PairedStatistics.model_construct(mean_difference=mean)
+    statistics = None if mean is None else PairedStatistics.model_construct(**dict[str, Any](mean_difference=mean))
     about: dict[str, Any] = {"skill_id": skill_id, "skill_version": "1.0.0", "benchmark_id": "b", "before_skill_id": skill_id}
     named: dict[str, Any] = {"before_version": "1.0.0", "change": change, "verdict": verdict, "statistics": statistics}
     return SkillDiff.model_construct(**about, **named)
