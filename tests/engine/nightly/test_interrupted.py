@@ -39,9 +39,9 @@ def test_the_night_that_is_meant(store: Store, wanted: str, night: str) -> None:
 
 
 def test_what_fits_several_nights_or_none_is_refused(store: Store) -> None:
-    with pytest.raises(UsageError, match="202601 fits 4 runs in the interrupted nights of .*; give more of the id"):
+    with pytest.raises(UsageError, match=r"202601 fits 4 runs in the interrupted nights of .*; give more of the id"):
         interrupted_night(store, "202601")
-    with pytest.raises(UsageError, match="no run in the interrupted nights of .* begins with 2025"):
+    with pytest.raises(UsageError, match=r"no run in the interrupted nights of .* begins with 2025"):
         interrupted_night(store, "2025")
     with pytest.raises(UsageError, match="'tonight' is not a run id"):
         interrupted_night(store, "tonight")
