@@ -39,7 +39,8 @@ class ScoreOptions(TypedDict, total=False):
 class EvaluateOptions(ScoreOptions, total=False):
     """How items are executed and chosen. `timeout_ms` is in ms, `memory_mb` in MiB, `cpu_seconds` in s.
 
-    `task_tags`, `task_ids`, `complexity` and `filter` (``["metadata.level=2"]``) narrow the tasks; `benchmarks_dir` is searched
+    `task_tags`, `task_ids`, `tasks_from` (``["failed:RUN"]``), `complexity` and `filter` (``["metadata.level=2"]``) narrow the
+    tasks; `benchmarks_dir` is searched
     for the id of a benchmark, and `skip_unreadable` leaves out what of an imported suite cannot be used. The limits and the
     sandbox hold processes: a function of this program is refused with them. `items_per_task`, `task_runner` and `fail_fast`
     need ``prefect=True``.
@@ -54,6 +55,7 @@ class EvaluateOptions(ScoreOptions, total=False):
     retries: int
     task_tags: Sequence[str]
     task_ids: Sequence[str]
+    tasks_from: Sequence[str]
     complexity: Sequence[Complexity]
     filter: Sequence[str]
     benchmarks_dir: str | None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -20,7 +21,8 @@ def filter_tasks(
 ) -> Benchmark:
     """The benchmark with only the tasks that have all of `tags`, one of the complexities, and the value of each of `fields`.
 
-    A field is asked for as ``KEY=VALUE``, KEY with dots for nested ones: ``metadata.level=2``, ``inputData.operation=reverse``.
+    A field is asked for as ``KEY=VALUE``, several also as ``KEY=VALUE,KEY=VALUE``; KEY has dots for nested ones:
+    ``metadata.level=2``, ``inputData.operation=reverse``. What is no field is looked for in the metadata: ``owner=ann``.
     A list has the value where an entry of it is equal; 2 is equal to the text ``2``. Nothing given keeps every task.
 
     Raises:
@@ -33,7 +35,7 @@ def filter_tasks(
     kept = [task for task in tagged if not complexity or task.complexity in complexity]
     if not kept:
         raise _without_complexity(benchmark, tagged, tags, complexity)
-    for field in fields:
+    for field in (each for given in fields for each in _BETWEEN_FIELDS.split(given)):
         kept = _with_value(benchmark, kept, field)
     return benchmark if len(kept) == len(benchmark.tasks) else benchmark.model_copy(update={"tasks": kept})
 
@@ -49,11 +51,15 @@ def count_tags(tasks: Iterable[EvalTask]) -> dict[str, int]:
     return dict(sorted(Counter(tag for task in tasks for tag in set(task.tags)).items()))
 
 
+_BETWEEN_FIELDS = re.compile(r",(?=\s*[\w.-]+\s*=)")
+"""A comma that stands in a value is not followed by another KEY=."""
+
+
 def _with_value(benchmark: Benchmark, tasks: Sequence[EvalTask], field: str) -> list[EvalTask]:
     key, equals, wanted = field.partition("=")
     if not equals or not key.strip():
         raise UsageError(f"--filter {field!r} is not KEY=VALUE, such as complexity=simple or metadata.level=2")
-    there = [(task, value) for task in tasks for value in _values_at(task.to_json(), key.strip().split("."))]
+    there = [(task, value) for task in tasks for value in _values_of(task, key.strip())]
     kept = dict.fromkeys(id(task) for task, value in there if _is(value, wanted.strip()))
     if kept:
         return [task for task in tasks if id(task) in kept]
@@ -65,6 +71,11 @@ def _with_value(benchmark: Benchmark, tasks: Sequence[EvalTask], field: str) -> 
     raise InputError(
         f"--filter {field}: no task of {benchmark.id} has that value; {key} is {', '.join(found[:_SHOWN_VALUES])}{more}"
     )
+
+
+def _values_of(task: EvalTask, key: str) -> list[Any]:
+    written, path = task.to_json(), key.split(".")
+    return _values_at(written, path) or _values_at(written.get("metadata", {}), path)
 
 
 def _values_at(value: Any, path: Sequence[str]) -> list[Any]:

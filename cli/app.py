@@ -157,7 +157,8 @@ def _launch(
     ] = None,
 ) -> int | None:
     typed = frozenset(key for key, value in {"json": json, "color": no_color, "verbose": verbose}.items() if value is not None)
-    begin(replace(new_invocation(), config_path=config, json=bool(json), color=not no_color, verbose=bool(verbose), typed=typed))
+    fresh = replace(new_invocation(), config_path=config, typed=typed, began=current().began)
+    begin(replace(fresh, json=bool(json), color=not no_color, verbose=bool(verbose)))
     is_group = app.parse_commands(tokens)[1][-1].default_command is None
     if json and is_group and {"-h", "--help", "--version"}.isdisjoint(tokens):
         raise UsageError("--json needs a command: there is no JSON document to print without one")

@@ -11,6 +11,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any, TextIO
 
 from eval_skills.core.errors import UsageError
@@ -36,7 +37,7 @@ class Invocation:
     `typed` are those that the command line named; `configured` are the options of the command that it did not name and the
     configuration did, with the place that says so. `model` makes the model of the configuration: with the group of `command`, or
     of None with the groups of all commands; both come from `cli.app`, which alone knows all commands. `recorded` says
-    where Prefect records the runs of the call, once that is known.
+    where Prefect records the runs of the call, once that is known; `began` is when the call began (`time.monotonic`).
     """
 
     config_path: Path | None = None
@@ -49,6 +50,12 @@ class Invocation:
     app: App | None = None
     model: Callable[[Command | None], type[Config]] | None = None
     recorded: str = ""
+    began: float = field(default_factory=monotonic)
+
+    @property
+    def seconds(self) -> float:
+        """How long the call has taken by now, from its beginning on."""
+        return monotonic() - self.began
 
     def config(self, flags: dict[str, Any]) -> Config:
         """The layered configuration, with the flags that were given (not None) on top."""

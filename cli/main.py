@@ -21,7 +21,7 @@ from eval_skills.core.errors import EvalSkillsError, RunError, UsageError, UserE
 _NEVER_BLANK = frozenset(
     {"--resume", "--skills", "--skills-dir", "--output-dir", "--benchmarks-dir", "--tasks", "--strategy", "--from", "--reports",
      "--dir", "--output", "-o", "--split", "--licence", "--id", "--suites", "--skill", "--task", "--expect", "--tag",
-     "--complexity", "--filter", "--traces", "--trace-skill"}
+     "--complexity", "--filter", "--task-filter", "--tasks-from", "--skill-tag", "--traces", "--trace-skill"}
 )  # fmt: skip
 """Options where an empty text would mean something else: another run, or the current folder."""
 

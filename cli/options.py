@@ -18,7 +18,7 @@ from cyclopts import Group, Parameter, Token
 from eval_skills.cli.configuration import KeyOf
 from eval_skills.core.config import PATH, Config
 from eval_skills.core.config.keys import is_optional, without_marks
-from eval_skills.core.config.options import CallOptions, ProcessLimits, option_of
+from eval_skills.core.config.options import CallOptions, ProcessLimits, TaskChoice, option_of
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
@@ -94,7 +94,12 @@ def option(name: str, group: Group | None = None, *, help: str | None = None, de
     text = _described(help or field.description or "", default or _shown(field))
     more: dict[str, Any] = {"converter": whole} if hint is int else {"consume_multiple": 1} if is_list else {}
     more |= {"group": group} if group else {}
+    more |= {"name": _NAMES[name]} if name in _NAMES else {}
     return Parameter(help=text, show_default=False, **more)
+
+
+_NAMES = {"filter": ["--filter", "--task-filter"]}
+"""Options that have more than one name; the first is that of the configuration's key."""
 
 
 def _described(text: str, default: str) -> str:
@@ -166,13 +171,17 @@ PastResults = Annotated[str | None, option("store", RESULTS, help="Store of past
     "map",
     "own_tests",
     "benchmarks_dir",
-    "complexity",
-    "filter",
+    *TaskChoice.model_fields,
     "traces",
     "trace_skill",
 )
 class BenchmarkOptions(Flags):
     """The benchmark or the recorded runs."""
+
+
+@options(EVALUATED, *TaskChoice.model_fields)
+class TaskChoiceOptions(Flags):
+    """Which tasks are meant."""
 
 
 @options(

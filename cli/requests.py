@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from eval_skills.cli.context import current
 from eval_skills.cli.options import Flags, JudgeFlags
 from eval_skills.core.config import Config
-from eval_skills.core.config.options import option_of
+from eval_skills.core.config.options import TaskChoice, option_of
 from eval_skills.core.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from eval_skills.scorers import TaskScoring
 
 Request = TypeVar("Request", bound="Model")
-_ASKED = ("tasks", "map", "own_tests", "complexity", "filter", "traces", "trace_skill", "until", "against", "max_runs")
+_ASKED = (
+    "tasks", "map", "own_tests", *TaskChoice.model_fields, "traces", "trace_skill", "until", "against", "max_runs",
+)  # fmt: skip
 OF_ONE_CALL = (*_ASKED, "resume", "retry_errors", "dry_run")
 """Options that the configuration's top level does not know."""
 
@@ -33,6 +35,7 @@ def flags_of(*groups: Flags, **more: Any) -> dict[str, Any]:
     """The options that were given, under the configuration's names; paths as text."""
     flags = {field.name: getattr(group, field.name) for group in groups for field in fields(group)} | more  # type: ignore[arg-type]
     flags["timeout_ms"] = flags.pop("timeout", None)
+    flags["task_ids"] = flags.pop("task", None)
     if (model := flags.pop("judge_model", None)) is not None:
         flags["llm"] = {"model": model}
     return {name: str(value) if isinstance(value, Path) else value for name, value in flags.items() if value is not None}

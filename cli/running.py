@@ -187,7 +187,7 @@ def run_request(request: EvaluateRequest | PipelineRequest, command: str, judgin
                 "pipeline" if _is_pipeline(request) else "evaluate",
                 request,
                 meanwhile=check,
-                around=lambda call: observed(call, command),
+                around=lambda call: _timed(observed(call, command)),
             )
     except Unrecorded as error:
         lost, summary = error, _finished_here(request, error)
@@ -202,8 +202,14 @@ def _finished_here(request: EvaluateRequest | PipelineRequest, lost: Unrecorded)
     from eval_skills.engine.evaluation.pipeline import finish_without_prefect
 
     current().remark(f"the Prefect server is gone ({lost.reason}); run {lost.run_id} goes on without it")
-    summary: RunSummary = observed(lambda: finish_without_prefect(request, lost.run_id, lost.began, lost.report_files), "eval")
-    return summary
+    return _timed(observed(lambda: finish_without_prefect(request, lost.run_id, lost.began, lost.report_files), "eval"))
+
+
+def _timed(summary: RunSummary) -> RunSummary:
+    """The summary whose line says how long the whole call took, from its beginning until the reports were written."""
+    from eval_skills.engine.evaluation.summary import with_duration
+
+    return with_duration(summary, current().seconds)
 
 
 def checked_plan(request: EvaluateRequest | PipelineRequest) -> tuple[EvaluateRequest, RunPlan, list[str]]:

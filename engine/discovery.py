@@ -75,6 +75,7 @@ def matching_skills(request: PipelineRequest) -> FoundSkills:
     )
     if not skills:
         raise UsageError(
-            f"none of the {len(discovery.skills)} skills in {request.skills_dir} matches; loosen --query, --tag or --adapter"
+            f"none of the {len(discovery.skills)} skills in {request.skills_dir} matches; "
+            "loosen --query, --skill-tag or --adapter"
         )
     return FoundSkills(skills, discovery.invalid, discovery.remarks)

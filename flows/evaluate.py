@@ -28,7 +28,7 @@ from eval_skills.engine.evaluation.plan import Item, RunPlan
 from eval_skills.engine.evaluation.resume import rest_of
 from eval_skills.engine.evaluation.rounds import Rounds
 from eval_skills.engine.evaluation.session import RunRef, RunSession
-from eval_skills.engine.evaluation.summary import RunSummary, context_of, partial_reports, summary_of
+from eval_skills.engine.evaluation.summary import RunSummary, context_of, partial_reports, summary_of, with_duration
 from eval_skills.engine.skill_effect.experiment import Experiment, effect_of_reports, experiment_in
 from eval_skills.reporting import write_rendered
 from eval_skills.tasks.evaluation import (
@@ -67,6 +67,7 @@ def evaluate(request: EvaluateRequest) -> RunSummary:
     if finished == plan.planned:
         observed_runs.observer.landing(plan)
         land_results(unwalked(plan))
+        observed_runs.observer.computing(plan)
         reports = aggregate(unwalked(plan))
     else:
         reports = partial_reports(plan)
@@ -79,6 +80,7 @@ def evaluate(request: EvaluateRequest) -> RunSummary:
         summary = write_reports(summary, plan.request.format, Path(plan.request.output_dir))
     summary = publish_skill_effect(summary, plan)
     # Prefect returns the data of this state to the caller, and shows its message in the UI.
+    summary = with_duration(summary, monotonic() - began)
     return cast("RunSummary", returned(summary.line, summary))
 
 
@@ -92,6 +94,7 @@ def write_reports(summary: RunSummary, formats: list[str], folder: Path) -> RunS
     """Render each format in a mapped Prefect task run, write the files, publish artifacts; returns the summary with the files."""
     context = context_of(summary)
     distinct = list(dict.fromkeys(formats))
+    observed_runs.observer.reporting(distinct)
     rendered = render_report.map(
         distinct, reports=unmapped(unwalked(summary.reports)), context=unmapped(unwalked(context))
     ).result()

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from time import monotonic
 from typing import cast
 
 from prefect import flow
@@ -10,7 +11,7 @@ from prefect.runtime import flow_run
 from eval_skills.engine.definition.request import PipelineRequest
 from eval_skills.engine.discovery import FoundSkills
 from eval_skills.engine.evaluation.pipeline import evaluation_of, strategy_of, with_selection
-from eval_skills.engine.evaluation.summary import RunSummary
+from eval_skills.engine.evaluation.summary import RunSummary, with_duration
 from eval_skills.flows.evaluate import evaluate, name_flow_run, write_reports
 from eval_skills.tasks.pauses import run_ended_parts_again
 from eval_skills.tasks.pipeline import find_skills, load_benchmark, select_skills
@@ -30,6 +31,7 @@ def pipeline(request: PipelineRequest) -> RunSummary:
         UserError: the request cannot be run, or nothing matches it.
         RunError: items are missing at the end; `resume` continues the run.
     """
+    began = monotonic()
     run_ended_parts_again()
     strategy = strategy_of(request)
     found = FoundSkills([], []) if request.resume or request.traces else find_skills(request)
@@ -45,4 +47,5 @@ def pipeline(request: PipelineRequest) -> RunSummary:
     )
     if request.format:
         summary = write_reports(summary, request.format, Path(request.output_dir))
+    summary = with_duration(summary, monotonic() - began)
     return cast("RunSummary", returned(summary.line, summary))

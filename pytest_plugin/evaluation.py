@@ -104,15 +104,16 @@ def problems_against(config: pytest.Config, baseline: str, margin: float | None,
     """
     from eval_skills.core.diff.diff import diff_reports
     from eval_skills.core.diff.gate import gate_failures
-    from eval_skills.core.store import is_run_id
     from eval_skills.engine.stored_runs.reports import read_source
+    from eval_skills.engine.stored_runs.run_ids import LATEST, names_run
 
     kept = store or config.getini(STORE)
-    if is_run_id(baseline) and not kept:
+    is_run = baseline != LATEST and names_run(baseline, config.rootpath)
+    if is_run and not kept:
         raise UsageError(
             f"baseline {baseline} is a run of a store; name the store with {STORE} in the ini file, or give a report"
         )
-    place = baseline if is_run_id(baseline) else str(config.rootpath / baseline)
+    place = baseline if is_run else str(config.rootpath / baseline)
     source = read_source(place, str(_placed(config.rootpath, kept or "eval-store")))
     before = [each for each in source.reports if (each.skill_id, each.benchmark_id) == (report.skill_id, report.benchmark_id)]
     found = diff_reports(before, [report])

@@ -19,13 +19,8 @@ def rate(value: float | None) -> str:
 def interval(value: ConfidenceInterval | DifferenceInterval | None) -> str:
     """The bounds as ``62.1 to 96.8 %``; those of a difference as ``-12.5 to +3.0 pp``."""
     if isinstance(value, DifferenceInterval):
-        return f"{signed(value.lower * 100, 1)} to {difference(value.upper)}"
+        return f"{signed(value.lower * 100, 1)} to {points(value.upper)}"
     return UNKNOWN if value is None else f"{_percent(value.lower)} to {_percent(value.upper)} %"
-
-
-def difference(value: float | None) -> str:
-    """A difference of shares in percentage points: ``-12.5 pp``."""
-    return UNKNOWN if value is None else f"{signed(value * 100, 1)} pp"
 
 
 def score(value: float | None) -> str:
@@ -70,6 +65,27 @@ def count(value: float | None) -> str:
     return UNKNOWN if value is None else f"{value:,.0f}"
 
 
+MOST_DECIMALS = 6
+"""With so many decimals a difference that is still shown as 0 is one: what is left of it comes from adding binary fractions."""
+
+
+def signed(value: float, decimals: int) -> str:
+    """A difference with its sign, and with as many further decimals as show that it is not 0, `MOST_DECIMALS` at most.
+
+    What is 0 then has no sign: ``0.0``.
+    """
+    for places in range(decimals, MOST_DECIMALS + 1):
+        text = f"{value:+,.{places}f}"
+        if float(text.replace(",", "")):
+            return text
+    return f"{0:.{decimals}f}"
+
+
+def points(difference: float | None) -> str:
+    """A difference of rates as percentage points: ``-12.5 pp``."""
+    return UNKNOWN if difference is None else f"{signed(difference * 100, 1)} pp"
+
+
 def _percent(value: float) -> str:
     for decimals in range(1, 5):
         text = f"{value * 100:.{decimals}f}"
@@ -90,14 +106,3 @@ def sparkline(values: Sequence[float | None], *, top: float | None = None) -> st
 
 def _bar(share: float) -> str:
     return BARS[round(min(max(share, 0.0), 1.0) * (len(BARS) - 1))]
-
-
-def signed(value: float, decimals: int) -> str:
-    """A change with its sign, and as many further decimals as show that it is not 0; a value that is 0 has no sign."""
-    if value == 0:
-        return f"{0:.{decimals}f}"
-    for places in range(decimals, _MAX_DECIMALS + 1):
-        text = f"{value:+,.{places}f}"
-        if float(text.replace(",", "")):
-            return text
-    return text

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def compare_answers_command(
-    run_a: Annotated[str, Mark.ID_OR_PATH, Parameter(help="The run whose answers are A: its id, or latest")],
+    run_a: Annotated[str, Mark.ID_OR_PATH, Parameter(help="The run whose answers are A: its id, the beginning of it, or latest")],
     run_b: Annotated[str, Mark.ID_OR_PATH, Parameter(help="The run whose answers are B; the same one for two skills of it")],
     /,
     *,

@@ -8,6 +8,7 @@ from cyclopts import Parameter
 
 from eval_skills.cli.commands.find import check_adapter
 from eval_skills.cli.configuration import Mark, Own
+from eval_skills.cli.context import current
 from eval_skills.cli.options import (
     EVALUATED,
     RESULTS,
@@ -78,6 +79,10 @@ def eval_command(
 
     Example: eval-skills eval --traces runs.jsonl --benchmark ./my-suite
 
+    Example: eval-skills eval --skills ./a --tasks-from failed:latest
+
+    Example: eval-skills eval --skills ./a --task-filter tags=math,owner=ann
+
     Example: eval-skills eval --resume latest
     """
     from eval_skills.engine.definition.request import EvaluateRequest
@@ -114,9 +119,12 @@ def run_command(
         str | None,
         Parameter(group=EVALUATED, name=["-q", "--query"], help="Only skills with this text in name, description or tags"),
     ] = None,
+    skill_tag: Annotated[
+        list[str] | None, Parameter(group=EVALUATED, consume_multiple=1, help="Only skills with all of these tags")
+    ] = None,
     tag: Annotated[
         list[str] | None,
-        Parameter(group=EVALUATED, name=["-t", "--tag"], consume_multiple=1, help="Only skills with all of these tags"),
+        Parameter(group=EVALUATED, name=["-t", "--tag"], consume_multiple=1, help="Earlier name of --skill-tag"),
     ] = None,
     adapter: Annotated[
         str | None, Parameter(group=EVALUATED, name=["-a", "--adapter"], help="Only skills behind this adapter")
@@ -143,12 +151,13 @@ def run_command(
 
     Example: eval-skills run --skills-dir ./examples/skills --runs 3 --top-k 3
 
-    Example: eval-skills run --tag math --strategy strategy.yaml --dry-run
+    Example: eval-skills run --skill-tag math --strategy strategy.yaml --dry-run
     """
     from eval_skills.engine.definition.request import PipelineRequest
     from eval_skills.engine.stored_runs.candidates import chosen_strategy
 
     check_adapter(adapter)
+    tags = [*(skill_tag or []), *(tag or [])] or None
     flags = flags_of(
         what,
         how,
@@ -164,8 +173,12 @@ def run_command(
     flags = with_own_tests_settled(flags)
     options = request_options(flags, resuming=bool(how.resume), always=OF_THE_PIPELINE)
     if options.get("traces"):
-        refuse_calling(flags | {"query": query, "tags": tag, "adapter": adapter})
+        named = None if "--tag" in current().configured else tags
+        refuse_calling(flags | {"query": query, "tags": named, "adapter": adapter})
     floor = chosen_strategy(options["strategy"], min_completion=min_completion, floor=options.pop("min_completion"))
-    own = {"query": query, "tags": tag or [], "adapter": adapter, "min_completion": floor.filters.min_completion_rate}
+    own = {"query": query, "tags": tags or [], "adapter": adapter, "min_completion": floor.filters.min_completion_rate}
     request = request_of(PipelineRequest, options, **own)
-    return run_flow(request, dry_run=how.dry_run, exit_on_fail=bool(options["exit_on_fail"]), judging=judging)
+    code = run_flow(request, dry_run=how.dry_run, exit_on_fail=bool(options["exit_on_fail"]), judging=judging)
+    if tag:  # at the end: what is refused is refused in one line
+        current().remark("--tag of run is now called --skill-tag; tasks are chosen by a tag with --task-filter tags=TAG")
+    return code

@@ -8,19 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from eval_skills.cli.configuration import Own
-from eval_skills.cli.context import current, existing_store, print_json
+from eval_skills.cli.context import current, existing_store, print_json, printable
 from eval_skills.cli.options import SHOWN, PastResults, option
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-    from rich.table import Table
-
+    from eval_skills.cli.output.tables import Column
     from eval_skills.core.store import PastRun, Store
     from eval_skills.core.store.history import PastJudging
     from eval_skills.core.trend.attribution import RunChanges
 
-COLUMNS = ("run", "began (UTC)", "benchmark", "skills", "items", "best", "state")
 CHANGED, ORIGIN, JUDGING, EFFECT = "changed", "origin", "judging", "effect"
 SKILLS_SHOWN = 2
 
@@ -42,7 +40,8 @@ def history_command(
 ) -> int:
     """List past runs, newest first, and how to continue the unfinished ones.
 
-    A run is unfinished when it was interrupted; what it had finished is kept. Where there is room, a column says what changed
+    A run is unfinished when it was interrupted; what it had finished is kept. Behind the items of a run that was asked only
+    some of its benchmark's tasks stands (part). Where there is room, a column says what changed
     since the run before it of the same benchmark and skill: skill, adapter, benchmark, scorer, judge, option, version,
     environment, commit.
 
@@ -112,36 +111,46 @@ def _changes(changes: RunChanges) -> dict[str, Any]:
 
 
 def _show(runs: list[PastRun], store: Store, changes: Mapping[str, RunChanges], *, every_origin: bool) -> None:
-    from rich.measure import Measurement
-
-    from eval_skills.cli.output.run import NO_LIMIT
+    from eval_skills.cli.output.tables import print_table
 
     if not runs:
         current().say(f"no run in {store.path} matches")
         return
-    out, columns = current().out(), (*COLUMNS, *((JUDGING,) if any(run.judging for run in runs) else ()))
-    columns = (*columns, *((EFFECT,) if any(run.experiment for run in runs) else ()))
-    columns = (*columns, *((ORIGIN,) if every_origin else ()))
-    table = _table((*columns, CHANGED), runs, changes)
-    fits = Measurement.get(out, out.options.update(max_width=NO_LIMIT), table).maximum <= out.width
-    out.print(table if fits else _table(columns, runs, changes))
+    shown = {
+        JUDGING: any(run.judging for run in runs),
+        EFFECT: any(run.experiment for run in runs),
+        ORIGIN: every_origin,
+    }
+    columns = [column for column in _columns() if shown.get(column.name, True)]
+    cells = [_cells(run) | _further(run, changes) for run in runs]
+    print_table(columns, [[printable(row[column.name]) for column in columns] for row in cells])
     for run in runs:
         if run.state == "unfinished":
             current().say(f"continue with  {resume_command(run.run_id, store)}", style="yellow")
 
 
-def _table(columns: Sequence[str], runs: list[PastRun], changes: Mapping[str, RunChanges]) -> Table:
-    from rich.table import Table
-    from rich.text import Text
+def _columns() -> list[Column]:
+    """The run, its items, its best completion and its state are always there."""
+    from eval_skills.cli.output.tables import Column
 
-    table = Table(box=None, pad_edge=False)
-    for name in columns:
-        right = name in {"items", "best", JUDGING}
-        table.add_column(name, overflow="fold", no_wrap=name != "skills", justify="right" if right else "left")
-    for run in runs:
-        further = {JUDGING: _judging(run), EFFECT: _effect(run), ORIGIN: run.origin, CHANGED: _changed(changes.get(run.run_id))}
-        table.add_row(*map(Text, [*_cells(run), *(further[name] for name in columns[len(COLUMNS) :])]))
-    return table
+    return [
+        Column("run"),
+        Column("began (UTC)", drop=4),
+        Column("benchmark", least=12, drop=1),
+        Column("skills", least=12, drop=2),
+        Column("items", right=True),
+        Column("best", right=True),
+        Column("state"),
+        Column(JUDGING, right=True, drop=3),
+        Column(EFFECT, drop=5),
+        Column(ORIGIN, drop=5),
+        Column(CHANGED, least=12, drop=6),
+    ]
+
+
+def _further(run: PastRun, changes: Mapping[str, RunChanges]) -> dict[str, str]:
+    changed = _changed(changes.get(run.run_id))
+    return {JUDGING: _judging(run), EFFECT: _effect(run), ORIGIN: run.origin, CHANGED: changed}
 
 
 def _judging(run: PastRun) -> str:
@@ -167,7 +176,7 @@ def _effect(run: PastRun) -> str:
         return numbers.UNKNOWN
     first = run.experiment.found[0]
     against = "" if first.against == "without" else f"{first.against}: "
-    return f"{against}{numbers.difference(first.difference)} {first.verdict}"
+    return f"{against}{numbers.points(first.difference)} {first.verdict}"
 
 
 def _changed(changes: RunChanges | None) -> str:
@@ -176,7 +185,7 @@ def _changed(changes: RunChanges | None) -> str:
     return numbers.UNKNOWN if changes is None else ", ".join(changes.kinds) or "nothing"
 
 
-def _cells(run: PastRun) -> list[str]:
+def _cells(run: PastRun) -> dict[str, str]:
     from eval_skills.reporting import numbers
 
     items = f"{numbers.count(run.items)}/{numbers.count(run.planned_items)}"
@@ -185,4 +194,12 @@ def _cells(run: PastRun) -> list[str]:
     skills = ", ".join(run.skills[:SKILLS_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
     if run.experiment is not None:
         skills = f"{', '.join(run.experiment.names)}: {' '.join(run.experiment.arms)}"
-    return [run.run_id, began, run.benchmark or numbers.UNKNOWN, skills, items, numbers.rate(run.best_completion), run.state]
+    return {
+        "run": run.run_id,
+        "began (UTC)": began,
+        "benchmark": run.benchmark or numbers.UNKNOWN,
+        "skills": skills,
+        "items": items if run.origin != "part" else f"{items} (part)",
+        "best": numbers.rate(run.best_completion),
+        "state": run.state,
+    }

@@ -29,7 +29,10 @@ def calibrate_command(
     run: Annotated[
         str | None,
         Mark.ID_OR_PATH,
-        Parameter(group=COMPARED, help="Run whose verdicts were labelled: its id, or latest [default: answers are judged now]"),
+        Parameter(
+            group=COMPARED,
+            help="Run whose verdicts were labelled: its id, the beginning of it, or latest [default: answers are judged now]",
+        ),
     ] = None,
     pass_at: Annotated[float, Parameter(group=COMPARED, help="A label from here on says pass")] = 0.7,
     benchmark: Annotated[

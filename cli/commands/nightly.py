@@ -61,7 +61,8 @@ def nightly_command(
         str | None,
         Parameter(
             group=HOW,
-            help="Continue an interrupted night: its id, the id of one of its runs, or latest; finished items do not run again",
+            help="Continue an interrupted night: its id, that of one of its runs, the beginning of one of them, or latest; "
+            "finished items do not run again",
         ),
     ] = None,
     store: Results = None,

@@ -27,7 +27,11 @@ def plan_command(
     from_: Annotated[
         str | None,
         Mark.ID_OR_PATH,
-        Parameter(group=SHOWN, name="--from", help="Take rate, flakiness, cost and latency from this run: its id, or latest"),
+        Parameter(
+            group=SHOWN,
+            name="--from",
+            help="Take rate, flakiness, cost and latency from this run: its id, the beginning of it, or latest",
+        ),
     ] = None,
     base_rate: Annotated[
         float | None, Parameter(group=SHOWN, help="The completion rate now [default: the run's, else 0.8]")

@@ -33,7 +33,9 @@ report_app = App(name="report", help="Convert reports, and compare two of them."
 def convert(
     *,
     input_: Annotated[
-        str, Mark.ID_OR_PATH, Parameter(group=RESULTS, name="--input", help="A JSON report, a run id of the store, or latest")
+        str,
+        Mark.ID_OR_PATH,
+        Parameter(group=RESULTS, name="--input", help="A JSON report, a run id of the store or its beginning, or latest"),
     ],
     format: Annotated[  # noqa: A002 - the word that people use
         list[str],
@@ -79,7 +81,9 @@ def convert(
 def mlflow(
     *,
     input_: Annotated[
-        str, Mark.ID_OR_PATH, Parameter(group=RESULTS, name="--input", help="A JSON report, a run id of the store, or latest")
+        str,
+        Mark.ID_OR_PATH,
+        Parameter(group=RESULTS, name="--input", help="A JSON report, a run id of the store or its beginning, or latest"),
     ],
     tracking_uri: Annotated[
         str | None,
@@ -119,7 +123,9 @@ def mlflow(
 def agent_skills(
     *,
     input_: Annotated[
-        str, Mark.ID_OR_PATH, Parameter(group=RESULTS, name="--input", help="A JSON report, a run id of the store, or latest")
+        str,
+        Mark.ID_OR_PATH,
+        Parameter(group=RESULTS, name="--input", help="A JSON report, a run id of the store or its beginning, or latest"),
     ],
     output: Annotated[
         str, Mark.PATH, Parameter(group=RESULTS, help="Folder, in which SKILL-workspace/iteration-N is made; N is the next one")
@@ -160,7 +166,9 @@ def _of_skills(reports: Sequence[SkillCompletionReport], named: Sequence[str]) -
 
 @report_app.command
 def diff(
-    before: Annotated[str, Mark.ID_OR_PATH, Parameter(help="The earlier side: a JSON report, a run id of the store, or latest")],
+    before: Annotated[
+        str, Mark.ID_OR_PATH, Parameter(help="The earlier side: a JSON report, a run id of the store or its beginning, or latest")
+    ],
     after: Annotated[str, Mark.ID_OR_PATH, Parameter(help="The later side, likewise")],
     /,
     *,
@@ -217,17 +225,22 @@ def diff(
             help="Formats: markdown json html [default: by the ending of --output, else markdown; a table without one]",
         ),
     ] = None,
+    all_: Annotated[
+        bool,
+        Parameter(group=RESULTS, name="--all", help="Print every task that flipped, not ten of each skill", show_default=False),
+    ] = False,
     store: PastResults = None,
 ) -> int:
     """Compare two evaluations skill by skill.
 
-    The tasks that both sides ran are compared in pairs; each skill is better, worse, equivalent or inconclusive.
+    The tasks that both sides ran are compared in pairs; each skill is better, worse, equivalent or inconclusive. Printed, the
+    skills that lost most come first.
 
     Example: eval-skills report diff main.json latest --fail-on worse
 
     Example: eval-skills report diff main.json new.json --output diff.html
     """
-    from eval_skills.cli.output.diff import show_diff
+    from eval_skills.cli.output.diff import FLIPS_SHOWN, show_diff
     from eval_skills.reporting.diff.report import check_diff_formats, diff_format_of
 
     check_diff_formats(format or [])
@@ -244,7 +257,8 @@ def diff(
     document = _compared((before, label_a), (after, label_b), rules, fail_on, margin, store)
     if output is not None:
         _write_diff(document, format or [diff_format_of(output)], output, inputs=[Path(before), Path(after)])
-    show_diff(document, format[0] if format and output is None else None)
+    printed = format[0] if format and output is None else None
+    show_diff(document, printed, flips=None if all_ else FLIPS_SHOWN, more="--all shows all")
     return GATE_FAILED if document.failures else 0
 
 

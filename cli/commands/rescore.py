@@ -15,6 +15,7 @@ from eval_skills.cli.options import (
     CustomCode,
     JudgeFlags,
     PastResults,
+    TaskChoiceOptions,
     TasksFile,
     option,
 )
@@ -32,7 +33,9 @@ _OF_THE_RUN = ("benchmark", "evaluator", "weights", "tool_categories", "tool_nam
 
 
 def rescore_command(
-    run_id: Annotated[str, Mark.ID_OR_PATH, Parameter(help="The run whose answers are scored again: its id, or latest")],
+    run_id: Annotated[
+        str, Mark.ID_OR_PATH, Parameter(help="The run whose answers are scored again: its id, the beginning of it, or latest")
+    ],
     /,
     *,
     benchmark: Annotated[
@@ -53,6 +56,7 @@ def rescore_command(
     force: Annotated[
         bool, Parameter(group=HOW, help="Score again also where the same scoring has landed already", show_default=False)
     ] = False,
+    chosen: TaskChoiceOptions = TaskChoiceOptions(),
     judging: JudgeFlags = JudgeFlags(),
     store: PastResults = None,
 ) -> int:
@@ -64,6 +68,8 @@ def rescore_command(
 
     Example: eval-skills rescore latest
 
+    Example: eval-skills rescore latest --task-filter tags=math
+
     Example: eval-skills rescore latest --benchmark ./fixed/benchmark.json
     """
     from eval_skills.engine.judging.outcome import going_on, judges_of
@@ -74,7 +80,7 @@ def rescore_command(
 
     flags = flags_of(judging, benchmarks_dir=benchmarks_dir, allow_custom_code=allow_custom_code, concurrency=concurrency)
     own = configured_options(RescoreRequest, flags | {"store": existing_store(store).path}, without=_OF_THE_RUN)
-    own |= flags_of(run_id=run_id, benchmark=benchmark, tasks=tasks, evaluator=evaluator, force=force)
+    own |= flags_of(chosen, run_id=run_id, benchmark=benchmark, tasks=tasks, evaluator=evaluator, force=force)
     plan = plan_rescoring(request_of(RescoreRequest, own | todays_settings()))
     plan.remarks.extend(unused_judge_options(judging, plan.basis.scorings))
     for remark in plan.remarks:

@@ -76,7 +76,7 @@ def view_command(
 
 
 def _export(store: Store, folder: Path, given: list[str]) -> int:
-    from eval_skills.engine.stored_runs.reports import resolve_run_id
+    from eval_skills.engine.stored_runs.run_ids import resolve_run_id
     from eval_skills.viewer.export import export_pages
 
     runs = list(dict.fromkeys(resolve_run_id(store, each, "nothing to export") for each in given))

@@ -62,7 +62,7 @@ def _cells(row: dict[str, Any]) -> list[str]:
         f"{row['skill_id']}@{row['skill_version']}",
         row["benchmark_id"],
         numbers.rate(row["completion_rate"]),
-        numbers.UNKNOWN if delta is None else f"{100 * delta:+.1f} pp",
+        numbers.UNKNOWN if delta is None else numbers.points(delta),
         numbers.UNKNOWN if p is None else f"{p:.3g}",
         row.get("verdict") or "first",
     ]

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rich.table import Table
-from rich.text import Text
-
 from eval_skills.benchmarks import count_complexity, count_tags
 from eval_skills.cli.context import current, print_json, printable
+from eval_skills.cli.output.tables import Column, print_table
 from eval_skills.core.models import Benchmark, EvalTask
 from eval_skills.core.models.evaluators import described
 from eval_skills.core.text import plural
@@ -22,14 +20,25 @@ NOT_RATED = "unrated"
 """What stands for the complexity of tasks that say none."""
 
 
+LISTED = (
+    Column("id"), Column("version"), Column("name", least=12, drop=2), Column("tasks", right=True),
+    Column("complexity", least=16, drop=3), Column("subject", drop=4), Column("scoring", drop=5),
+    Column("tags", least=12, drop=1),
+)  # fmt: skip
+TASKS = (
+    Column("task"), Column("evaluator", least=12), Column("tags", least=12, drop=2), Column("complexity", drop=3),
+    Column("description", least=12, drop=1),
+)  # fmt: skip
+
+
 def show_benchmarks(found: list[Benchmark], invalid: list[dict[str, str]]) -> None:
     """A row for each benchmark; `invalid` are the ids of the malformed ones and the reasons why they are."""
 
     if current().json:
         print_json({"benchmarks": [_entry(benchmark) for benchmark in found], "invalid": invalid})
         return
-    rows = [[*map(str, entry.values())] for entry in map(_row, found)]
-    _print_table(["id", "version", "name", "tasks", "complexity", "subject", "scoring", "tags"], rows)
+    rows = [[printable(str(cell)) for cell in entry.values()] for entry in map(_row, found)]
+    print_table(LISTED, rows)
     for bad in invalid:
         current().say(f"invalid  {bad['reason']}", style="yellow")
 
@@ -54,7 +63,7 @@ def show_benchmark(benchmark: Benchmark) -> None:
     cells = [
         [task["id"], task["evaluator"], ", ".join(task["tags"]), task["complexity"] or "", task["description"]] for task in tasks
     ]
-    _print_table(["task", "evaluator", "tags", "complexity", "description"], cells)
+    print_table(TASKS, [[*map(printable, row)] for row in cells])
 
 
 def show_import(imported: Imported, written: list[Path]) -> None:
@@ -137,14 +146,3 @@ def _task(task: EvalTask) -> dict[str, Any]:
         "weight": task.weight,
         "timeoutMs": task.timeout_ms,
     }
-
-
-def _print_table(names: list[str], rows: list[list[str]]) -> None:
-
-    table = Table(box=None, pad_edge=False)
-    for name in names:
-        fixed = name in {"id", "version", "task", "tasks", "scoring"}
-        table.add_column(name, overflow="fold", no_wrap=fixed, justify="right" if name == "tasks" else "left")
-    for row in rows:
-        table.add_row(*(Text(printable(cell)) for cell in row))
-    current().out().print(table)

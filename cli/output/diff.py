@@ -9,17 +9,20 @@ from rich.table import Table
 from rich.text import Text
 
 from eval_skills.cli.context import current, print_json
-from eval_skills.cli.output.run import NO_LIMIT
-from eval_skills.core.diff.model import Flip, SkillDiff
+from eval_skills.cli.output.tables import NO_LIMIT, Column, print_table
+from eval_skills.core.diff.model import Flip, FlipSide, SkillDiff
+from eval_skills.core.text import plural
+from eval_skills.reporting import numbers
 from eval_skills.reporting.diff.figures import (
     flips_shown,
     lineage,
     names_shown,
     shown_row,
-    side_text,
     statistics_lines,
+    summary_of_skills,
     tasks_apart,
     verdict_text,
+    worst_first,
 )
 from eval_skills.reporting.diff.report import DIFF_FORMATS, DiffDocument
 from eval_skills.reporting.escape import excerpt, visible_line
@@ -29,8 +32,17 @@ FLIPS_SHOWN, NAMES_SHOWN, ANSWER_LENGTH = 10, 10, 60
 COLOURS = {"better": "green", "worse": "red", "added": "cyan", "removed": "yellow"}
 
 
-def show_diff(document: DiffDocument, format: str | None) -> None:  # noqa: A002 - the word that people use
-    """The comparison on stdout: as JSON in a ``--json`` call, else in `format`, else as tables. Remarks go to stderr."""
+def show_diff(
+    document: DiffDocument,
+    format: str | None,  # noqa: A002 - the word that people use
+    *,
+    flips: int | None = FLIPS_SHOWN,
+    more: str = "--json has them all",
+) -> None:
+    """The comparison on stdout: as JSON in a ``--json`` call, else in `format`, else as tables, what got worse first.
+
+    Of each skill at most so many `flips` are shown (None: all), and `more` says where the others are. Remarks go to stderr.
+    """
     session = current()
     for remark in document.remarks:
         session.remark(remark)
@@ -46,38 +58,54 @@ def show_diff(document: DiffDocument, format: str | None) -> None:  # noqa: A002
             _say(f"{side:<6}  {name}")
             for what, versions in made_by.items():
                 _say(f"        {what:<9}  {versions}", "dim")
-        for skill in document.diff.skills:
-            _show_skill(skill)
+        _say(summary_of_skills(document.diff.skills), "bold")
+        for skill in worst_first(document.diff.skills):
+            _show_skill(skill, flips, more)
         _show_gate(document)
 
 
-def _show_skill(skill: SkillDiff) -> None:
+def _show_skill(skill: SkillDiff, flips: int | None, more: str) -> None:
     _say("")
     _say(f"{lineage(skill)} on {skill.benchmark_id}: {verdict_text(skill)}", COLOURS.get(skill.verdict or skill.change, ""))
     if skill.explanation:
         _say(skill.explanation)
     rows = [shown_row(row) for row in skill.rows]
     cells = [(row.name, row.before, row.after, f"{row.delta} {row.arrow}".rstrip(), row.mark) for row in rows]
-    _print_table(("", "before", "after", "change", ""), cells, right=(1, 2, 3))
+    print_table(FIGURES, [[*map(_cell, row)] for row in cells])
     if skill.statistics:
-        _print_table(("", ""), statistics_lines(skill.statistics))
+        _print_sentences(statistics_lines(skill.statistics))
     for where, names in tasks_apart(skill):
         _say(f"{where}: {names_shown(names, NAMES_SHOWN)}")
-    _show_flips(skill)
+    _show_flips(skill, flips, more)
 
 
-def _show_flips(skill: SkillDiff) -> None:
-    flips, more = flips_shown(skill, FLIPS_SHOWN)
+FIGURES = (Column(""), Column("before", right=True), Column("after", right=True), Column("change", right=True), Column(""))
+FLIPS = (
+    Column("task that flipped"), Column(""),
+    Column("before"), Column("answer", least=10, drop=3, called="answer before"),
+    Column("after"), Column("answer", least=10, drop=2, called="answer after"),
+    Column("of runs passed", drop=1),
+)  # fmt: skip
+
+
+def _show_flips(skill: SkillDiff, limit: int | None, more: str) -> None:
+    flips, hidden = flips_shown(skill, len(skill.flips) if limit is None else limit)
     if flips:
-        _print_table(("task that flipped", "", "before", "answer", "after", "answer"), map(_flip_cells, flips))
-    if more:
-        _say(f"… and {more:,} more tasks flipped; --format json has them all")
+        print_table(FLIPS, [[*map(_cell, _flip_cells(flip))] for flip in flips])
+    if hidden:
+        _say(f"… and {plural(hidden, 'more task')} flipped; {more}")
 
 
 def _flip_cells(flip: Flip) -> Sequence[str]:
     mark = "✔ better" if flip.change == "better" else "✘ worse"
-    sides = [(side_text(side), _answer(side.output)) for side in (flip.before, flip.after)]
-    return (flip.task_id, mark, *sides[0], *sides[1])
+    sides = [(_run_shown(side), _answer(side.output)) for side in (flip.before, flip.after)]
+    passed = " → ".join(numbers.rate(side.completion_rate) for side in (flip.before, flip.after))
+    return (flip.task_id, mark, *sides[0], *sides[1], passed)
+
+
+def _run_shown(side: FlipSide) -> str:
+    """``fail, run 2 of 3``: how the run ended whose answer is shown; of the only one just how."""
+    return f"{side.status}, run {side.run_index + 1} of {side.runs}" if side.runs > 1 else side.status
 
 
 def _answer(output: object) -> str:
@@ -96,13 +124,17 @@ def _show_gate(document: DiffDocument) -> None:
         _say(str(document.gate_rates))
 
 
-def _print_table(names: Sequence[str], rows: Iterable[Sequence[str]], *, right: Sequence[int] = ()) -> None:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=any(names))
-    for index, name in enumerate(names):
-        table.add_column(name, justify="right" if index in right else "left", overflow="fold")
+def _print_sentences(rows: Iterable[Sequence[str]]) -> None:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
     for row in rows:
-        table.add_row(*(Text(visible_line(cell), style=_style(cell)) for cell in row))
+        table.add_row(*(Text(visible_line(cell)) for cell in row))
     current().out(pipe_width=NO_LIMIT).print(table)
+
+
+def _cell(cell: str) -> Text:
+    return Text(visible_line(cell), style=_style(cell))
 
 
 def _style(cell: str) -> str:

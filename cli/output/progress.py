@@ -100,6 +100,11 @@ class LiveDisplay(NullObserver):
             return None
         return str(self._plan.request.provenance["night"]) if self._of_a_night else self._plan.run_id
 
+    @property
+    def doing(self) -> str:
+        """What stands beside the bar."""
+        return self._bar.tasks[0].description
+
     def __enter__(self) -> Self:
         if self._console.is_terminal:
             self._bar.start()
@@ -156,13 +161,22 @@ class LiveDisplay(NullObserver):
 
     def landing(self, plan: RunPlan) -> None:
         """All items are done."""
-        self._bar.update(self._row, description="landing …")
+        self._bar.update(self._row, description=f"landing {plural(plan.planned, 'item')} in the store …")
         if plan.planned >= MANY_ITEMS:
             self._console.print(f"all {plan.planned:,} items are done; landing them and making the reports …", soft_wrap=True)
+
+    def computing(self, plan: RunPlan) -> None:
+        """They have landed."""
+        self._bar.update(self._row, description=f"computing the figures of {plural(len(plan.skills), 'skill')} …")
+
+    def reporting(self, formats: Sequence[str]) -> None:
+        """The figures are computed."""
+        self._bar.update(self._row, description=f"writing reports: {', '.join(formats)} …")
 
     def reported(self, files: Sequence[Path]) -> None:
         """The reports of the whole run are written."""
         self.report_files = files
+        self._bar.update(self._row, description="finishing in Prefect …")
 
     def interrupted(self, command: str) -> str:
         """What to say after Ctrl-C; `command` is the one that goes on."""

@@ -12,7 +12,8 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from eval_skills.cli.context import current, print_json
+from eval_skills.cli.context import current, print_json, printable
+from eval_skills.cli.output.tables import Column, print_table
 from eval_skills.core.store import Store
 from eval_skills.core.text import plural
 from eval_skills.core.trend.attribution import Change, summary
@@ -131,9 +132,15 @@ def _run(point: TrendPoint) -> dict[str, Any]:
 def show_every(store: Store, found: Mapping[str, Trend], metric: str) -> None:
     """The last value of every skill on each benchmark, and the last lasting change of its level; or one JSON document."""
     show = shown(metric)
-    table = Table(box=None, pad_edge=False)
-    for name in ("skill", "benchmark", "runs", metric, "last change of level"):
-        table.add_column(name, overflow="fold", justify="right" if name in {"runs", metric} else "left")
+    columns = [
+        Column("skill"),
+        Column("benchmark", least=12, drop=2),
+        Column("runs", right=True, drop=1),
+        Column(metric, right=True),
+        Column("moved", drop=3),
+        Column("last change of level", drop=4),
+    ]
+    rows: list[list[str]] = []
     listed: list[dict[str, Any]] = []
     for skill, trend in found.items():
         for benchmark, points in trend.items():
@@ -141,16 +148,31 @@ def show_every(store: Store, found: Mapping[str, Trend], metric: str) -> None:
             last = steps.found[-1] if steps.found else None
             levels = f" {show(last.before)} → {show(last.after)}" if last else ""
             where = f"{SIGNS[last.direction]} {last.point.timestamp:%Y-%m-%d}{levels}" if last else "–"
-            table.add_row(*map(Text, (skill, benchmark, f"{len(points):,}", show(points[-1].value), where)))
+            cells = (skill, benchmark, f"{len(points):,}", show(points[-1].value), _direction(points), where)
+            rows.append([*map(printable, cells)])
             change = None if last is None else _json(last)
-            facts = {"skill": skill, "benchmark": benchmark, "runs": len(points), "value": points[-1].value}
+            facts = {
+                "skill": skill,
+                "benchmark": benchmark,
+                "runs": len(points),
+                "value": points[-1].value,
+                "moved": _direction(points),
+            }
             listed.append({**facts, **_run(points[-1]), "lastChange": change, "untested": steps.untested})
     if current().json:
         print_json({"metric": metric, "skills": listed})
     elif listed:
-        current().out().print(table)
+        print_table(columns, rows)
     else:
         current().say("no report in this time")
+
+
+def _direction(points: Sequence[TrendPoint]) -> str:
+    """↑ where the last value is above the one before it, ↓ below it, = the same; – where one of them is not known."""
+    values = [point.value for point in points if point.value is not None]
+    if len(values) < 2 or points[-1].value is None:
+        return numbers.UNKNOWN
+    return "↑" if values[-1] > values[-2] else "↓" if values[-1] < values[-2] else "="
 
 
 def show_table(points: Sequence[TrendPoint], metric: str, steps: Steps, *, limit: int) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
 
 from eval_skills.core.config.limits import (
     LOCAL,
@@ -247,7 +247,9 @@ class FlowOptions(RunOptions):
         default=None,
         description="File with tasks or a benchmark, also a table or another program's suite; replaces the benchmark",
     )
-    resume: str | None = Field(default=None, description="Continue a run: its id, or latest; finished items do not run again")
+    resume: str | None = Field(
+        default=None, description="Continue a run: its id, the beginning of it, or latest; finished items do not run again"
+    )
     retry_errors: bool = Field(default=False, description="With resume: run items that ended in an error or timeout again")
 
     @model_validator(mode="after")
@@ -261,16 +263,37 @@ MAX_RUNS, MOST_LOOKS = 10, 100
 """How many runs `until` adds at most unless told otherwise, and how many it may be told."""
 
 
-class CallOptions(FlowOptions):
-    """What one call may narrow or replace, beside the options that hold for suites and the past as well."""
+def _how_and_run(text: str) -> str:
+    how, _, run = text.partition(":")
+    if how not in ("failed", "errors", "flaky") or not run.strip():
+        raise ValueError(f"give failed:RUN, errors:RUN or flaky:RUN, with a run id or latest; got {text!r}")
+    return text
 
+
+TasksFrom = Annotated[str, AfterValidator(_how_and_run)]
+"""Tasks by how they ended in an earlier run: ``failed:RUN``, ``errors:RUN`` or ``flaky:RUN``."""
+
+
+class TaskChoice(Model):
+    """Which tasks of a benchmark are meant: those that have all that is asked for. Where nothing is, every task."""
+
+    task_ids: list[Text] = Field(default_factory=list, description="Only the tasks with these ids")
+    tasks_from: list[TasksFrom] = Field(
+        default_factory=list,
+        description="Only tasks that failed, had errors or were flaky in a run: failed:RUN errors:RUN flaky:RUN",
+    )
     complexity: list[Complexity] = Field(
         default_factory=list, description="Only tasks of one of these complexities: simple medium complex very_complex"
     )
     filter: list[Text] = Field(
         default_factory=list,
-        description="Only tasks whose fields have these values, as KEY=VALUE: metadata.level=2",
+        description="Only tasks whose fields have these values: complexity=complex,tags=math or metadata.owner=ann",
     )
+
+
+class CallOptions(TaskChoice, FlowOptions):
+    """What one call may narrow or replace, beside the options that hold for suites and the past as well."""
+
     map: list[Text] = Field(
         default_factory=list, description="With --tasks: which column of a table is what, as TARGET=COLUMN: input.q=question"
     )
@@ -285,7 +308,8 @@ class CallOptions(FlowOptions):
         default=None, description="Add runs one by one until the comparison with --against is decided"
     )
     against: Annotated[Text, ID_OR_PATH] | None = Field(
-        default=None, description="With --until: what is compared with, a run id of the store, latest, or a JSON report"
+        default=None,
+        description="With --until: what is compared with, a run id of the store or its beginning, latest, or a JSON report",
     )
     max_runs: int | None = Field(
         default=None,
@@ -333,7 +357,8 @@ class CallOptions(FlowOptions):
 
 
 _RENAMED = {
-    "timeout-ms": "timeout", "task-tags": "tag", "tags": "tag", "llm": "judge-model", "llm.model": "judge-model",
+    "timeout-ms": "timeout", "task-ids": "task", "task-tags": "tag", "tags": "skill-tag",
+    "llm": "judge-model", "llm.model": "judge-model",
     "fields": "field", "expected-output": "expect", "interval-s": "interval", "idle-stop-s": "idle-stop",
 }  # fmt: skip
 

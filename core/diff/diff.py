@@ -211,7 +211,7 @@ def judge(
     if len(at_bounds) == 1 and (verdict := at_bounds.pop()) != "inconclusive":
         holds = f"it holds however the {plural(found.count, 'item')} without a verdict would have gone"
         return verdict, f"{_within(statistics) if verdict == 'equivalent' else _moved(statistics)}; {holds}"
-    between = f"the mean difference lies between {found.lower:+.4f} and {found.upper:+.4f}"
+    between = f"the mean difference lies between {found.lower:+z.4f} and {found.upper:+z.4f}"
     return "inconclusive", f"{_without_verdict(found.before, found.after)}; {between}"
 
 
@@ -261,7 +261,7 @@ def _within(statistics: PairedStatistics) -> str:
 
 def _moved(statistics: PairedStatistics) -> str:
     return (
-        f"mean difference {statistics.mean_difference:+.4f}, {interval_text(statistics.interval)}; "
+        f"mean difference {statistics.mean_difference:+z.4f}, {interval_text(statistics.interval)}; "
         f"{statistics.tasks_better} of {statistics.tasks} tasks better, {statistics.tasks_worse} worse; "
         f"adjusted p = {statistics.adjusted_p:.4g}"
     )
@@ -291,4 +291,4 @@ def _undecided(statistics: PairedStatistics, significance: float) -> str:
 
 def interval_text(interval: DifferenceInterval) -> str:
     """For people: ``90 % [-0.0500, +0.0300]``."""
-    return f"{100 * interval.level:.4g} % [{interval.lower:+.4f}, {interval.upper:+.4f}]"
+    return f"{100 * interval.level:.4g} % [{interval.lower:+z.4f}, {interval.upper:+z.4f}]"

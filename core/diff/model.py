@@ -41,10 +41,14 @@ class DiffRow(Model):
 
 
 class FlipSide(Model):
-    """One run of a task that shows how that side went: the pass on the better side, the miss on the worse one."""
+    """One run of a task that shows how that side went: the pass on the better side, the miss on the worse one.
+
+    `run_index` counts from 0, of `runs` that the side has; 0 where an earlier version did not write that down.
+    """
 
     completion_rate: Rate
     run_index: int
+    runs: int = Field(default=0, ge=0)
     status: Status
     output: Any = None
     reasons: list[Reason] = Field(default_factory=list)

@@ -201,5 +201,10 @@ def _flip(task_id: str, before: Runs, after: Runs) -> Flip:
 def _flip_side(runs: Runs, *, passed: bool) -> FlipSide:
     shown = next(run for run in runs if run.passed == passed)
     return FlipSide(
-        completion_rate=_rate(runs), run_index=shown.run_index, status=shown.status, output=shown.output, reasons=shown.reasons
+        completion_rate=_rate(runs),
+        run_index=shown.run_index,
+        runs=len(runs),
+        status=shown.status,
+        output=shown.output,
+        reasons=shown.reasons,
     )

@@ -141,7 +141,7 @@ def _slow_drop(skill: SkillNight) -> list[Against]:
     if statistics is None or (statistics.missing is not None and statistics.missing.upper >= 0):
         return []
     words = (
-        f"{statistics.mean_difference:+.4f} on average over {plural(len(nights) - drop.at, 'night')}; "
+        f"{statistics.mean_difference:+z.4f} on average over {plural(len(nights) - drop.at, 'night')}; "
         f"test for lasting drops: p = {drop.p:.4g}"
     )
     name, since = plural(drop.at, "night") + " before", nights[drop.at].night_id

@@ -12,7 +12,15 @@ if TYPE_CHECKING:
     from eval_skills.core.store.history import PastRun, past_runs
     from eval_skills.core.store.journal import Journal, latest, read_journal
     from eval_skills.core.store.landing import land, land_items, land_recomputed, land_reports, land_rows
-    from eval_skills.core.store.layout import check_run_id, derived_run_id, is_run_id, new_run_id, start_date, started_at
+    from eval_skills.core.store.layout import (
+        begins_run_id,
+        check_run_id,
+        derived_run_id,
+        is_run_id,
+        new_run_id,
+        start_date,
+        started_at,
+    )
     from eval_skills.core.store.manifest import Manifest, ManifestBenchmark, ManifestSkill, read_manifest, write_manifest
     from eval_skills.core.store.retention import Pruned, prune_items
     from eval_skills.core.store.rows import results_of, table_of
@@ -22,16 +30,16 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COMPARISON_SCHEMA", "Journal", "Manifest", "ManifestBenchmark", "ManifestSkill", "PastRun", "Pruned", "Store",
-    "check_run_id", "derived_run_id", "is_run_id", "land", "land_items", "land_recomputed", "land_reports", "land_rows",
-    "latest", "mirror_sqlite", "new_run_id", "past_runs", "prune_items", "read_journal", "read_manifest", "results_of",
-    "start_date", "started_at", "table_of", "write_manifest",
+    "begins_run_id", "check_run_id", "derived_run_id", "is_run_id", "land", "land_items", "land_recomputed", "land_reports",
+    "land_rows", "latest", "mirror_sqlite", "new_run_id", "past_runs", "prune_items", "read_journal", "read_manifest",
+    "results_of", "start_date", "started_at", "table_of", "write_manifest",
 ]  # fmt: skip
 
 _MODULES = {
     "history": "PastRun past_runs",
     "journal": "Journal latest read_journal",
     "landing": "land land_items land_recomputed land_reports land_rows",
-    "layout": "check_run_id derived_run_id is_run_id new_run_id start_date started_at",
+    "layout": "begins_run_id check_run_id derived_run_id is_run_id new_run_id start_date started_at",
     "manifest": "Manifest ManifestBenchmark ManifestSkill read_manifest write_manifest",
     "retention": "Pruned prune_items",
     "rows": "results_of table_of",

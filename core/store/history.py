@@ -14,7 +14,7 @@ from eval_skills.core.diff.tasks import MISSING_KINDS
 from eval_skills.core.errors import InputError, RunError, UsageError
 from eval_skills.core.metrics.tasks import Tally
 from eval_skills.core.store.effects import EFFECT_COLUMNS, EffectPoint, effects_in
-from eval_skills.core.store.store import is_primary
+from eval_skills.core.store.store import is_own
 from eval_skills.core.store.verify import name_missing
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def is_meant(name: str | None, keys: Iterable[str | None]) -> bool:
 
 
 def _is_wanted(row: _Row, skill: str | None, benchmark: str | None, *, every_origin: bool) -> bool:
-    wanted = every_origin or is_primary(row["origin"])
+    wanted = every_origin or is_own(row["origin"])
     return wanted and is_meant(skill, row["skills"]) and is_meant(benchmark, [row["benchmark"]])
 
 

@@ -94,6 +94,7 @@ class Layout:
 
 _SHAPE = re.compile(r"([0-9]{4})([0-9]{2})([0-9]{2})T([0-9]{2})([0-9]{2})([0-9]{2})Z-[0-9a-f]{4}")
 _MOMENT = "%Y%m%dT%H%M%SZ"
+_EXAMPLE = "20261121T233824Z-3f9a"
 _SUFFIXES = 0x10000
 
 
@@ -132,6 +133,11 @@ def is_run_id(text: str) -> bool:
     return _moment_of(text) is not None
 
 
+def begins_run_id(text: str) -> bool:
+    """Whether a run id may begin with `text`: it has the shape of one as far as it goes."""
+    return bool(text) and len(text) <= len(_EXAMPLE) and _SHAPE.fullmatch(text + _EXAMPLE[len(text) :]) is not None
+
+
 def check_run_id(text: str) -> str:
     """`text` itself, safe as a file name.
 
@@ -139,7 +145,7 @@ def check_run_id(text: str) -> str:
         UsageError: it is not a run id; nor are paths such as ``../x``.
     """
     if not is_run_id(text):
-        raise UsageError(f"{text!r} is not a run id; one looks like 20261121T233824Z-3f9a")
+        raise UsageError(f"{text!r} is not a run id; one looks like {_EXAMPLE}")
     return text
 
 

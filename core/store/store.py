@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.store.layout import DEFAULT_ROOT, Layout, is_run_id, started_at
 from eval_skills.core.store.manifest import EXPERIMENT, FILE_NAME, Manifest, read_manifest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Set
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Set
     from datetime import datetime
 
     import pandas as pd
@@ -23,10 +23,15 @@ if TYPE_CHECKING:
     from eval_skills.core.store.tables import Tables
 
 
+Row = TypeVar("Row")
+
 LOST = "the run has landed, and its manifest is gone"
 
 PRIMARY_ORIGINS = frozenset({"run", "replay"})
 """The origins of results in their own right; other rows are later work on these, and never a skill's last result."""
+
+PART = "part"
+"""The origin of a run that was asked a part of its benchmark: it speaks of a skill where no whole run does."""
 
 
 class Store:
@@ -141,7 +146,7 @@ class Store:
 
         A run that is later work on another one (see `PRIMARY_ORIGINS`) is never it.
         """
-        return next((run_id for run_id in reversed(self.run_ids()) if self._origin(run_id) in PRIMARY_ORIGINS), None)
+        return next((run_id for run_id in reversed(self.run_ids()) if self._origin(run_id) in {*PRIMARY_ORIGINS, PART}), None)
 
     def unfinished(self) -> list[str]:
         """The ids of the runs that still have a journal or have not landed, oldest first: what can be resumed."""
@@ -248,7 +253,8 @@ class Store:
         name_missing(self, "reports")
         wanted = {*columns, "timestamp", "run_id", "skill_id", "skill_version", "origin"}
         rows = sorted(self.tables.rows("reports", sorted(wanted)), key=lambda row: (row["timestamp"], row["run_id"]))
-        return {f"{row['skill_id']}@{row['skill_version']}": row for row in rows if is_primary(row["origin"])}
+        of_skill = without_parts(rows, lambda row: (row["skill_id"], row["skill_version"]), lambda row: row["origin"])
+        return {f"{row['skill_id']}@{row['skill_version']}": row for row in of_skill}
 
     def _frame(
         self, name: TableName, run_id: str | Iterable[str] | None, equal: dict[str, str | None], columns: list[str] | None
@@ -271,6 +277,21 @@ class Store:
 def is_primary(origin: str | None) -> bool:
     """Whether rows of this origin are in `PRIMARY_ORIGINS`; those without an origin are."""
     return origin is None or origin in PRIMARY_ORIGINS
+
+
+def is_own(origin: str | None) -> bool:
+    """Whether rows of this origin are results in their own right, of a whole benchmark or of a part of it."""
+    return is_primary(origin) or origin == PART
+
+
+def without_parts(rows: Iterable[Row], what: Callable[[Row], Hashable], origin_of: Callable[[Row], str | None]) -> list[Row]:
+    """The rows of whole benchmarks; those of a part only where no whole one is about the same (`what`). Later work is left out.
+
+    A figure over a part of the tasks is not one over all of them: the two are never in one line.
+    """
+    own = [row for row in rows if is_own(origin_of(row))]
+    whole = {what(row) for row in own if is_primary(origin_of(row))}
+    return [row for row in own if is_primary(origin_of(row)) or what(row) not in whole]
 
 
 def _to_pandas(table: pa.Table) -> pd.DataFrame:

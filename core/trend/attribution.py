@@ -11,7 +11,7 @@ from functools import cache
 from itertools import groupby, takewhile
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from eval_skills.core.store.store import is_primary
+from eval_skills.core.store.store import PART, is_primary
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -190,7 +190,12 @@ def _before(after: Manifest, earlier: Sequence[str], manifest: Callable[[str], M
 
 def _is_comparable(before: Manifest, after: Manifest) -> bool:
     same = before.benchmark.id == after.benchmark.id and not _keys(before).keys().isdisjoint(_keys(after))
-    return same and is_primary(before.origin)
+    return same and (_choice(before) == _choice(after) if after.origin == PART else is_primary(before.origin))
+
+
+def _choice(manifest: Manifest) -> object:
+    """Which part of its benchmark a run was asked."""
+    return manifest.origin, *(manifest.request.get(name) for name in ("taskIds", "taskTags", "complexity", "filter"))
 
 
 def _keys(manifest: Manifest) -> dict[str, str]:

@@ -12,7 +12,7 @@ from eval_skills.core.diff.model import DifferenceInterval
 from eval_skills.core.errors import UsageError
 from eval_skills.core.models import ConfidenceInterval
 from eval_skills.core.store.effects import LEVEL
-from eval_skills.core.store.store import is_primary
+from eval_skills.core.store.store import without_parts
 from eval_skills.core.store.verify import name_missing
 from eval_skills.core.text import nearest
 
@@ -77,7 +77,7 @@ def trend(
     """The `metric` (a key of `METRICS`) of a skill in every run that reported it, since ≤ moment of the report < until.
 
     `skill` and `benchmark` are an ``id`` (every version) or ``id@version``. Runs that are later work on others (scored again,
-    confirming, monitoring) are left out of trends.
+    confirming, monitoring) are left out of trends, and runs of a part of a benchmark where it also has whole ones.
 
     Raises:
         UsageError: the metric is unknown, `since` is not before `until`, or the store has no report of that skill or of that
@@ -160,10 +160,10 @@ def _reports(store: Store, metric: str) -> list[dict[str, Any]]:
     ]
     name_missing(store, "reports")
     rows = store.tables.rows("reports", [*dict.fromkeys([*names, *_INTERVAL, *_EFFECT, "origin"])])
-    primary = [row for row in rows if is_primary(row["origin"])]
+    whole = without_parts(rows, lambda row: (row["skill_id"], row["benchmark_id"]), lambda row: row["origin"])
     if metric == "effect":
-        primary = [row for row in primary if row["effect_arm"] is not None]
-    return sorted(primary, key=lambda row: (row["timestamp"], row["run_id"], row["skill_version"]))
+        whole = [row for row in whole if row["effect_arm"] is not None]
+    return sorted(whole, key=lambda row: (row["timestamp"], row["run_id"], row["skill_version"]))
 
 
 def _matching(rows: list[dict[str, Any]], skill: str, benchmark: str | None, place: str) -> list[dict[str, Any]]:

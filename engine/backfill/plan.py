@@ -10,8 +10,8 @@ from pathlib import Path
 from eval_skills.adapters import Confinement
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.fingerprint import digest_of_json
-from eval_skills.core.store import Store, started_at
-from eval_skills.core.store.store import PRIMARY_ORIGINS
+from eval_skills.core.store import Manifest, Store, started_at
+from eval_skills.core.store.store import without_parts
 from eval_skills.core.text import plural
 from eval_skills.engine.backfill.periods import PeriodWork, digested, period_at, works_of
 from eval_skills.engine.backfill.request import BackfillRequest
@@ -59,7 +59,7 @@ def plan_backfill(request: BackfillRequest) -> BackfillPlan:
 def _stored_plan(request: BackfillRequest, store: Store) -> BackfillPlan:
     unfinished, landed = set(store.unfinished()), store.tables.files("items")
     runs = [(run_id, store.find_manifest(run_id)) for run_id in store.run_ids() if run_id in landed]
-    runs = [(run_id, manifest) for run_id, manifest in runs if manifest is None or manifest.origin in PRIMARY_ORIGINS]
+    runs = without_parts(runs, _about, lambda run: run[1].origin if run[1] else None)
     inside = [each for each in runs if _is_inside(started_at(each[0]), request.since, request.until)]
     left_open = [run_id for run_id, _ in inside if run_id in unfinished]
     if not inside:
@@ -104,6 +104,10 @@ def _replay_plan(request: BackfillRequest, store: Store) -> BackfillPlan:
     if repository.is_shallow:
         remarks.append(f"{repository.path} is a shallow repository: revisions that it does not have are left out")
     return BackfillPlan(request, store, digested(request, store, grouped, []), remarks=remarks, scorings=basis.scorings)
+
+
+def _about(run: tuple[str, Manifest | None]) -> str | None:
+    return run[1].benchmark.id if run[1] else None
 
 
 def _is_inside(moment: datetime, since: datetime | None, until: datetime | None) -> bool:

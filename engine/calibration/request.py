@@ -12,7 +12,9 @@ class CalibrateRequest(JudgeOptions):
     """Compare a judge's verdicts with people's labels."""
 
     labels: Text = Field(description="A CSV file of labels; see `core.labels`")
-    run_id: Text | None = Field(default=None, description="A run id, or latest [default: the answers of the file are judged now]")
+    run_id: Text | None = Field(
+        default=None, description="A run id or its beginning, or latest [default: the answers of the file are judged now]"
+    )
     benchmark: Text | None = Field(default=None, description="A built-in id, or the path of a benchmark [default: the run's own]")
     tasks: Text | None = Field(default=None, description="A JSON or YAML file with tasks or a benchmark; replaces the benchmark")
     benchmarks_dir: str | None = Field(default=None, description="A folder of benchmarks, searched before the built-in ones")

@@ -33,7 +33,8 @@ from eval_skills.engine.judging.outcome import (
     refuse_half_judged,
 )
 from eval_skills.engine.judging.preflight import check_judges_ready
-from eval_skills.engine.stored_runs.reports import LATEST, recorded_request, resolve_run_id
+from eval_skills.engine.stored_runs.reports import recorded_request
+from eval_skills.engine.stored_runs.run_ids import LATEST, resolve_run_id
 from eval_skills.scorers import TaskScoring
 from eval_skills.scorers.judging.model import JudgeIdentity
 
@@ -45,8 +46,6 @@ def read_stored_verdicts(store: Store, request: CalibrateRequest, labels: Sequen
         UserError: there is no such run, its benchmark cannot be used, or a label fits no item or several.
     """
     run_id = resolve_run_id(store, request.run_id or LATEST, "nothing to compare labels with")
-    if run_id not in store.run_ids():
-        store.manifest(run_id)
     then = recorded_request(store.find_manifest(run_id))
     if then is None:
         raise InputError(f"the manifest of run {run_id} cannot be read, so it is not known which model judged", source=store.path)

@@ -11,8 +11,8 @@ from eval_skills.core.models.base import Text
 class CompareRequest(JudgeOptions, WorkOptions):
     """Let a model say, task by task, which of two stored runs answered better."""
 
-    run_a: Text = Field(description="A run id, or latest")
-    run_b: Text = Field(description="Another run id, or latest; the same run for two skills of it")
+    run_a: Text = Field(description="A run id or its beginning, or latest")
+    run_b: Text = Field(description="Another run id or its beginning, or latest; the same run for two skills of it")
     skill_a: Text | None = Field(default=None, description="The skill of the first run, as id or id@version")
     skill_b: Text | None = Field(default=None, description="The skill of the second run")
     criteria: Text | None = Field(default=None, description="What makes an answer better [default: what the task asks]")

@@ -12,7 +12,7 @@ from eval_skills.core.store import Store, results_of
 from eval_skills.core.text import nearest
 from eval_skills.engine.comparison.request import CompareRequest
 from eval_skills.engine.rescoring.plan import has_answer
-from eval_skills.engine.stored_runs.reports import resolve_run_id
+from eval_skills.engine.stored_runs.run_ids import resolve_run_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,6 @@ def sides_of(store: Store, request: CompareRequest) -> tuple[Side, Side]:
 def _items(store: Store, given: str) -> tuple[str, list[ItemResult], set[tuple[str, str, int]]]:
     """The run's id, its items, and the keys of those whose answer was cut when it landed."""
     run_id = resolve_run_id(store, given, "nothing to compare")
-    if run_id not in store.run_ids():
-        store.manifest(run_id)
     table = store.item_table(run_id)
     if not table.num_rows:
         raise InputError(f"run {run_id} has no finished item yet; continue with --resume {run_id}", source=store.path)

@@ -12,13 +12,13 @@ from eval_skills.benchmarks import benchmark_folder, checked_benchmark, filter_t
 from eval_skills.benchmarks.loader import unreviewed_note
 from eval_skills.benchmarks.locations import folder_of, shadowing_remarks
 from eval_skills.benchmarks.own_tests import OwnTests, load_own_tests
-from eval_skills.core.config.options import JudgeOptions, ScoringOptions, own_benchmarks
+from eval_skills.core.config.options import JudgeOptions, ScoringOptions, TaskChoice, own_benchmarks
 from eval_skills.core.errors import ConfigError, InputError, UsageError
 from eval_skills.core.fingerprint import canonical_json, digest_of_canonical, digest_of_folder, digest_of_json
 from eval_skills.core.models import Benchmark, EvalTask
 from eval_skills.core.models.evaluators import SET
 from eval_skills.core.skills import load_skills
-from eval_skills.core.text import nearest
+from eval_skills.core.text import first_of, nearest
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.scorers import ScoringSettings, TaskScoring
 from eval_skills.scorers.answer import file_of_benchmark
@@ -27,7 +27,7 @@ from eval_skills.scorers.code.scorer import NAME as CODE_TESTS
 from eval_skills.scorers.registry import find_scorer
 from eval_skills.scorers.task_scoring.evaluator_set import EvaluatorSet
 
-EVERY_TASK: dict[str, list[str]] = {"task_tags": [], "complexity": [], "filter": []}
+EVERY_TASK: dict[str, list[str]] = {"task_tags": [], **{name: [] for name in TaskChoice.model_fields}}
 """What narrows the tasks of a request, unsaid."""
 
 
@@ -35,7 +35,7 @@ def with_every_task(
     request: EvaluateRequest, benchmark: str | None = None, tasks: str | None = None, benchmarks_dir: str | None = None
 ) -> EvaluateRequest:
     """The request with all tasks of its benchmark, or of another one where `benchmark`, or a file of `tasks`, is named."""
-    update: dict[str, Any] = {**EVERY_TASK, "task_ids": []}
+    update: dict[str, Any] = {**EVERY_TASK}
     if directory := searched_for(benchmark, benchmarks_dir):
         update["benchmarks_dir"] = directory
     if tasks is not None:
@@ -72,11 +72,12 @@ def scoring_settings(request: ScoringOptions, folder: Path | None) -> ScoringSet
 @dataclass(frozen=True, slots=True)
 class ScoredBenchmark:
     """A benchmark with the tasks that a request selects, the `folder` that their files are resolved in (None: there is none), and
-    how the answers to each are scored, by its id."""
+    how the answers to each are scored, by its id. `of` is how many tasks the whole benchmark has."""
 
     benchmark: Benchmark
     folder: Path | None
     scorings: dict[str, TaskScoring]
+    of: int
 
 
 def resolve_scored(request: EvaluateRequest, held: Benchmark | None = None, own: OwnTests | None = None) -> ScoredBenchmark:
@@ -88,8 +89,9 @@ def resolve_scored(request: EvaluateRequest, held: Benchmark | None = None, own:
     built: dict[str, TaskScoring] = {}
     benchmark, folder = resolve_benchmark(request, held, own, scorings=built)
     if benchmark.parts:  # their tasks got the ids of their skills since they were checked
-        return ScoredBenchmark(benchmark, folder, build_scorings(request, benchmark, folder))
-    return ScoredBenchmark(benchmark, folder, {task.id: built[task.id] for task in benchmark.tasks})
+        whole = len(own.benchmark.tasks) if own else len(benchmark.tasks)
+        return ScoredBenchmark(benchmark, folder, build_scorings(request, benchmark, folder), whole)
+    return ScoredBenchmark(benchmark, folder, {task.id: built[task.id] for task in benchmark.tasks}, len(built))
 
 
 def resolve_benchmark(
@@ -147,10 +149,14 @@ def _with_parts_of(chosen: Benchmark) -> Benchmark:
     return chosen.of_parts({key: chosen.parts[key].model_copy(update={"tasks": tasks}) for key, tasks in left.items() if tasks})
 
 
+_TASKS_NAMED = 10
+
+
 def _only(benchmark: Benchmark, task_ids: list[str]) -> Benchmark:
     known, asked = {task.id: None for task in benchmark.tasks}, set(task_ids)
     if unknown := next((task_id for task_id in task_ids if task_id not in known), None):
-        raise UsageError(f"benchmark {benchmark.id!r} has no task {unknown!r}{nearest(unknown, known)}")
+        there = first_of([*known], _TASKS_NAMED)
+        raise UsageError(f"benchmark {benchmark.id!r} has no task {unknown!r}{nearest(unknown, known)}; its tasks are {there}")
     return benchmark.model_copy(update={"tasks": [task for task in benchmark.tasks if task.id in asked]})
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, Literal, Self
@@ -19,11 +19,22 @@ from eval_skills.core.store import Store
 SKIPPED = "skipped"
 """Where the provenance of a pipeline's evaluation has the remarks on skills that were found and cannot be used."""
 
-Origin = Literal["run", "rescore", "replay", "monitor", "confirm", "traces"]
-"""What wrote a row: a run of its own right, later work, or recorded runs (``traces``) that were not called here.
+Origin = Literal["run", "part", "rescore", "replay", "monitor", "confirm", "traces"]
+"""What wrote a row: a run of its own right, one that was asked only a part of its benchmark, later work, or recorded runs
+(``traces``) that were not called here.
 
-Only ``run`` and ``replay`` speak of a skill's course over time.
+Only ``run`` and ``replay`` speak of a skill's course over time; ``part`` does where there is neither.
 """
+
+PART = "part"
+"""The origin of a run that was asked a part of its benchmark, and where its provenance has how many ``tasks`` ``of`` how many."""
+
+
+def part_remarks(provenance: Mapping[str, Any], benchmark_id: str) -> list[str]:
+    """That a run with this provenance was asked a part of its benchmark, in a sentence; empty where it was asked all of it."""
+    if (part := provenance.get(PART)) is None:
+        return []
+    return [f"only {part['tasks']:,} of the {part['of']:,} tasks of {benchmark_id} {'is' if part['tasks'] == 1 else 'are'} asked"]
 
 
 def confinement_asked(options: ProcessLimits) -> Confinement:
@@ -36,7 +47,6 @@ class EvaluateRequest(CallOptions):
 
     skills: list[str] = Field(default_factory=list, description="skill.json files, skill folders, or folders of skills")
     task_tags: list[str] = Field(default_factory=list, description="Only tasks with all of these tags")
-    task_ids: list[str] = Field(default_factory=list, description="Only the tasks with these ids")
     origin: Origin = Field(default="run", description="What the rows say they come from")
     provenance: dict[str, Any] = Field(default_factory=dict, description="Where the run comes from, for its manifest; JSON data")
     at: AwareDatetime | None = Field(

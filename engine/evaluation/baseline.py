@@ -9,7 +9,8 @@ from eval_skills.core.diff.until import Decision, decide, levels_of_looks
 from eval_skills.core.errors import UsageError
 from eval_skills.core.models import Benchmark, Skill, SkillCompletionReport
 from eval_skills.engine.definition.request import EvaluateRequest
-from eval_skills.engine.stored_runs.reports import LATEST, read_source
+from eval_skills.engine.stored_runs.reports import read_source
+from eval_skills.engine.stored_runs.run_ids import LATEST
 
 
 @dataclass(frozen=True, slots=True)

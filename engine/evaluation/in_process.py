@@ -50,7 +50,9 @@ def _begin(plan: RunPlan) -> list[str]:
 
 def _landed(plan: RunPlan, began: float) -> RunSummary:
     record_decisions(plan)
+    observed_runs.observer.landing(plan)
     land(plan.store, plan.run_id)
+    observed_runs.observer.computing(plan)
     return summary_of(plan, landed_reports(plan), plan.planned, monotonic() - began)
 
 

@@ -36,7 +36,13 @@ class NullObserver:
         """An item has its final result, and the journal holds it."""
 
     def landing(self, plan: RunPlan) -> None:
-        """Every item is finished; they land now, are counted and reported."""
+        """Every item is finished; they land in the store now."""
+
+    def computing(self, plan: RunPlan) -> None:
+        """They have landed; the figures of every skill are computed now."""
+
+    def reporting(self, formats: Sequence[str]) -> None:
+        """The figures are there; reports are written now in these formats."""
 
     def reported(self, files: Sequence[Path]) -> None:
         """The report files of a whole run are written."""

@@ -10,8 +10,9 @@ from eval_skills.core.selection import RankedSkill, SelectStrategy, left_out_tie
 from eval_skills.engine.definition.request import EvaluateRequest, PipelineRequest
 from eval_skills.engine.discovery import FoundSkills, matching_skills
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
+from eval_skills.engine.evaluation.observer import observed_runs
 from eval_skills.engine.evaluation.resume import resumed_plan
-from eval_skills.engine.evaluation.summary import RunSummary, context_of
+from eval_skills.engine.evaluation.summary import RunSummary, context_of, selected_words
 from eval_skills.engine.stored_runs.candidates import DEFAULT_MIN_COMPLETION, chosen_strategy
 from eval_skills.reporting import write_reports
 
@@ -49,7 +50,7 @@ def with_selection(
     The rest of an interrupted run knows the latter from its manifest.
     """
     invalid = [bad.remark for bad in found.invalid if bad.remark not in evaluated.remarks]
-    return replace(
+    chosen = replace(
         evaluated,
         selected=list(selected),
         removed=removals(evaluated.skills, evaluated.reports, strategy),
@@ -57,8 +58,8 @@ def with_selection(
         min_completion=strategy.filters.min_completion_rate or 0.0,
         remarks=[*invalid, *found.remarks, *evaluated.remarks],
         skipped=len(invalid) + evaluated.skipped,
-        line=f"{evaluated.line}; {len(selected)} of {len(evaluated.skills)} skills selected",
     )
+    return replace(chosen, line=evaluated.line + selected_words(chosen))
 
 
 def finish_without_prefect(
@@ -80,7 +81,8 @@ def finish_without_prefect(
     if report_files:
         return replace(summary, report_files=list(report_files))
     if request.format:
-        context = context_of(summary)
-        files = write_reports(summary.reports, list(dict.fromkeys(request.format)), request.output_dir, context)
+        context, formats = context_of(summary), list(dict.fromkeys(request.format))
+        observed_runs.observer.reporting(formats)
+        files = write_reports(summary.reports, formats, request.output_dir, context)
         summary = replace(summary, report_files=files)
     return summary

@@ -34,11 +34,12 @@ from eval_skills.engine.definition.benchmark import (
     resolve_scored,
     scoring_settings,
 )
-from eval_skills.engine.definition.request import EvaluateRequest, check_writable, confinement_asked
+from eval_skills.engine.definition.request import PART, EvaluateRequest, check_writable, confinement_asked, part_remarks
 from eval_skills.engine.discovery import skills_at
 from eval_skills.engine.evaluation.handover import held_in_memory
 from eval_skills.engine.evaluation.recordings import Recordings, request_of_recordings
 from eval_skills.engine.judging.preflight import check_key_is_ours, check_one_budget
+from eval_skills.engine.stored_runs.chosen_tasks import with_chosen_tasks
 from eval_skills.scorers import TaskScoring
 from eval_skills.scorers.judging.model import judge_secrets
 
@@ -143,6 +144,7 @@ def make_plan(request: EvaluateRequest, *, run_id: str | None = None) -> RunPlan
     check_one_budget(request, request.task_runner)
     confinement = confinement_asked(request)
     confinement.check()
+    request = request if run_id else with_chosen_tasks(request, Store(request.store))  # a resumed run keeps its choice
     held = held_in_memory()
     if request.traces:
         return _plan_recorded(request, resolve_scored(request, held.benchmark if held else None), run_id)
@@ -159,6 +161,7 @@ def make_plan(request: EvaluateRequest, *, run_id: str | None = None) -> RunPlan
         *(bad.remark for bad in [*found.invalid, *unusable]),
         *found.remarks,
         *asked.remarks,
+        *part_remarks(plan.request.provenance, benchmark.id),
         *(warning for skill in skills for warning in warnings_for(skill, benchmark.subject)),
         *benchmark_warnings(benchmark, request),
         *sandbox_remarks(skills, confinement),
@@ -231,7 +234,7 @@ def _plan(
     check_code_sandbox(scored.scorings)
     return RunPlan(
         run_id=run_id or new_run_id(request.at),
-        request=request,
+        request=_marked_as_part(request, len(scored.benchmark.tasks), scored.of),
         store=Store(request.store),
         skills={skill.key: skill for skill in skills},
         benchmark=scored.benchmark,
@@ -240,6 +243,13 @@ def _plan(
         items=items,
         benchmark_path=scored.folder,
     )
+
+
+def _marked_as_part(request: EvaluateRequest, tasks: int, of: int) -> EvaluateRequest:
+    """The request of a run that is asked a part of its benchmark says so; a suite's tasks are all that its nights ask."""
+    if tasks >= of or request.origin != "run" or "suite" in request.provenance:
+        return request
+    return request.model_copy(update={"origin": PART, "provenance": {**request.provenance, PART: {"tasks": tasks, "of": of}}})
 
 
 def all_items(skills: Iterable[Skill], benchmark: Benchmark, runs: int) -> list[Item]:

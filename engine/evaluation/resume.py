@@ -21,8 +21,8 @@ from eval_skills.engine.definition.benchmark import digests_of_the_same
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.discovery import folders_at
 from eval_skills.engine.evaluation.plan import RunPlan, make_plan
+from eval_skills.engine.stored_runs.run_ids import LATEST, named_run
 
-LATEST = "latest"
 RUN_ID_SECOND = "%Y%m%dT%H%M%SZ"
 """The moment at the beginning of a run id."""
 
@@ -36,7 +36,7 @@ _FOLLOW_THE_NEW_CALL = (
 )  # fmt: skip
 """What a resuming call may change; everything else decides results and stays as it was."""
 _PLACES = ("skills", "benchmark", "tasks", "benchmarks_dir", "traces")
-_OPTIONS = {"timeout_ms": "timeout", "task_tags": "tag", "llm": "judge-model"}
+_OPTIONS = {"timeout_ms": "timeout", "task_ids": "task", "task_tags": "tag", "llm": "judge-model"}
 
 
 def wait_for_writer(store: Store, run_id: str) -> None:
@@ -110,7 +110,7 @@ def _finished(store: Store, run_id: str, *, except_errors: bool) -> set[tuple[st
 
 def _run_id(store: Store, wanted: str) -> str:
     if wanted != LATEST:
-        return wanted
+        return named_run(store, wanted)
     # a kill before the manifest was written leaves a folder, but no run
     for run_id in store.unfinished():
         if (store.run_folder(run_id) / "manifest.json").exists():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +12,7 @@ from eval_skills.core.models import Benchmark, Skill, SkillCompletionReport
 from eval_skills.core.selection import RankedSkill
 from eval_skills.core.store import land_reports, mirror_sqlite
 from eval_skills.engine.definition.benchmark import benchmark_notes
+from eval_skills.engine.definition.request import part_remarks
 from eval_skills.engine.evaluation.plan import RunPlan
 from eval_skills.engine.judging.outcome import (
     add_judge_figures,
@@ -40,7 +41,7 @@ class RunSummary:
     that could not be used. `flow_runs` and `task_runs` are what Prefect should have recorded. `decisions` say why a run that
     grew until it was decided has as many runs as it has. `judging` holds lines on what judging models did and cost;
     `out_of_budget`: their cost limit was reached, and items were left unjudged. `unjudged` counts the items without a verdict
-    because of the judge, for any reason.
+    because of the judge, for any reason. `part` says of a run that was asked a part of its benchmark how large that is.
     """
 
     run_id: str
@@ -64,6 +65,7 @@ class RunSummary:
     judging: list[str] = field(default_factory=list)
     out_of_budget: bool = False
     unjudged: int = 0
+    part: list[str] = field(default_factory=list)
 
     @property
     def is_partial(self) -> bool:
@@ -119,7 +121,19 @@ def summary_of(plan: RunPlan, reports: Sequence[SkillCompletionReport], finished
         judging=[line for line in (failed, reported, *lines) if line is not None],
         out_of_budget=judges is not None and judges.budget.exhausted,
         unjudged=len(unjudged(results)),
+        part=part_remarks(plan.request.provenance, plan.benchmark.id),
     )
+
+
+def with_duration(summary: RunSummary, seconds: float) -> RunSummary:
+    """The summary with `seconds` in its line as what it all took."""
+    selected = "" if summary.selected is None else selected_words(summary)
+    return replace(summary, line=summary_line(count_run(summary.reports, seconds)) + selected)
+
+
+def selected_words(summary: RunSummary) -> str:
+    """What the line of a run ends with where the best of its skills are selected: ``; 3 of 7 skills selected``."""
+    return f"; {len(summary.selected or ())} of {len(summary.skills)} skills selected"
 
 
 def landed_reports(plan: RunPlan) -> list[SkillCompletionReport]:
@@ -152,6 +166,6 @@ def context_of(summary: RunSummary) -> ReportContext:
         benchmark=summary.benchmark,
         min_completion=summary.min_completion,
         partial=(summary.finished, summary.planned) if summary.is_partial else None,
-        notes=(*benchmark_notes(summary.benchmark), *(decision.line for decision in summary.decisions)),
+        notes=(*benchmark_notes(summary.benchmark), *summary.part, *(decision.line for decision in summary.decisions)),
         ranks=None if summary.selected is None else {choice.skill.key: choice.rank for choice in summary.selected},
     )

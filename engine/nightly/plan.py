@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -11,14 +11,14 @@ from typing import Any
 from eval_skills.core.errors import UsageError
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.core.nightly.evidence import BAD, POOLED, WATCHED, LostEvidence
-from eval_skills.core.store import Manifest, Store, is_run_id, new_run_id
+from eval_skills.core.store import Manifest, Store, begins_run_id, is_run_id, new_run_id
 from eval_skills.core.store.effects import EffectPoint, effect_points
 from eval_skills.core.store.files import RunLock
-from eval_skills.core.store.layout import check_run_id
 from eval_skills.engine.definition.request import EvaluateRequest, check_writable
-from eval_skills.engine.evaluation.resume import LATEST, wait_for_writer
+from eval_skills.engine.evaluation.resume import wait_for_writer
 from eval_skills.engine.nightly.request import NightlyRequest, Suite, load_suites
 from eval_skills.engine.skill_effect.experiment import arms_folder
+from eval_skills.engine.stored_runs.run_ids import LATEST, named_run, names_run, only_one
 
 FLOW_RUN = "flowRun"
 """Where the provenance of a night's runs has the flow run of the night."""
@@ -104,11 +104,11 @@ def resuming(run_id: str | None) -> dict[str, Any]:
 
 
 def interrupted_night(store: Store, wanted: str) -> str:
-    """The id of the night that `wanted` names: it, the run id of one of its suites, or `latest`, the youngest of all that ended
-    before they were recorded.
+    """The id of the night that `wanted` names: it, the run id of one of its suites, the beginning of one of them, or `latest`,
+    the youngest of all that ended before they were recorded.
 
     Raises:
-        UsageError: there is none, or it has been recorded.
+        UsageError: there is none, several begin like that, or it has been recorded.
     """
     recorded = store.tables.files("nights").keys()
     nights = (night for _, manifest in _manifests(store) if (night := manifest.provenance.get("night")) not in {None, *recorded})
@@ -116,8 +116,7 @@ def interrupted_night(store: Store, wanted: str) -> str:
         if (night := next(nights, None)) is None:
             raise UsageError(f"no night in {store.path} was interrupted; start one without --resume")
         return str(night)
-    manifest = store.find_manifest(check_run_id(wanted))
-    night = str(manifest.provenance.get("night", wanted)) if manifest else wanted
+    night = _night_named(store, wanted, recorded)
     if night in recorded:
         raise UsageError(f"night {night} is finished and recorded; start another one without --resume")
     if night not in nights:
@@ -125,6 +124,25 @@ def interrupted_night(store: Store, wanted: str) -> str:
             f"--resume {wanted}: no run in {store.path} belongs to such a night; name a night, one of its runs, or latest"
         )
     return night
+
+
+def _night_named(store: Store, wanted: str, recorded: Collection[str]) -> str:
+    if is_run_id(wanted):
+        manifest = store.find_manifest(wanted)
+        return str(manifest.provenance.get("night", wanted)) if manifest else wanted
+    every = {each: night for run_id, night in _nights_of_runs(store).items() for each in (run_id, night)}
+    interrupted = {each: night for each, night in every.items() if night not in recorded}
+    for known in (interrupted, every):
+        nights = {night for each, night in known.items() if begins_run_id(wanted) and each.startswith(wanted)}
+        if len(nights) == 1:
+            return nights.pop()
+    return every[only_one(wanted, interrupted, f"the interrupted nights of {store.path}")]
+
+
+def _nights_of_runs(store: Store) -> dict[str, str]:
+    return {
+        run_id: str(night) for run_id, manifest in _manifests(store) if (night := manifest.provenance.get("night")) is not None
+    }
 
 
 def night_begun_by(flow_run_id: str, store: Store, since: datetime) -> str | None:
@@ -179,8 +197,11 @@ def plan_night(request: NightlyRequest, flow_run_id: str | None = None, since: d
         UserError: the file of suites cannot be used, or the store cannot be written to. An error in a single suite is found when
             it runs, and does not stop the others.
     """
-    suites = load_suites(Path(request.suites))
     store = Store(request.store if "://" in request.store else str(Path(request.store).resolve()))
+    request = request.model_copy(update={"baseline": _whole_id(store, request.baseline)})
+    suites = [
+        suite.model_copy(update={"baseline": _whole_id(store, suite.baseline)}) for suite in load_suites(Path(request.suites))
+    ]
     check_writable(EvaluateRequest(store=store.path))
     resumed: str | None = None
     if request.resume:
@@ -191,6 +212,12 @@ def plan_night(request: NightlyRequest, flow_run_id: str | None = None, since: d
     begun = BegunRuns() if resumed is None else begun_runs(store, resumed)
     histories = [suite_history(store, suite.name, before=night_id) for suite in suites]
     return NightPlan(night_id, request, store, suites, histories, begun, flow_run_id)
+
+
+def _whole_id(store: Store, baseline: str | None) -> str | None:
+    """The baseline, by its whole id where it is the beginning of a run's: what is compared with stays what it is."""
+    is_beginning = baseline is not None and names_run(baseline) and baseline != LATEST and not is_run_id(baseline)
+    return named_run(store, baseline) if baseline is not None and is_beginning else baseline
 
 
 @dataclass(frozen=True, slots=True)

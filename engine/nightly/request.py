@@ -13,7 +13,7 @@ from eval_skills.core.config.options import FlowOptions
 from eval_skills.core.documents.loading import read_document, validate
 from eval_skills.core.models import Model
 from eval_skills.core.models.base import Identifier, Text
-from eval_skills.core.store import is_run_id
+from eval_skills.core.store import begins_run_id, is_run_id
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.skill_effect.request import SkillEffectSuite
 
@@ -159,10 +159,14 @@ def _placed(suite: Suite, folder: Path) -> Suite:
             "skills": [_path(folder, skill) for skill in suite.skills],
             "benchmark": benchmark,
             "skill_effect": suite.skill_effect and suite.skill_effect.placed(folder),
-            "baseline": suite.baseline and (suite.baseline if is_run_id(suite.baseline) else _path(folder, suite.baseline)),
+            "baseline": suite.baseline and (suite.baseline if _is_run(folder, suite.baseline) else _path(folder, suite.baseline)),
             "options": suite.options.model_copy(update=options),
         }
     )
+
+
+def _is_run(folder: Path, baseline: str) -> bool:
+    return is_run_id(baseline) or (begins_run_id(baseline) and not (folder / baseline).exists())
 
 
 def _path(folder: Path, text: str) -> str:

@@ -17,7 +17,7 @@ from eval_skills.core.models.base import Model, Rate
 from eval_skills.core.statistics.paired import smallest_effect
 from eval_skills.core.statistics.planning import SIGNIFICANCE, Counts, TaskChances, gate_rate, power
 from eval_skills.core.store import Store
-from eval_skills.engine.stored_runs.reports import resolve_run_id
+from eval_skills.engine.stored_runs.run_ids import resolve_run_id
 
 TASKS, RUNS = (10, 20, 50, 100, 200), (1, 3, 5, 10)
 BASE_RATE, FLAKINESS = 0.8, 0.1

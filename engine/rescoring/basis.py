@@ -79,7 +79,12 @@ def _request(options: ScoringOptions, then: EvaluateRequest) -> EvaluateRequest:
         given["benchmarks_dir"] = _absolute(directory)
     given["llm"] = then.llm.with_said(options.llm)
     given |= {name: getattr(options, name) for name in JudgeOptions.model_fields if name != "llm"}
-    return then.model_copy(update={**given, "allow_custom_code": options.allow_custom_code, **EVERY_TASK})
+    return then.model_copy(update={**given, "allow_custom_code": options.allow_custom_code, **_choice(options)})
+
+
+def _choice(options: ScoringOptions) -> dict[str, list[str]]:
+    """The tasks that are scored: those that were chosen now, whatever was when they were asked."""
+    return {name: getattr(options, name, every) for name, every in EVERY_TASK.items()}
 
 
 def _absolute(path: str | None) -> str | None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from eval_skills.core.config.options import TaskChoice
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.fingerprint import digest_of_json
 from eval_skills.core.models import ItemResult
@@ -15,7 +16,9 @@ from eval_skills.engine.definition.benchmark import check_judges, digests_of_the
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.rescoring.basis import ScoringBasis, scoring_basis
 from eval_skills.engine.rescoring.request import RescoreRequest
-from eval_skills.engine.stored_runs.reports import recorded_request, resolve_run_id
+from eval_skills.engine.stored_runs.chosen_tasks import with_chosen_tasks
+from eval_skills.engine.stored_runs.reports import recorded_request
+from eval_skills.engine.stored_runs.run_ids import resolve_run_id
 
 ItemKey = tuple[str, str, int]
 
@@ -64,12 +67,21 @@ def plan_rescoring(request: RescoreRequest) -> Rescoring:
     """
     store = Store(request.store)
     of = _finished_run(store, request.run_id)
+    request = with_chosen_tasks(request, store)
     manifest = store.find_manifest(of)
     table = store.item_table(of)
     results, cut = results_of(table), table["output_truncated"].to_pylist()
     basis = scoring_basis(request, _recorded(manifest, results, request))
+    chosen = any(getattr(request, name) for name in TaskChoice.model_fields)
     truncated = {result.key for result, was_cut in zip(results, cut, strict=True) if was_cut and has_answer(result)}
-    left, remarks = _scorable(results, truncated, basis, of)
+    asked = [result for result in results if result.task_id in basis.scorings or not chosen]
+    if not asked:
+        raise UsageError(f"run {of} has none of the chosen tasks; loosen the options that choose them")
+    left, remarks = _scorable(asked, truncated, basis, of)
+    if len(asked) < len(results):
+        remarks.insert(
+            0, f"{plural(len(asked), 'item')} of the chosen tasks; the other {len(results) - len(asked):,} are left out"
+        )
     check_judges(basis.scorings)
     digest = rescoring_digest(store, of, basis)
     found = None if request.force else find_scored(store, started_at(of), "rescore", digest)
@@ -104,8 +116,6 @@ def find_scored(store: Store, moment: datetime, mode: str, digest: str) -> str |
 
 def _finished_run(store: Store, given: str) -> str:
     run_id = resolve_run_id(store, given, "nothing to score again")
-    if run_id not in store.run_ids():
-        store.manifest(run_id)
     if run_id in store.unfinished():
         raise UsageError(f"run {run_id} is unfinished; finish it first with: eval-skills eval --resume {run_id}")
     return run_id

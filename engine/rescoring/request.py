@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from eval_skills.core.config import LlmSettings
-from eval_skills.core.config.options import JudgeOptions
+from eval_skills.core.config.options import JudgeOptions, TaskChoice
 from eval_skills.core.models import Weights
 from eval_skills.core.models.base import Text
 
@@ -35,10 +35,10 @@ class ScoringOptions(JudgeOptions):
     )
 
 
-class RescoreRequest(ScoringOptions):
+class RescoreRequest(TaskChoice, ScoringOptions):
     """Score the stored answers of this run again."""
 
-    run_id: Text = Field(description="A run id, or latest")
+    run_id: Text = Field(description="A run id or its beginning, or latest")
     store: Text = Field(default="./eval-store", description="Where results are kept")
     concurrency: int = Field(default=4, ge=1, le=1024, description="How many answers are judged at a time")
     force: bool = Field(default=False, description="Also where the same scoring has landed already")

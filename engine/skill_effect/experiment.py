@@ -23,7 +23,8 @@ from eval_skills.core.store.manifest import EXPERIMENT
 from eval_skills.core.text import first_of
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.skill_effect.arms import Agent, Arms, make_arms
-from eval_skills.engine.stored_runs.reports import LATEST, read_source, resolve_run_id
+from eval_skills.engine.stored_runs.reports import read_source
+from eval_skills.engine.stored_runs.run_ids import resolve_run_id
 
 PROVENANCE = EXPERIMENT
 """Where a manifest has the `Experiment`."""
@@ -199,13 +200,13 @@ def _sentences(task: EvalTask) -> dict[str, str]:
 
 
 def stored_effect(store: str, given: str) -> tuple[SkillEffect, list[str]]:
-    """The effect that a stored run shows, and remarks about it; `given` is its id, or ``latest``.
+    """The effect that a stored run shows, and remarks about it; `given` is its id, the beginning of it, or ``latest``.
 
     Raises:
         UsageError: there is no such run, it has no arms, or it is unfinished and an arm has no item yet.
         InputError: it has no items any more.
     """
-    run_id = resolve_run_id(Store(store), given, "no experiment to show") if given == LATEST else given
+    run_id = resolve_run_id(Store(store), given, "no experiment to show")
     experiment = experiment_of(Store(store), run_id)
     source = read_source(run_id, store)
     missing = {*experiment.arms.values()} - {report.skill_key for report in source.reports}

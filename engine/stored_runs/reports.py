@@ -9,19 +9,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eval_skills.core.documents.loading import validate_known
-from eval_skills.core.errors import InputError, UsageError, UserError
+from eval_skills.core.errors import InputError, UserError
 from eval_skills.core.models import Benchmark, SkillCompletionReport, TaskResult, WorkspaceFile
 from eval_skills.core.models.base import collection_paused
 from eval_skills.core.models.report import DIMENSIONS
 from eval_skills.core.models.task import OWN_TESTS
 from eval_skills.core.ranking import Outcomes, rank_by_task_results, rank_reports
-from eval_skills.core.store import Manifest, Store, is_run_id, started_at
+from eval_skills.core.store import Manifest, Store, started_at
 from eval_skills.core.store.newer import newer_remarks
 from eval_skills.core.store.retention import pruned_words
 from eval_skills.core.text import plural
 from eval_skills.engine.definition.benchmark import benchmark_notes, digests_of_the_same, resolve_benchmark
-from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.definition.request import EvaluateRequest, part_remarks
 from eval_skills.engine.judging.outcome import add_judge_figures, judges_of, scorings_at_the_time
+from eval_skills.engine.stored_runs.run_ids import names_run, resolve_run_id
 from eval_skills.reporting import ReportContext, read_reports
 from eval_skills.reporting.judging import judging_of
 
@@ -102,13 +103,14 @@ class ReportSource:
 def read_source(given: str, store: str) -> ReportSource:
     """The reports of a JSON report file, of the run with this id in `store`, or of ``latest``, the run that started last.
 
-    A run id is never read as a file; for a file named like one, or ``latest``, put ``./`` before it.
+    The beginning of an id is enough where it fits one run and there is no file of that name. A run id is never read as a file;
+    for a file named like one, or ``latest``, put ``./`` before it.
 
     Raises:
         InputError: there is no such file, it is not a report, or it is empty; the run has no items.
-        UsageError: the store holds no such run.
+        UsageError: the store holds no such run, or several that begin like that.
     """
-    if given == LATEST or is_run_id(given):
+    if names_run(given):
         return _of_run(Store(store), given)
     path = Path(given)
     if not given.strip() or not path.exists():
@@ -137,7 +139,7 @@ def files_left(source: ReportSource, store: str) -> dict[tuple[str, str, int], l
 
 def _of_run(store: Store, given: str) -> ReportSource:
     run_id = resolve_run_id(store, given, "no report to read; evaluate skills first, or name a JSON report")
-    manifest = _manifest(store, run_id)
+    manifest = store.find_manifest(run_id)  # None: the run landed, and its folder is gone
     table = store.item_table(run_id)
     if not table.num_rows and (pruned := pruned_words(store, run_id)) is not None:
         return _of_pruned(store, run_id, manifest, f"{pruned}: figures only, and no tasks to compare")
@@ -157,7 +159,9 @@ def _of_run(store: Store, given: str) -> ReportSource:
         min_completion=request.min_completion if request else None,
     )
     decisions = _decisions(manifest)
-    context = replace(context, notes=(*benchmark_notes(benchmark), *(decision.line for decision in decisions)))
+    part = part_remarks(manifest.provenance, manifest.benchmark.id) if manifest else []
+    remarks += [f"run {run_id}: {each}" for each in part]
+    context = replace(context, notes=(*benchmark_notes(benchmark), *part, *(decision.line for decision in decisions)))
     if manifest and table.num_rows < manifest.planned_items:
         context = replace(context, partial=(table.num_rows, manifest.planned_items))
         remarks.append(f"run {run_id} is unfinished: {table.num_rows:,} of {manifest.planned_items:,} items")
@@ -233,13 +237,6 @@ def _has_silent_turn(result: TaskResult) -> bool:
     return any(turn.messages is None and turn.tool_calls is None for turn in result.turns or ())
 
 
-def _manifest(store: Store, run_id: str) -> Manifest | None:
-    """The run's manifest; None where the run landed and its folder is gone; UsageError where there is no such run."""
-    if run_id not in store.run_ids():
-        store.manifest(run_id)
-    return store.find_manifest(run_id)
-
-
 def recorded_request(manifest: Manifest | None) -> EvaluateRequest | None:
     """The request of a run, without the options of newer versions; None where it is not known, or an option has another form."""
     try:
@@ -268,21 +265,3 @@ def bare_benchmark(items: pd.DataFrame) -> Benchmark:
     """The benchmark as far as the rows of a run know it: its name and version, and no task."""
     name, version = (str(items[column].iloc[0]) for column in ("benchmark_id", "benchmark_version"))
     return Benchmark.model_validate({"id": name, "name": name, "version": version, "tasks": []})
-
-
-LATEST = "latest"
-
-
-def resolve_run_id(store: Store, given: str, purpose: str) -> str:
-    """The run id `given`, or for ``latest`` that of the run that started last; `purpose` starts the error message.
-
-    Raises:
-        UsageError: there is no latest one; recorded and monitored runs are never the latest and have to be named.
-    """
-    run_id = store.latest_run() if given == LATEST else given
-    if run_id is not None:
-        return run_id
-    if others := store.run_ids():
-        those = f"{plural(len(others), 'run')} that called none; name one by its id (eval-skills history --all)"
-        raise UsageError(f"{purpose}: {LATEST} is a run that called skills, and the store {store.path} holds only {those}")
-    raise UsageError(f"{purpose}: the store {store.path} holds no run")

@@ -19,7 +19,8 @@ from eval_skills.core.store.files import PRIVATE, write_whole
 from eval_skills.core.triggers import Query, Triggers, trigger_rates
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.skill_effect.arms import Agent, make_arms
-from eval_skills.engine.stored_runs.reports import LATEST, read_source, resolve_run_id
+from eval_skills.engine.stored_runs.reports import read_source
+from eval_skills.engine.stored_runs.run_ids import resolve_run_id
 
 PROVENANCE = "triggers"
 """Where a manifest has the `TriggerExperiment`."""
@@ -175,13 +176,13 @@ def triggers_of_reports(
 
 
 def stored_triggers(store: str, given: str) -> tuple[Triggers, list[str]]:
-    """The figures that a stored run shows, and remarks about it; `given` is its id, or ``latest``.
+    """The figures that a stored run shows, and remarks about it; `given` is its id, the beginning of it, or ``latest``.
 
     Raises:
         UsageError: there is no such run, or it asked no queries.
         InputError: it has no items any more.
     """
-    run_id = resolve_run_id(Store(store), given, "no queries to show") if given == LATEST else given
+    run_id = resolve_run_id(Store(store), given, "no queries to show")
     experiment = trigger_experiment_of(Store(store), run_id)
     source = read_source(run_id, store)
     planned = Store(store).manifest(run_id).planned_items // len(experiment.queries)

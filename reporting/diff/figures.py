@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from eval_skills.core.diff.model import DifferenceInterval, DiffRow, Flip, FlipSide, Metric, PairedStatistics, SkillDiff
 from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
-from eval_skills.reporting.numbers import UNKNOWN
+from eval_skills.reporting.numbers import UNKNOWN, points
 
 
 def _one_decimal(value: float | None) -> str:
@@ -50,11 +51,6 @@ def shown_row(row: DiffRow) -> ShownRow:
     if not row.significant:
         return ShownRow(name, show(row.before), show(row.after), delta, "", "")
     return ShownRow(name, show(row.before), show(row.after), delta, row.arrow, "✔ good" if row.good else "✘ bad")
-
-
-def points(difference: float) -> str:
-    """A difference of completion rates as percentage points: ``-12.5 pp``."""
-    return numbers.difference(difference)
 
 
 def verdict_text(skill: SkillDiff) -> str:
@@ -109,8 +105,40 @@ def flips_shown(skill: SkillDiff, limit: int) -> tuple[list[Flip], int]:
 
 
 def side_text(side: FlipSide) -> str:
-    """How one side of a flipped task went: the status of the run that is shown, and the share of its runs that passed."""
-    return f"{side.status} ({numbers.rate(side.completion_rate)} of runs passed)"
+    """How one side of a flipped task went: the status of its run, or of which of its runs, and the share of these that passed."""
+    if side.runs == 1:
+        return side.status
+    which = f"run {side.run_index + 1} of {side.runs}; " if side.runs else ""
+    return f"{side.status} ({which}{numbers.rate(side.completion_rate)} passed)"
+
+
+_WORST_FIRST = ("worse", "removed", "inconclusive", "equivalent", "better", "added")
+
+
+def worst_first(skills: Iterable[SkillDiff]) -> list[SkillDiff]:
+    """The skills by verdict, what got worse first, and within one by how much they lost."""
+    return sorted(skills, key=lambda skill: (_WORST_FIRST.index(skill.verdict or skill.change), _mean(skill) or 0.0))
+
+
+def summary_of_skills(skills: Sequence[SkillDiff]) -> str:
+    """``1 better, 2 worse, 0 equivalent, 1 inconclusive; the biggest loss: a@1.0.0, -35.0 pp``."""
+    kinds = Counter[str](skill.verdict or skill.change for skill in skills)
+    shown = [
+        name for name in ("better", "worse", "equivalent", "inconclusive", "added", "removed") if kinds[name] or name in VERDICTS
+    ]
+    line = f"{plural(len(skills), 'skill')}: {', '.join(f'{kinds[name]:,} {name}' for name in shown)}"
+    losses = [(mean, skill) for skill in skills if (mean := _mean(skill)) is not None and mean < 0]
+    if not losses:
+        return line
+    mean, skill = min(losses, key=lambda loss: loss[0])
+    return f"{line}; the biggest loss: {lineage(skill)}, {points(mean)}"
+
+
+VERDICTS = frozenset({"better", "worse", "equivalent", "inconclusive"})
+
+
+def _mean(skill: SkillDiff) -> float | None:
+    return None if skill.statistics is None else skill.statistics.mean_difference
 
 
 def tasks_apart(skill: SkillDiff) -> list[tuple[str, list[str]]]:

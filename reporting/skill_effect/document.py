@@ -9,11 +9,11 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from eval_skills.core.skill_effect import Arm, ArmComparison, SkillEffect, TaskEffect
-from eval_skills.reporting.diff.figures import points
 from eval_skills.reporting.escape import encodable
 from eval_skills.reporting.html.report import html_template, page_assets
 from eval_skills.reporting.junit_report import xml_text
 from eval_skills.reporting.markdown import template
+from eval_skills.reporting.numbers import points
 from eval_skills.reporting.skill_effect import figures
 from eval_skills.reporting.writing import Content, target_files, write_targets
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from eval_skills.core.skill_effect import Arm, ArmComparison, ArmFigures, SkillEffect, TaskEffect, Undiscerning, of_answers
 from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
-from eval_skills.reporting.diff.figures import points, sensitivity, verdict_text
+from eval_skills.reporting.diff.figures import sensitivity, verdict_text
 from eval_skills.reporting.escape import visible_line
-from eval_skills.reporting.numbers import UNKNOWN
+from eval_skills.reporting.numbers import UNKNOWN, points
 
 ARM_COLUMNS = ("arm", "completion", "95 % interval", "loaded", "tokens", "cost", "time", "turns")
 MEASURES = {"latencyMs": "time", "costUsd": "cost", "tokens": "tokens", "steps": "turns"}

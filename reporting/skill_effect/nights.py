@@ -8,7 +8,7 @@ from eval_skills.core.skill_effect import SkillEffect
 from eval_skills.core.store.effects import EffectPoint
 from eval_skills.core.text import first_of, plural
 from eval_skills.reporting.escape import markdown
-from eval_skills.reporting.numbers import UNKNOWN, difference, interval
+from eval_skills.reporting.numbers import UNKNOWN, interval, points
 from eval_skills.reporting.skill_effect.figures import comparison_line, loads_text
 
 TASKS_NAMED = 5
@@ -36,13 +36,13 @@ def effect_lines(effect: SkillEffect, past: Sequence[EffectPoint]) -> Iterator[s
 
 def difference_text(point: EffectPoint) -> str:
     """``+78.6 pp better``; a dash for a difference that says nothing."""
-    return f"{difference(point.difference)} {point.verdict}"
+    return f"{points(point.difference)} {point.verdict}"
 
 
 def nights_markdown(past: Sequence[EffectPoint], tonight: Sequence[EffectPoint]) -> str:
     """The differences of all nights, oldest first, each with its interval and verdict."""
     lines = ["## Night by night", "", "| night | with − | difference | 95 % interval | verdict |", "|:--|:--|--:|--:|:--|"]
     for point in [*past, *tonight][-NIGHTS_SHOWN:]:
-        cells = (point.night_id or UNKNOWN, point.against, difference(point.difference), interval(point.interval), point.verdict)
+        cells = (point.night_id or UNKNOWN, point.against, points(point.difference), interval(point.interval), point.verdict)
         lines.append(f"| {' | '.join(map(markdown, cells))} |")
     return "\n".join(lines) + "\n"

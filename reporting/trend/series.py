@@ -117,7 +117,7 @@ _SHOWN: dict[Unit, Callable[[float | None], str]] = {
     "ms": numbers.milliseconds,
     "usd": numbers.usd,
     "count": numbers.count,
-    "difference": numbers.difference,
+    "difference": numbers.points,
 }
 
 

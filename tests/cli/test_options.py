@@ -107,8 +107,7 @@ def test_p59_eval_keeps_the_tasks_with_all_of_the_tags(plan: Callable[..., Any],
         pytest.param([], ["calculator@1.0.0", "weather@2.0.0"], id="all"),
         pytest.param(["--query", "WEATH"], ["weather@2.0.0"], id="query"),
         pytest.param(["-q", "weath"], ["weather@2.0.0"], id="q"),
-        pytest.param(["--tag", "outside"], ["weather@2.0.0"], id="tag"),
-        pytest.param(["-t", "outside"], ["weather@2.0.0"], id="t"),
+        pytest.param(["--skill-tag", "outside"], ["weather@2.0.0"], id="skill-tag"),
         pytest.param(["--adapter", "http"], ["weather@2.0.0"], id="adapter"),
         pytest.param(["-a", "subprocess"], ["calculator@1.0.0"], id="a"),
         pytest.param(["--skills-dir", "skills/calculator"], ["calculator@1.0.0"], id="skills-dir"),
@@ -119,6 +118,15 @@ def test_p59_run_evaluates_the_skills_that_match(
 ) -> None:
     weather(place)
     assert plan("run", *arguments)["skills"] == skills
+
+
+@pytest.mark.parametrize("name", ["--tag", "-t"])
+def test_the_earlier_name_of_skill_tag_works_and_says_so(place: Any, run_here: Callable[..., Any], name: str) -> None:
+    weather(place)
+    result = run_here("run", name, "outside", "--dry-run", "--json")
+    assert (result.code, result.json["skills"]) == (0, ["weather@2.0.0"])
+    assert result.err.startswith("--tag of run is now called --skill-tag")
+    assert result.err.count("\n") == 1
 
 
 STRATEGY = {"filters": {"minCompletionRate": 0.5}, "topK": 5, "sortBy": "latency"}

@@ -68,7 +68,7 @@ def test_p58_what_is_typed_beats_what_is_configured(place: Any, run_here: Run) -
         pytest.param(["eval", "--traces", "runs.jsonl", "--runs", "2"], "--runs is about skills that are called", id="runs"),
         pytest.param(["run", "--traces", "runs.jsonl", "--retries", "2"], "--retries is about skills", id="retries"),
         pytest.param(["run", "--traces", "runs.jsonl", "--query", "q"], "--query is about skills", id="query"),
-        pytest.param(["run", "--traces", "runs.jsonl", "--tag", "q"], "--tag is about skills", id="tag"),
+        pytest.param(["run", "--traces", "runs.jsonl", "--tag", "q"], "--skill-tag is about skills", id="tag"),
         pytest.param(
             ["run", "--traces", "runs.jsonl", "--skills-dir", "skills"], "--skills-dir is about skills", id="skills-dir"
         ),

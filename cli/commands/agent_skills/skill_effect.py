@@ -64,7 +64,9 @@ def skill_effect_command(
     of_run: Annotated[
         str | None,
         Mark.ID_OR_PATH,
-        Parameter(group=RESULTS, help="Show the effect of a stored run again, its id or latest; nothing is called"),
+        Parameter(
+            group=RESULTS, help="Show the effect of a stored run again: its id, the beginning of it, or latest; nothing is called"
+        ),
     ] = None,
 ) -> int:
     """Compare an agent with and without an Agent Skill, on the same tasks.

@@ -67,7 +67,10 @@ def triggers_command(
     of_run: Annotated[
         str | None,
         Mark.ID_OR_PATH,
-        Parameter(group=RESULTS, help="Show the figures of a stored run again, its id or latest; nothing is called"),
+        Parameter(
+            group=RESULTS,
+            help="Show the figures of a stored run again: its id, the beginning of it, or latest; nothing is called",
+        ),
     ] = None,
 ) -> int:
     """Measure whether an agent loads an Agent Skill when it should, and only then.

@@ -4,7 +4,10 @@
 const PAGE_ROWS = 100;
 
 const percent = (value) => (value === null ? UNKNOWN : `${(value * 100).toFixed(1)} %`);
-const signed = (value, digits) => `${value > 0 ? "+" : value < 0 ? "−" : ""}${Math.abs(value).toFixed(digits)}`;
+const signed = (value, digits) => {
+  const size = Math.abs(value).toFixed(digits);
+  return `${Number(size) === 0 ? "" : value > 0 ? "+" : "−"}${size}`; // what is shown as 0 has no sign
+};
 const dollars = (value) => `$${value >= 1 || value === 0 ? value.toFixed(2) : value.toPrecision(4).replace(/\.?0+$/, "")}`;
 const moment = (value) => new Date(value).toISOString().slice(0, 16).replace("T", " ");
 

@@ -158,13 +158,18 @@ def test_a_change_of_a_skill_names_it(place: Any, run_here: Run, past: Callable[
     ]
 
 
-def test_the_column_of_changes_is_there_where_it_fits(run_here: Run, past: Callable[..., str]) -> None:
+def test_the_last_column_says_what_changed(run_here: Run, past: Callable[..., str]) -> None:
     past("20260104T100000Z-0004", skill_version="1.1.0")
     head, fourth, third, *_ = run_here("history").out.splitlines()
     assert head.split()[-1] == "changed"
     assert (fourth.split()[-1], third.split()[-1]) == ("skill", "nothing")
-    past("20260105T100000Z-0005", skill_id="a-skill-with-a-name-that-leaves-no-room-for-anything-else-in-a-line")
-    assert "changed" not in run_here("history").out.splitlines()[0]
+
+
+def test_in_a_pipe_nothing_is_cut(run_here: Run, past: Callable[..., str]) -> None:
+    past("20260105T100000Z-0005", skill_id="a-skill-with-a-name-that-leaves-no-room-for-anything-else-in-a-line" * 3)
+    shown = run_here("history").out.splitlines()
+    assert "a-skill-with-a-name-that-leaves-no-room-for-anything-else-in-a-line" * 3 in shown[1]
+    assert (shown[0].split()[-1], "…" in shown[1]) == ("changed", False)
 
 
 def test_later_work_on_a_run_is_no_run_of_its_own_unless_it_is_asked_for(place: Any, run_here: Run) -> None:

@@ -195,7 +195,7 @@ def test_p48_the_table_has_signs_units_marks_and_labels(here: Any, run_here: Run
     assert {"after branch", "skills old@1.0.0, s@1.0.0"} <= set(lines)
     assert "s@1.0.0 on b: ✘ worse" in lines
     assert "completion 100.0 % 0.0 % -100.0 pp ↓ ✘ bad" in lines
-    assert "t3 ✘ worse pass (100.0 % of runs passed) p fail (0.0 % of runs passed) f" in lines
+    assert "t3 ✘ worse pass p fail f 100.0 % → 0.0 %" in lines
     assert {"new@1.0.0 on b: added", "old@1.0.0 on b: removed"} <= set(lines)
     for name in ("mean difference -100.0 pp", "sign-flip test p = 0.003906 (exact); Holm", "floor 8 differing", "sensitivity"):
         assert any(line.startswith(name) for line in lines), name

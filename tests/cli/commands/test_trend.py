@@ -93,7 +93,7 @@ def test_without_a_skill_every_skill_is_listed_with_its_last_value_and_where_it_
     assert (fell["runId"], fell["value"], fell["lastChange"]["direction"]) == (runs[-1], 0.25, "down")
     assert listed["adder", "sums"]["lastChange"] is None
     [line] = [line for line in run_here("trend").out.splitlines() if "nightly" in line]
-    assert line.split() == ["adder", "nightly", "16", "25.0", "%", "▼", "2026-02-09", "100.0", "%", "→", "25.0", "%"]
+    assert line.split() == ["adder", "nightly", "16", "25.0", "%", "=", "▼", "2026-02-09", "100.0", "%", "→", "25.0", "%"]
     assert len(run_here("trend", "--benchmark", "sums", "--json").json["skills"]) == 1
 
 

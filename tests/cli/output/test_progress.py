@@ -37,3 +37,17 @@ def test_items_are_counted_by_status(
             )
         )  # fmt: skip
     assert out.getvalue().splitlines()[-1] == said
+
+
+def test_what_happens_after_the_last_item_is_named(make_plan_of: MakePlan) -> None:
+    plan = make_plan_of("ok", "wrong")
+    with progress.LiveDisplay(Console(file=StringIO(), width=200, force_terminal=True)) as display:
+        display.planned(plan)
+        display.landing(plan)
+        assert display.doing == "landing 2 items in the store …"
+        display.computing(plan)
+        assert display.doing == "computing the figures of 1 skill …"
+        display.reporting(["json", "html"])
+        assert display.doing == "writing reports: json, html …"
+        display.reported([])
+        assert display.doing == "finishing in Prefect …"

@@ -19,7 +19,7 @@ from eval_skills.engine.evaluation.execution import LocalExecutor, Outcome, exec
 from eval_skills.engine.evaluation.plan import RunPlan, make_plan
 from eval_skills.engine.evaluation.resume import resumed_plan
 from eval_skills.engine.evaluation.session import manifest_of
-from eval_skills.engine.stored_runs.reports import LATEST, resolve_run_id
+from eval_skills.engine.stored_runs.run_ids import LATEST, resolve_run_id
 
 KEY = "runs@0.0.0"
 TASKS: list[dict[str, Any]] = [

@@ -6,16 +6,19 @@ from typing import Any
 
 import pytest
 
-from eval_skills.core.diff.model import DiffRow, PairedStatistics, SkillDiff
+from eval_skills.core.diff.model import DiffRow, FlipSide, PairedStatistics, SkillDiff
 from eval_skills.reporting.diff.figures import (
     flips_shown,
     lineage,
     names_shown,
-    points,
     shown_row,
+    side_text,
     statistics_lines,
+    summary_of_skills,
     verdict_text,
+    worst_first,
 )
+from eval_skills.reporting.numbers import points
 from tests.tables import each_row
 
 
@@ -65,7 +68,15 @@ def test_p48_a_row_has_sign_unit_arrow_and_a_mark_of_its_own(given: DiffRow, sho
 
 @each_row(
     ("value", "text"),
-    [(0.125, "+12.5 pp"), (-0.0004, "-0.04 pp"), (0.0, "0.0 pp"), (-0.0, "0.0 pp"), (0.000004, "+0.0004 pp"), (1.0, "+100.0 pp")],
+    [
+        (0.125, "+12.5 pp"),
+        (-0.0004, "-0.04 pp"),
+        (0.0, "0.0 pp"),
+        (-0.0, "0.0 pp"),
+        (-1.4e-17, "0.0 pp"),
+        (0.000004, "+0.0004 pp"),
+        (1.0, "+100.0 pp"),
+    ],
 )
 def test_a_small_difference_is_not_shown_as_none(value: float, text: str) -> None:
     assert points(value) == text
@@ -153,3 +164,37 @@ def test_what_got_worse_is_shown_first_and_the_rest_is_counted() -> None:
 @pytest.mark.parametrize(("names", "text"), [([], ""), (["a", "b"], "a, b"), (["a", "b", "c", "d"], "a, b and 2 more")])
 def test_long_lists_are_cut(names: list[str], text: str) -> None:
     assert names_shown(names, 2) == text
+
+
+@pytest.mark.parametrize(
+    ("fields", "text"),
+    [
+        pytest.param({"runs": 1}, "fail", id="the-only-run"),
+        pytest.param({"runs": 3, "run_index": 1}, "fail (run 2 of 3; 66.7 % passed)", id="one-of-several"),
+        pytest.param({}, "fail (66.7 % passed)", id="of-an-earlier-version"),
+    ],
+)
+def test_a_run_is_counted_from_one(fields: dict[str, Any], text: str) -> None:
+    assert side_text(FlipSide.model_validate({"completion_rate": 2 / 3, "run_index": 0, "status": "fail"} | fields)) == text
+
+
+def of_verdict(skill_id: str, verdict: str | None, mean: float | None = None, change: str = "compared") -> SkillDiff:
+    statistics = None if mean is None else PairedStatistics.model_construct(**dict[str, Any](mean_difference=mean))
+    about: dict[str, Any] = {"skill_id": skill_id, "skill_version": "1.0.0", "benchmark_id": "b", "before_skill_id": skill_id}
+    named: dict[str, Any] = {"before_version": "1.0.0", "change": change, "verdict": verdict, "statistics": statistics}
+    return SkillDiff.model_construct(**about, **named)
+
+
+def test_what_lost_most_comes_first_and_one_line_says_how_many_did() -> None:
+    given = [
+        of_verdict("up", "better", 0.2), of_verdict("new", None, change="added"), of_verdict("down", "worse", -0.1),
+        of_verdict("open", "inconclusive", -0.35), of_verdict("same", "equivalent", 0.0), of_verdict("far-down", "worse", -0.3),
+    ]  # fmt: skip
+    assert [skill.skill_id for skill in worst_first(given)] == ["far-down", "down", "open", "same", "up", "new"]
+    assert summary_of_skills(given) == (
+        "6 skills: 1 better, 2 worse, 1 equivalent, 1 inconclusive, 1 added; the biggest loss: open@1.0.0, -35.0 pp"
+    )
+
+
+def test_where_nothing_was_lost_no_loss_is_named() -> None:
+    assert summary_of_skills([of_verdict("up", "better", 0.2)]) == "1 skill: 1 better, 0 worse, 0 equivalent, 0 inconclusive"

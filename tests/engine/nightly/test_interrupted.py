@@ -1,0 +1,47 @@
+"""Which interrupted night is meant: by its id, by that of one of its runs, or by how one of them begins."""
+
+from __future__ import annotations
+
+import pytest
+
+from eval_skills.core.errors import UsageError
+from eval_skills.core.store import Store, write_manifest
+from eval_skills.engine.evaluation.session import manifest_of
+from eval_skills.engine.nightly.plan import interrupted_night
+from tests.engine.evaluations import MakePlan
+
+FIRST, SECOND = "20260101T000000Z-000a", "20260102T000000Z-000b"
+
+
+@pytest.fixture
+def store(make_plan_of: MakePlan) -> Store:
+    """A store with two nights that were interrupted; a run of each began within its first minute."""
+    for night in (FIRST, SECOND):
+        plan = make_plan_of("ok", provenance={"night": night, "suite": "s"})
+        run_id = night.replace("T000000Z", "T000030Z")
+        manifest = manifest_of(plan).model_copy(update={"run_id": run_id})
+        write_manifest(plan.store.run_folder(run_id), manifest)
+    return plan.store
+
+
+@pytest.mark.parametrize(
+    ("wanted", "night"),
+    [
+        pytest.param(FIRST, FIRST, id="whole-id"),
+        pytest.param("20260101T000030Z-000a", FIRST, id="whole-id-of-a-run"),
+        pytest.param("20260101", FIRST, id="beginning-of-both"),
+        pytest.param("20260102T000030", SECOND, id="beginning-of-a-run"),
+        pytest.param("latest", SECOND, id="latest"),
+    ],
+)
+def test_the_night_that_is_meant(store: Store, wanted: str, night: str) -> None:
+    assert interrupted_night(store, wanted) == night
+
+
+def test_what_fits_several_nights_or_none_is_refused(store: Store) -> None:
+    with pytest.raises(UsageError, match=r"202601 fits 4 runs in the interrupted nights of .*; give more of the id"):
+        interrupted_night(store, "202601")
+    with pytest.raises(UsageError, match=r"no run in the interrupted nights of .* begins with 2025"):
+        interrupted_night(store, "2025")
+    with pytest.raises(UsageError, match="'tonight' is not a run id"):
+        interrupted_night(store, "tonight")
