@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from eval_skills.core.differences.values import MAX_VALUES, Change, json_changes, spelled_json
-from eval_skills.core.differences.words import Words, word_difference
-from eval_skills.core.models import TaskResult
+from eval_skills.core.differences.words import Part, Words, word_difference
 from eval_skills.core.models.response import ENVELOPE_KEYS, unwrapped
+from eval_skills.core.models.result import ErrorKind, Status
 from eval_skills.core.text import scalar_text
 
 
@@ -40,17 +40,34 @@ class Difference:
         return {name: value for name, value in found.items() if value}
 
 
-def difference_of(item: TaskResult) -> Difference | None:
-    """How the answer of a failed item differs from the value that its task expects.
+class Judged(Protocol):
+    """An item, or a turn of one: whether it failed, and its answer."""
+
+    @property
+    def status(self) -> Status | None:
+        """None where it was not judged."""
+        ...
+
+    @property
+    def error_kind(self) -> ErrorKind | None:
+        """What went wrong, where something did."""
+        ...
+
+    @property
+    def output(self) -> Any:
+        """The answer."""
+        ...
+
+
+def difference_of(item: Judged, expected: Any) -> Difference | None:
+    """How a failed answer differs from the value that is expected; `expected` is as in `TaskResult`, ``{"value": …}``.
 
     None where there is nothing to compare: the item passed or has no answer, or no value is expected. Nor where both are the
     same, and something else made it fail.
     """
-    if item.status != "fail" or item.error_kind is not None:
+    if item.status != "fail" or item.error_kind is not None or not isinstance(expected, dict) or "value" not in expected:
         return None
-    if not isinstance(item.expected, dict) or "value" not in item.expected:
-        return None
-    found = answer_difference(item.expected["value"], item.output)
+    found = answer_difference(expected["value"], item.output)
     return None if found.is_empty else found
 
 
@@ -65,6 +82,8 @@ def answer_difference(expected: Any, output: Any) -> Difference:
             notes.append(f"not compared: what comes after the first {MAX_VALUES:,} values")
         return Difference(changes=found.changes, more=found.more, notes=tuple(notes))
     words = word_difference(scalar_text(expected), scalar_text(got))
+    if not words.is_equal and not (isinstance(expected, str) and isinstance(got, str)):
+        words = Words((Part("removed", scalar_text(expected)), Part("added", scalar_text(got))))
     return Difference(words=words, notes=(*notes, *([words.left_out] if words.left_out else [])))
 
 

@@ -18,8 +18,8 @@ PART_CHARS = 400
 LITTLE = 0.25
 """Texts that have a smaller share of their characters in common are shown as one text in place of the other."""
 
-_WORD = re.compile(r"\w+|[^\w\s]")
-_WORD_OR_SPACE = re.compile(r"\w+|[^\w\s]|\s")
+_WORD = re.compile(r"\d+(?:[.,]\d+)+|\w+|[^\w\s]")
+_WORD_OR_SPACE = re.compile(rf"{_WORD.pattern}|\s")
 
 
 class Part(NamedTuple):
@@ -50,10 +50,9 @@ def word_difference(expected: str, got: str) -> Words:
     within longer changes are taken for part of the change, and so are all of texts that have little in common: see `LITTLE`.
     """
     expected, got = expected.strip(), got.strip()
-    pattern = _WORD
-    if _WORD.findall(expected) == _WORD.findall(got):
-        pattern = _WORD_OR_SPACE
-    (one, rest_of_one), (other, rest_of_other) = _split(expected, pattern), _split(got, pattern)
+    (one, rest_of_one), (other, rest_of_other) = _split(expected, _WORD), _split(got, _WORD)
+    if [each.word for each in one] == [each.word for each in other]:
+        (one, rest_of_one), (other, rest_of_other) = _split(expected, _WORD_OR_SPACE), _split(got, _WORD_OR_SPACE)
     parts = _joined(_readable(_joined(_parts(expected, one, got, other))))
     left_out = _left_out(rest_of_one, rest_of_other)
     if not left_out and _in_common(parts) < LITTLE:

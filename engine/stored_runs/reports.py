@@ -137,14 +137,14 @@ def files_left(source: ReportSource, store: str) -> dict[tuple[str, str, int], l
 
 def _of_run(store: Store, given: str) -> ReportSource:
     run_id = resolve_run_id(store, given, "no report to read; evaluate skills first, or name a JSON report")
-    manifest = _manifest(store, run_id)
+    manifest = manifest_of(store, run_id)
     table = store.item_table(run_id)
     if not table.num_rows and (pruned := pruned_words(store, run_id)) is not None:
         return _of_pruned(store, run_id, manifest, f"{pruned}: figures only, and no tasks to compare")
     if not table.num_rows:
         raise InputError(f"run {run_id} has no finished item yet; continue with --resume {run_id}", source=store.path)
     request = recorded_request(manifest)
-    benchmark, remarks = _benchmark(manifest, request, table)
+    benchmark, remarks = benchmark_at_the_time(manifest, request, table)
     remarks += newer_remarks(store, run_id)
     detailed = table.num_rows <= MAX_DETAILED_ITEMS
     if not detailed:
@@ -233,7 +233,7 @@ def _has_silent_turn(result: TaskResult) -> bool:
     return any(turn.messages is None and turn.tool_calls is None for turn in result.turns or ())
 
 
-def _manifest(store: Store, run_id: str) -> Manifest | None:
+def manifest_of(store: Store, run_id: str) -> Manifest | None:
     """The run's manifest; None where the run landed and its folder is gone; UsageError where there is no such run."""
     if run_id not in store.run_ids():
         store.manifest(run_id)
@@ -248,10 +248,14 @@ def recorded_request(manifest: Manifest | None) -> EvaluateRequest | None:
         return None
 
 
-def _benchmark(manifest: Manifest | None, request: EvaluateRequest | None, items: pa.Table) -> tuple[Benchmark | None, list[str]]:
-    """The benchmark as it was when the run started; None, and why, where it is gone."""
+WITHOUT_BENCHMARK = "the reports are made from the items alone, without expected answers"
+
+
+def benchmark_at_the_time(
+    manifest: Manifest | None, request: EvaluateRequest | None, items: pa.Table, without: str = WITHOUT_BENCHMARK
+) -> tuple[Benchmark | None, list[str]]:
+    """The benchmark as it was when the run started; None, and why, where it is gone, which ends in `without`."""
     name = str(items["benchmark_id"][0])
-    without = "the reports are made from the items alone, without expected answers"
     if manifest is None or request is None:
         return None, [f"the run's manifest cannot be read; {without}"]
     try:

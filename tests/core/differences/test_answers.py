@@ -69,12 +69,12 @@ def test_answers(expected: Any, output: Any, found: dict[str, Any]) -> None:
     ],
 )
 def test_nothing_to_compare(fields: dict[str, Any]) -> None:
-    assert difference_of(item()) is not None
-    assert difference_of(item(**fields)) is None
+    assert difference_of(item(), item().expected) is not None
+    assert difference_of(item(**fields), item(**fields).expected) is None
 
 
 def test_an_expected_null_is_compared() -> None:
-    found = difference_of(item(expected={"value": None}, output="x"))
+    found = difference_of(item(output="x"), {"value": None})
     assert found is not None
     assert found.words is not None
     assert [part.text for part in found.words.parts] == ["null", "x"]

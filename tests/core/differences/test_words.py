@@ -18,6 +18,7 @@ from tests.tables import each_row
     [
         pytest.param("a cat sat", "a dog sat", "a |-cat |+dog |sat", id="word"),
         pytest.param("The answer is 42.", "The answer is 43.", "The answer is |-42|+43|.", id="marks-are-words"),
+        pytest.param("It is 3.5, not 4.", "It is 3.6, not 4.", "It is |-3.5|+3.6|, not 4.", id="a-decimal-is-a-word"),
         pytest.param("one two three", "one three", "one |-two |three", id="removed"),
         pytest.param("one three", "one two three", "one |+two |three", id="added"),
         pytest.param(" a\n b ", "a\n b", "a\n b", id="outer-white-space-is-free"),
