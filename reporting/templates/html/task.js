@@ -38,9 +38,17 @@ function runCard(item) {
       element("small", {}, facts.map(([name, value]) => `${name} ${value}`).join(" · ")),
     ),
     element("div", { className: "columns" }, column("Answer", shownText(item.output)), column("Reasons", reasonList(item))),
+    ...itemDifference(item),
     ...turnParts(item),
     ...didParts(item),
   );
+}
+
+/** Where the answer of an item differs from the expected one; of very many the page holds the first. */
+function itemDifference(item) {
+  if (item.difference === undefined) return [];
+  if (item.difference < 0) return [element("p", { className: "cut" }, "✂ this page has no room for more differences; eval-skills show prints them")];
+  return differenceParts(report.differences[item.difference]);
 }
 
 function column(title, content) {
