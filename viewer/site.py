@@ -13,10 +13,12 @@ from eval_skills.viewer import names
 from eval_skills.viewer.names import NoSuchPageError
 from eval_skills.viewer.page import PLACES
 from eval_skills.viewer.pages.comparison import comparison_page
+from eval_skills.viewer.pages.item import item_page_of
 from eval_skills.viewer.pages.lists import LISTS, list_page
 from eval_skills.viewer.pages.run import run_page
 from eval_skills.viewer.pages.runs import runs_page
 from eval_skills.viewer.pages.skill import skill_page
+from eval_skills.viewer.pages.task import task_page_of
 
 if TYPE_CHECKING:
     from eval_skills.core.store import Store
@@ -70,6 +72,8 @@ PAGES: dict[str, Callable[..., str]] = {
     r"(?:index\.html)?": runs_page,
     rf"run-({names.RUN_ID})\.html": run_page,
     rf"compare-({names.RUN_ID})-({names.RUN_ID})\.html": comparison_page,
+    rf"task-({names.RUN_ID})-({names.KEY})\.html": task_page_of,
+    rf"item-({names.RUN_ID})-({names.KEY})\.html": item_page_of,
     rf"skill-({names.KEY})\.html": skill_page,
     **{PLACES[place].replace(".", r"\."): (lambda site, place=place: list_page(site, place)) for place in LISTS},
 }

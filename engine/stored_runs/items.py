@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from eval_skills.core.differences import Difference, difference_of
 from eval_skills.core.errors import InputError, UsageError
-from eval_skills.core.models import EvalTask, ItemResult
+from eval_skills.core.models import EvalTask, ItemResult, TaskResult
 from eval_skills.core.store.retention import pruned_words
 from eval_skills.core.text import first_of, nearest, plural
 from eval_skills.engine.definition.request import EvaluateRequest
@@ -43,6 +43,13 @@ class StoredItem:
         return None if self.task is None else expectation_of(self.task)
 
     @property
+    def shown(self) -> TaskResult:
+        """The item as the report of its run has it."""
+        own = {name: getattr(self.result, name) for name in TaskResult.model_fields.keys() & ItemResult.model_fields.keys()}
+        asked = {} if self.task is None else {"input": self.task.asked, "expected": self.expected}
+        return TaskResult(**(own | asked | {"attempts": max(1, len(self.result.attempts))}))
+
+    @property
     def difference(self) -> Difference | None:
         """How the answer differs from the expected value; see `difference_of`."""
         return difference_of(self.result, self.expected)
@@ -70,7 +77,7 @@ class RunItems:
     tasks: dict[str, EvalTask] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
 
-    def keys(self) -> list[dict[str, Any]]:
+    def identities(self) -> list[dict[str, Any]]:
         """What names each item, and whether it passed, under the names of its columns; by task, skill and run."""
         rows: list[dict[str, Any]] = self.table.select(list(_KEY)).to_pylist()
         return sorted(rows, key=lambda row: tuple(row[name] for name in _FIRST))
@@ -130,7 +137,7 @@ def find_item(items: RunItems, skill: str, task: str) -> StoredItem:
         UsageError: the run has no such skill, task or run, or several versions of the skill; the message lists what
             it has.
     """
-    keys = items.keys()
+    keys = items.identities()
     chosen = [row for row in keys if _key(row) == _skill_named(items.run_id, keys, skill)]
     task_id, number = _task_named(items.run_id, chosen, task)
     rows = [row for row in chosen if row["task_id"] == task_id]

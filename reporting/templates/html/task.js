@@ -9,14 +9,14 @@ function showTask(skill, group, run) {
     ...(group.flaky ? [element("span", { className: "tag flaky" }, "flaky")] : []),
   );
   byId("task-asked").replaceChildren(column("Input", shownText(task.input)), column("Expected", shownText(task.expected)), ...(task.rules === undefined ? [] : [column("Judged by", shownText(task.rules))]));
-  byId("task-runs").replaceChildren(...items.map(runCard));
+  byId("task-runs").replaceChildren(...items.map((item) => runCard(item)));
   const dialog = byId("task");
   if (!dialog.open) dialog.showModal();
   dialog.scrollTop = 0;
   byId("task-runs").querySelector(`[data-run="${Number(run ?? 0) - 1}"]`)?.scrollIntoView();
 }
 
-function runCard(item) {
+function runCard(item, title = [`Run ${item.run + 1} `]) {
   const facts = [
     ["score", item.score === undefined ? undefined : score(item.score)],
     ["latency", item.ms === undefined ? undefined : milliseconds(item.ms)],
@@ -33,7 +33,7 @@ function runCard(item) {
     element(
       "h3",
       {},
-      `Run ${item.run + 1} `,
+      ...title,
       element("span", { className: `tag ${item.status}` }, `${MARKS[item.status]} ${STATUSES[item.status]}`),
       element("small", {}, facts.map(([name, value]) => `${name} ${value}`).join(" · ")),
     ),
