@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +17,7 @@ from eval_skills.reporting.judging import corrected_rate, judges_table, judging_
 from eval_skills.reporting.sections import errors_by_kind, reasons, turn_reasons
 
 Json = dict[str, Any]
+TaskPage = Callable[[str, str], str]
 
 LONG_TEXTS = 20_000
 """Characters of a text on the page of one task."""
@@ -29,11 +30,13 @@ TURNS_SHOWN = 50
 class TaskTable:
     """The tasks that were asked, each stored once: skills and runs that were asked the same share its input and expectation.
 
-    `known` are the tasks of the benchmark by its id and theirs; empty without a benchmark.
+    `known` are the tasks of the benchmark by its id and theirs; empty without a benchmark. `page` names
+    the page of a task, where it has one.
     """
 
     texts: TextTable
     known: dict[tuple[str, str], EvalTask]
+    page: TaskPage | None = None
     rows: list[Json] = field(default_factory=list)
     _index: dict[tuple[Any, ...], int] = field(default_factory=dict)
 
@@ -46,7 +49,10 @@ class TaskTable:
             task = self.known.get((benchmark_id, item.task_id))
             row = {"id": visible(item.task_id), "tags": [visible(tag) for tag in item.tags], "input": asked, "expected": expected}
             about = (task.description or None) if task else None
-            self.rows.append(_known({**row, "about": self.texts.add(about), "rules": self.texts.add(task and _rules(task))}))
+            page = self.page and self.page(benchmark_id, item.task_id)
+            self.rows.append(
+                _known({**row, "page": page, "about": self.texts.add(about), "rules": self.texts.add(task and _rules(task))})
+            )
         return self._index[key]
 
 
@@ -81,14 +87,14 @@ def skill_names(reports: Sequence[SkillCompletionReport]) -> list[str]:
     return names
 
 
-def payload(reports: Sequence[SkillCompletionReport], context: ReportContext) -> Json:
+def payload(reports: Sequence[SkillCompletionReport], context: ReportContext, *, task_page: TaskPage | None = None) -> Json:
     """The reports, in the order given, as the page's script reads them: ``{"texts", "tasks", "skills", "did", "differences"}``.
 
     A skill's `items` refer to `tasks`, `texts`, `differences` and what agents `did` by index; unknown values are absent, never
     zero.
     """
     texts = TextTable()
-    tables = Tables(TaskTable(texts, _tasks_of(context.benchmark)))
+    tables = Tables(TaskTable(texts, _tasks_of(context.benchmark), task_page))
     names = skill_names(reports)
     dimensions = shown_dimensions(reports)
     skills = [_skill(name, report, tables, dimensions) for name, report in zip(names, reports, strict=True)]

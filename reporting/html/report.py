@@ -61,7 +61,7 @@ def render(reports: Sequence[SkillCompletionReport], context: ReportContext, *, 
         notes=[*context.notes, *ranking_notes(best_first)],
         judging=skills_table(list(zip(skill_names(best_first), best_first, strict=True))),
         first_token=any(report.latency.time_to_first_token_p50_ms is not None for report in best_first),
-        data=script_json(payload(best_first, context)),
+        data=script_json(payload(best_first, context, task_page=navigation.task_page if navigation else None)),
         assets=assets(),
     )
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from eval_skills.core.differences import Changes, Difference
 from eval_skills.core.messages.roles import role_in
-from eval_skills.core.models import ItemResult
+from eval_skills.core.messages.tool_results import ToolResult, results_of
+from eval_skills.core.models import ItemResult, ToolCall
 from eval_skills.core.text import plural
 from eval_skills.engine.stored_runs.items import StoredItem
 from eval_skills.engine.stored_runs.trajectories import AlignedCall, alignment_of
@@ -28,6 +29,9 @@ Json = dict[str, Any]
 
 MOST = 500
 """How many calls or messages the page shows; ``eval-skills show --json`` has all."""
+
+DEEPEST = 5
+"""Messages of agents that nest deeper stand no further to the right."""
 
 _MS = ("duration_ms", "durationMs", "latency_ms", "latencyMs")
 _USD = ("cost_usd", "costUsd", "total_cost_usd")
@@ -105,12 +109,15 @@ def _trajectory(item: StoredItem) -> Json:
         each.get("tool_call_id"): _first(each, _MS) for each in messages or () if isinstance(each.get("tool_call_id"), str)
     }
     pointed = pointed_at(item.shown, "toolCalls")
+    answered: dict[str | None, ToolResult] = {
+        each.call_id: each for message in messages or () for each in results_of(message, role_in(message)) if each.call_id
+    }
     rows = [
         {
             "name": visible(call.name),
             "arguments": texts.add(call.arguments),
-            "result": texts.add(call.result),
-            "error": texts.add(call.error),
+            "result": texts.add(_result(call, answered)),
+            "error": texts.add(call.error or _error(call, answered)),
             "ms": durations.get(call.id),
             "pointed": place in pointed,
         }
@@ -135,11 +142,24 @@ def _trajectory(item: StoredItem) -> Json:
     }
 
 
+def _result(call: ToolCall, answered: Mapping[str | None, ToolResult]) -> Any:
+    """What the call gave: its own result, or what the messages have of it."""
+    if call.result is not None or call.id not in answered:
+        return call.result
+    return answered[call.id].content
+
+
+def _error(call: ToolCall, answered: Mapping[str | None, ToolResult]) -> str | None:
+    return answered[call.id].error or None if call.id in answered else None
+
+
 def _messages(messages: Sequence[Mapping[str, Any]], texts: TextTable, pointed: frozenset[int]) -> list[Json]:
     depths: dict[str, int] = {}
     rows = []
     for place, message in enumerate(messages):
-        depth = min(5, depths.get(str(_first_text(message, _PARENT)), 0))
+        depth = depths.get(str(_first_text(message, _PARENT)), 0)
+        if (answer := str(message.get("tool_call_id"))) in depths:
+            depth = max(depth, depths[answer] - 1)
         calls = [call for call in message.get("tool_calls") or () if isinstance(call, dict)]
         depths |= {str(call.get("id")): depth + 1 for call in calls if call.get("id")}
         content = message.get("content")
@@ -153,7 +173,7 @@ def _messages(messages: Sequence[Mapping[str, Any]], texts: TextTable, pointed: 
                 "text": texts.add(shown if shown not in ("", {}, {"content": None}) else None),
                 "calls": [[visible(str(_named(call))), texts.add(_given(call))] for call in calls],
                 "answers": visible(str(message["tool_call_id"])) if message.get("tool_call_id") else None,
-                "depth": depth,
+                "depth": min(DEEPEST, depth),
                 "pointed": place in pointed,
                 "ms": _first(message, _MS),
                 "tokens": _tokens(message),

@@ -7,13 +7,21 @@ function showTask(skill, group, run) {
     ...(task.about === undefined ? [] : [report.texts[task.about][0], " "]),
     ...task.tags.map((tag) => element("small", { className: "label" }, tag)),
     ...(group.flaky ? [element("span", { className: "tag flaky" }, "flaky")] : []),
+    ...(task.page === undefined ? [] : [" ", element("a", { href: task.page }, "All answers to this task")]),
   );
   byId("task-asked").replaceChildren(column("Input", shownText(task.input)), column("Expected", shownText(task.expected)), ...(task.rules === undefined ? [] : [column("Judged by", shownText(task.rules))]));
-  byId("task-runs").replaceChildren(...items.map((item) => runCard(item)));
+  byId("task-runs").replaceChildren(...items.map((item) => linkedCard(item, task.page === undefined ? undefined : `${task.page}#${new URLSearchParams({ answer: `${skill.name}#${item.run + 1}` })}`)));
   const dialog = byId("task");
   if (!dialog.open) dialog.showModal();
   dialog.scrollTop = 0;
   byId("task-runs").querySelector(`[data-run="${Number(run ?? 0) - 1}"]`)?.scrollIntoView();
+}
+
+/** A run, and where its answer stands on the page of its task, where that has one. */
+function linkedCard(item, page) {
+  const card = runCard(item);
+  if (page) card.append(element("p", {}, element("a", { href: page }, `Run ${item.run + 1} on the page of the task`)));
+  return card;
 }
 
 function runCard(item, title = [`Run ${item.run + 1} `]) {
