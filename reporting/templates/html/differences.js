@@ -10,7 +10,7 @@ function differenceParts(difference, title = "Difference from the expected answe
   if (difference.words) parts.push(wordsElement(difference.words));
   if (difference.changes) parts.push(changesTable(difference.changes, difference.more ?? 0));
   const notes = (difference.notes ?? []).map((note) => element("p", { className: "note" }, note));
-  return [element("div", { className: "difference" }, element("h4", {}, title), ...parts, ...notes)];
+  return [element("div", { className: "difference" }, element("p", { className: "caption" }, title), ...parts, ...notes)];
 }
 
 function wordsElement(parts) {
@@ -25,7 +25,7 @@ function wordPart(kind, text) {
 }
 
 function changesTable(changes, more) {
-  const head = element("tr", {}, ...["Place", "", "Expected", "Answered"].map((title) => element("th", { scope: "col" }, title)));
+  const head = element("tr", {}, ...["Place", "Kind", "Expected", "Answered"].map((title) => element("th", { scope: "col" }, title)));
   const table = element("table", {}, element("thead", {}, head), element("tbody", {}, ...changes.map(changeRow)));
   const left = more ? [element("p", { className: "cut" }, `✂ ${more.toLocaleString("en")} more`)] : [];
   return element("div", {}, element("div", { className: "scroll", tabIndex: 0, role: "region", ariaLabel: "Differences" }, table), ...left);

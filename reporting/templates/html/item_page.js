@@ -27,10 +27,10 @@ function alignmentSection({ how, said, rows, more }) {
     const [says, look] = KINDS[kind];
     const number = place === null ? [] : [element("small", {}, `toolCalls[${place}] `)];
     const row = element("tr", {}, element("td", {}, element("span", { className: `tag ${look}` }, says)), element("td", {}, ...side(expected)), element("td", {}, ...(actual ? number : []), ...side(actual)));
-    const below = difference ? [element("tr", {}, element("td", {}), element("td", { colSpan: 2 }, ...differenceParts(difference, "Arguments that differ")))] : [];
+    const below = difference ? [element("tr", {}, element("td", { colSpan: 3 }, ...differenceParts(difference, "Arguments that differ")))] : [];
     return [row, ...below];
   });
-  return [element("h2", {}, "Expected and actual calls"), element("p", { className: "note" }, `${said}; ${how}.`), steps("Expected and actual calls", ["", "Expected", "Called"], made), ...left(more)];
+  return [element("h2", {}, "Expected and actual calls"), element("p", { className: "note" }, `${said}; ${how}.`), steps("Expected and actual calls", ["Match", "Expected", "Called"], made), ...left(more)];
 }
 
 function callsSection(calls, more) {
@@ -49,8 +49,8 @@ function messagesSection(messages, more) {
   const cards = messages.map((message, index) => {
     const mark = message.pointed ? [element("span", { className: "tag fail" }, "◀ reason")] : [];
     const answers = message.answers ? [element("small", {}, `answers ${message.answers}`)] : [];
-    const title = element("h4", {}, element("span", {}, message.role), element("small", {}, `messages[${index}]`), ...answers, element("small", {}, spent(message)), ...mark);
-    const calls = message.calls.map(([name, given]) => element("div", {}, element("h5", {}, `calls ${name}`), stepText(given)));
+    const title = element("h3", {}, element("span", {}, message.role), element("small", {}, `messages[${index}]`), ...answers, element("small", {}, spent(message)), ...mark);
+    const calls = message.calls.map(([name, given]) => element("div", {}, element("p", { className: "caption" }, `calls ${name}`), stepText(given)));
     const kind = ["user", "assistant", "tool", "function"].includes(message.role) ? message.role : "";
     return element("section", { className: `message ${kind} depth-${message.depth} ${message.pointed ? "pointed" : ""}` }, title, ...(message.text === null ? [] : [stepText(message.text)]), ...calls);
   });
@@ -60,20 +60,22 @@ function messagesSection(messages, more) {
 function filesSection(files) {
   if (!files) return [];
   const rows = files.map((file) => element("tr", {}, element("td", {}, element("span", { className: "label" }, file.change)), element("td", {}, element("code", {}, file.path)), element("td", { className: "number" }, shownOr(file.size, (size) => `${size.toLocaleString("en")} B`)), element("td", {}, stepText(file.text))));
-  return [element("h2", {}, `Files that it changed (${files.length})`), ...(files.length ? [steps("Files", ["", "Path", "Size", "Content"], rows)] : [element("p", { className: "note" }, "None.")])];
+  return [element("h2", {}, `Files that it changed (${files.length})`), ...(files.length ? [steps("Files", ["Change", "Path", "Size", "Content"], rows)] : [element("p", { className: "note" }, "None.")])];
 }
 
 function startItem() {
   const [item] = report.items;
   const [task] = report.tasks;
-  const asked = element("div", { className: "columns" }, column("Input", shownText(task.input)), column("Expected", shownText(task.expected)), ...(task.rules === undefined ? [] : [column("Judged by", shownText(task.rules))]));
+  const asked = element("div", { className: "columns" }, ...askedColumns(task, "h3"));
   const card = runCard(item, ["Verdict "]);
   for (const [index, turn] of [...card.querySelectorAll(".turn")].entries()) turn.append(...differenceParts(report.turnDifferences[index]));
   const runs = report.runs.length > 1 ? [element("p", { className: "trail" }, "Runs of this task:", ...report.runs.map(({ run, page }) => (run === report.run ? element("b", {}, `run ${run + 1}`) : element("a", { href: page }, `run ${run + 1}`))))] : [];
   const again = report.again ? [element("h2", {}, "Ask it again"), element("pre", {}, report.again)] : [];
   byId("answers").replaceChildren(
     ...runs,
+    element("h2", {}, "Task"),
     asked,
+    element("h2", {}, "Answer"),
     card,
     ...(report.alignment ? alignmentSection(report.alignment) : []),
     ...callsSection(report.calls, report.callsMore),
@@ -81,6 +83,7 @@ function startItem() {
     ...filesSection(report.files),
     ...again,
   );
+  reachScrolls(byId("answers"));
 }
 
 startItem();

@@ -9,7 +9,7 @@ function showTask(skill, group, run) {
     ...(group.flaky ? [element("span", { className: "tag flaky" }, "flaky")] : []),
     ...(task.page === undefined ? [] : [" ", element("a", { href: task.page }, "All answers to this task")]),
   );
-  byId("task-asked").replaceChildren(column("Input", shownText(task.input)), column("Expected", shownText(task.expected)), ...(task.rules === undefined ? [] : [column("Judged by", shownText(task.rules))]));
+  byId("task-asked").replaceChildren(...askedColumns(task));
   byId("task-runs").replaceChildren(...items.map((item) => linkedCard(item, task.page === undefined ? undefined : `${task.page}#${new URLSearchParams({ answer: `${skill.name}#${item.run + 1}` })}`)));
   const dialog = byId("task");
   if (!dialog.open) dialog.showModal();
@@ -59,8 +59,19 @@ function itemDifference(item) {
   return differenceParts(report.differences[item.difference]);
 }
 
-function column(title, content) {
-  return element("div", {}, element("h4", {}, title), content);
+function column(title, content, level = "h4") {
+  return element("div", {}, element(level, {}, title), content);
+}
+
+/** What a task asks and expects, side by side. */
+function askedColumns(task, level) {
+  const judged = task.rules === undefined ? [] : [column("Judged by", shownText(task.rules), level)];
+  return [column("Input", shownText(task.input), level), column("Expected", shownText(task.expected), level), ...judged];
+}
+
+/** Texts that scroll can be reached with the keys. */
+function reachScrolls(place) {
+  for (const each of place.querySelectorAll(".text, .steps pre, .words")) if (each.scrollHeight > each.clientHeight) each.tabIndex = 0;
 }
 
 /** Buttons and keys of the dialog; `step(±1)` goes to a neighbouring task, `closed()` is told when the reader is done. */

@@ -17,7 +17,7 @@ function answerCard(item) {
   const link = new URLSearchParams({ answer: answerName(item) });
   const card = runCard(item, [`${item.skill} · run ${item.run + 1} `]);
   if (answer === answerName(item)) card.classList.add("chosen");
-  card.append(element("p", { className: "links" }, element("a", { href: item.page }, "Trajectory"), element("a", { href: `#${link}`, ariaLabel: `Link to the answer of ${answerName(item)}` }, "Link to this answer")));
+  card.append(element("p", { className: "links" }, element("a", { href: item.page }, "Trajectory"), element("a", { href: `#${link}` }, "Link to this answer")));
   return card;
 }
 
@@ -34,8 +34,7 @@ function choice(title, name, values, changed) {
 
 function startAnswers() {
   const [task] = report.tasks;
-  const asked = element("div", { className: "columns" });
-  if (task) asked.append(column("Input", shownText(task.input)), column("Expected", shownText(task.expected)), ...(task.rules === undefined ? [] : [column("Judged by", shownText(task.rules))]));
+  const asked = element("div", { className: "columns" }, ...askedColumns(task, "h3"));
   const cards = element("div", { className: "answers" });
   const count = element("output", { "aria-live": "polite" });
   const more = element("button", { type: "button" }, "Show more");
@@ -46,6 +45,7 @@ function startAnswers() {
     const chosen = left.findIndex((item) => answerName(item) === place().get("answer"));
     most = Math.max(most, chosen + 1);
     cards.replaceChildren(...left.slice(0, most).map(answerCard));
+    reachScrolls(byId("answers"));
     more.hidden = left.length <= most;
     more.textContent = `Show ${Math.min(ANSWERS_SHOWN, left.length - most)} more of ${left.length - most}`;
   };
@@ -56,7 +56,7 @@ function startAnswers() {
   more.addEventListener("click", () => ((most += ANSWERS_SHOWN), draw()));
   const bar = element("form", { className: "filters", role: "search", ariaLabel: "Filter the answers" }, skill.label, verdict.label, count);
   bar.addEventListener("submit", (event) => event.preventDefault());
-  byId("answers").replaceChildren(asked, element("h2", {}, "Answers"), bar, cards, element("p", {}, more));
+  byId("answers").replaceChildren(element("h2", {}, "Task"), asked, element("h2", {}, "Answers"), bar, cards, element("p", {}, more));
   const show = () => {
     for (const each of [skill, verdict]) each.select.value = place().get(each === skill ? "skill" : "verdict") ?? "";
     draw();
