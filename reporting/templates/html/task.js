@@ -9,7 +9,7 @@ function showTask(skill, group, run) {
     ...(group.flaky ? [element("span", { className: "tag flaky" }, "flaky")] : []),
     ...(task.page === undefined ? [] : [" ", element("a", { href: task.page }, "All answers to this task")]),
   );
-  byId("task-asked").replaceChildren(...askedColumns(task));
+  byId("task-asked").replaceChildren(...askedColumns(task, "h3"));
   byId("task-runs").replaceChildren(...items.map((item) => linkedCard(item, task.page === undefined ? undefined : `${task.page}#${new URLSearchParams({ answer: `${skill.name}#${item.run + 1}` })}`)));
   const dialog = byId("task");
   if (!dialog.open) dialog.showModal();
