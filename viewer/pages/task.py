@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from eval_skills.core.text import plural
 from eval_skills.reporting.html.payload import answers_payload
 from eval_skills.viewer.items import items_of, sql_text
-from eval_skills.viewer.names import NoSuchPageError, item_page, key_of, run_page, task_page
+from eval_skills.viewer.names import NoSuchPageError, item_page, key_of, run_page, skill_page, task_page
 from eval_skills.viewer.page import AnswerPage
 from eval_skills.viewer.tables import Column, Table
 
@@ -71,7 +71,7 @@ def history_of(site: Site, benchmark_id: str, task_id: str) -> Table:
         columns=(
             Column(title="Run", of=("run_id",), link=lambda row: task_page(row["run_id"], benchmark_id, task_id)),
             Column(title="Began (UTC)", of=("began",), kind="moment"),
-            Column(title="Skill", of=("skill",), is_facet=True),
+            Column(title="Skill", of=("skill",), link=lambda row: skill_page(row["skill"].rpartition("@")[0]), is_facet=True),
             Column(title="Passed", of=("passed",), kind="count"),
             Column(title="Runs", of=("runs",), kind="count"),
             Column(title="Share", of=("rate",), kind="rate"),
