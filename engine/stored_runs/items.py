@@ -12,7 +12,7 @@ from eval_skills.core.models import EvalTask, ItemResult, TaskResult
 from eval_skills.core.store.retention import pruned_words
 from eval_skills.core.text import first_of, nearest, plural
 from eval_skills.engine.definition.request import EvaluateRequest
-from eval_skills.engine.stored_runs.reports import benchmark_at_the_time, manifest_of, recorded_request, resolve_run_id
+from eval_skills.engine.stored_runs.reports import benchmark_at_the_time, recorded_request, resolve_run_id
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -118,7 +118,7 @@ def run_items(store: Store, given: str) -> RunItems:
         InputError: the run has no items, as they were pruned or none has finished.
     """
     run_id = resolve_run_id(store, given, "no run to show; evaluate skills first, or name a run")
-    manifest = manifest_of(store, run_id)
+    manifest = store.find_manifest(run_id) if run_id in store.run_ids() else store.manifest(run_id)
     table = store.item_table(run_id)
     if not table.num_rows:
         raise InputError(f"run {run_id} has no item to show: {pruned_words(store, run_id) or 'none has finished yet'}")

@@ -137,7 +137,7 @@ def files_left(source: ReportSource, store: str) -> dict[tuple[str, str, int], l
 
 def _of_run(store: Store, given: str) -> ReportSource:
     run_id = resolve_run_id(store, given, "no report to read; evaluate skills first, or name a JSON report")
-    manifest = manifest_of(store, run_id)
+    manifest = _manifest(store, run_id)
     table = store.item_table(run_id)
     if not table.num_rows and (pruned := pruned_words(store, run_id)) is not None:
         return _of_pruned(store, run_id, manifest, f"{pruned}: figures only, and no tasks to compare")
@@ -233,7 +233,7 @@ def _has_silent_turn(result: TaskResult) -> bool:
     return any(turn.messages is None and turn.tool_calls is None for turn in result.turns or ())
 
 
-def manifest_of(store: Store, run_id: str) -> Manifest | None:
+def _manifest(store: Store, run_id: str) -> Manifest | None:
     """The run's manifest; None where the run landed and its folder is gone; UsageError where there is no such run."""
     if run_id not in store.run_ids():
         store.manifest(run_id)
