@@ -68,6 +68,7 @@ COMMANDS = {
             "List, check, generate, review and import benchmarks.",
         ),
         "history": ("history:history_command", "List past runs, newest first, and how to continue the unfinished ones."),
+        "show": ("show:show_command", "Show one item of a run whole: input, expectation, answer and why it was judged so."),
         "trend": ("trend:trend_command", "Show how a figure of a skill moved from run to run."),
         "view": ("view:view_command", "Open the store in a browser."),
         "query": ("query:query_command", "Query the store in SQL (DuckDB), read-only."),

@@ -32,6 +32,15 @@ def excerpt(value: Any, limit: int = EXCERPT_CHARS) -> str:
     return _cut(text, limit)
 
 
+def scalar_text(value: Any) -> str:
+    """The text of a scalar: text as it is, else its JSON text: ``true``, ``null``, ``5`` (a whole float reads as an integer)."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e21:
+        return str(int(value))
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
 def readable_json(value: Any) -> str:
     """Indented JSON for a person, with a newline at its end, that any file can hold.
 

@@ -8,7 +8,6 @@ from eval_skills.core.diff.model import DifferenceInterval
 from eval_skills.core.models import ConfidenceInterval
 
 UNKNOWN = "–"
-_MAX_DECIMALS = 6
 
 
 def rate(value: float | None) -> str:

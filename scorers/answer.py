@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from pathlib import Path
 from typing import Any
 
 from eval_skills.core.errors import InputError
 from eval_skills.core.models.response import ENVELOPE_KEYS as ENVELOPE_KEYS
 from eval_skills.core.models.response import unwrapped as unwrapped
+from eval_skills.core.text import scalar_text as scalar_text
 
 LONG_CHARS = 4_096
 """A longer text is judged in a thread."""
-
-
-def scalar_text(value: Any) -> str:
-    """The text of a scalar: text as it is, else its JSON text: ``true``, ``null``, ``5`` (a whole float reads as an integer)."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e21:
-        return str(int(value))
-    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def text_of(value: Any) -> str:

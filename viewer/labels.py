@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, StringConstraints
 
 from eval_skills.core.errors import UsageError
 from eval_skills.core.store.labels import AnswerLabel, LabelWriter, current_labels
+from eval_skills.reporting.escape import visible
+from eval_skills.viewer.names import KEY_LENGTH, key_of
 
 if TYPE_CHECKING:
     from eval_skills.core.store import Store
@@ -20,16 +23,13 @@ _COLUMNS = ("skill_id", "skill_version", "benchmark_id", "benchmark_version", "t
 class GivenLabel(BaseModel):
     """What the page sends: of which answer, and what the person says. Both None takes back what was said before.
 
-    `skill` is ``id@version``, `run_index` counts from 0.
+    `answer` is the key of the answer's page (`viewer.names.item_page`).
     """
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
     run: str
-    skill: str
-    benchmark: str
-    task: str
-    run_index: Annotated[int, Field(ge=0)]
+    answer: str
     label: Literal["pass", "fail"] | None
     comment: Annotated[str, StringConstraints(max_length=LONGEST_COMMENT)] | None = None
 
@@ -50,28 +50,36 @@ class Labelling:
             RunError: the store cannot be written.
         """
         rows = self.store.tables.rows("items", _COLUMNS, [given.run])
-        wanted = (given.skill, given.benchmark, given.task, given.run_index)
-        found = next((row for row in rows if _key(row) == wanted), None)
+        found = next((row for row in rows if _key(row) == given.answer), None)
         if found is None:
-            raise UsageError(
-                f"no answer to label: run {given.run} has landed no run {given.run_index + 1} of that task by {given.skill}"
-            )
+            raise UsageError(f"no answer to label: run {given.run} has landed no answer of the page {given.answer}")
         label = AnswerLabel(
             **found, run_id=given.run, label=given.label, comment=(given.comment or "").strip() or None, labelled_by=self.by
         )
         return shown_label(self.writer.add(label))
 
 
-def labels_of(store: Store, run_id: str) -> dict[tuple[str, str, str, int], dict[str, Any]]:
-    """What people say of a run's answers, by skill (``id@version``), benchmark, task and run index."""
+def labels_of(store: Store, run_id: str) -> dict[str, dict[str, Any]]:
+    """What people say of a run's answers, by the keys of the answers' pages."""
     return {_key(row): shown_label(row) for row in current_labels(store, run_id)}
+
+
+def to_label(page: str, run_id: str, said: Mapping[str, Any]) -> dict[str, Any]:
+    """What a page needs to label an answer, and what is said of it already; `page` is the answer's own."""
+    key = page.removesuffix(".html")[-KEY_LENGTH:]
+    return {"answer": {"run": run_id, "answer": key}, "said": said.get(key)}
 
 
 def shown_label(row: dict[str, Any]) -> dict[str, Any]:
     """A label as pages show it."""
     moment = row["labelled_at"].isoformat(timespec="seconds")
-    return {"label": row["label"], "comment": row["comment"], "by": row["labelled_by"], "at": moment}
+    return {
+        "label": row["label"],
+        "comment": None if row["comment"] is None else visible(row["comment"]),
+        "by": visible(row["labelled_by"]),
+        "at": moment,
+    }
 
 
-def _key(row: dict[str, Any]) -> tuple[str, str, str, int]:
-    return f"{row['skill_id']}@{row['skill_version']}", row["benchmark_id"], row["task_id"], row["run_index"]
+def _key(row: dict[str, Any]) -> str:
+    return key_of(row["benchmark_id"], row["task_id"], f"{row['skill_id']}@{row['skill_version']}", row["run_index"])

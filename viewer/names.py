@@ -12,7 +12,8 @@ from eval_skills.core.errors import UsageError
 
 RUNS = "index.html"
 RUN_ID = r"[0-9]{8}T[0-9]{6}Z-[0-9a-f]{4}"
-KEY = r"[0-9a-f]{16}"
+KEY_LENGTH = 16
+KEY = rf"[0-9a-f]{{{KEY_LENGTH}}}"
 
 
 class NoSuchPageError(UsageError):
@@ -21,7 +22,7 @@ class NoSuchPageError(UsageError):
 
 def key_of(*parts: str | int) -> str:
     """Sixteen hexadecimal digits that stand for these names, in this order."""
-    return hashlib.sha256("\0".join(map(str, parts)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return hashlib.sha256("\0".join(map(str, parts)).encode("utf-8", "surrogatepass")).hexdigest()[:KEY_LENGTH]
 
 
 def run_page(run_id: str) -> str:

@@ -50,3 +50,40 @@ class TablesPage:
             ),
         )
         return encodable(page)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerPage:
+    """A page of answers: `data` is what its script shows, `trail` are links to where it belongs, by their titles."""
+
+    title: str
+    data: Mapping[str, Any]
+    facts: Mapping[str, str]
+    script: str
+    trail: Mapping[str, str]
+    about: str = ""
+    tables: Sequence[Mapping[str, Any]] = ()
+    remarks: Sequence[str] = ()
+
+    def render(self, navigation: Navigation) -> str:
+        """The whole page as text."""
+        page = html_template("viewer/answers.html.jinja").render(
+            title=self.title,
+            about=self.about,
+            facts=self.facts,
+            trail=self.trail,
+            tables=self.tables,
+            remarks=self.remarks,
+            nav=navigation,
+            data=script_json({**self.data, "tables": self.tables, "live": navigation.is_live}),
+            assets=page_assets(
+                (*ANSWER_SCRIPTS, self.script), ("style", "viewer", "answers"), libraries=(TABLES,), is_live=navigation.is_live
+            ),
+        )
+        return encodable(page)
+
+
+ANSWER_SCRIPTS = (
+    "elements", "theme", "sorting", "arrows", "keys", "failures", "calls", "turns", "differences", "task", "data_table",
+    "labelling",
+)  # fmt: skip

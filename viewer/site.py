@@ -11,14 +11,17 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 from eval_skills.reporting.html.navigation import Navigation
 from eval_skills.viewer import names
+from eval_skills.viewer.items import items_of
 from eval_skills.viewer.names import NoSuchPageError
 from eval_skills.viewer.page import PLACES
 from eval_skills.viewer.pages.comparison import comparison_page
+from eval_skills.viewer.pages.item import item_page_of
 from eval_skills.viewer.pages.labels import labels_of_run, labels_page
 from eval_skills.viewer.pages.lists import LISTS, list_page
 from eval_skills.viewer.pages.run import run_page
 from eval_skills.viewer.pages.runs import runs_page
 from eval_skills.viewer.pages.skill import skill_page
+from eval_skills.viewer.pages.task import task_page_of
 
 if TYPE_CHECKING:
     from eval_skills.core.store import Store
@@ -65,9 +68,19 @@ class Site:
             *self._places().values(),
             *map(names.run_page, runs),
             *map(names.labels_file, runs),
+            *(page for run_id in runs for page in self._answers(run_id)),
             *(names.comparison_page(before, after) for before, after in combinations(runs, 2)),
             *map(names.skill_page, sorted(keys)),
         ]
+
+    def _answers(self, run_id: str) -> list[str]:
+        """The pages of a run's tasks, and of each answer to them."""
+        rows = items_of(self, run_id).identities()
+        asked = [
+            (row["benchmark_id"], row["task_id"], f"{row['skill_id']}@{row['skill_version']}", row["run_index"]) for row in rows
+        ]
+        tasks = dict.fromkeys(names.task_page(run_id, benchmark, task) for benchmark, task, *_ in asked)
+        return [*tasks, *(names.item_page(run_id, *each) for each in asked)]
 
     def _places(self) -> dict[str, str]:
         """What of `PLACES` there is: an export has what is about its runs."""
@@ -100,6 +113,8 @@ PAGES: dict[str, Callable[..., str]] = {
     r"(?:index\.html)?": runs_page,
     rf"run-({names.RUN_ID})\.html": run_page,
     rf"compare-({names.RUN_ID})-({names.RUN_ID})\.html": comparison_page,
+    rf"task-({names.RUN_ID})-({names.KEY})\.html": task_page_of,
+    rf"item-({names.RUN_ID})-({names.KEY})\.html": item_page_of,
     rf"skill-({names.KEY})\.html": skill_page,
     rf"labels-({names.RUN_ID})\.csv": labels_of_run,
     r"labels\.html": labels_page,

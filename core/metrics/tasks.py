@@ -202,7 +202,7 @@ def task_results_of(table: ItemTable, rows: slice, benchmark: Benchmark) -> list
 
 def _asked(task: EvalTask | None) -> dict[str, Any]:
     """What all results of a task show of it; nothing of one that is not known any more."""
-    return {} if task is None else {"tags": task.tags, "input": task.asked, "expected": _expectation(task)}
+    return {} if task is None else {"tags": task.tags, "input": task.asked, "expected": expectation_of(task)}
 
 
 def _compact(result: TaskResult) -> TaskResult:
@@ -216,7 +216,7 @@ def known_list(value: Any) -> list[Any] | None:
     return list(value) if isinstance(value, (list, tuple, np.ndarray)) else None
 
 
-def _expectation(task: EvalTask) -> Any:
+def expectation_of(task: EvalTask) -> Any:
     """What was written of ``expectedOutput``, else of ``expected``; None where neither is given."""
     expected = task.expected_output or task.expected
     return None if expected is None else expected.model_dump(mode="json", by_alias=True, exclude_unset=True)

@@ -146,7 +146,7 @@ def _of_run(store: Store, given: str) -> ReportSource:
     if not table.num_rows:
         raise InputError(f"run {run_id} has no finished item yet; continue with --resume {run_id}", source=store.path)
     request = recorded_request(manifest)
-    benchmark, remarks = _benchmark(manifest, request, table)
+    benchmark, remarks = benchmark_at_the_time(manifest, request, table)
     remarks += newer_remarks(store, run_id)
     detailed = table.num_rows <= MAX_DETAILED_ITEMS
     if not detailed:
@@ -245,10 +245,14 @@ def recorded_request(manifest: Manifest | None) -> EvaluateRequest | None:
         return None
 
 
-def _benchmark(manifest: Manifest | None, request: EvaluateRequest | None, items: pa.Table) -> tuple[Benchmark | None, list[str]]:
-    """The benchmark as it was when the run started; None, and why, where it is gone."""
+WITHOUT_BENCHMARK = "the reports are made from the items alone, without expected answers"
+
+
+def benchmark_at_the_time(
+    manifest: Manifest | None, request: EvaluateRequest | None, items: pa.Table, without: str = WITHOUT_BENCHMARK
+) -> tuple[Benchmark | None, list[str]]:
+    """The benchmark as it was when the run started; None, and why, where it is gone, which ends in `without`."""
     name = str(items["benchmark_id"][0])
-    without = "the reports are made from the items alone, without expected answers"
     if manifest is None or request is None:
         return None, [f"the run's manifest cannot be read; {without}"]
     try:

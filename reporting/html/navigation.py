@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 
@@ -10,9 +10,11 @@ from dataclasses import dataclass
 class Navigation:
     """Where the page belongs, and what else there is: `places` by their titles, of which `here` is one.
 
-    `is_live` says that a server is behind the page, which may be asked again.
+    `is_live` says that a server is behind the page, which may be asked again. `task_page` names the page of a task by its
+    benchmark and its id, on the page of a run.
     """
 
     here: str
     is_live: bool
     places: Mapping[str, str]
+    task_page: Callable[[str, str], str] | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,11 +11,16 @@ from eval_skills.core.models import Benchmark, EvalTask, SkillCompletionReport, 
 from eval_skills.reporting import numbers
 from eval_skills.reporting.context import ReportContext, dimension_text, dimension_title, shown_dimensions
 from eval_skills.reporting.escape import visible
+from eval_skills.reporting.html.differences import DifferenceTable
 from eval_skills.reporting.html.runs import Row, RunTable, TextTable
 from eval_skills.reporting.judging import corrected_rate, judges_table, judging_figures, judging_notes, judging_of
 from eval_skills.reporting.sections import errors_by_kind, reasons, turn_reasons
 
 Json = dict[str, Any]
+TaskPage = Callable[[str, str], str]
+
+LONG_TEXTS = 20_000
+"""Characters of a text on the page of one task."""
 
 TURNS_SHOWN = 50
 """Of a longer conversation the others are in the JSON report."""
@@ -25,11 +30,13 @@ TURNS_SHOWN = 50
 class TaskTable:
     """The tasks that were asked, each stored once: skills and runs that were asked the same share its input and expectation.
 
-    `known` are the tasks of the benchmark by its id and theirs; empty without a benchmark.
+    `known` are the tasks of the benchmark by its id and theirs; empty without a benchmark. `page` names
+    the page of a task, where it has one.
     """
 
     texts: TextTable
     known: dict[tuple[str, str], EvalTask]
+    page: TaskPage | None = None
     rows: list[Json] = field(default_factory=list)
     _index: dict[tuple[Any, ...], int] = field(default_factory=dict)
 
@@ -42,8 +49,29 @@ class TaskTable:
             task = self.known.get((benchmark_id, item.task_id))
             row = {"id": visible(item.task_id), "tags": [visible(tag) for tag in item.tags], "input": asked, "expected": expected}
             about = (task.description or None) if task else None
-            self.rows.append(_known({**row, "about": self.texts.add(about), "rules": self.texts.add(task and _rules(task))}))
+            page = self.page and self.page(benchmark_id, item.task_id)
+            self.rows.append(
+                _known({**row, "page": page, "about": self.texts.add(about), "rules": self.texts.add(task and _rules(task))})
+            )
         return self._index[key]
+
+
+@dataclass(slots=True)
+class Tables:
+    """What the items of a page refer to by index."""
+
+    tasks: TaskTable
+    runs: RunTable = field(default_factory=RunTable)
+    differences: DifferenceTable = field(default_factory=DifferenceTable)
+
+    def item(self, benchmark_id: str, item: TaskResult) -> Json:
+        """An item of a task of that benchmark."""
+        return _item(item, self.tasks.add(benchmark_id, item), self)
+
+    def rows(self) -> Json:
+        """``{"texts", "tasks", "did", "differences"}``."""
+        texts: list[Row] = self.tasks.texts.rows()
+        return {"texts": texts, "tasks": self.tasks.rows, "did": self.runs.rows(), "differences": self.differences.rows}
 
 
 def skill_names(reports: Sequence[SkillCompletionReport]) -> list[str]:
@@ -59,18 +87,29 @@ def skill_names(reports: Sequence[SkillCompletionReport]) -> list[str]:
     return names
 
 
-def payload(reports: Sequence[SkillCompletionReport], context: ReportContext) -> Json:
-    """The reports, in the order given, as the page's script reads them: ``{"texts", "tasks", "skills", "did"}``.
+def payload(reports: Sequence[SkillCompletionReport], context: ReportContext, *, task_page: TaskPage | None = None) -> Json:
+    """The reports, in the order given, as the page's script reads them: ``{"texts", "tasks", "skills", "did", "differences"}``.
 
-    A skill's `items` refer to `tasks`, `texts` and what agents `did` by index; unknown values are absent, never zero.
+    A skill's `items` refer to `tasks`, `texts`, `differences` and what agents `did` by index; unknown values are absent, never
+    zero.
     """
-    texts, runs = TextTable(), RunTable()
-    tasks = TaskTable(texts, _tasks_of(context.benchmark))
+    texts = TextTable()
+    tables = Tables(TaskTable(texts, _tasks_of(context.benchmark), task_page))
     names = skill_names(reports)
     dimensions = shown_dimensions(reports)
-    skills = [_skill(name, report, tasks, runs, dimensions) for name, report in zip(names, reports, strict=True)]
-    rows: list[Row] = texts.rows()
-    return {"texts": rows, "tasks": tasks.rows, "skills": skills, "did": runs.rows()}
+    skills = [_skill(name, report, tables, dimensions) for name, report in zip(names, reports, strict=True)]
+    return {**tables.rows(), "skills": skills}
+
+
+def answers_payload(benchmark_id: str, task: EvalTask | None, answers: Sequence[tuple[str, TaskResult]]) -> Json:
+    """Items of one task as `payload` has them, under ``items``, each with its ``skill``; `answers` name the skills.
+
+    Texts are as long here as a page about few items can show.
+    """
+    texts = TextTable(LONG_TEXTS)
+    tables = Tables(TaskTable(texts, {} if task is None else {(benchmark_id, task.id): task}))
+    items = [{"skill": visible(skill), **tables.item(benchmark_id, item)} for skill, item in answers]
+    return {**tables.rows(), "items": items}
 
 
 def _tasks_of(benchmark: Benchmark | None) -> dict[tuple[str, str], EvalTask]:
@@ -96,8 +135,8 @@ def _rules(task: EvalTask) -> Json | None:
     return {name: part for name, part in written.items() if part} or None
 
 
-def _skill(name: str, report: SkillCompletionReport, tasks: TaskTable, runs: RunTable, dimensions: Sequence[str]) -> Json:
-    texts = tasks.texts
+def _skill(name: str, report: SkillCompletionReport, tables: Tables, dimensions: Sequence[str]) -> Json:
+    texts = tables.tasks.texts
     errors = errors_by_kind(report)
     return {
         "name": name,
@@ -106,7 +145,7 @@ def _skill(name: str, report: SkillCompletionReport, tasks: TaskTable, runs: Run
         "complexity": [_tag(name, summary) for name, summary in report.by_complexity.items()],
         "errors": [_known({"kind": each.kind, "items": each.items, "message": texts.add(each.message)}) for each in errors],
         "judging": _judging(report),
-        "items": [_item(item, tasks.add(report.benchmark_id, item), texts, runs) for item in report.task_results],
+        "items": [tables.item(report.benchmark_id, item) for item in report.task_results],
     }
 
 
@@ -199,7 +238,8 @@ def _tag(tag: str, summary: TagSummary) -> Json:
     )
 
 
-def _item(item: TaskResult, task: int, texts: TextTable, runs: RunTable) -> Json:
+def _item(item: TaskResult, task: int, tables: Tables) -> Json:
+    texts = tables.tasks.texts
     said = [] if item.passed and not item.reasons and not item.error_message else reasons(item)
     return _known(
         {
@@ -209,7 +249,8 @@ def _item(item: TaskResult, task: int, texts: TextTable, runs: RunTable) -> Json
             "score": _rounded(item.score),
             "ms": _rounded(item.latency_ms),
             "output": texts.add(item.output),
-            "did": runs.add(item),
+            "difference": tables.differences.add(item, task),
+            "did": tables.runs.add(item),
             "firstToken": _rounded(item.time_to_first_token_ms),
             "reasons": [texts.add(reason) for reason in said] or None,
             "turns": [_turn(turn, texts) for turn in (item.turns or ())[:TURNS_SHOWN]] or None,

@@ -61,7 +61,7 @@ def render(reports: Sequence[SkillCompletionReport], context: ReportContext, *, 
         notes=[*context.notes, *ranking_notes(best_first)],
         judging=skills_table(list(zip(skill_names(best_first), best_first, strict=True))),
         first_token=any(report.latency.time_to_first_token_p50_ms is not None for report in best_first),
-        data=script_json(payload(best_first, context)),
+        data=script_json(payload(best_first, context, task_page=navigation.task_page if navigation else None)),
         assets=page_assets((*SCRIPTS[:-1], "live", SCRIPTS[-1]), is_live=True) if navigation and navigation.is_live else assets(),
     )
 
@@ -110,7 +110,8 @@ def _shown(value: Any) -> Any:
 TEMPLATES = Path(__file__).parents[1] / "templates"
 VENDOR = TEMPLATES / "vendor"
 SCRIPTS = (
-    "elements", "theme", "sorting", "arrows", "latency", "filters", "grid", "failures", "calls", "turns", "task", "skill", "page",
+    "elements", "theme", "sorting", "arrows", "latency", "filters", "grid", "failures", "calls", "turns", "differences", "task",
+    "skill", "page",
 )  # fmt: skip
 CHARTS, TABLES = "chart.js", "@tanstack/table-core"
 """The vendored libraries: one draws, the other sorts, filters and pages."""

@@ -10,7 +10,15 @@ from eval_skills.core.errors import InputError
 from eval_skills.core.text import nearest
 from eval_skills.scorers.tools.sequence import lcs_length
 from eval_skills.scorers.trajectory.arguments import ArgumentsRules
-from eval_skills.scorers.trajectory.edits import Edit, call_edits, message_edits, messages_match
+from eval_skills.scorers.trajectory.edits import (
+    CallPair,
+    Edit,
+    call_edits,
+    call_pairs,
+    message_edits,
+    message_pairs,
+    messages_match,
+)
 from eval_skills.scorers.trajectory.matching import Pairing
 from eval_skills.scorers.trajectory.messages import Trajectory
 
@@ -55,6 +63,17 @@ class TrajectoryComparison:
             return Comparison(False, message_edits(output, reference, pairing), figures)
         edits = call_edits(pairing, outputs, references, missing=self.mode != "subset", extra=self.mode != "superset")
         return Comparison(False, edits, figures)
+
+    def pairs(self, output: Trajectory, reference: Trajectory) -> list[CallPair]:
+        """Which calls belong together in this mode.
+
+        Raises:
+            ScorerError: a matcher function of the caller's failed.
+        """
+        pairing = Pairing(output.calls, reference.calls, self.rules)
+        if self.mode == "strict":
+            return message_pairs(output, reference, pairing)
+        return call_pairs(pairing, range(len(output.calls)), range(len(reference.calls)))
 
     def _matches(self, figures: dict[str, Any]) -> bool:
         if self.mode == "strict":

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from eval_skills.core.text import normalise_tool_name
-from eval_skills.scorers.trajectory.alignment import aligned
+from eval_skills.scorers.trajectory.alignment import Aligned, aligned
 from eval_skills.scorers.trajectory.calls import Call
 from eval_skills.scorers.trajectory.matching import Pairing
 from eval_skills.scorers.trajectory.messages import Message, Trajectory
@@ -34,27 +34,68 @@ def comment_of(edits: Sequence[Edit]) -> str | None:
     return "; ".join([edit.text for edit in edits[:MAX_SHOWN]] + more)
 
 
+PairKind = Literal["match", "arguments", "name", "missing", "extra"]
+
+
+class CallPair(NamedTuple):
+    """The places of two calls that belong together; None where there is none on that side (`missing` in the output, `extra`).
+
+    `arguments`: the same tool with other arguments; `name`: the tool under another spelling.
+    """
+
+    output: int | None
+    reference: int | None
+    kind: PairKind
+
+
 def call_edits(
     pairing: Pairing, outputs: Sequence[int], references: Sequence[int], *, missing: bool = True, extra: bool = True
 ) -> list[Edit]:
     """The smallest edit between the calls at these places: by the order of the reference, then what is extra.
 
     A match costs 0; other arguments for the same tool, another spelling of its name, a missing call and an extra call cost 1
-    each, unless `missing` or `extra` are allowed. Within one tool any call can be changed into any other, so a largest
-    matching, with the rest of the tool's calls paired off, is a cheapest assignment.
+    each, unless `missing` or `extra` are allowed.
     """
-    matching = pairing.matched(outputs, references)
-    lacking = _without(references, set(matching.values()))
-    unasked = _without(outputs, matching)
+    allowed = {kind for kind, counts in (("missing", missing), ("extra", extra)) if not counts} | {"match"}
+    return [_edit(pairing, pair) for pair in call_pairs(pairing, outputs, references) if pair.kind not in allowed]
+
+
+def call_pairs(pairing: Pairing, outputs: Sequence[int], references: Sequence[int]) -> list[CallPair]:
+    """Which calls at these places belong together, by the order of the reference, then what is extra.
+
+    Within one tool any call can be changed into any other, so a largest matching, with the rest of the tool's calls paired off,
+    is a cheapest assignment.
+    """
+    matching = {reference: output for output, reference in pairing.matched(outputs, references).items()}
+    lacking, unasked = _without(references, matching), _without(outputs, set(matching.values()))
     changed = _paired(pairing, unasked, lacking, lambda call: call.name, _distance)
     lacking, unasked = _without(lacking, changed), _without(unasked, set(changed.values()))
     renamed = _paired(pairing, unasked, lacking, lambda call: normalise_tool_name(call.written), lambda *_: 0)
     lacking, unasked = _without(lacking, renamed), _without(unasked, set(renamed.values()))
-    found = [(place, _changed(pairing, output, place)) for place, output in changed.items()]
-    found += [(place, _renamed(pairing, output, place)) for place, output in renamed.items()]
-    found += [(place, _missing(pairing.references[place])) for place in lacking if missing]
-    ordered = [edit for _, edit in sorted(found, key=lambda each: each[0])]
-    return ordered + [_extra(pairing.outputs[place]) for place in unasked if extra]
+    kinds: list[tuple[PairKind, dict[int, int]]] = [("match", matching), ("arguments", changed), ("name", renamed)]
+    found = [CallPair(output, place, kind) for kind, pairs in kinds for place, output in pairs.items()]
+    found += [CallPair(None, place, "missing") for place in lacking]
+    in_order = sorted(found, key=lambda pair: -1 if pair.reference is None else pair.reference)
+    return in_order + [CallPair(place, None, "extra") for place in unasked]
+
+
+def message_pairs(output: Trajectory, reference: Trajectory, pairing: Pairing) -> list[CallPair]:
+    """The same, message by message, as `message_edits` aligns them."""
+    pairs: list[CallPair] = []
+    for one, other in _message_path(output, reference, pairing):
+        calls = () if one is None else output.messages[one].calls
+        pairs += call_pairs(pairing, calls, () if other is None else reference.messages[other].calls)
+    return pairs
+
+
+def _edit(pairing: Pairing, pair: CallPair) -> Edit:
+    output, reference, kind = pair
+    if output is None:
+        assert reference is not None
+        return _missing(pairing.references[reference])
+    if reference is None:
+        return _extra(pairing.outputs[output])
+    return (_renamed if kind == "name" else _changed)(pairing, output, reference)
 
 
 def _without(places: Iterable[int], others: Container[int]) -> list[int]:
@@ -148,6 +189,19 @@ def message_edits(output: Trajectory, reference: Trajectory, pairing: Pairing) -
     """The smallest edit, message by message: another role costs 1, calls as in `call_edits`, a message that is missing or extra
     as much as its calls, and 1 if it has none. Numbers of messages count from 1, on the output's side where it has the message.
     """
+    edits: list[Edit] = []
+    for one, other in _message_path(output, reference, pairing):
+        if one is None and other is not None:
+            edits += _lone(reference.messages[other], other + 1, "missing", pairing)
+        elif one is not None and other is None:
+            edits += _lone(output.messages[one], one + 1, "extra", pairing)
+        elif one is not None and other is not None and _cost(output.messages[one], reference.messages[other], pairing):
+            edits += _changed_message(output.messages[one], reference.messages[other], one + 1, pairing)
+    return edits
+
+
+def _message_path(output: Trajectory, reference: Trajectory, pairing: Pairing) -> Aligned:
+    """Which messages belong together, at the least cost; see `message_edits`."""
     costs: dict[tuple[int, int], int] = {}
 
     def pair(one: int, other: int) -> int:
@@ -155,22 +209,13 @@ def message_edits(output: Trajectory, reference: Trajectory, pairing: Pairing) -
             costs[one, other] = _cost(output.messages[one], reference.messages[other], pairing)
         return costs[one, other]
 
-    path = aligned(
+    return aligned(
         len(output.messages),
         len(reference.messages),
         pair=pair,
         extra=lambda place: len(output.messages[place].calls) or 1,
         missing=lambda place: len(reference.messages[place].calls) or 1,
     )
-    edits: list[Edit] = []
-    for one, other in path:
-        if one is None and other is not None:
-            edits += _lone(reference.messages[other], other + 1, "missing", pairing)
-        elif one is not None and other is None:
-            edits += _lone(output.messages[one], one + 1, "extra", pairing)
-        elif one is not None and other is not None and pair(one, other):
-            edits += _changed_message(output.messages[one], reference.messages[other], one + 1, pairing)
-    return edits
 
 
 def _calls_match(one: Message, other: Message, pairing: Pairing) -> bool:

@@ -15,7 +15,7 @@ from eval_skills.scorers.settings import ScoringSettings
 from eval_skills.scorers.trajectory.arguments import ArgumentsMode, rules_of
 from eval_skills.scorers.trajectory.calls import Spelling, read_call
 from eval_skills.scorers.trajectory.comparison import Comparison, TrajectoryComparison, TrajectoryMode
-from eval_skills.scorers.trajectory.edits import MAX_SHOWN
+from eval_skills.scorers.trajectory.edits import MAX_SHOWN, CallPair
 from eval_skills.scorers.trajectory.messages import Message, Trajectory, read_reference, read_trajectory
 from eval_skills.scorers.trajectory.shapes import UnreadableTrajectory
 
@@ -73,6 +73,16 @@ class TrajectoryMatch:
         if len(response.messages or ()) > LONG_MESSAGES or len(response.tool_calls or ()) > LONG_MESSAGES:
             return await asyncio.to_thread(self._score, response)
         return self._score(response)
+
+    def pairs(self, response: SkillResponse) -> tuple[Trajectory, Trajectory, list[CallPair]]:
+        """The trajectory of an answer, the expected one, and which of their calls this scorer holds to belong together.
+
+        Raises:
+            UnreadableTrajectory: the answer's is not one.
+            ScorerError: a matcher function of the caller's failed.
+        """
+        trajectory = self._trajectory(response)
+        return trajectory, self._reference, self._comparison.pairs(trajectory, self._reference)
 
     def _refuse_vacuous(self, reference: Trajectory) -> None:
         if self.mode == "superset" and not reference.calls:

@@ -92,6 +92,7 @@ OPTIONS: dict[tuple[str, ...], dict[str, str]] = {
         "--task": "", "--tasks-from": "", "--traces": "", "--trace-skill": "the file's name",
         "--until": "", "--against": "", "--max-runs": "10", "--own-tests": "", "--skip-unreadable": "", **HELD, **JUDGED,
     },
+    ("show",): {"--store": "./eval-store"},
     ("history",): {"--limit": "20", "--skill": "", "--benchmark": "", "--all": "", "--store": "./eval-store"},
     ("trend",): {
         "--skill": "", "--metric": "completionRate", "--benchmark": "each", "--since": "", "--until": "",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,10 @@ from starlette.testclient import TestClient
 from eval_skills.core.judging.labels import read_labels
 from eval_skills.core.store import Store
 from eval_skills.core.store.labels import current_labels
+from eval_skills.viewer.names import key_of
 from eval_skills.viewer.server import LARGEST_LABEL, application
 from tests.viewer.conftest import TASKS
+from tests.viewer.test_site import data_of
 
 Runs = tuple[Store, list[str]]
 
@@ -24,10 +27,8 @@ def asked(runs_of: Runs, tmp_path: Path) -> tuple[Store, TestClient, dict[str, A
     store, ids = runs_of
     own = Store(shutil.copytree(store.path, tmp_path / "eval-store"))
     row = own.tables.rows("items", ["skill_id", "skill_version", "benchmark_id", "task_id"], [ids[0]])[0]
-    given = {
-        "run": ids[0], "skill": f"{row['skill_id']}@{row['skill_version']}", "benchmark": row["benchmark_id"],
-        "task": row["task_id"], "run_index": 0, "label": "fail", "comment": "no",
-    }  # fmt: skip
+    key = key_of(row["benchmark_id"], row["task_id"], f"{row['skill_id']}@{row['skill_version']}", 0)
+    given = {"run": ids[0], "answer": key, "label": "fail", "comment": "no"}
     return own, TestClient(application(own, labelled_by="ann"), base_url="http://127.0.0.1:8000"), given
 
 
@@ -42,14 +43,26 @@ def test_the_last_label_holds_and_can_be_taken_back(asked: tuple[Store, TestClie
     assert current_labels(Store(store.path)) == []
 
 
+def test_a_label_stands_on_the_pages_of_its_answer(asked: tuple[Store, TestClient, dict[str, Any]]) -> None:
+    _, client, given = asked
+    client.post("/labels", json=given | {"comment": "\u202eno"})
+    page = client.get(f"/item-{given['run']}-{given['answer']}.html").text
+    said = data_of(page)["labelling"]["said"]
+    assert (said["label"], said["comment"], said["by"]) == ("fail", "\\u202eno", "ann")
+    task = re.search(r"task-[-0-9a-zA-Z]+\.html", page)
+    assert task is not None
+    rows = data_of(client.get(f"/{task[0]}").text)["items"]
+    assert [row["labelling"]["said"] is None for row in rows].count(False) == 1
+
+
 def test_judge_calibrate_reads_them(asked: tuple[Store, TestClient, dict[str, Any]], tmp_path: Path) -> None:
     _, client, given = asked
     client.post("/labels", json=given)
     file = tmp_path / "labels.csv"
     file.write_bytes(client.get(f"/labels-{given['run']}.csv").content)
     (label,) = read_labels(file)
-    assert (label.task_id, label.score, label.run_index, label.skill) == (given["task"], 0.0, 0, given["skill"])
-    assert given["task"] in {task["id"] for task in TASKS}
+    assert label.task_id in {task["id"] for task in TASKS}
+    assert (label.score, label.run_index, label.skill) in [(0.0, 0, "partly@0.0.0"), (0.0, 0, "upper@0.0.0")]
 
 
 def test_two_viewers_at_once_lose_nothing(asked: tuple[Store, TestClient, dict[str, Any]]) -> None:
@@ -64,11 +77,11 @@ def test_two_viewers_at_once_lose_nothing(asked: tuple[Store, TestClient, dict[s
     ("wrong", "status", "says"),
     [
         pytest.param({"label": "good"}, 400, "label", id="no-label"),
-        pytest.param({"run_index": "0"}, 400, "run_index", id="wrong-type"),
+        pytest.param({"answer": 0}, 400, "answer", id="wrong-type"),
         pytest.param({"more": 1}, 400, "more", id="unknown"),
         pytest.param({"comment": "x" * 5000}, 400, "comment", id="long-comment"),
         pytest.param({"comment": "x" * LARGEST_LABEL}, 413, "64 KiB", id="huge"),
-        pytest.param({"task": "none"}, 404, "no answer to label", id="unknown-task"),
+        pytest.param({"answer": "0" * 16}, 404, "no answer to label", id="unknown-answer"),
         pytest.param({"run": "../../etc"}, 404, "no answer to label", id="no-run"),
     ],
 )

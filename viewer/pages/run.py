@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from eval_skills.engine.stored_runs.reports import read_source
 from eval_skills.reporting.html.report import render
+from eval_skills.viewer.names import task_page
 from eval_skills.viewer.page import TablesPage
 
 if TYPE_CHECKING:
@@ -25,4 +28,5 @@ def run_page(site: Site, run_id: str) -> str:
         page = TablesPage(title=f"Run {run_id}", tables=[], facts={"Store": site.title}, about=about, script="waiting_page")
         return page.render(site.navigation("Runs"))
     source = read_source(run_id, site.store.path)
-    return render(source.reports, source.context, navigation=site.navigation("Runs"))
+    navigation = replace(site.navigation("Runs"), task_page=partial(task_page, run_id))
+    return render(source.reports, source.context, navigation=navigation)

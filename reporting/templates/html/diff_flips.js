@@ -1,8 +1,6 @@
 // Flipped tasks: what both sides answered, side by side, and which of them the filters leave.
 
 const FLIP_PAGE = 20;
-const STATUSES = { pass: "passed", fail: "failed", error: "error", timeout: "timeout" };
-const MARKS = { pass: "✓", fail: "✗", error: "!", timeout: "◷" };
 const CHANGES = { better: ["✔ better", "pass"], worse: ["✘ worse", "fail"] };
 
 function flipRow(skill, flip, sought) {

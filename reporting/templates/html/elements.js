@@ -1,6 +1,8 @@
 // Elements of the page. What a skill or a benchmark wrote becomes a text node or a plain property, never markup.
 
 const UNKNOWN = "–";
+const STATUSES = { pass: "passed", fail: "failed", error: "error", timeout: "timeout" };
+const MARKS = { pass: "✓", fail: "✗", error: "!", timeout: "◷" };
 const byId = (id) => document.getElementById(id);
 
 /** An element with its properties (attributes where the name has a dash) and children. */

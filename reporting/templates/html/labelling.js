@@ -39,5 +39,17 @@ function labelling(answer, now, live) {
   place.append(...(live ? [...buttons, comment] : []), say);
   draw();
   place.hidden = !live && say.textContent === "";
-  return { element: place, press: (label) => buttons.find((each) => each.dataset.label === label).click(), comment: () => comment.focus() };
+  return { element: place, answer, press: (label) => buttons.find((each) => each.dataset.label === label).click(), comment: () => comment.focus() };
+}
+
+/** Keys that say it of the answer that the reader is at: where the focus is, else the first that can be seen. */
+function labellingKeys(all) {
+  const current = () => {
+    const shown = all().filter((each) => each.element.isConnected);
+    const focused = shown.find((each) => each.element.parentElement.contains(document.activeElement));
+    return focused ?? shown.find((each) => each.element.getBoundingClientRect().bottom > 0) ?? shown[0];
+  };
+  onKey("p", "say that this answer passes, or take that back", () => current()?.press("pass"));
+  onKey("f", "say that this answer fails, or take that back", () => current()?.press("fail"));
+  onKey("m", "write a comment on this answer", () => current()?.comment());
 }

@@ -1,7 +1,5 @@
 // How long the items took, as a histogram stacked by outcome. The plotting is Chart.js; the bins are ours.
 
-const STATUSES = { pass: "passed", fail: "failed", error: "error", timeout: "timeout" };
-const MARKS = { pass: "✓", fail: "✗", error: "!", timeout: "◷" };
 const TENTHS = [1, 1.6, 2.5, 4, 6.3]; // five steps of equal ratio to a decade: the R5 series of ISO 3
 const WIDE = 20; // from this ratio of longest to shortest on, equal widths would put nearly all items into one bin
 const MOST_BINS = 12;

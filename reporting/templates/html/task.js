@@ -7,16 +7,24 @@ function showTask(skill, group, run) {
     ...(task.about === undefined ? [] : [report.texts[task.about][0], " "]),
     ...task.tags.map((tag) => element("small", { className: "label" }, tag)),
     ...(group.flaky ? [element("span", { className: "tag flaky" }, "flaky")] : []),
+    ...(task.page === undefined ? [] : [" ", element("a", { href: task.page }, "All answers to this task")]),
   );
-  byId("task-asked").replaceChildren(column("Input", shownText(task.input)), column("Expected", shownText(task.expected)), ...(task.rules === undefined ? [] : [column("Judged by", shownText(task.rules))]));
-  byId("task-runs").replaceChildren(...items.map(runCard));
+  byId("task-asked").replaceChildren(...askedColumns(task, "h3"));
+  byId("task-runs").replaceChildren(...items.map((item) => linkedCard(item, task.page === undefined ? undefined : `${task.page}#${new URLSearchParams({ answer: `${skill.name}#${item.run + 1}` })}`)));
   const dialog = byId("task");
   if (!dialog.open) dialog.showModal();
   dialog.scrollTop = 0;
   byId("task-runs").querySelector(`[data-run="${Number(run ?? 0) - 1}"]`)?.scrollIntoView();
 }
 
-function runCard(item) {
+/** A run, and where its answer stands on the page of its task, where that has one. */
+function linkedCard(item, page) {
+  const card = runCard(item);
+  if (page) card.append(element("p", {}, element("a", { href: page }, `Run ${item.run + 1} on the page of the task`)));
+  return card;
+}
+
+function runCard(item, title = [`Run ${item.run + 1} `]) {
   const facts = [
     ["score", item.score === undefined ? undefined : score(item.score)],
     ["latency", item.ms === undefined ? undefined : milliseconds(item.ms)],
@@ -33,18 +41,37 @@ function runCard(item) {
     element(
       "h3",
       {},
-      `Run ${item.run + 1} `,
+      ...title,
       element("span", { className: `tag ${item.status}` }, `${MARKS[item.status]} ${STATUSES[item.status]}`),
       element("small", {}, facts.map(([name, value]) => `${name} ${value}`).join(" · ")),
     ),
     element("div", { className: "columns" }, column("Answer", shownText(item.output)), column("Reasons", reasonList(item))),
+    ...itemDifference(item),
     ...turnParts(item),
     ...didParts(item),
   );
 }
 
-function column(title, content) {
-  return element("div", {}, element("h4", {}, title), content);
+/** Where the answer of an item differs from the expected one; of very many the page holds the first. */
+function itemDifference(item) {
+  if (item.difference === undefined) return [];
+  if (item.difference < 0) return [element("p", { className: "cut" }, "✂ this page has no room for more differences; eval-skills show prints them")];
+  return differenceParts(report.differences[item.difference]);
+}
+
+function column(title, content, level = "h4") {
+  return element("div", {}, element(level, {}, title), content);
+}
+
+/** What a task asks and expects, side by side. */
+function askedColumns(task, level) {
+  const judged = task.rules === undefined ? [] : [column("Judged by", shownText(task.rules), level)];
+  return [column("Input", shownText(task.input), level), column("Expected", shownText(task.expected), level), ...judged];
+}
+
+/** Texts that scroll can be reached with the keys. */
+function reachScrolls(place) {
+  for (const each of place.querySelectorAll(".text, .steps pre, .words")) if (each.scrollHeight > each.clientHeight) each.tabIndex = 0;
 }
 
 /** Buttons and keys of the dialog; `step(±1)` goes to a neighbouring task, `closed()` is told when the reader is done. */

@@ -1,0 +1,211 @@
+"""Single items of a stored run, with what was asked and expected, and what asks it again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from eval_skills.core.differences import Difference, difference_of
+from eval_skills.core.errors import InputError, UsageError
+from eval_skills.core.models import EvalTask, ItemResult, TaskResult
+from eval_skills.core.store.retention import pruned_words
+from eval_skills.core.text import first_of, nearest, plural
+from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.stored_runs.reports import benchmark_at_the_time, recorded_request
+from eval_skills.engine.stored_runs.run_ids import resolve_run_id
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from eval_skills.core.store import Manifest, Store
+
+WITHOUT_TASKS = "what was asked and expected is not known"
+
+NAMED = 10
+"""How many skills or tasks an error names."""
+
+_KEY = ("skill_id", "skill_version", "task_id", "run_index", "passed", "benchmark_id")
+_FIRST = ("task_id", "skill_id", "skill_version", "run_index")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredItem:
+    """One item of a run; `task` is None where its benchmark is gone or changed since."""
+
+    result: ItemResult
+    task: EvalTask | None = None
+
+    @property
+    def expected(self) -> Any:
+        """What the report of its run shows as expected; None where that is not known."""
+        from eval_skills.core.metrics.tasks import expectation_of
+
+        return None if self.task is None else expectation_of(self.task)
+
+    @property
+    def shown(self) -> TaskResult:
+        """The item as the report of its run has it."""
+        own = {name: getattr(self.result, name) for name in TaskResult.model_fields.keys() & ItemResult.model_fields.keys()}
+        asked = {} if self.task is None else {"input": self.task.asked, "expected": self.expected}
+        return TaskResult(**(own | asked | {"attempts": max(1, len(self.result.attempts))}))
+
+    @property
+    def difference(self) -> Difference | None:
+        """How the answer differs from the expected value; see `difference_of`."""
+        return difference_of(self.result, self.expected)
+
+    @property
+    def turn_differences(self) -> list[Difference | None]:
+        """The same for each turn of a conversation; of one that a model led no value is expected of a turn."""
+        from eval_skills.core.metrics.tasks import expectation_of
+
+        turns = (self.task.turns if self.task else None) or []
+        expected = [None if self.task is None else expectation_of(self.task.of_turn(turn)) for turn in turns]
+        results = self.result.turns or []
+        expected += [None] * max(0, len(results) - len(expected))
+        return [difference_of(turn, value) for turn, value in zip(results, expected, strict=False)]
+
+
+@dataclass(frozen=True, slots=True)
+class RunItems:
+    """The items of a run. `remarks` say what is not known of their tasks."""
+
+    run_id: str
+    table: pa.Table
+    manifest: Manifest | None
+    request: EvaluateRequest | None
+    tasks: dict[str, EvalTask] = field(default_factory=dict)
+    remarks: list[str] = field(default_factory=list)
+
+    def identities(self) -> list[dict[str, Any]]:
+        """What names each item, and whether it passed, under the names of its columns; by task, skill and run."""
+        rows: list[dict[str, Any]] = self.table.select(list(_KEY)).to_pylist()
+        return sorted(rows, key=lambda row: tuple(row[name] for name in _FIRST))
+
+    def items(self, benchmark_id: str, task_id: str, skill: str | None = None) -> list[StoredItem]:
+        """The items of one task, of all skills or one (``id@version``), by skill and run."""
+        import pyarrow.compute as pc
+
+        from eval_skills.core.store.rows import results_of
+
+        table = self.table.filter((pc.field("task_id") == task_id) & (pc.field("benchmark_id") == benchmark_id))
+        results = [result for result in results_of(table) if skill in (None, result.skill_key)]
+        task = self.tasks.get(task_id)
+        return [StoredItem(_with_calls(result), task) for result in sorted(results, key=lambda each: each.key)]
+
+    def again(self, item: StoredItem) -> list[str] | None:
+        """The words of the command that asks one task of its skill again; None where that cannot be called so: the skill was a
+        function, or a trace."""
+        request, manifest = self.request, self.manifest
+        if request is None or manifest is None or request.traces:
+            return None
+        skill = next((each for each in manifest.skills if each.key == item.result.skill_key), None)
+        if skill is None or skill.path is None:
+            return None
+        asked = (
+            ["--own-tests"] if request.own_tests else ["--tasks", str(request.tasks)] if request.tasks else _benchmark(request)
+        )
+        mapped = ["--map", *request.map] if request.map else []
+        words = ["eval-skills", "eval", "--skills", skill.path, *asked, *mapped, "--filter", f"id={item.result.task_id}"]
+        return [*words, *_options(request), *(["--store", request.store] if request.store else [])]
+
+
+def run_items(store: Store, given: str) -> RunItems:
+    """The items of a run: an id, or ``latest``.
+
+    Raises:
+        UsageError: the store holds no such run.
+        InputError: the run has no items, as they were pruned or none has finished.
+    """
+    run_id = resolve_run_id(store, given, "no run to show; evaluate skills first, or name a run")
+    manifest = store.find_manifest(run_id) if run_id in store.run_ids() else store.manifest(run_id)
+    table = store.item_table(run_id)
+    if not table.num_rows:
+        raise InputError(f"run {run_id} has no item to show: {pruned_words(store, run_id) or 'none has finished yet'}")
+    request = recorded_request(manifest)
+    benchmark, remarks = benchmark_at_the_time(manifest, request, table, WITHOUT_TASKS)
+    tasks = {} if benchmark is None else {task.id: task for task in benchmark.tasks}
+    return RunItems(run_id, table, manifest, request, tasks, remarks)
+
+
+def find_item(items: RunItems, skill: str, task: str) -> StoredItem:
+    """The item of a skill (its id, or ``id@version``) and a task, written as its id, or with the run as ``task#2``.
+
+    Runs count from 1. Without one it is the first that did not pass, else the first.
+
+    Raises:
+        UsageError: the run has no such skill, task or run, or several versions of the skill; the message lists what
+            it has.
+    """
+    keys = items.identities()
+    chosen = [row for row in keys if _key(row) == _skill_named(items.run_id, keys, skill)]
+    task_id, number = _task_named(items.run_id, chosen, task)
+    rows = [row for row in chosen if row["task_id"] == task_id]
+    if number is not None:
+        rows = [row for row in rows if row["run_index"] == number - 1]
+        if not rows:
+            most = sum(row["task_id"] == task_id for row in chosen)
+            raise UsageError(f"{task}: this task has no run {number} in {items.run_id}; it has {plural(most, 'run')}, from 1")
+    row = next((row for row in rows if not row["passed"]), rows[0])
+    found = items.items(row["benchmark_id"], task_id, _key(row))
+    return next(item for item in found if item.result.run_index == row["run_index"])
+
+
+def _key(row: dict[str, Any]) -> str:
+    return f"{row['skill_id']}@{row['skill_version']}"
+
+
+def _skill_named(run_id: str, keys: Sequence[dict[str, Any]], given: str) -> str:
+    known = {_key(row): row["skill_id"] for row in keys}
+    if given in known:
+        return given
+    found = [key for key, skill_id in known.items() if skill_id == given]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise UsageError(f"{given}: run {run_id} has {plural(len(found), 'version')} of this skill; name one: {', '.join(found)}")
+    hint = nearest(given, [*known, *known.values()])
+    raise UsageError(f"{given}: run {run_id} has no such skill{hint}; it has {first_of(list(known), NAMED)}")
+
+
+def _task_named(run_id: str, keys: Sequence[dict[str, Any]], given: str) -> tuple[str, int | None]:
+    """The task, and the number of its run where one is named. A task's own id may hold a ``#``."""
+    known = dict.fromkeys(row["task_id"] for row in keys)
+    if given in known:
+        return given, None
+    task_id, _, number = given.rpartition("#")
+    if task_id in known:
+        if not (number.isascii() and number.isdigit() and int(number)):
+            raise UsageError(f"{given}: {number!r} is not a run; give its number from 1, as {task_id}#1")
+        return task_id, int(number)
+    raise UsageError(f"{given}: run {run_id} has no such task{nearest(given, known)}; it has {first_of(list(known), NAMED)}")
+
+
+def _benchmark(request: EvaluateRequest) -> list[str]:
+    where = ["--benchmarks-dir", str(request.benchmarks_dir)] if request.benchmarks_dir else []
+    return ["--benchmark", request.benchmark, *where]
+
+
+def _options(request: EvaluateRequest) -> list[str]:
+    """What the call said beside what is asked, as far as it changes what one item gives."""
+    usual = EvaluateRequest()
+    given: list[tuple[str, Any, Any]] = [
+        ("--evaluator", request.evaluator, usual.evaluator),
+        ("--timeout", request.timeout_ms, usual.timeout_ms),
+        ("--sandbox", request.sandbox, usual.sandbox),
+        ("--judge-model", request.llm.model, usual.llm.model),
+    ]
+    words = [word for option, value, default in given if value != default for word in (option, str(value))]
+    return [*words, *(["--allow-custom-code"] if request.allow_custom_code else [])]
+
+
+def _with_calls(result: ItemResult) -> ItemResult:
+    """The item with tool calls that are in its messages alone: its reasons count them."""
+    if result.tool_calls or not result.messages:
+        return result
+    if any(turn.messages is None and turn.tool_calls is None for turn in result.turns or ()):
+        return result  # a turn that does not say what was called in it: nothing is known of the whole
+    from eval_skills.scorers.tools.calls import calls_of_messages
+
+    return result.model_copy(update={"tool_calls": calls_of_messages(result.messages)})

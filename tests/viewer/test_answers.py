@@ -1,0 +1,112 @@
+"""The pages of tasks and of single answers."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+import eval_skills as es
+from eval_skills.core.store import Store
+from eval_skills.viewer.names import NoSuchPageError, run_page
+from eval_skills.viewer.site import Site
+from tests.viewer.conftest import ATTACK
+from tests.viewer.test_site import Marks, Runs, data_of
+
+TASKS: list[dict[str, Any]] = [
+    {"id": "table", "input": "table", "expected": {"rows": [{"b": 3.6}]}},
+    {"id": "text's", "input": "text", "expected": "one two three"},
+]
+
+
+def wrong(given: str) -> Any:
+    return {"rows": [{"b": 3.5}]} if given == "table" else f"one {ATTACK} three"
+
+
+def right(given: str) -> Any:
+    return {"rows": [{"b": 3.6}]} if given == "table" else "one two three"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> tuple[Site, str]:
+    folder = tmp_path_factory.mktemp("answers")
+    tasks = folder / "tasks.json"
+    tasks.write_text(json.dumps(TASKS), encoding="utf-8")
+    run_id = es.evaluate([right, wrong], tasks, runs=2, store=folder / "eval-store").run_id
+    return Site(Store(folder / "eval-store")), run_id
+
+
+def pages_of(site: Site, run_id: str) -> dict[str, Any]:
+    """The page of each task of a run, by its id as it is shown."""
+    return {task["id"]: site.page(task["page"]) for task in data_of(site.page(run_page(run_id)))["tasks"]}
+
+
+def test_a_run_leads_to_its_tasks_and_they_to_every_answer(site: tuple[Site, str]) -> None:
+    pages = pages_of(*site)
+    assert list(pages) == ["table", "text's"]
+    for page in pages.values():
+        data = data_of(page)
+        assert [(item["skill"], item["run"], item["status"]) for item in data["items"]] == [
+            ("right@0.0.0", 0, "pass"), ("right@0.0.0", 1, "pass"), ("wrong@0.0.0", 0, "fail"), ("wrong@0.0.0", 1, "fail"),
+        ]  # fmt: skip
+        for item in data["items"]:
+            answer = data_of(site[0].page(item["page"]))
+            assert answer["items"][0]["status"] == item["status"]
+            assert [each["run"] for each in answer["runs"]] == [0, 1]
+
+
+def test_answers_show_where_they_differ(site: tuple[Site, str]) -> None:
+    pages = pages_of(*site)
+    data = data_of(pages["table"])
+    assert [item.get("difference") for item in data["items"]] == [None, None, 0, 0]
+    assert data["differences"][0]["changes"] == [{"path": "rows[0].b", "kind": "value", "expected": "3.6", "got": "3.5"}]
+    (words,) = [each["words"] for each in data_of(pages["text's"])["differences"]]
+    assert ["removed", "two "] in words or ["removed", "one two three"] in words
+
+
+def test_what_strangers_wrote_is_text_on_every_page(runs_of: Runs) -> None:
+    store, (_, run_id) = runs_of
+    site = Site(store)
+    pages = list(pages_of(site, run_id).values())
+    pages += [site.page(item["page"]) for page in pages for item in data_of(page)["items"][:2]]
+    for page in pages:
+        marks = Marks(page).found
+        assert not [tag for tag, attributes in marks if tag in {"img", "iframe", "svg"} or "onerror" in attributes]
+        assert "\u202e" not in page
+
+
+def test_the_history_has_every_run_and_its_sql_gives_its_rows(runs_of: Runs) -> None:
+    store, run_ids = runs_of
+    for page in pages_of(Site(store), run_ids[1]).values():
+        (table,) = data_of(page)["tables"]
+        titles = [column["title"] for column in table["columns"]]
+        assert sorted(row[titles.index("Runs")] for row in table["rows"]) == [1, 1, 2, 2]
+        assert store.query(table["sql"]).shape[0] == len(table["rows"])
+        for link in table["links"]:
+            assert Site(store).page(link[0]).startswith("<!doctype html>")
+
+
+def test_an_export_keeps_to_the_chosen_runs_and_names_no_folder(runs_of: Runs) -> None:
+    store, run_ids = runs_of
+    export = Site(store, is_live=False, chosen=(run_ids[1],))
+    for page in pages_of(export, run_ids[1]).values():
+        data = data_of(page)
+        assert {row[0] for row in data["tables"][0]["rows"]} == {run_ids[1]}
+        assert data_of(export.page(data["items"][0]["page"]))["again"] is None
+
+
+@pytest.mark.parametrize("kind", ["task", "item"])
+def test_what_is_not_there_is_said(site: tuple[Site, str], kind: str) -> None:
+    with pytest.raises(NoSuchPageError, match=r"lists its tasks"):
+        site[0].page(f"{kind}-{site[1]}-{'0' * 16}.html")
+    with pytest.raises(NoSuchPageError, match=r"no run"):
+        site[0].page(f"{kind}-20260101T000000Z-0000-{'0' * 16}.html")
+
+
+def test_a_report_that_stands_alone_leads_nowhere(site: tuple[Site, str]) -> None:
+    from eval_skills.engine.stored_runs.reports import read_source
+    from eval_skills.reporting.html.report import render
+
+    source = read_source(site[1], site[0].store.path)
+    assert not [task for task in data_of(render(source.reports, source.context))["tasks"] if "page" in task]

@@ -1,0 +1,34 @@
+"""The items that the pages of tasks and of single answers show."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from eval_skills.engine.stored_runs.items import RunItems, run_items
+
+if TYPE_CHECKING:
+    from eval_skills.core.store import Store
+    from eval_skills.viewer.site import Site
+
+
+def items_of(site: Site, run_id: str) -> RunItems:
+    """The items of a run: read anew for a server, kept from page to page while an export is written.
+
+    Raises:
+        NoSuchPageError: the store has no such run, or it is not in the export.
+        UserError: it cannot be read.
+    """
+    site.check_run(run_id)
+    return run_items(site.store, run_id) if site.is_live else _kept(site.store, run_id)
+
+
+@lru_cache(maxsize=2)
+def _kept(store: Store, run_id: str) -> RunItems:
+    return run_items(store, run_id)
+
+
+def sql_text(text: str) -> str:
+    """A text as SQL, without signs that could steer what shows it."""
+    quoted = "".join(letter.replace("'", "''") if letter.isprintable() else f"' || chr({ord(letter)}) || '" for letter in text)
+    return f"('{quoted}')"

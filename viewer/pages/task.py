@@ -1,0 +1,97 @@
+"""A task of a run: what was asked and expected, the answers of all skills to it, and how it went in every run of the store."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from eval_skills.core.text import plural
+from eval_skills.reporting.html.payload import answers_payload
+from eval_skills.viewer.items import items_of, sql_text
+from eval_skills.viewer.labels import labels_of, to_label
+from eval_skills.viewer.names import NoSuchPageError, item_page, key_of, run_page, skill_page, task_page
+from eval_skills.viewer.page import AnswerPage
+from eval_skills.viewer.tables import Column, Table
+
+if TYPE_CHECKING:
+    from eval_skills.viewer.site import Site
+
+
+def task_page_of(site: Site, run_id: str, key: str) -> str:
+    """The page as text.
+
+    Raises:
+        NoSuchPageError: the run has no task of that key, or the export does not have the run.
+        UserError: the run cannot be read.
+    """
+    run = items_of(site, run_id)
+    asked = dict.fromkeys((row["benchmark_id"], row["task_id"]) for row in run.identities())
+    found = next((each for each in asked if key_of(*each) == key), None)
+    if found is None:
+        raise NoSuchPageError(f"run {run_id} has no task of that page; {run_page(run_id)} lists its tasks")
+    benchmark_id, task_id = found
+    items = run.items(benchmark_id, task_id)
+    task = run.tasks.get(task_id)
+    data = answers_payload(benchmark_id, task, [(item.result.skill_key, item.shown) for item in items])
+    said = labels_of(site.store, run_id)
+    for row, item in zip(data["items"], items, strict=True):
+        row["page"] = item_page(run_id, benchmark_id, task_id, item.result.skill_key, item.result.run_index)
+        row["labelling"] = to_label(row["page"], run_id, said)
+    history = history_of(site, benchmark_id, task_id).payload(site.store)
+    passed = sum(item.result.passed for item in items)
+    return AnswerPage(
+        title=task_id,
+        about=task.description if task else "",
+        data=data,
+        facts={
+            "Benchmark": benchmark_id,
+            "Passed": f"{passed:,} of {plural(len(items), 'answer')}",
+            "Over the store": flakiness(history),
+        },
+        script="task_page",
+        trail={f"Run {run_id}": run_page(run_id)},
+        tables=[history],
+        remarks=run.remarks,
+    ).render(site.navigation("Runs"))
+
+
+def history_of(site: Site, benchmark_id: str, task_id: str) -> Table:
+    """How the task went in every run, by skill."""
+    chosen = "" if site.chosen is None else f"AND {site.condition().removeprefix('WHERE ')}"
+    sql = f"""
+        SELECT run_id, min(started_at) AS began, skill_id || '@' || skill_version AS skill,
+            count(*) FILTER (passed) AS passed, count(*) AS runs, count(*) FILTER (passed) / count(*) AS rate,
+            count(*) FILTER (passed) BETWEEN 1 AND count(*) - 1 AS flaky, avg(score) AS score, avg(latency_ms) AS latency_ms,
+            CASE WHEN count(cost_usd) = count(*) THEN sum(cost_usd) END AS cost_usd, any_value(task_digest) AS task_digest
+        FROM items
+        WHERE benchmark_id = {sql_text(benchmark_id)} AND task_id = {sql_text(task_id)} {chosen}
+        GROUP BY run_id, skill_id, skill_version
+        ORDER BY run_id DESC, skill
+    """  # noqa: S608 - the texts are quoted
+    return Table(
+        name="history",
+        title="This task in every run",
+        sql=sql,
+        columns=(
+            Column(title="Run", of=("run_id",), link=lambda row: task_page(row["run_id"], benchmark_id, task_id)),
+            Column(title="Began (UTC)", of=("began",), kind="moment"),
+            Column(title="Skill", of=("skill",), link=lambda row: skill_page(row["skill"].rpartition("@")[0]), is_facet=True),
+            Column(title="Passed", of=("passed",), kind="count"),
+            Column(title="Runs", of=("runs",), kind="count"),
+            Column(title="Share", of=("rate",), kind="rate"),
+            Column(title="Flaky", of=("flaky",), kind="sign", is_facet=True),
+            Column(title="Score", of=("score",), kind="score", is_wide=True),
+            Column(title="Latency", of=("latency_ms",), kind="ms", is_wide=True),
+            Column(title="Cost", of=("cost_usd",), kind="usd", is_wide=True),
+            Column(title="Version of the task", of=("task_digest",), is_facet=True, is_wide=True),
+        ),
+        note="Flaky: some runs of the task passed and others did not, within one evaluation. The version changes with the task.",
+    )
+
+
+def flakiness(history: dict[str, Any]) -> str:
+    """How often the task passed in all that the store has, and in how many evaluations it was flaky."""
+    titles = [column["title"] for column in history["columns"]]
+    passed, runs, flaky = (sum(int(row[titles.index(title)]) for row in history["rows"]) for title in ("Passed", "Runs", "Flaky"))
+    several = sum(row[titles.index("Runs")] > 1 for row in history["rows"])
+    said = f"passed {passed:,} of {plural(runs, 'time')}"
+    return f"{said}, flaky in {flaky:,} of {plural(several, 'evaluation')} with several runs" if several else said
