@@ -74,7 +74,7 @@ _OWN_OPTIONS = {
 }
 """The keys of an agent's `adapterConfig` that have an option of their own."""
 
-_OF_THE_COMMAND = ("skills", "fixtures")
+_OF_THE_COMMAND = ("skills", "fixtures", "watchedSkills")
 """What is installed, and the files of the tasks."""
 
 _KEY = re.compile(r"adapterConfig\.(\w+)(: true)?")

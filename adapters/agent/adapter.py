@@ -139,7 +139,9 @@ class AgentAdapter(ProcessAdapter):
             raise closed_during_the_call()
         prompt, files = read_task(input_data)
         async with self._session(call) as session:
-            transcript = Transcript((skill.name for skill in self._skills), str(session.workspace.folder))
+            transcript = Transcript(
+                (skill.name for skill in self._skills), str(session.workspace.folder), watched=self._config.watched_skills
+            )
             transcript.metadata["agent"] = {"runtime": self.skill.entrypoint, "version": self._version}
             work = await in_thread(lambda: self._work_of(prompt, files, session, transcript, call))
             call.start()

@@ -39,8 +39,9 @@ class AgentConfig(ProcessConfig):
 
     An item ends as an error after `max_steps` turns of the model, once it has cost more than `max_cost_usd`, and once it holds
     more on the disk than its `limits` allow. With
-    `stop_when_skill_loaded` it ends, without an error, as soon as an Agent Skill is loaded. `allow_unsandboxed` lets the runtime
-    ``builtin`` run shell commands outside of a sandbox where there is none.
+    `stop_when_skill_loaded` it ends, without an error, as soon as an Agent Skill is loaded. `watched_skills` are names of Agent
+    Skills that are not installed: that the agent loads one all the same, from elsewhere on the machine, is recorded.
+    `allow_unsandboxed` lets the runtime ``builtin`` run shell commands outside of a sandbox where there is none.
     """
 
     limits: AgentLimits = AgentLimits()
@@ -53,6 +54,7 @@ class AgentConfig(ProcessConfig):
     max_steps: int = Field(default=MAX_STEPS, ge=1, le=10_000)
     max_cost_usd: float | None = Field(default=None, gt=0)
     stop_when_skill_loaded: bool = False
+    watched_skills: list[Text] = Field(default_factory=list)
     allow_unsandboxed: bool = False
 
 

@@ -37,13 +37,15 @@ class Transcript:
     """Messages, tool calls, tokens and loads, in the order in which they came; `response` is all of them as an answer.
 
     `installed` are the names of the Agent Skills that the agent has, and `workspace` is the folder in which relative paths start.
+    `watched` are further names, of which a load counts that did not fail: the agent found them elsewhere.
     Until something other than the answer is noted, what was called and loaded is unknown: an agent may tell nothing. `observed`
     says that everything will be told, and so that nothing was called yet. `session_id` is the agent's own name for the
     session, by which a record is found that it keeps itself. Texts over `MAX_TEXT_CHARS` are cut. `size` is about
     how many characters are kept.
     """
 
-    def __init__(self, installed: Iterable[str] = (), workspace: str = "") -> None:
+    def __init__(self, installed: Iterable[str] = (), workspace: str = "", *, watched: Iterable[str] = ()) -> None:
+        self.watched = frozenset(watched)
         self.installed, self.workspace = frozenset(installed), posixpath.normpath(workspace) if workspace else ""
         self.steps, self.size = 0, 0
         self.error, self.transient = "", False
@@ -169,9 +171,9 @@ class Transcript:
         self._answer = self._kept(text)
 
     def loaded(self, skill_name: str) -> None:
-        """An Agent Skill was loaded; a name that is not installed is left out."""
+        """An Agent Skill was loaded; a name that is neither installed nor watched is left out."""
         self.observed()
-        if skill_name in self.installed:
+        if skill_name in self.installed | self.watched:
             self._loaded.setdefault(skill_name)
 
     def failed(self, text: str, *, transient: bool = False) -> None:
@@ -187,7 +189,13 @@ class Transcript:
     @property
     def skills_loaded(self) -> list[str]:
         """The Agent Skills that were loaded so far."""
-        return list(self._loaded)
+        found = [
+            name
+            for c in self._calls
+            if c.ended and c.error is None
+            for name in loads_in(c.name, c.arguments, self.watched, self.workspace)
+        ]
+        return list(dict.fromkeys([*self._loaded, *found]))
 
     @property
     def output(self) -> str | None:
@@ -210,7 +218,7 @@ class Transcript:
             tool_calls=calls if known else None,
             usage=Usage(prompt_tokens=self._prompt_tokens, completion_tokens=self._completion_tokens),
             cost_usd=self._cost_usd,
-            skills_loaded=list(self._loaded) if known or self._loads_are_known() else None,
+            skills_loaded=self.skills_loaded if known or self._loads_are_known() else None,
             steps=self.steps if self._counts_steps and not self._unknown else None,
             files=self.files,
             finish_reason=self.finish_reason,

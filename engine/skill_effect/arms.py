@@ -175,6 +175,7 @@ def _write_arm(place: Path, skill_id: str, arm: Arm, sources: Sequence[Path], ag
         **({"model": agent.model} if agent.model else {}),
         "skills": [f"{SKILLS}/{name}" for name in names] if sources else [],
         "fixtures": FIXTURES,
+        **({} if sources else {"watchedSkills": list(names)}),  # one that it loads all the same, it finds elsewhere
     }
     skill = {
         "id": skill_id,

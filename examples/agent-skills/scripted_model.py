@@ -130,7 +130,7 @@ def main(words):
         server.serve_forever()
     Thread(target=server.serve_forever, daemon=True).start()
     command = [word.replace("{address}", address) for word in words[1:]]
-    return subprocess.run(command, env={**os.environ, "SCRIPTED_MODEL_KEY": "none"}, check=False).returncode
+    return subprocess.run(command, env={**os.environ, "SCRIPTED_MODEL_KEY": "not-a-secret"}, check=False).returncode
 
 
 if __name__ == "__main__":

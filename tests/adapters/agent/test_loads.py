@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from eval_skills.adapters.agent.loads import loads_in
+from eval_skills.adapters.agent.transcript import Transcript
 
 HERE = "/w/1"
 
@@ -44,3 +45,22 @@ HERE = "/w/1"
 )
 def test_a_load_is_told_by_the_skill_tool_or_the_path(tool: str, arguments: Any, loaded: list[str]) -> None:
     assert loads_in(tool, arguments, {"csv", "pdf"}, HERE) == loaded
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "loaded"),
+    [
+        pytest.param(("skill", {"name": "csv-tools"}), None, ["csv-tools"], id="loaded-from-elsewhere"),
+        pytest.param(("skill", {"name": "csv-tools"}), "no such skill", [], id="asked-for-in-vain"),
+        pytest.param(("read", {"path": "/home/x/.agents/skills/csv-tools/SKILL.md"}), None, ["csv-tools"], id="file-elsewhere"),
+        pytest.param(("skill", {"name": "other"}), None, [], id="not-watched"),
+    ],
+)
+def test_a_skill_that_is_not_installed_is_seen_where_it_is_watched(
+    call: tuple[str, dict[str, str]], error: str | None, loaded: list[str]
+) -> None:
+    transcript = Transcript(workspace="/w", watched=["csv-tools"])
+    transcript.tool_call("1", *call)
+    assert transcript.skills_loaded == []
+    transcript.tool_result("1", "text", error)
+    assert transcript.response().skills_loaded == loaded
