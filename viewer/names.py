@@ -50,6 +50,16 @@ def labels_file(run_id: str) -> str:
     return f"labels-{run_id}.csv"
 
 
+def effect_page(run_id: str) -> str:
+    """The page of what an Agent Skill changed."""
+    return f"effect-{run_id}.html"
+
+
+def triggers_page(run_id: str) -> str:
+    """The page of whether an Agent Skill was loaded when it should."""
+    return f"triggers-{run_id}.html"
+
+
 def skill_page(skill_id: str) -> str:
     """The page of a skill, with all its versions."""
     return f"skill-{key_of(skill_id)}.html"

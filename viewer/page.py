@@ -14,6 +14,7 @@ from eval_skills.viewer import names
 PLACES = {
     "Runs": names.RUNS,
     "Skills": "skills.html",
+    "Agent Skills": "agent-skills.html",
     "Nights": "nights.html",
     "Monitors": "monitors.html",
     "Calibrations": "calibrations.html",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
@@ -14,6 +14,7 @@ from eval_skills.viewer import names
 from eval_skills.viewer.items import items_of
 from eval_skills.viewer.names import NoSuchPageError
 from eval_skills.viewer.page import PLACES
+from eval_skills.viewer.pages.agent_skills import agent_skills_page, effect_page_of, triggers_page_of
 from eval_skills.viewer.pages.comparison import comparison_page
 from eval_skills.viewer.pages.item import item_page_of
 from eval_skills.viewer.pages.labels import labels_of_run, labels_page
@@ -25,6 +26,7 @@ from eval_skills.viewer.pages.task import task_page_of
 
 if TYPE_CHECKING:
     from eval_skills.core.store import Store
+    from eval_skills.viewer.tables import Table
 
 
 class _HasRun(Protocol):
@@ -69,6 +71,7 @@ class Site:
             *map(names.run_page, runs),
             *map(names.labels_file, runs),
             *(page for run_id in runs for page in self._answers(run_id)),
+            *self._experiments(runs),
             *(names.comparison_page(before, after) for before, after in combinations(runs, 2)),
             *map(names.skill_page, sorted(keys)),
         ]
@@ -82,9 +85,20 @@ class Site:
         tasks = dict.fromkeys(names.task_page(run_id, benchmark, task) for benchmark, task, *_ in asked)
         return [*tasks, *(names.item_page(run_id, *each) for each in asked)]
 
+    def _experiments(self, runs: list[str]) -> list[str]:
+        """The pages of those runs that are experiments with Agent Skills."""
+        rows = self.store.tables.rows("reports", ["run_id", "benchmark_id", "effect_arm"], runs)
+        effects = {row["run_id"] for row in rows if row["effect_arm"] is not None}
+        triggers = {row["run_id"] for row in rows if row["benchmark_id"] == "triggers"}
+        return [*map(names.effect_page, sorted(effects)), *map(names.triggers_page, sorted(triggers))]
+
+    def limited(self, table: Table) -> Table:
+        """The table with the chosen runs alone, where its statement has a place for that."""
+        return replace(table, sql=table.sql.replace("{chosen}", self.condition("AND")))
+
     def _places(self) -> dict[str, str]:
         """What of `PLACES` there is: an export has what is about its runs."""
-        return PLACES if self.chosen is None else {place: PLACES[place] for place in ("Runs", "Skills", "Labels")}
+        return PLACES if self.chosen is None else {place: PLACES[place] for place in ("Runs", "Skills", "Agent Skills", "Labels")}
 
     def navigation(self, here: str) -> Navigation:
         """The bar of a page that belongs to `here`."""
@@ -118,6 +132,9 @@ PAGES: dict[str, Callable[..., str]] = {
     rf"skill-({names.KEY})\.html": skill_page,
     rf"labels-({names.RUN_ID})\.csv": labels_of_run,
     r"labels\.html": labels_page,
+    r"agent-skills\.html": agent_skills_page,
+    rf"effect-({names.RUN_ID})\.html": effect_page_of,
+    rf"triggers-({names.RUN_ID})\.html": triggers_page_of,
     **{PLACES[place].replace(".", r"\."): (lambda site, place=place: list_page(site, place)) for place in LISTS},
 }
 """What makes a page, by what its name looks like; it is called with the site and the parts of the name."""

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 from eval_skills.core.skill_effect import Arm, ArmComparison, SkillEffect, TaskEffect
 from eval_skills.reporting.escape import encodable
+from eval_skills.reporting.html.navigation import Navigation
 from eval_skills.reporting.html.report import html_template, page_assets
 from eval_skills.reporting.junit_report import xml_text
 from eval_skills.reporting.markdown import template
@@ -46,10 +47,11 @@ def render_markdown(effect: SkillEffect) -> str:
     return encodable(template("skill-effect.md.jinja").render(effect=effect, **names))
 
 
-def render_html(effect: SkillEffect) -> str:
+def render_html(effect: SkillEffect, *, navigation: Navigation | None = None) -> str:
     """The whole page as text: it loads nothing, sends nothing, and shows every name and answer as plain text."""
     scale = max((_reach(each) for each in effect.comparisons), default=0.1)
     return html_template("skill-effect.html.jinja").render(
+        nav=navigation,
         effect=effect,
         arms=arms_of(effect),
         columns=figures.ARM_COLUMNS,

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 from eval_skills.core.triggers import QueryResult, Triggers
 from eval_skills.reporting.escape import encodable
+from eval_skills.reporting.html.navigation import Navigation
 from eval_skills.reporting.html.report import html_template, page_assets
 from eval_skills.reporting.junit_report import xml_text
 from eval_skills.reporting.markdown import template
@@ -37,12 +38,13 @@ def render_markdown(found: Triggers) -> str:
     return encodable(template("triggers.md.jinja").render(found=found, **shown, **columns))
 
 
-def render_html(found: Triggers) -> str:
+def render_html(found: Triggers, *, navigation: Navigation | None = None) -> str:
     """The whole page as text: it loads nothing, sends nothing, and shows every name and query as plain text.
 
     Queries that went wrong stand by themselves, those that missed a load and false alarms apart, and so do unknown ones.
     """
     return html_template("triggers.html.jinja").render(
+        nav=navigation,
         found=found,
         heading=figures.title(found),
         rates=figures.rates_with_meaning(found),

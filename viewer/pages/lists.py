@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from eval_skills.viewer.names import run_page, skill_page
@@ -155,7 +154,7 @@ LISTS = {"Skills": SKILLS, "Nights": NIGHTS, "Monitors": MONITORS, "Calibrations
 
 def list_page(site: Site, place: str) -> str:
     """The page of one of `LISTS` as text."""
-    table = replace(LISTS[place], sql=LISTS[place].sql.replace("{chosen}", site.condition("AND")))
+    table = site.limited(LISTS[place])
     payload = table.payload(site.store)
     facts = {"Store": site.title, "Rows": f"{len(payload['rows']):,}"}
     return TablesPage(title=table.title, tables=[payload], facts=facts).render(site.navigation(place))

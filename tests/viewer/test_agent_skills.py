@@ -1,0 +1,56 @@
+"""Experiments with Agent Skills in the viewer: listed with their verdicts, and leading to their reports."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+import eval_skills as es
+from eval_skills.core.store import Store
+from eval_skills.viewer.export import export_pages
+from eval_skills.viewer.names import NoSuchPageError, effect_page, triggers_page
+from eval_skills.viewer.site import Site
+from tests.viewer.test_site import data_of
+
+AGENT = """
+import json, pathlib
+skill = pathlib.Path(".agents/skills/swiss-cities/SKILL.md")
+if skill.exists():
+    print(json.dumps({"type": "skill_loaded", "name": "swiss-cities"}))
+print(json.dumps({"type": "answer", "content": "Bern" if skill.exists() else "Zurich"}))
+"""
+
+
+@pytest.fixture
+def asked(tmp_path: Path) -> tuple[Store, str]:
+    """A store with one experiment."""
+    (skill := tmp_path / "swiss-cities").mkdir()
+    (skill / "SKILL.md").write_text("---\nname: swiss-cities\ndescription: Names of Swiss cities.\n---\nBern.\n")
+    (agent := tmp_path / "agent.py").write_text(AGENT)
+    found = es.skill_effect(
+        str(skill),
+        agent="custom",
+        agent_config={"command": f"{sys.executable} {agent}"},
+        tasks=[{"id": f"t{number}", "input": f"capital {number}?", "expected": "Bern"} for number in range(3)],
+        store=str(tmp_path / "eval-store"),
+    )
+    return Store(tmp_path / "eval-store"), found.run_id
+
+
+def test_an_effect_is_listed_and_leads_to_its_report(asked: tuple[Store, str], tmp_path: Path) -> None:
+    store, run_id = asked
+    effects, triggers = data_of(Site(store).page("agent-skills.html"))["tables"]
+    titles = [column["title"] for column in effects["columns"]]
+    (row,) = [dict(zip(titles, each, strict=True)) for each in effects["rows"]]
+    assert (row["Agent Skill"], row["With minus"], row["Difference"], row["Run"]) == ("swiss-cities", "without", 1.0, run_id)
+    assert (effects["links"][0][0], triggers["rows"]) == (effect_page(run_id), [])
+    assert "with − without" in Site(store).page(effect_page(run_id))
+    assert effect_page(run_id) in export_pages(store, [run_id], tmp_path / "site")
+
+
+def test_a_run_of_another_kind_has_no_such_page(asked: tuple[Store, str]) -> None:
+    store, run_id = asked
+    with pytest.raises(NoSuchPageError):
+        Site(store).page(triggers_page(run_id))

@@ -1,0 +1,95 @@
+"""Experiments with Agent Skills: what each changed, and the pages of their reports."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from eval_skills.core.errors import UsageError
+from eval_skills.engine.skill_effect.experiment import stored_effect
+from eval_skills.engine.triggers.experiment import stored_triggers
+from eval_skills.reporting.skill_effect import document as effect_document
+from eval_skills.reporting.triggers import document as triggers_document
+from eval_skills.viewer.names import NoSuchPageError, effect_page, run_page, triggers_page
+from eval_skills.viewer.page import TablesPage
+from eval_skills.viewer.tables import Column, Table
+
+if TYPE_CHECKING:
+    from eval_skills.viewer.site import Site
+
+HERE = "Agent Skills"
+
+EFFECTS = Table(
+    name="effects",
+    title="What Agent Skills changed",
+    sql="""
+        SELECT run_id, timestamp, effect_of, effect_arm, effect, effect_lower, effect_upper, effect_verdict
+        FROM reports WHERE effect_arm IS NOT NULL AND effect_arm <> 'with' {chosen}
+        ORDER BY run_id DESC, effect_arm
+    """,
+    columns=(
+        Column(title="Agent Skill", of=("effect_of",), link=lambda row: effect_page(row["run_id"]), is_facet=True),
+        Column(title="Asked (UTC)", of=("timestamp",), kind="moment"),
+        Column(title="With minus", of=("effect_arm",), is_facet=True),
+        Column(title="Difference", of=("effect",), kind="points"),
+        Column(title="From", of=("effect_lower",), kind="points"),
+        Column(title="To", of=("effect_upper",), kind="points"),
+        Column(title="Verdict", of=("effect_verdict",), kind="verdict", is_facet=True),
+        Column(title="Run", of=("run_id",), link=lambda row: run_page(row["run_id"])),
+    ),
+    note="The difference of completion between the agent with the Agent Skill and another arm, with its 95 % interval.",
+)
+
+TRIGGERS = Table(
+    name="triggers",
+    title="Whether they were loaded when they should",
+    sql="""
+        SELECT run_id, timestamp, skill_id, completion_rate, ci_lower, ci_upper, tasks, items
+        FROM reports WHERE benchmark_id = 'triggers' {chosen} ORDER BY run_id DESC
+    """,
+    columns=(
+        Column(title="Agent", of=("skill_id",), link=lambda row: triggers_page(row["run_id"]), is_facet=True),
+        Column(title="Asked (UTC)", of=("timestamp",), kind="moment"),
+        Column(title="As it should", of=("completion_rate", "ci_lower", "ci_upper"), kind="interval"),
+        Column(title="Queries", of=("tasks",), kind="count"),
+        Column(title="Items", of=("items",), kind="count"),
+        Column(title="Run", of=("run_id",), link=lambda row: run_page(row["run_id"])),
+    ),
+    note="Recall, precision and false alarms stand on the page of each.",
+)
+
+
+def agent_skills_page(site: Site) -> str:
+    """The list of all experiments as text."""
+    payloads = [site.limited(table).payload(site.store) for table in (EFFECTS, TRIGGERS)]
+    facts = {"Store": site.title, "Experiments": f"{sum(len(each['rows']) for each in payloads):,}"}
+    return TablesPage(title=HERE, tables=payloads, facts=facts).render(site.navigation(HERE))
+
+
+def effect_page_of(site: Site, run_id: str) -> str:
+    """The report of ``skill-effect`` as text.
+
+    Raises:
+        NoSuchPageError: the run is not one of `skill-effect`, or not shown here.
+        UserError: it cannot be read.
+    """
+    site.check_run(run_id)
+    try:
+        effect, _ = stored_effect(site.store.path, run_id)
+    except UsageError as error:
+        raise NoSuchPageError(str(error)) from None
+    return effect_document.render_html(effect, navigation=site.navigation(HERE))
+
+
+def triggers_page_of(site: Site, run_id: str) -> str:
+    """The report of ``triggers`` as text.
+
+    Raises:
+        NoSuchPageError: the run is not one of `triggers`, or not shown here.
+        UserError: it cannot be read.
+    """
+    site.check_run(run_id)
+    try:
+        found, _ = stored_triggers(site.store.path, run_id)
+    except UsageError as error:
+        raise NoSuchPageError(str(error)) from None
+    return triggers_document.render_html(found, navigation=site.navigation(HERE))
