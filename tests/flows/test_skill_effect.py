@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 import pytest
@@ -36,7 +37,11 @@ def test_each_arm_can_be_told_apart_and_the_effect_is_an_artifact(
         store="store",
     )
     flow_run = str(Store("store").items(run_id=effect.run_id)["flow_run_id"][0])
-    found = ask("task_runs/filter", flow_runs={"id": {"any_": [flow_run]}}, limit=200)
+    for _ in range(200):  # task runs arrive as events, and their names after them
+        found = ask("task_runs/filter", flow_runs={"id": {"any_": [flow_run]}}, limit=200)
+        if len([each for each in found if each["tags"] and not each["name"].startswith("evaluate_item")]) == 4:
+            break
+        sleep(0.1)
     assert {each["name"]: set(each["tags"]) for each in found if each["tags"]} == {
         f"csv-tools-{arm}@1.0.0/{task}#1": {f"arm:{arm}", "skill:csv-tools"}
         for arm in ("with", "without")

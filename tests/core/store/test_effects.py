@@ -36,9 +36,9 @@ def test_a_wrong_set_up_has_no_difference() -> None:
     assert [(each.difference, each.lower, each.verdict) for each in points_of(found)] == [(None, None, "set-up error")]
 
 
-def test_what_was_never_compared_has_no_difference() -> None:
+def test_an_arm_without_an_answer_has_no_difference() -> None:
     found = effect(with_=report("with", every(3, "pp")), without=report("without", every(3, "ii")))
-    assert [(each.difference, each.verdict) for each in points_of(found)] == [(None, "not compared")]
+    assert [(each.difference, each.verdict) for each in points_of(found)] == [(None, "set-up error")]
 
 
 def test_items_without_a_verdict_bound_the_difference() -> None:

@@ -142,5 +142,5 @@ def test_an_answer_shows_its_calls_beside_the_expected_ones(page: Page, pages: d
 def test_the_keys_are_listed_and_lead_to_the_next_run(page: Page, pages: dict[str, Path]) -> None:
     page.open(pages["answer 0"])
     page.click("#keys-open")
-    assert page.texts("#keys-list dt") == ["n", "p", "?"]
+    assert page.texts("#keys-list dt") == ["j", "k", "p", "f", "m", "?"]
     assert page.value("document.querySelector('.trail a[href^=item]').getAttribute('href')") == pages["answer 1"].name
