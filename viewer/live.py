@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -148,10 +148,10 @@ class LiveRuns:
                 continue
         return [each for each in found if each is not None]
 
-    async def events(self) -> AsyncIterator[bytes]:
-        """Server-sent events: a list of `Progress` whenever it changed, else a comment: so one that left is noticed."""
+    async def events(self, is_ending: Callable[[], bool]) -> AsyncIterator[bytes]:
+        """Server-sent events: a list of `Progress` whenever it changed, else a comment, until the server `is_ending`."""
         last = ""
-        while True:
+        while not is_ending():
             found = await asyncio.to_thread(self.progress)
             text = json.dumps([asdict(each) for each in found])
             yield f"data: {text}\n\n".encode() if text != last else b": nothing new\n\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
@@ -27,14 +27,26 @@ from eval_skills.viewer.names import NoSuchPageError
 from eval_skills.viewer.site import Site
 
 if TYPE_CHECKING:
+    import uvicorn
+
     from eval_skills.core.store import Store
 
 
 LARGEST_LABEL = 64 * 1024
 
 
-def application(store: Store, *, labelled_by: str, hosts: Iterable[str] = LOOPBACK, token: str | None = None) -> Starlette:
-    """The application that answers for a store; `labelled_by` is who gives labels, `hosts` and `token` are those of `Guard`."""
+def application(
+    store: Store,
+    *,
+    labelled_by: str,
+    hosts: Iterable[str] = LOOPBACK,
+    token: str | None = None,
+    is_ending: Callable[[], bool] = lambda: False,
+) -> Starlette:
+    """The application that answers for a store; `labelled_by` is who gives labels, `hosts` and `token` are those of `Guard`.
+
+    What it streams ends once it `is_ending`.
+    """
     site = Site(store)
     labelling = Labelling(store, labelled_by, LabelWriter(store))
 
@@ -67,7 +79,7 @@ def application(store: Store, *, labelled_by: str, hosts: Iterable[str] = LOOPBA
             return PlainTextResponse(f"{error}\n", status_code=500)
 
     async def live(_: Request) -> Response:
-        return StreamingResponse(LiveRuns(store).events(), media_type="text/event-stream")
+        return StreamingResponse(LiveRuns(store).events(is_ending), media_type="text/event-stream")
 
     routes = [Route("/", page), Route("/live", live), Route("/labels", label, methods=["POST"]), Route("/{name}", page)]
     return Starlette(routes=routes, middleware=[Middleware(Guard, hosts=list(hosts), token=token)])
@@ -113,18 +125,20 @@ def listen(host: str, port: int) -> Listening:
     return Listening(bound, f"http://{shown}:{bound.getsockname()[1]}/")
 
 
-def serve(
-    store: Store, listening: Listening, *, labelled_by: str, hosts: Iterable[str] = LOOPBACK, token: str | None = None
-) -> None:
-    """Answer until the process is interrupted."""
+def server_of(store: Store, *, labelled_by: str, hosts: Iterable[str] = LOOPBACK, token: str | None = None) -> uvicorn.Server:
+    """The server of a store, which runs on the socket of a `Listening`. What it streams ends when it does."""
     import uvicorn
 
+    def is_ending() -> bool:
+        return server.should_exit
+
     config = uvicorn.Config(
-        application(store, labelled_by=labelled_by, hosts=hosts, token=token),
+        application(store, labelled_by=labelled_by, hosts=hosts, token=token, is_ending=is_ending),
         log_level="warning",
         server_header=False,
         access_log=False,
         lifespan="off",
-        timeout_graceful_shutdown=1,
+        timeout_graceful_shutdown=3,
     )
-    uvicorn.Server(config).run(sockets=[listening.socket])
+    server = uvicorn.Server(config)
+    return server

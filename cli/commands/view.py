@@ -53,7 +53,7 @@ def view_command(
     import webbrowser
 
     from eval_skills.viewer.guard import LOOPBACK
-    from eval_skills.viewer.server import listen, serve
+    from eval_skills.viewer.server import listen, server_of
 
     place = existing_store(store)
     if export is not None:
@@ -71,7 +71,7 @@ def view_command(
     if not no_open:
         webbrowser.open(address)
     hosts = LOOPBACK if is_local else (*LOOPBACK, host, *_names_of_this_machine())
-    serve(place, listening, labelled_by=label_as or _user(), hosts=hosts, token=token)
+    server_of(place, labelled_by=label_as or _user(), hosts=hosts, token=token).run(sockets=[listening.socket])
     return 0
 
 

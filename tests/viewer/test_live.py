@@ -74,7 +74,7 @@ def test_whether_somebody_writes(tmp_path: Path, journal: Path, owner: str | Non
 async def test_browsers_are_told_of_changes_alone(tmp_path: Path, journal: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("eval_skills.viewer.live.EVERY_S", 0.01)
     journal.write_text(line("a", ago_s=3600))
-    events = LiveRuns(Store(tmp_path)).events()
+    events = LiveRuns(Store(tmp_path)).events(lambda: False)
     first, second = [await anext(events) for _ in range(2)]
     assert json.loads(first.removeprefix(b"data: "))[0]["done"] == 1
     assert second.startswith(b":")

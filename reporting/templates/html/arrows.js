@@ -12,7 +12,7 @@ function openingRows(table) {
     links[Math.max(0, Math.min(links.length - 1, wanted))].focus();
   });
   table.addEventListener("click", (event) => {
-    if (event.target.closest("a, button") || !getSelection().isCollapsed) return;
+    if (event.target.closest("a, button, input") || !getSelection().isCollapsed) return;
     event.target.closest("tbody tr")?.querySelector("a[data-open]")?.click();
   });
 }

@@ -1,0 +1,82 @@
+"""The viewer in a real browser, with its server: tables, labels and what the address holds."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from time import sleep
+from typing import Any
+
+import pytest
+
+import eval_skills as es
+from eval_skills.core.store import Store
+from eval_skills.core.store.labels import current_labels
+from eval_skills.viewer.server import listen, server_of
+
+pytestmark = pytest.mark.slow
+
+ATTACK = "</script><img src=x onerror=document.documentElement.dataset.pwned=1>"
+
+
+def upper(text: str) -> str:
+    return ATTACK if text == "b" else text.upper()
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[tuple[Store, str]]:
+    """A store with two runs, and the address of its viewer."""
+    tasks = [{"id": f"{letter} {ATTACK}", "input": letter, "expected": letter.upper()} for letter in "abc"]
+    for _ in range(2):
+        es.evaluate(skills=[upper], tasks=tasks, store=str(tmp_path / "eval-store"))
+    store = Store(tmp_path / "eval-store")
+    listening = listen("127.0.0.1", 0)
+    server = server_of(store, labelled_by="ann")
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening.socket]}, daemon=True)
+    thread.start()
+    yield store, listening.address
+    server.should_exit = True
+    thread.join(20)
+
+
+def go(page: Any, address: str) -> None:
+    page.call("Page.navigate", url=address)
+    here = f"location.href.startsWith({json.dumps(address.partition('#')[0])})"
+    for _ in range(100):  # until the address answers, the page that is left is still there, and goes in the middle of a question
+        with contextlib.suppress(AssertionError):
+            page.until(f"{here} && document.readyState === 'complete' && performance.getEntriesByName('interactive').length")
+            return
+        sleep(0.1)
+    pytest.fail(f"{address} was not shown")
+
+
+def test_runs_are_searched_and_two_of_them_compared(page: Any, served: tuple[Store, str]) -> None:
+    store, address = served
+    go(page, f"{address}#runs.q={store.run_ids()[0]}")
+    assert page.value("document.querySelectorAll('tbody tr').length") == 1
+    go(page, f"{address}index.html")
+    page.click("tbody tr:nth-child(1) input")
+    page.click("tbody tr:nth-child(2) input")
+    before, after = store.run_ids()
+    assert page.value("document.querySelector('.actions a').getAttribute('href')") == f"compare-{before}-{after}.html"
+    page.click("thead th:nth-child(2) button")
+    assert "runs.sort=Run" in page.value("location.hash")
+    assert page.complaints() == []
+
+
+def test_an_answer_is_labelled_and_a_stranger_runs_nothing(page: Any, served: tuple[Store, str]) -> None:
+    store, address = served
+    run_id = store.run_ids()[0]
+    go(page, f"{address}run-{run_id}.html")
+    link = page.value("document.documentElement.outerHTML.match(/task-[-0-9A-Za-z]+[.]html/)[0]")
+    go(page, f"{address}{link}")
+    page.click(".labelling button.fail")
+    page.until("document.querySelector('.labelling button.fail').getAttribute('aria-pressed') === 'true'")
+    assert [(row["label"], row["labelled_by"]) for row in current_labels(store)] == [("fail", "ann")]
+    go(page, f"{address}labels.html")
+    assert page.value("document.querySelectorAll('tbody tr').length") == 1
+    assert page.value("document.documentElement.dataset.pwned ?? null") is None
+    assert page.complaints() == []
