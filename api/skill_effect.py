@@ -199,7 +199,7 @@ def _request(options: Mapping[str, Any], store: str, tasks: Any) -> tuple[Evalua
         named = {} if tasks is None else {"tasks": str(tasks)}
         return evaluate_request(options, format=[], store=store, **unused, **named), None
     benchmark = read_tasks(tasks, evaluate_request(options, format=[]).evaluator).benchmark
-    assert benchmark is not None, "what is no path is read as a benchmark"
+    assert benchmark is not None, "whatever is not a path is read as a benchmark"
     return evaluate_request(options, format=[], store=store, **unused, benchmark=benchmark.id), benchmark
 
 

@@ -22,7 +22,8 @@ def filter_tasks(
     """The benchmark with only the tasks that have all of `tags`, one of the complexities, and the value of each of `fields`.
 
     A field is asked for as ``KEY=VALUE``, several also as ``KEY=VALUE,KEY=VALUE``; KEY has dots for nested ones:
-    ``metadata.level=2``, ``inputData.operation=reverse``. What is no field is looked for in the metadata: ``owner=ann``.
+    ``metadata.level=2``, ``inputData.operation=reverse``. A name that is not a field is looked for in the
+    metadata: ``owner=ann``.
     A list has the value where an entry of it is equal; 2 is equal to the text ``2``. Nothing given keeps every task.
 
     Raises:

@@ -50,7 +50,7 @@ def load() -> Any:
 
 @cache
 def load_with_openai() -> Any:
-    """The same, with the client by which it asks every server of OpenAI's protocol: its import is no part of a model's time."""
+    """The same, with the client by which it asks every server of OpenAI's protocol, whose import counts in no model's time."""
     import_module("openai.resources.chat")
     return load()
 

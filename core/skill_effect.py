@@ -160,7 +160,7 @@ def skill_effect(
     """The effect of the Agent Skills `names`, from the report of each arm.
 
     `checks` has by task what the named parts of its score stand for, such as the sentences of assertions. `copies` leads from a
-    task to the one that it is a copy of: its items are further runs of that one, as they are no evidence of their own. `sources`
+    task to the one that it is a copy of: its items are further runs of that one, as they are not evidence of their own. `sources`
     are the folders from which the Agent Skills were installed: an agent of another arm that looks there is an error of the
     set-up. The verdicts of all comparisons are one family for Holm's procedure.
 

@@ -55,7 +55,7 @@ class PastRun:
     `items` is how many have a result: landed ones, and of an unfinished run those in its journal; None: that is damaged.
     `benchmark` and `planned_items` are None where neither manifest nor reports know them. `best_completion`, in [0, 1], is that
     of its best skill; None where the run has no report. `judging` is that of its skills about which a model was asked.
-    `experiment` is None where its skills are no arms of one.
+    `experiment` is None where its skills are not the arms of one.
     """
 
     run_id: str
