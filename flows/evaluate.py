@@ -21,6 +21,7 @@ from prefect.runtime import flow_run
 from eval_skills.core.config.limits import LOCAL
 from eval_skills.core.errors import RunError
 from eval_skills.core.store import Journal
+from eval_skills.core.text import plural
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.execution import ItemExecutor, LocalExecutor
 from eval_skills.engine.evaluation.observer import observed_runs
@@ -61,7 +62,7 @@ def evaluate(request: EvaluateRequest) -> RunSummary:
     """
     began = monotonic()
     plan = plan_items(request)
-    name_flow_run(f"{plan.benchmark.id} · {len(plan.skills)} skills · {plan.run_id}")
+    name_flow_run(f"{plan.benchmark.id} · {plural(len(plan.skills), 'skill')} · {plan.run_id}")
     ran = run_items(plan)
     plan, finished = ran.plan, ran.finished
     if finished == plan.planned:

@@ -10,6 +10,7 @@ from prefect import flow
 from prefect.runtime import flow_run
 from prefect.states import Failed
 
+from eval_skills.core.text import plural
 from eval_skills.engine.nightly.execution import Evaluated, asked_of, confirmed, runs_of
 from eval_skills.engine.nightly.request import NightlyRequest
 from eval_skills.engine.nightly.summary import NightSummary, NoSuiteRan
@@ -35,7 +36,7 @@ def nightly(request: NightlyRequest) -> NightSummary:
     """
     run_ended_parts_again()
     night = open_night(request)
-    name_flow_run(f"night · {len(night.suites)} suites · {night.night_id}")
+    name_flow_run(f"night · {plural(len(night.suites), 'suite')} · {night.night_id}")
     evaluate = partial(evaluate_all, timeout_s=60.0 * request.via_timeout_minutes)
     evaluated = evaluate(asked_of(night))
     evidence = compare_suites(unwalked(night), unwalked(runs_of(night, evaluated)))

@@ -8,6 +8,7 @@ from typing import cast
 from prefect import flow
 from prefect.runtime import flow_run
 
+from eval_skills.core.text import plural
 from eval_skills.engine.definition.request import PipelineRequest
 from eval_skills.engine.discovery import FoundSkills
 from eval_skills.engine.evaluation.pipeline import evaluation_of, strategy_of, with_selection
@@ -39,7 +40,7 @@ def pipeline(request: PipelineRequest) -> RunSummary:
         load_benchmark(request.benchmark, request.benchmarks_dir, request.tasks, request.map, request.skip_unreadable)
     evaluated = evaluate(evaluation_of(request, found))
     selected = select_skills(unwalked(evaluated.skills), unwalked(evaluated.reports), strategy)
-    name_flow_run(f"{evaluated.benchmark.id} · {len(evaluated.skills)} skills · {evaluated.run_id}")
+    name_flow_run(f"{evaluated.benchmark.id} · {plural(len(evaluated.skills), 'skill')} · {evaluated.run_id}")
     summary = replace(
         with_selection(evaluated, strategy, selected, found),
         flow_runs=(*evaluated.flow_runs, str(flow_run.id)),

@@ -105,7 +105,7 @@ class TestStates:
         [flow_run] = ask("flow_runs/filter", flow_runs={"id": {"any_": list(summary.flow_runs)}})
         assert flow_run["state_name"] == "Completed"
         assert flow_run["state"]["message"] == summary.line
-        assert flow_run["name"] == f"tasks · 1 skills · {summary.run_id}"
+        assert flow_run["name"] == f"tasks · 1 skill · {summary.run_id}"
 
     def test_every_item_lands_classified(self, tmp_path: Path, skill: Path) -> None:
         tasks = tasks_file(tmp_path, "ok", "wrong", "refuse", "die", "garbage", "hang")
