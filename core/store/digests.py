@@ -42,11 +42,16 @@ def record_digest(layout: Layout, relative: str, digest: str) -> None:
     make_folder(layout.root, layout.mode)
     fd = os.open(layout.root / DIGESTS_FILE, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, layout.mode & 0o666)
     try:
-        os.write(fd, json.dumps({"file": relative, "sha256": digest, "crc32": _checksum(relative, digest)}).encode() + b"\n")
+        os.write(fd, digest_line(relative, digest))
         os.fsync(fd)
     finally:
         os.close(fd)
     sync_folder(layout.root)
+
+
+def digest_line(relative: str, digest: str) -> bytes:
+    """What `record_digest` appends."""
+    return json.dumps({"file": relative, "sha256": digest, "crc32": _checksum(relative, digest)}).encode() + b"\n"
 
 
 def recorded_digests(layout: Layout) -> dict[str, set[str]]:

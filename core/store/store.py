@@ -47,6 +47,7 @@ class Store:
     def __init__(self, path: str | Path = DEFAULT_ROOT, *, local: str | Path | None = None) -> None:
         self.path = str(path)
         self.layout = Layout.of(path, local=local)
+        self._read_manifests: dict[str, tuple[tuple[int, int, int], dict[str, Any]]] = {}
 
     @cached_property
     def tables(self) -> Tables:
@@ -227,16 +228,30 @@ class Store:
         return self.tables.files("items").keys() | self.tables.files("reports").keys()  # old items go, reports stay
 
     def _run_row(self, run_id: str, has_landed: bool) -> dict[str, Any]:
-        manifest = self.find_manifest(run_id, is_named=True)
         names = ("benchmark", "skills", "planned_items", "git_commit", "flow_run_id", "origin", "experiment")
         row: dict[str, Any] = dict.fromkeys(names)
         row |= {"run_id": run_id, "started_at": started_at(run_id), "state": self._state(run_id, has_landed)}
-        if manifest is not None:
-            row["origin"] = manifest.origin
-            row |= {name: getattr(manifest, name) for name in ("planned_items", "git_commit", "flow_run_id")}
-            row["benchmark"] = f"{manifest.benchmark.id}@{manifest.benchmark.version}"
-            row["skills"] = [skill.key for skill in manifest.skills]
-            row["experiment"] = manifest.provenance.get(EXPERIMENT)
+        return row | self._from_manifest(run_id)
+
+    def _from_manifest(self, run_id: str) -> dict[str, Any]:
+        """What a row has from its manifest; empty without one. It is read again only where its file is another one, for who asks
+        again and again, as the viewer does."""
+        try:
+            found = os.stat(self.run_folder(run_id) / FILE_NAME)
+            state = (found.st_size, found.st_mtime_ns, found.st_ino)
+        except OSError:
+            state = None
+        if state is not None and (known := self._read_manifests.get(run_id)) is not None and known[0] == state:
+            return dict(known[1])
+        manifest = self.find_manifest(run_id, is_named=True)
+        if manifest is None:
+            return {}
+        row: dict[str, Any] = {name: getattr(manifest, name) for name in ("origin", "planned_items", "git_commit", "flow_run_id")}
+        row["benchmark"] = f"{manifest.benchmark.id}@{manifest.benchmark.version}"
+        row["skills"] = [skill.key for skill in manifest.skills]
+        row["experiment"] = manifest.provenance.get(EXPERIMENT)
+        if state is not None:
+            self._read_manifests[run_id] = (state, dict(row))
         return row
 
     def _origin(self, run_id: str) -> str:

@@ -51,6 +51,7 @@ class Tables:
         self._named: set[str] = set()
         self._digests: dict[str, set[str]] | None = None
         self._well: dict[str, tuple[int, int]] = {}
+        self._counted: dict[str, tuple[tuple[int, int, int], int]] = {}
 
     def files(self, name: TableName, run_ids: Collection[str] | None = None) -> dict[str, str]:
         """The landed files as run id → path on `filesystem`, in the order of the run ids; of all runs, or of those named."""
@@ -213,10 +214,26 @@ class Tables:
 
     def _rows_in(self, path: str) -> int | None:
         try:
-            return row_count(self.filesystem, path)
+            state = self._state(path)
+            if state is not None and (known := self._counted.get(path)) is not None and known[0] == state:
+                return known[1]
+            rows = row_count(self.filesystem, path)
         except InputError as error:
             self.name_damaged(path, error)
             return None
+        if state is not None:
+            self._counted[path] = (state, rows)
+        return rows
+
+    def _state(self, path: str) -> tuple[int, int, int] | None:
+        """What differs when the file is another one; None where that cannot be told."""
+        if not self.is_local:
+            return None
+        try:
+            found = os.stat(path)
+        except OSError:
+            return None
+        return found.st_size, found.st_mtime_ns, found.st_ino
 
     def name_damaged(self, path: str, error: InputError) -> None:
         """Tell, once for each file, that what it holds is missing in what was read."""

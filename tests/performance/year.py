@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.performance.bar import Bar
 from tests.performance.isolation import folder_of_row
-from tests.performance.nights import SUITES, write_nights
+from tests.performance.nights import SMALL, write_nights
 from tests.performance.rounds import alternate, seconds
 
 COMMAND = Path(sys.executable).with_name("eval-skills")
@@ -34,11 +34,11 @@ def measure(*, quick: bool) -> list[Bar]:
         | {"python -c pass s": lambda: seconds(lambda: _run(folder, sys.executable, "-c", "pass"))},
         rounds,
     )
-    over = f"{rounds} calls over {nights * SUITES} runs with {items} items; beside it {taken.spread('python -c pass s')}"
+    over = f"{rounds} calls over {nights * SMALL.suites} runs with {items} items; beside it {taken.spread('python -c pass s')}"
     return [
         Bar(
             row="year",
-            what=f"eval-skills {name} over {nights} nights of {SUITES} suites",
+            what=f"eval-skills {name} over {nights} nights of {SMALL.suites} suites",
             measured=taken.median(f"{name} s"),
             limit=LIMIT_S,
             unit="s",
