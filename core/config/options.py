@@ -1,6 +1,7 @@
 """The options of a run: each is declared here once, with its type, default, bounds and help text.
 
 The configuration (`Config`), the requests of the flows and the flags of the command line all take them from here.
+What checks values is built at the first check (`defer_build`): help only reads the fields.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ PathText = Annotated[str, BeforeValidator(lambda value: str(_not_blank(value))),
 """A path that stays text: requests are sent as JSON."""
 
 
-class LlmSettings(Model):
+class LlmSettings(Model, defer_build=True):
     """The model that judges. `api_key_env` names the variable that holds its key; None: the provider's usual one."""
 
     model: Text | None = Field(default=None, description="The model that judges", examples=["gpt-4o"])
@@ -107,7 +108,7 @@ class LlmSettings(Model):
         return self.model_dump(mode="json", by_alias=True, include={"model", "api_base", "temperature"} | embedding)
 
 
-class JudgeOptions(Model):
+class JudgeOptions(Model, defer_build=True):
     """The model that judges, and how much of it. The limits hold for one run in one process."""
 
     llm: LlmSettings = Field(default_factory=LlmSettings, description="The model that judges, where a task asks for one")
@@ -147,7 +148,7 @@ class ScoringOptions(JudgeOptions):
     )
 
 
-class ProcessLimits(Model):
+class ProcessLimits(Model, defer_build=True):
     """What every process of a skill is held to; a skill's own limits may be lower."""
 
     memory_mb: MemoryMb | None = Field(default=None, description="Limit of each skill process in MiB of data", examples=[512])
@@ -183,7 +184,7 @@ def own_benchmarks() -> str | None:
     return "./benchmarks" if Path("benchmarks").is_dir() else None
 
 
-class WorkOptions(Model):
+class WorkOptions(Model, defer_build=True):
     """Where a flow looks and keeps its results, and how much it does at a time."""
 
     concurrency: int = Field(default=4, ge=1, le=1024, description="Items at a time")
@@ -274,7 +275,7 @@ TasksFrom = Annotated[str, AfterValidator(_how_and_run)]
 """Tasks by how they ended in an earlier run: ``failed:RUN``, ``errors:RUN`` or ``flaky:RUN``."""
 
 
-class TaskChoice(Model):
+class TaskChoice(Model, defer_build=True):
     """Which tasks of a benchmark are meant: those that have all that is asked for. Where nothing is, every task."""
 
     task_ids: list[Text] = Field(default_factory=list, description="Only the tasks with these ids")

@@ -7,6 +7,7 @@ import pytest
 from tests.simulations.ranking import SETTINGS, Setting, simulate
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", SETTINGS[:3], ids=["equal", "equal-with-an-outage", "one-point-apart"])
 def test_the_best_skill_is_in_the_first_group_in_95_of_100_cases(setting: Setting) -> None:
     (row,) = simulate(100, settings=(setting,))

@@ -168,6 +168,7 @@ def test_a_damaged_file_hides_no_run_of_the_history(landed: Store, kept: int) ->
     assert rows == [20] * kept + [None] * (3 - kept)
 
 
+@pytest.mark.slow
 def test_a_footer_that_contradicts_itself_gives_no_number(landed: Store) -> None:
     """The number of rows is in it twice; neither copy has a checksum."""
     file = file_of(landed, "items", RUNS[0])

@@ -97,6 +97,7 @@ def test_outages_of_the_original_prove_nothing(setting: Setting) -> None:
     assert not found.is_proven
 
 
+@pytest.mark.slow
 def test_a_description_that_is_always_loaded_is_not_kept(setting: Setting) -> None:
     """The larger half of the queries improves, so the comparison over all of them says better."""
     asked = [{"query": f"columns {number}", "should_trigger": True} for number in range(40)]
