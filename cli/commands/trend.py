@@ -16,8 +16,8 @@ from eval_skills.core.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from eval_skills.cli.output.trend import Steps
     from eval_skills.core.trend.trend import Trend, TrendPoint
+    from eval_skills.reporting.trend.steps import Steps
 
 PAGES = frozenset({".html", ".htm"})
 PICTURES = frozenset({".png"})
@@ -76,8 +76,9 @@ def trend_command(
 
     Example: eval-skills trend --skill calculator --metric p95Ms --since 30d
     """
-    from eval_skills.cli.output.trend import Steps, show_every
+    from eval_skills.cli.output.trend import show_every
     from eval_skills.core.trend.trend import check_metric, every_trend, trend
+    from eval_skills.reporting.trend.steps import Steps
 
     check_metric(metric)
     _check(limit, output)

@@ -136,7 +136,7 @@ function frame(place, spec, rows, state, change, csv) {
   const [head, body] = [element("thead"), element("tbody")];
   const table = element("table", { className: "rows" }, head, body);
   const pages = element("p", { className: "pages" });
-  const sql = element("details", { className: "sql" }, element("summary", {}, "SQL"), element("p", { className: "note" }, "eval-skills query, or any other DuckDB over the store, gives the same rows:"), element("pre", {}, spec.sql));
+  const sql = sqlDetails(spec.sql, "eval-skills query, or any other DuckDB over the store, gives the same rows:");
   const note = spec.note ? [element("p", { className: "note" }, spec.note)] : [];
   const scroll = element("div", { className: "scroll", tabIndex: 0, role: "region", ariaLabel: spec.title }, table);
   place.replaceChildren(bar, scroll, pages, ...note, sql);
@@ -218,23 +218,14 @@ function drawPages(place, table) {
   place.replaceChildren(step("← Previous", pageIndex - 1, pageIndex > 0), ` page ${pageIndex + 1} of ${count.toLocaleString("en")} `, step("Next →", pageIndex + 1, pageIndex < count - 1));
 }
 
-/** The rows as CSV; a text that a spreadsheet would take for a formula has an apostrophe before it. */
+/** The rows as CSV. */
 function csvOf(spec, rows) {
-  const quoted = (value) => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
-  const safe = (value) => (/^[=+\-@\t\r\n]/.test(value) ? `'${value}` : value);
   const heads = spec.columns.flatMap((column) => (column.kind === "interval" ? [column.title, `${column.title}, lower`, `${column.title}, upper`] : [column.title]));
   const cells = (column, value) => {
-    if (column.kind === "interval") return (value ?? [null, null, null]).map((each) => (each === null ? "" : String(each)));
-    if (!known(value)) return [""];
+    if (column.kind === "interval") return value ?? [null, null, null];
+    if (!known(value)) return [null];
     if (column.kind === "moment") return [new Date(value).toISOString()];
-    return [typeof value === "number" || typeof value === "boolean" ? String(value) : safe([value].flat().join(", "))];
+    return [typeof value === "number" || typeof value === "boolean" ? value : [value].flat().join(", ")];
   };
-  const lines = [heads, ...rows.map((row) => spec.columns.flatMap((column, index) => cells(column, row.original.values[index])))];
-  return lines.map((line) => line.map(quoted).join(",")).join("\r\n") + "\r\n";
-}
-
-function saveText(name, text) {
-  const link = element("a", { href: URL.createObjectURL(new Blob([text], { type: "text/csv" })), download: name });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  return csvText([heads, ...rows.map((row) => spec.columns.flatMap((column, index) => cells(column, row.original.values[index])))]);
 }

@@ -16,6 +16,10 @@ function drawTrend(canvas, trend, series, read) {
       layout: { padding: { top: series.annotations.length ? MARK_ROW * 1.3 : 4, right: 4 } },
       interaction: { mode: "measured" },
       onHover: (_, [active], { data }) => active && read(data.datasets[active.datasetIndex].data[active.index].point),
+      onClick: (_, [active], { data }) => {
+        const page = active && data.datasets[active.datasetIndex].data[active.index].point.page;
+        if (page !== undefined) location.assign(page);
+      },
       scales: { x: timeAxis(series), y: valueAxis(trend) },
       plugins: {
         legend: versionLegend(series),

@@ -9,13 +9,15 @@ function readable(section, series, draw) {
   let now = known.length - 1;
   const read = (point) => {
     now = known.indexOf(point);
-    line.textContent = [momentText(point.timestamp), ...pointLines(point)].join(" · ");
+    const said = [momentText(point.timestamp), ...pointLines(point)].join(" · ");
+    line.replaceChildren(said, ...(point.page === undefined ? [] : [" ", element("a", { href: point.page }, "Open the run")]));
     canvas.setAttribute("aria-valuenow", now + 1);
-    canvas.setAttribute("aria-valuetext", line.textContent);
+    canvas.setAttribute("aria-valuetext", said);
   };
   canvas.setAttribute("aria-valuemin", 1);
   canvas.setAttribute("aria-valuemax", Math.max(1, known.length));
   canvas.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && known[now]?.page !== undefined) location.assign(known[now].page);
     const steps = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, Home: -known.length, End: known.length };
     if (!(event.key in steps) || event.altKey || event.ctrlKey || event.metaKey || known.length === 0) return;
     event.preventDefault();
