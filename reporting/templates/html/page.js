@@ -15,6 +15,7 @@ function route() {
   rankingSort.follow();
   followTasks();
   followMatrix();
+  followPlaces();
   const group = wantedTask === null ? undefined : taskGroups(skill).find((each) => each.task.id === wantedTask);
   notice(wanted !== null && !named ? `This report has no skill “${wanted}”.` : wantedTask !== null && !group ? `${skill.name} has no task “${wantedTask}”.` : "");
   if (group) showTask(skill, group, place.get("run"));
@@ -53,11 +54,18 @@ function startRanking() {
   choice.addEventListener("change", () => (location.hash = carried(linkTo(choice.value))));
 }
 
+/** The charts again, in the colours of the present theme. */
+function drawCharts() {
+  if (!shownSkill) return;
+  drawLatency(shownSkill.items);
+  drawPlaces();
+}
+
 function startAlarm() {
   for (const link of document.querySelectorAll("a[data-alarm]")) link.href = linkTo(link.dataset.alarm, link.dataset.task, link.dataset.run);
 }
 
-startTheme(() => shownSkill && drawLatency(shownSkill.items));
+startTheme(drawCharts);
 if (report.skills.length) {
   startAlarm();
   startRanking();
@@ -66,6 +74,8 @@ if (report.skills.length) {
     if (addressed().has("task")) location.hash = carried(linkTo(shownSkill.name));
   });
   startMatrix();
+  startGroups();
+  startPlaces();
   carryChoices((link) => (goal = link.dataset.goal));
   addEventListener("hashchange", route);
   route();

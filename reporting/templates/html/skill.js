@@ -64,7 +64,8 @@ function showErrors(errors) {
   byId("error-table").tBodies[0].replaceChildren(
     ...errors.map((error) => {
       const message = error.message === undefined ? UNKNOWN : report.texts[error.message][0];
-      return element("tr", {}, cell(error.kind, "", error.kind), cell(error.items, "number", error.items.toLocaleString("en")), cell(message, "reason", message));
+      const group = report.failures.find(({ key }) => key === `error:${error.kind}`);
+      return element("tr", {}, cell(error.kind, "", group ? groupLink(group, shownSkill) : error.kind), cell(error.items, "number", error.items.toLocaleString("en")), cell(message, "reason", message));
     }),
   );
 }

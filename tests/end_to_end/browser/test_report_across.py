@@ -91,6 +91,64 @@ def test_one_skill_has_no_matrix(page: Any, tmp_path: Path) -> None:
     assert page.value("document.querySelector('#matrix').hidden") is True
 
 
+def test_quality_stands_against_time_and_cost_with_the_front(page: Any, tmp_path: Path) -> None:
+    reports = [
+        skill("fast", [item("t1", costUsd=0.5), item("t2", status="fail", costUsd=0.5)]),
+        skill("good", [item("t1", costUsd=2.0), item("t2", costUsd=2.0)]),
+        skill("free", [item("t1"), item("t2", status="fail")]),
+    ]
+    file = written(tmp_path, reports, context())
+    page.open(file, "#places.x=cost")
+    points = "Chart.getChart('places-chart').data.datasets.slice(0, 3).map(({data}) => data.map(({x, y}) => [x, y]))"
+    assert page.value(points) == [[[2, 1], [0.5, 0.5]], [], [[0.5, 0.5], [2, 1]]]
+    notes = page.text("#places-notes")
+    assert "Pareto front, cheapest first: fast@1.0.0, good@1.0.0." in notes
+    assert "Not drawn, since the cost is not known: free@1.0.0." in notes
+    whiskers = "Chart.getChart('places-chart').data.datasets.slice(3).map(({data}) => data.map(({y}) => Math.round(y * 10)))"
+    assert page.value(whiskers) == [[9, 10], [4, 6]]
+    page.choose("#places-expense", "p50")
+    assert page.value("location.hash") == "#places.x=p50"
+    assert page.value("document.querySelectorAll('#places-table tbody tr').length") == 3
+    assert page.complaints() == []
+
+
+def test_failures_are_grouped_and_a_click_filters_the_tasks(page: Any, report: Path) -> None:
+    page.open(report)
+    rows = [" ".join(text.split()) for text in page.texts("#group-table tbody tr")]
+    assert rows[0].startswith("NOT_EQUAL failed check 3 2 troubled@1.0.0 3 t1#2: NOT_EQUAL: 4 is not 5")
+    page.click("#group-table tbody tr a")
+    page.until("document.querySelector('#skill-name').textContent === 'troubled@1.0.0'")
+    assert page.texts("#grid-table a[data-open]") == ["t1", "t4"]
+    assert page.value("location.hash") == "#skill=troubled@1.0.0&tasks.why=reason:NOT_EQUAL"
+    page.click("#error-table tbody a")
+    page.until("document.querySelectorAll('#grid-table a[data-open]').length === 1")
+    assert (page.texts("#grid-table a[data-open]"), page.value("document.querySelector('#filter-why').value")) == (
+        ["t2"],
+        "error:infra",
+    )
+    page.click("#failure-table a[data-open]")
+    page.until("document.querySelector('#task').open")
+    page.click("#task-runs .run:last-child .label a")
+    page.until("!document.querySelector('#task').open && document.querySelector('#filter-why').value === 'error:timeout'")
+    page.value("history.back()")
+    page.until("document.querySelector('#filter-why').value === 'error:infra'")
+    assert page.complaints() == []
+
+
+def test_filters_sort_and_search_live_in_the_address(page: Any, report: Path) -> None:
+    page.open(report, "#skill=troubled@1.0.0&tasks.show=open&tasks.sort=-Task&ranking.sort=Completion")
+    assert page.texts("#grid-table a[data-open]") == ["t4", "t2", "t1"]
+    assert page.texts("#ranking-table a[data-open]") == ["wrong@1.0.0", "troubled@1.0.0", "sound@1.0.0"]
+    page.choose("#filter-search", "not 5")
+    assert page.value("location.hash").endswith("&tasks.q=not%205")
+    page.click("#grid-table a[data-open]")
+    page.until("document.querySelector('#task').open")
+    assert "tasks.q=not%205" in page.value("location.hash")
+    page.press("Escape")
+    page.until("!document.querySelector('#task').open")
+    assert page.texts("#grid-table a[data-open]") == ["t4", "t1"]
+
+
 @pytest.mark.parametrize(("dark", "width"), [(False, 1280), (True, 390)], ids=["light", "dark-phone"])
 def test_it_looks_well(page: Any, tmp_path: Path, pictures: Callable[[str], Path], dark: bool, width: int) -> None:
     page.look(dark=dark, width=width)
