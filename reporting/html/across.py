@@ -11,7 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from eval_skills.core.models import SkillCompletionReport, TaskResult
+from eval_skills.core.text import plural
+from eval_skills.reporting import numbers
 from eval_skills.reporting.escape import visible
+from eval_skills.reporting.judging import NOT_KNOWN, judging_of
 from eval_skills.reporting.sections import reasons
 
 Json = dict[str, Any]
@@ -21,6 +24,61 @@ GROUPS_SHOWN = 200
 """Of further groups the page says how many there are."""
 
 NAME_LENGTH = 100
+
+
+# Totals
+
+
+def totals(reports: Sequence[SkillCompletionReport]) -> list[tuple[str, str]]:
+    """What all skills together did and cost, as titles and texts. What the skills cost, and what models that judge or play users
+    cost, stand apart; what is not known is said, never counted as 0.
+    """
+    counts = [report.summary.counts for report in reports]
+    ends = [each for each in counts if each is not None]
+    passed, failed, errors, timeouts = (
+        sum(getattr(each, name) for each in ends) for name in ("passed", "fail", "error", "timeout")
+    )
+    known = len(ends) == len(counts)
+    return [
+        ("Items", numbers.count(sum(report.summary.items or 0 for report in reports)) if known else NOT_KNOWN),
+        ("Passed, failed, errors, timeouts", f"{passed:,}, {failed:,}, {errors:,}, {timeouts:,}" if known else NOT_KNOWN),
+        ("Cost of the skills", _cost_of_skills(reports)),
+        (
+            "Cost of judging",
+            _cost_of_models([judging.cost_usd for each in reports if (judging := judging_of(each))], "no model judged"),
+        ),
+        *_cost_of_users(reports),
+    ]
+
+
+def _cost_of_skills(reports: Sequence[SkillCompletionReport]) -> str:
+    """The sum over the items that know their cost, and how many do not."""
+    costs = [report.token_cost.estimated_usd for report in reports]
+    known = [cost for cost in costs if cost is not None]
+    if not known:
+        return NOT_KNOWN
+    items = [item for report in reports for item in report.task_results]
+    open_items = sum(item.cost_usd is None for item in items)
+    if open_items:
+        return f"{numbers.usd(math.fsum(known))}, and unknown of {open_items:,} of {plural(len(items), 'item')}"
+    return _partly(known, len(costs))
+
+
+def _partly(known: Sequence[float], of: int) -> str:
+    open_skills = f", and unknown of {of - len(known):,} of {plural(of, 'skill')}" if len(known) < of else ""
+    return f"{numbers.usd(math.fsum(known))}{open_skills}"
+
+
+def _cost_of_models(costs: Sequence[float | None], none: str) -> str:
+    known = [cost for cost in costs if cost is not None]
+    if not costs:
+        return none
+    return _partly(known, len(costs)) if known else NOT_KNOWN
+
+
+def _cost_of_users(reports: Sequence[SkillCompletionReport]) -> list[tuple[str, str]]:
+    costs = [report.token_cost.user_cost_usd for report in reports if report.token_cost.user_requests]
+    return [("Cost of playing users", _cost_of_models(costs, ""))] if costs else []
 
 
 # The matrix

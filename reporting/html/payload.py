@@ -193,8 +193,8 @@ def _figures(report: SkillCompletionReport) -> list[tuple[str, str]]:
         ("Errors and timeouts", numbers.rate(summary.error_rate)),
         ("Consistency over runs", numbers.score(summary.consistency_score)),
         ("Flaky tasks", numbers.rate(summary.flake_rate)),
-        ("pass@k", numbers.rate(summary.pass_at_k)),
-        ("pass^k", numbers.rate(summary.pass_hat_k)),
+        (f"pass@{_k(report)}", numbers.rate(summary.pass_at_k)),
+        (f"pass^{_k(report)}", numbers.rate(summary.pass_hat_k)),
         ("Composite", numbers.score(summary.composite_score)),
         ("Items (tasks × runs)", shape),
         (
@@ -207,6 +207,12 @@ def _figures(report: SkillCompletionReport) -> list[tuple[str, str]]:
         ("Tokens (prompt + completion)", tokens if cost.total_tokens is not None else numbers.UNKNOWN),
         ("Cost", numbers.usd(cost.estimated_usd)),
     ]
+
+
+def _k(report: SkillCompletionReport) -> str:
+    """The k of pass@k; the letter where the report does not say it."""
+    k = report.evaluator_metadata.get("k")
+    return str(k) if isinstance(k, int) else "k"
 
 
 def _missing(report: SkillCompletionReport) -> list[tuple[str, str]]:

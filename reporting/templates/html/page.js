@@ -80,5 +80,22 @@ if (report.skills.length) {
   addEventListener("hashchange", route);
   route();
 }
+/** The command that repeats the run is copied by a click; where there is no clipboard it is selected. */
+function startCopy() {
+  const [button, command] = [byId("copy"), byId("command")];
+  if (!button) return;
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    getSelection().selectAllChildren(command);
+    try {
+      await navigator.clipboard.writeText(command.textContent);
+      button.textContent = "Copied";
+    } catch {
+      button.textContent = "Selected";
+    }
+  });
+}
+
+startCopy();
 if (byId("live")) watchRuns(byId("live"), byId("live").dataset.run);
 performance.mark("interactive");

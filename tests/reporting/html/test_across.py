@@ -9,7 +9,16 @@ import pytest
 
 from eval_skills.core.models import SkillCompletionReport, TaskResult
 from eval_skills.reporting import ReportContext
-from eval_skills.reporting.html.across import GROUPS_SHOWN, MatrixRow, failure_groups, fronts, matrix_rows, points, why_failed
+from eval_skills.reporting.html.across import (
+    GROUPS_SHOWN,
+    MatrixRow,
+    failure_groups,
+    fronts,
+    matrix_rows,
+    points,
+    totals,
+    why_failed,
+)
 from eval_skills.reporting.html.payload import payload
 from tests.tables import each_row
 
@@ -120,3 +129,25 @@ def test_the_cost_of_an_item_is_that_of_those_that_know_theirs(make_report: Make
     some, none = points([make_report(taskResults=items), make_report(taskResults=items[2:])])
     assert (some["cost"], some["priced"]) == (0.5, 2)
     assert "cost" not in none
+
+
+def test_costs_stand_apart_and_what_is_unknown_is_said(make_report: MakeReport, make_item: MakeItem) -> None:
+    priced = make_report("a", token_cost={"estimatedUSD": 1.5}, taskResults=[make_item("t", costUsd=1.5)])
+    partly = make_report("b", token_cost={"estimatedUSD": 0.5}, taskResults=[make_item("t", costUsd=0.5), make_item("u")])
+    judged = make_report("c", token_cost={"estimatedUSD": None, "judgeTokens": 12, "judgeUSD": None})
+    paid = make_report("d", token_cost={"judgeTokens": 12, "judgeUSD": 0.25})
+
+    def costs(*reports: SkillCompletionReport) -> tuple[str, str]:
+        found = dict(totals(reports))
+        return found["Cost of the skills"], found["Cost of judging"]
+
+    assert costs(priced) == ("$1.50", "no model judged")
+    assert costs(priced, partly) == ("$2.00, and unknown of 1 of 3 items", "no model judged")
+    assert costs(judged) == ("unknown", "unknown")
+    assert costs(judged, paid)[1] == "$0.2500, and unknown of 1 of 2 skills"
+
+
+def test_tiles_say_which_k(make_report: MakeReport, context: ReportContext) -> None:
+    [known, unknown] = payload([make_report("a", evaluatorMetadata={"k": 3}), make_report("b")], context)["skills"]
+    assert ("pass@3", "95.0 %") in known["figures"]
+    assert ("pass@k", "95.0 %") in unknown["figures"]
