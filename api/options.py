@@ -85,6 +85,7 @@ INSTEAD = {
     "format": "write the result with result.save(PATH), or with: eval-skills report convert",
     "output_dir": "write the result with result.save(PATH), or with: eval-skills report convert",
     "min_completion": "assert on result.completion",
+    "exit_on_fail": "assert on result.completion",
 }
 """Options of the command line that a Python caller has something else for."""
 

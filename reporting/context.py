@@ -14,6 +14,14 @@ from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
 
 
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Of what a run was made: facts in words, by their titles, and the command that repeats it, where one can."""
+
+    facts: Mapping[str, str]
+    command: str | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportContext:
     """The run that is reported.
@@ -21,6 +29,7 @@ class ReportContext:
     `created_at` must know its time zone. `min_completion` is the gate's threshold in [0, 1], None where no gate was set.
     `partial` is (finished, planned) items of a run that did not finish. `ranks` are the ranks of the selected skills by
     ``id@version``; None where nothing was selected from, empty where nothing was good enough. `notes` are sentences on the run.
+    `provenance` is None where no manifest says where it comes from.
     """
 
     run_id: str
@@ -31,6 +40,7 @@ class ReportContext:
     partial: tuple[int, int] | None = None
     ranks: Mapping[str, int] | None = None
     notes: tuple[str, ...] = ()
+    provenance: Provenance | None = None
 
     def __post_init__(self) -> None:
         if self.created_at.tzinfo is None:

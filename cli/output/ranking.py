@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -179,6 +180,8 @@ def add_job_summary(summary: RunSummary, *, gate: bool) -> None:
     from eval_skills.engine.evaluation.summary import context_of
 
     verdict = summary.gate_passed if gate else None
-    remark = append_job_summary(summary.reports, context_of(summary), line=summary.line, gate_passed=verdict, environ=os.environ)
+    remark = append_job_summary(
+        summary.reports, context_of(replace(summary, gated=gate)), line=summary.line, gate_passed=verdict, environ=os.environ
+    )
     if remark:
         current().remark(remark)

@@ -299,6 +299,7 @@ class CallOptions(TaskChoice, FlowOptions):
         default_factory=list, description="With --tasks: which column of a table is what, as TARGET=COLUMN: input.q=question"
     )
     own_tests: bool = Field(default=False, description="Ask every skill its own tests/*.eval.json, and no benchmark")
+    exit_on_fail: bool = Field(default=False, description="Hold every skill to minCompletion: the reports say which reached it")
     traces: PathText | None = Field(
         default=None, description="JSON Lines file of recorded runs: they are judged, and no skill is called"
     )

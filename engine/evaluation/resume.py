@@ -30,9 +30,9 @@ WRITER_PERIOD_S = 1.0
 """How often it is looked whether another process still writes a run."""
 
 _FOLLOW_THE_NEW_CALL = (
-    "concurrency", "retries", "items_per_task", "task_runner", "fail_fast", "min_completion", "format", "output_dir", "store",
-    "allow_custom_code", "secrets", "resume", "retry_errors", "judge_concurrency", "max_judge_cost", "no_judge_cache",
-    "no_judge_check",
+    "concurrency", "retries", "items_per_task", "task_runner", "fail_fast", "min_completion", "exit_on_fail", "format",
+    "output_dir", "store", "allow_custom_code", "secrets", "resume", "retry_errors", "judge_concurrency", "max_judge_cost",
+    "no_judge_cache", "no_judge_check",
 )  # fmt: skip
 """What a resuming call may change; everything else decides results and stays as it was."""
 _PLACES = ("skills", "benchmark", "tasks", "benchmarks_dir", "traces")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from eval_skills.core.models import Benchmark, Skill, SkillCompletionReport
 from eval_skills.core.selection import RankedSkill
-from eval_skills.core.store import land_reports, mirror_sqlite
+from eval_skills.core.store import Store, land_reports, mirror_sqlite
 from eval_skills.engine.definition.benchmark import benchmark_notes
 from eval_skills.engine.definition.request import part_remarks
 from eval_skills.engine.evaluation.plan import RunPlan
@@ -24,7 +24,14 @@ from eval_skills.engine.judging.outcome import (
     unsimulated_lines,
 )
 from eval_skills.engine.skill_effect.experiment import effect_of_run
-from eval_skills.engine.stored_runs.reports import MAX_DETAILED_ITEMS, figure_columns, frame_of, skill_reports_of
+from eval_skills.engine.stored_runs.provenance import provenance_of
+from eval_skills.engine.stored_runs.reports import (
+    MAX_DETAILED_ITEMS,
+    figure_columns,
+    frame_of,
+    recorded_request,
+    skill_reports_of,
+)
 from eval_skills.reporting import ReportContext, count_run, summary_line
 
 if TYPE_CHECKING:
@@ -41,7 +48,8 @@ class RunSummary:
     that could not be used. `flow_runs` and `task_runs` are what Prefect should have recorded. `decisions` say why a run that
     grew until it was decided has as many runs as it has. `judging` holds lines on what judging models did and cost;
     `out_of_budget`: their cost limit was reached, and items were left unjudged. `unjudged` counts the items without a verdict
-    because of the judge, for any reason. `part` says of a run that was asked a part of its benchmark how large that is.
+    because of the judge, for any reason. `part` says of a run that was asked a part of its benchmark how large that is. `gated`:
+    it was asked whether every skill reaches `min_completion`, so that reports show it.
     """
 
     run_id: str
@@ -66,6 +74,7 @@ class RunSummary:
     out_of_budget: bool = False
     unjudged: int = 0
     part: list[str] = field(default_factory=list)
+    gated: bool = False
 
     @property
     def is_partial(self) -> bool:
@@ -122,6 +131,7 @@ def summary_of(plan: RunPlan, reports: Sequence[SkillCompletionReport], finished
         out_of_budget=judges is not None and judges.budget.exhausted,
         unjudged=len(unjudged(results)),
         part=part_remarks(plan.request.provenance, plan.benchmark.id),
+        gated=plan.request.exit_on_fail,
     )
 
 
@@ -160,11 +170,13 @@ def partial_reports(plan: RunPlan) -> list[SkillCompletionReport]:
 
 def context_of(summary: RunSummary) -> ReportContext:
     """What a rendered report shows of the run besides its figures."""
+    manifest = Store(summary.store).find_manifest(summary.run_id)
     return ReportContext(
         run_id=summary.run_id,
         created_at=datetime.now(UTC),
         benchmark=summary.benchmark,
-        min_completion=summary.min_completion,
+        min_completion=summary.min_completion if summary.gated else None,
+        provenance=provenance_of(manifest, recorded_request(manifest)),
         partial=(summary.finished, summary.planned) if summary.is_partial else None,
         notes=(*benchmark_notes(summary.benchmark), *summary.part, *(decision.line for decision in summary.decisions)),
         ranks=None if summary.selected is None else {choice.skill.key: choice.rank for choice in summary.selected},

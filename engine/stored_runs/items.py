@@ -12,6 +12,7 @@ from eval_skills.core.models import EvalTask, ItemResult, TaskResult
 from eval_skills.core.store.retention import pruned_words
 from eval_skills.core.text import first_of, nearest, plural
 from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.stored_runs.provenance import asked_words, option_words
 from eval_skills.engine.stored_runs.reports import benchmark_at_the_time, recorded_request
 from eval_skills.engine.stored_runs.run_ids import resolve_run_id
 
@@ -103,12 +104,8 @@ class RunItems:
         skill = next((each for each in manifest.skills if each.key == item.result.skill_key), None)
         if skill is None or skill.path is None:
             return None
-        asked = (
-            ["--own-tests"] if request.own_tests else ["--tasks", str(request.tasks)] if request.tasks else _benchmark(request)
-        )
-        mapped = ["--map", *request.map] if request.map else []
-        words = ["eval-skills", "eval", "--skills", skill.path, *asked, *mapped, "--filter", f"id={item.result.task_id}"]
-        return [*words, *_options(request), *(["--store", request.store] if request.store else [])]
+        words = ["eval-skills", "eval", "--skills", skill.path, *asked_words(request), "--filter", f"id={item.result.task_id}"]
+        return [*words, *option_words(request), *(["--store", request.store] if request.store else [])]
 
 
 def run_items(store: Store, given: str) -> RunItems:
@@ -180,24 +177,6 @@ def _task_named(run_id: str, keys: Sequence[dict[str, Any]], given: str) -> tupl
             raise UsageError(f"{given}: {number!r} is not a run; give its number from 1, as {task_id}#1")
         return task_id, int(number)
     raise UsageError(f"{given}: run {run_id} has no such task{nearest(given, known)}; it has {first_of(list(known), NAMED)}")
-
-
-def _benchmark(request: EvaluateRequest) -> list[str]:
-    where = ["--benchmarks-dir", str(request.benchmarks_dir)] if request.benchmarks_dir else []
-    return ["--benchmark", request.benchmark, *where]
-
-
-def _options(request: EvaluateRequest) -> list[str]:
-    """What the call said beside what is asked, as far as it changes what one item gives."""
-    usual = EvaluateRequest()
-    given: list[tuple[str, Any, Any]] = [
-        ("--evaluator", request.evaluator, usual.evaluator),
-        ("--timeout", request.timeout_ms, usual.timeout_ms),
-        ("--sandbox", request.sandbox, usual.sandbox),
-        ("--judge-model", request.llm.model, usual.llm.model),
-    ]
-    words = [word for option, value, default in given if value != default for word in (option, str(value))]
-    return [*words, *(["--allow-custom-code"] if request.allow_custom_code else [])]
 
 
 def _with_calls(result: ItemResult) -> ItemResult:

@@ -22,6 +22,7 @@ from eval_skills.core.text import plural
 from eval_skills.engine.definition.benchmark import benchmark_notes, digests_of_the_same, resolve_benchmark
 from eval_skills.engine.definition.request import EvaluateRequest, part_remarks
 from eval_skills.engine.judging.outcome import add_judge_figures, judges_of, scorings_at_the_time
+from eval_skills.engine.stored_runs.provenance import provenance_of
 from eval_skills.engine.stored_runs.run_ids import names_run, resolve_run_id
 from eval_skills.reporting import ReportContext, read_reports
 from eval_skills.reporting.judging import judging_of
@@ -156,7 +157,8 @@ def _of_run(store: Store, given: str) -> ReportSource:
         run_id=run_id,
         created_at=manifest.created_at if manifest else started_at(run_id),
         benchmark=benchmark,
-        min_completion=request.min_completion if request else None,
+        min_completion=_gate(request),
+        provenance=provenance_of(manifest, request),
     )
     decisions = _decisions(manifest)
     part = part_remarks(manifest.provenance, manifest.benchmark.id) if manifest else []
@@ -181,12 +183,18 @@ def _of_pruned(store: Store, run_id: str, manifest: Manifest | None, remark: str
     context = ReportContext(
         run_id=run_id,
         created_at=manifest.created_at if manifest else started_at(run_id),
-        min_completion=request.min_completion if request else None,
+        min_completion=_gate(request),
+        provenance=provenance_of(manifest, request),
         notes=tuple(decision.line for decision in decisions),
     )
     tools = manifest.versions if manifest else {}
     stem = f"eval-result-{run_id}"
     return ReportSource(run_id, stem, store.reports_of(run_id), context, remarks=[remark], tools=tools, decisions=decisions)
+
+
+def _gate(request: EvaluateRequest | None) -> float | None:
+    """What every skill had to complete; None where nobody asked, or where that is not known."""
+    return request.min_completion if request and request.exit_on_fail else None
 
 
 def _decisions(manifest: Manifest | None) -> list[Decision]:

@@ -12,7 +12,7 @@ from eval_skills.reporting.html.runs import readable
 
 Json = dict[str, Any]
 
-BUDGET = 100_000
+BUDGET = 60_000
 """Bytes of a report that differences may take."""
 
 LEFT_OUT = -1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +11,7 @@ from eval_skills.core.models import Benchmark, EvalTask, SkillCompletionReport, 
 from eval_skills.reporting import numbers
 from eval_skills.reporting.context import ReportContext, dimension_text, dimension_title, shown_dimensions
 from eval_skills.reporting.escape import visible
+from eval_skills.reporting.html import across
 from eval_skills.reporting.html.differences import DifferenceTable
 from eval_skills.reporting.html.runs import Row, RunTable, TextTable
 from eval_skills.reporting.judging import corrected_rate, judges_table, judging_figures, judging_notes, judging_of
@@ -58,11 +59,12 @@ class TaskTable:
 
 @dataclass(slots=True)
 class Tables:
-    """What the items of a page refer to by index."""
+    """What the items of a page refer to by index; `groups` are those of failures by their keys."""
 
     tasks: TaskTable
     runs: RunTable = field(default_factory=RunTable)
     differences: DifferenceTable = field(default_factory=DifferenceTable)
+    groups: Mapping[str, int] = field(default_factory=dict)
 
     def item(self, benchmark_id: str, item: TaskResult) -> Json:
         """An item of a task of that benchmark."""
@@ -88,17 +90,46 @@ def skill_names(reports: Sequence[SkillCompletionReport]) -> list[str]:
 
 
 def payload(reports: Sequence[SkillCompletionReport], context: ReportContext, *, task_page: TaskPage | None = None) -> Json:
-    """The reports, in the order given, as the page's script reads them: ``{"texts", "tasks", "skills", "did", "differences"}``.
+    """The reports, in the order given, as the page's script reads them.
 
-    A skill's `items` refer to `tasks`, `texts`, `differences` and what agents `did` by index; unknown values are absent, never
-    zero.
+    A skill's `items` refer to `tasks`, `texts`, `differences`, what agents `did`, and `failures` (their `why`) by index; unknown
+    values are absent, never zero. `matrix` has a row for each task, `places` and `fronts` are those of `across`.
     """
     texts = TextTable()
-    tables = Tables(TaskTable(texts, _tasks_of(context.benchmark), task_page))
+    groups = across.failure_groups(reports)
+    shown = groups[: across.GROUPS_SHOWN]
+    indices = {group.key: index for index, group in enumerate(shown)}
+    tables = Tables(TaskTable(texts, _tasks_of(context.benchmark), task_page), groups=indices)
     names = skill_names(reports)
     dimensions = shown_dimensions(reports)
     skills = [_skill(name, report, tables, dimensions) for name, report in zip(names, reports, strict=True)]
-    return {**tables.rows(), "skills": skills}
+    places = across.points(reports)
+    failures = across.groups_json(shown, texts.add)
+    return {
+        **tables.rows(),
+        "skills": skills,
+        "matrix": _matrix(reports, task_page),
+        "failures": failures,
+        "failuresMore": len(groups) - len(shown),
+        "places": places,
+        "fronts": across.fronts(places),
+    }
+
+
+def _matrix(reports: Sequence[SkillCompletionReport], task_page: TaskPage | None) -> list[Json]:
+    several = len({report.benchmark_id for report in reports}) > 1
+    return [
+        _known(
+            {
+                "task": visible(row.task_id),
+                "benchmark": visible(row.benchmark_id) if several else None,
+                "kind": row.kind,
+                "codes": " ".join(row.codes),
+                "page": task_page and task_page(row.benchmark_id, row.task_id),
+            }
+        )
+        for row in across.matrix_rows(reports)
+    ]
 
 
 def answers_payload(benchmark_id: str, task: EvalTask | None, answers: Sequence[tuple[str, TaskResult]]) -> Json:
@@ -162,8 +193,8 @@ def _figures(report: SkillCompletionReport) -> list[tuple[str, str]]:
         ("Errors and timeouts", numbers.rate(summary.error_rate)),
         ("Consistency over runs", numbers.score(summary.consistency_score)),
         ("Flaky tasks", numbers.rate(summary.flake_rate)),
-        ("pass@k", numbers.rate(summary.pass_at_k)),
-        ("pass^k", numbers.rate(summary.pass_hat_k)),
+        (f"pass@{_k(report)}", numbers.rate(summary.pass_at_k)),
+        (f"pass^{_k(report)}", numbers.rate(summary.pass_hat_k)),
         ("Composite", numbers.score(summary.composite_score)),
         ("Items (tasks × runs)", shape),
         (
@@ -176,6 +207,12 @@ def _figures(report: SkillCompletionReport) -> list[tuple[str, str]]:
         ("Tokens (prompt + completion)", tokens if cost.total_tokens is not None else numbers.UNKNOWN),
         ("Cost", numbers.usd(cost.estimated_usd)),
     ]
+
+
+def _k(report: SkillCompletionReport) -> str:
+    """The k of pass@k; the letter where the report does not say it."""
+    k = report.evaluator_metadata.get("k")
+    return str(k) if isinstance(k, int) else "k"
 
 
 def _missing(report: SkillCompletionReport) -> list[tuple[str, str]]:
@@ -253,6 +290,7 @@ def _item(item: TaskResult, task: int, tables: Tables) -> Json:
             "did": tables.runs.add(item),
             "firstToken": _rounded(item.time_to_first_token_ms),
             "reasons": [texts.add(reason) for reason in said] or None,
+            "why": [tables.groups[key] for key in across.why_failed(item) if key in tables.groups] or None,
             "turns": [_turn(turn, texts) for turn in (item.turns or ())[:TURNS_SHOWN]] or None,
             "turnsMore": max(0, len(item.turns or ()) - TURNS_SHOWN) or None,
             "dimensions": {visible(name): _rounded(value) for name, value in item.dimensions.items()} or None,

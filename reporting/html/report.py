@@ -23,9 +23,10 @@ from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
 from eval_skills.reporting.context import ReportContext, dimension_title, mean_of, ranked, shown_dimensions
 from eval_skills.reporting.escape import script_json, visible
+from eval_skills.reporting.html.across import totals
 from eval_skills.reporting.html.navigation import Navigation
 from eval_skills.reporting.html.payload import payload, skill_names
-from eval_skills.reporting.judging import skills_table
+from eval_skills.reporting.judging import judging_of, skills_table
 from eval_skills.reporting.ranking import completion_text, rank_interval, rank_text, ranking_notes
 from eval_skills.reporting.sections import SKILLS_SHOWN, forbidden_tool_alerts
 
@@ -54,6 +55,9 @@ def render(reports: Sequence[SkillCompletionReport], context: ReportContext, *, 
         rows=_rows(best_first, context),
         benchmarks=list(dict.fromkeys(report.benchmark_id for report in best_first)),
         methods=_methods(best_first),
+        totals=totals(best_first),
+        command=_command(context, navigation),
+        models=_models(best_first),
         forbidden_tool_alerts=forbidden_tool_alerts(best_first, skill_names(best_first)),
         skills_shown=SKILLS_SHOWN,
         dimensions=shown_dimensions(best_first),
@@ -71,6 +75,18 @@ def _rows(reports: Sequence[SkillCompletionReport], context: ReportContext) -> l
         RankedSkill(rank_text(report, place), name, report, context.meets_gate(report), context.selected_rank(report))
         for place, (name, report) in enumerate(zip(skill_names(reports), reports, strict=True), start=1)
     ]
+
+
+def _command(context: ReportContext, navigation: Navigation | None) -> str | None:
+    """What repeats the run; not in an export of the viewer, since it names folders of this machine."""
+    is_export = navigation is not None and not navigation.is_live
+    return None if is_export or context.provenance is None else context.provenance.command
+
+
+def _models(reports: Sequence[SkillCompletionReport]) -> list[str]:
+    """The models that judged, each with its prompt."""
+    judging = [found for report in reports if (found := judging_of(report)) is not None]
+    return list(dict.fromkeys(f"{judge.model} ({judge.prompt})" for each in judging for judge in each.judges))
 
 
 def _methods(reports: Sequence[SkillCompletionReport]) -> list[str]:
@@ -110,8 +126,8 @@ def _shown(value: Any) -> Any:
 TEMPLATES = Path(__file__).parents[1] / "templates"
 VENDOR = TEMPLATES / "vendor"
 SCRIPTS = (
-    "elements", "theme", "sorting", "arrows", "latency", "filters", "grid", "failures", "calls", "turns", "differences", "task",
-    "skill", "page",
+    "elements", "theme", "sorting", "arrows", "place", "matrix", "groups", "scatter", "latency", "filters", "grid", "failures",
+    "calls", "turns", "differences", "task", "skill", "page",
 )  # fmt: skip
 CHARTS, TABLES = "chart.js", "@tanstack/table-core"
 """The vendored libraries: one draws, the other sorts, filters and pages."""

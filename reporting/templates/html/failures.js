@@ -22,7 +22,7 @@ function failureRow(skill, { items }) {
   return element(
     "tr",
     {},
-    element("td", {}, element("a", { href: linkTo(skill.name, task.id), "data-open": "" }, task.id), what),
+    element("td", {}, element("a", { href: linkTo(skill.name, task.id), "data-open": "" }, task.id), what, ...whyLinks(skill, items)),
     element("td", { "data-label": "Input" }, shownText(task.input)),
     element("td", { "data-label": "Expected" }, shownText(task.expected)),
     element("td", { "data-label": "Answer" }, shownText(output)),

@@ -1,4 +1,4 @@
-// Which tasks of a skill are shown: by outcome, by tag, and by what any of their texts holds.
+// Which tasks of a skill are shown: by outcome, by reason, by tag, and by what any of their texts holds.
 
 const groupsOf = new Map();
 
@@ -32,13 +32,43 @@ const OUTCOMES = {
   timeout: (group) => group.items.some((item) => item.status === "timeout"),
 };
 
-/** The groups that the three filters leave. */
+const FILTERS = { "tasks.show": "filter-status", "tasks.why": "filter-why", "tasks.tag": "filter-tag", "tasks.q": "filter-search" };
+
+/** Take the filters from the address; one that it does not name, or that this skill does not know, is off. */
+function followFilters() {
+  for (const [name, id] of Object.entries(FILTERS)) {
+    const field = byId(id);
+    const asked = choiceOf(name);
+    field.value = id === "filter-status" && asked === "" ? "all" : id === "filter-tag" && asked !== "" ? `.${asked}` : asked;
+    if (field.selectedIndex < 0) field.selectedIndex = 0;
+  }
+}
+
+function keepFilters() {
+  const value = (id) => byId(id).value;
+  keepChoices({
+    "tasks.show": value("filter-status") === "all" ? "" : value("filter-status"),
+    "tasks.why": value("filter-why"),
+    "tasks.tag": value("filter-tag").slice(1),
+    "tasks.q": value("filter-search").trim(),
+  });
+}
+
+/** Offer the reasons for which items of this skill did not pass. */
+function offerReasons(groups) {
+  const found = new Set(groups.flatMap((group) => group.items.flatMap((item) => item.why ?? [])));
+  const keys = report.failures.map(({ key }) => key).filter((_, index) => found.has(index));
+  byId("filter-why").replaceChildren(element("option", { value: "" }, "any"), ...keys.map((key) => element("option", { value: key }, key.slice(key.indexOf(":") + 1))));
+}
+
+/** The groups that the filters leave. */
 function filtered(groups) {
   const outcome = OUTCOMES[byId("filter-status").value];
   const tag = byId("filter-tag").value;
   const words = byId("filter-search").value.trim().toLowerCase();
+  const why = report.failures.findIndex(({ key }) => key === byId("filter-why").value);
   return groups.filter(
-    (group) => outcome(group) && (tag === "" || group.task.tags.includes(tag.slice(1))) && (words === "" || wording(group).includes(words)),
+    (group) => outcome(group) && (why < 0 || group.items.some((item) => item.why?.includes(why))) && (tag === "" || group.task.tags.includes(tag.slice(1))) && (words === "" || wording(group).includes(words)),
   );
 }
 

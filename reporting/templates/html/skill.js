@@ -3,6 +3,7 @@
 let shownSkill = null;
 let shownGroups = [];
 let gridOrder = { column: null, direction: 1 };
+let gridSort;
 
 function showSkill(skill) {
   if (skill === shownSkill) return;
@@ -18,6 +19,16 @@ function showSkill(skill) {
   showErrors(skill.errors);
   drawLatency(skill.items);
   offerTags(taskGroups(skill));
+  offerReasons(taskGroups(skill));
+}
+
+/** Filter and sort the tasks of the skill as the address says; what is shown already is left as it is. */
+function followTasks() {
+  const asked = [shownSkill.name, ...[...Object.keys(FILTERS), "tasks.sort"].map(choiceOf)].join("\n");
+  if (asked === followTasks.shown) return;
+  followTasks.shown = asked;
+  followFilters();
+  gridSort.follow();
   showTasks();
 }
 
@@ -53,7 +64,8 @@ function showErrors(errors) {
   byId("error-table").tBodies[0].replaceChildren(
     ...errors.map((error) => {
       const message = error.message === undefined ? UNKNOWN : report.texts[error.message][0];
-      return element("tr", {}, cell(error.kind, "", error.kind), cell(error.items, "number", error.items.toLocaleString("en")), cell(message, "reason", message));
+      const group = report.failures.find(({ key }) => key === `error:${error.kind}`);
+      return element("tr", {}, cell(error.kind, "", group ? groupLink(group, shownSkill) : error.kind), cell(error.items, "number", error.items.toLocaleString("en")), cell(message, "reason", message));
     }),
   );
 }
@@ -73,12 +85,15 @@ function showTasks() {
 
 function startSkill() {
   for (const id of ["tag-table", "complexity-table", "error-table"]) sortableRows(byId(id));
-  sortable(byId("grid-table"), (column, direction) => {
+  gridSort = sortableByAddress(byId("grid-table"), "tasks", (column, direction) => {
     gridOrder = { column, direction };
     showTasks();
   });
   for (const id of ["grid-table", "failure-table"]) openingRows(byId(id));
-  byId("filters").addEventListener("input", showTasks);
+  byId("filters").addEventListener("input", () => {
+    keepFilters();
+    showTasks();
+  });
   byId("filters").addEventListener("submit", (event) => event.preventDefault());
   document.addEventListener("keydown", (event) => {
     if (event.key !== "/" || event.target.closest("input, select, dialog") || event.ctrlKey || event.metaKey) return;

@@ -10,7 +10,7 @@ function showTask(skill, group, run) {
     ...(task.page === undefined ? [] : [" ", element("a", { href: task.page }, "All answers to this task")]),
   );
   byId("task-asked").replaceChildren(...askedColumns(task, "h3"));
-  byId("task-runs").replaceChildren(...items.map((item) => linkedCard(item, task.page === undefined ? undefined : `${task.page}#${new URLSearchParams({ answer: `${skill.name}#${item.run + 1}` })}`)));
+  byId("task-runs").replaceChildren(...items.map((item) => linkedCard(skill, item, task.page === undefined ? undefined : `${task.page}#${new URLSearchParams({ answer: `${skill.name}#${item.run + 1}` })}`)));
   const dialog = byId("task");
   if (!dialog.open) dialog.showModal();
   dialog.scrollTop = 0;
@@ -18,8 +18,9 @@ function showTask(skill, group, run) {
 }
 
 /** A run, and where its answer stands on the page of its task, where that has one. */
-function linkedCard(item, page) {
+function linkedCard(skill, item, page) {
   const card = runCard(item);
+  card.querySelector("h3").append(...whyLinks(skill, [item]));
   if (page) card.append(element("p", {}, element("a", { href: page }, `Run ${item.run + 1} on the page of the task`)));
   return card;
 }

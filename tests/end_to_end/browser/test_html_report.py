@@ -79,8 +79,8 @@ def test_flaky_tasks_stand_out(page: Any, report: Path) -> None:
 def test_a_failure_shows_input_expected_answer_and_reasons_side_by_side(page: Any, report: Path) -> None:
     page.open(report, "#skill=troubled@1.0.0")
     cells = [" ".join(text.split()) for text in page.texts("#failure-table tr:first-child td")]
-    assert cells == ["t1 ✗ failed run 2", 'object {"q": "2+3"}', "number 5", "text 4", "NOT_EQUAL: 4 is not 5"]
-    assert " ".join(page.text("#failure-table tr:last-child td").split()) == "t4 ✗ failed runs 1, 2"
+    assert cells == ["t1 ✗ failed run 2 NOT_EQUAL", 'object {"q": "2+3"}', "number 5", "text 4", "NOT_EQUAL: 4 is not 5"]
+    assert " ".join(page.text("#failure-table tr:last-child td").split()) == "t4 ✗ failed runs 1, 2 NOT_EQUAL"
     boxes = page.value(
         "[...document.querySelectorAll('#failure-table tr:first-child td')].map(it => it.getBoundingClientRect().y)"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -9,7 +10,7 @@ import pytest
 
 from eval_skills.core.metrics.reports import skill_reports
 from eval_skills.core.models import Benchmark, SkillCompletionReport
-from eval_skills.engine.evaluation.summary import RunSummary
+from eval_skills.engine.evaluation.summary import RunSummary, context_of
 from tests.tables import each_row
 
 BENCHMARK = Benchmark.model_validate(
@@ -51,3 +52,8 @@ def completing(**figure: int) -> list[SkillCompletionReport]:
 )
 def test_the_gate(changes: dict[str, Any], passed: bool) -> None:
     assert summary(**changes).gate_passed is passed
+
+
+def test_reports_show_a_gate_only_where_one_was_asked_for(tmp_path: Path) -> None:
+    assert context_of(summary(store=str(tmp_path))).min_completion is None
+    assert context_of(summary(store=str(tmp_path), gated=True)).min_completion == 0.5

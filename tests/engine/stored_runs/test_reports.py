@@ -28,7 +28,7 @@ def recorded(make_plan_of: Callable[..., RunPlan]) -> Callable[..., RunPlan]:
     """A run in the store: the first `done` of three items, which passed or failed in turn; landed when all are there."""
 
     def make(done: int = 3) -> RunPlan:
-        plan = make_plan_of("ok", "wrong", "refuse", min_completion=0.5, timeout_ms=60_000)
+        plan = make_plan_of("ok", "wrong", "refuse", min_completion=0.5, exit_on_fail=True, timeout_ms=60_000)
         write_manifest(plan.store.run_folder(plan.run_id), manifest_of(plan))
         with Journal(plan.store.journal_path(plan.run_id)) as journal:
             for index, item in enumerate(plan.items[:done]):

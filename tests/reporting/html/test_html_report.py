@@ -17,9 +17,12 @@ from hypothesis import strategies as st
 
 from eval_skills.core.models import Benchmark, SkillCompletionReport
 from eval_skills.reporting import ReportContext, render
+from eval_skills.reporting.context import Provenance
 from eval_skills.reporting.escape import script_json
+from eval_skills.reporting.html.navigation import Navigation
 from eval_skills.reporting.html.payload import payload, skill_names
 from eval_skills.reporting.html.report import CHARTS, VENDOR, assets, page_assets
+from eval_skills.reporting.html.report import render as render_page
 from eval_skills.reporting.html.runs import SHORTEST_LIMIT, TEXT_LIMIT, TextTable
 from tests.tables import each_row
 
@@ -316,3 +319,13 @@ def test_the_report_of_nothing_says_so(context: ReportContext) -> None:
 def test_every_report_has_a_name_of_its_own(make_report: MakeReport) -> None:
     reports = [make_report("a"), make_report("b"), make_report("a", benchmarkId="other"), make_report("a")]
     assert skill_names(reports) == ["a@1.0.0 on words", "b@1.0.0", "a@1.0.0 on other", "a@1.0.0 on words #2"]
+
+
+def test_a_report_says_where_its_run_comes_from(make_report: MakeReport, context: ReportContext) -> None:
+    told = replace(context, provenance=Provenance({"Benchmark": "words@1.2.0, sha256:<b>"}, "eval-skills eval --skills a"))
+    page = page_of([make_report()], told)
+    assert '<code id="command">eval-skills eval --skills a</code>' in page
+    assert "words@1.2.0, sha256:&lt;b&gt;" in page
+    exported = render_page([make_report()], told, navigation=Navigation("Runs", is_live=False, places={}))
+    assert "--skills a" not in exported
+    assert "Where this run comes from" not in page_of([make_report()], context)
