@@ -68,9 +68,8 @@ class AnswerCache:
     def remarks(self) -> list[str]:
         """What the cache did, each as one line."""
         asked = self._plan.planned - self._plan.finished
-        lines = (
-            [f"{self.found} of {plural(asked, 'answer')} were kept from earlier calls in {self._folder}"] if self.found else []
-        )
+        kept = f"{self.found} of {plural(asked, 'answer')} {'was' if self.found == 1 else 'were'} kept from earlier calls"
+        lines = [kept] if self.found else []
         if uncached := [key for key, skill in self._plan.skills.items() if skill.folder is None]:
             lines.append(f"answers of functions are not kept, as a change of one goes unseen: {first_of(uncached, 3)}")
         if self._unwritable:

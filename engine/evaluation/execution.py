@@ -365,8 +365,11 @@ class LocalExecutor:
 
 def confinement_of(plan: RunPlan) -> Confinement:
     """The limits of every skill of the run, with all paths that its sandboxes hide: expected answers and what other skills
-    answered, that is the folders of its benchmark and tasks, its `benchmarks_dir`, the recording, the store, the reports, and Prefect's
-    state."""
+    answered.
+
+    That is the folders of its benchmark and tasks, its `benchmarks_dir`, its recording, the store, the reports, and Prefect's
+    state.
+    """
     hidden = tuple(dict.fromkeys(str(path.resolve()) for path in _hidden_paths(plan)))
     return replace(confinement_asked(plan.request), hidden=hidden)
 

@@ -68,7 +68,7 @@ def land_recording(plan: RunPlan) -> list[str]:
         write_pieces(file, (lines[key] for key in _in_order(plan, lines)))
         part.unlink(missing_ok=True)
     return [
-        f"recorded {plural(len(lines), 'answer')} in {file}; eval-skills eval --replay {file} judges them again",
+        f"recorded {plural(len(lines), 'answer')} in {file}; --replay {file} judges them again",
         *_missing(plan, lines),
     ]
 

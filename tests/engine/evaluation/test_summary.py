@@ -26,7 +26,8 @@ BENCHMARK = Benchmark.model_validate(
 def summary(**changes: Any) -> RunSummary:
     items = pd.DataFrame({"skill_id": "s", "skill_version": "1.0.0", "task_id": ["x", "y"], "run_index": 0,
                           "status": ["pass", "fail"], "score": [1.0, 0.0], "latency_ms": 1.0})  # fmt: skip
-    usual = {"run_id": "20261121T233824Z-3f9a", "line": "", "skills": [], "benchmark": BENCHMARK, "reports": skill_reports(items, BENCHMARK, 1000),
+    usual = {"run_id": "20261121T233824Z-3f9a", "line": "", "skills": [], "benchmark": BENCHMARK,
+             "reports": skill_reports(items, BENCHMARK, 1000),
              "planned": 2, "finished": 2, "min_completion": 0.5, "store": "store"}  # fmt: skip
     return RunSummary(**{**usual, **changes})
 
