@@ -1,4 +1,4 @@
-"""A recorded run: one line of a trace file, as what a call would have brought."""
+"""A recorded run: one line of a trace file, as what a call would have returned; and the line of a live run, to be replayed."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from eval_skills.core.errors import ContractError, InfraError, InputError, ItemE
 from eval_skills.core.messages.responses_items import ELSEWHERE, kind_of_item
 from eval_skills.core.messages.roles import inner_message, last_words, role_in, unknown_role
 from eval_skills.core.messages.tool_results import results_of
-from eval_skills.core.models import Model, SkillResponse, TurnResponse
+from eval_skills.core.models import ItemResult, Model, SkillResponse, TurnResponse, TurnResult
 from eval_skills.core.models.base import Text
+from eval_skills.core.models.result import ErrorKind
 
 MAX_RUNS = 1000
 """As many runs of a task as a call may ask for."""
@@ -32,12 +33,23 @@ class RecordedFailure(Model):
     message: Text
 
 
+class RecordedAttempt(Model):
+    """An attempt before the last one: what stopped it, and after how long."""
+
+    error_kind: ErrorKind | None = None
+    latency_ms: float | None = Field(default=None, ge=0)
+
+
 class RecordedRun(SkillResponse):
     """One run of one task as it was recorded.
 
     The parts of the answer stand beside `task_id`, or below `response`; each at one of the two places. `skill` is ``id`` or
     ``id@version``, or its parts are in `skill_id` and `skill_version`. `run_index` counts from 0; None: the order of the lines.
     Of a conversation `turns` has the answers, in place of one.
+
+    What this program recorded (`recorded_line`) has three more keys: `input_digest` of what the skill was asked, by which a
+    replay knows that it is the answer to the same question; the `earlier_attempts`, and the names of the tools that those called
+    (`earlier_calls`; None is unknown).
     """
 
     task_id: Text
@@ -47,6 +59,9 @@ class RecordedRun(SkillResponse):
     skill_version: Text | None = None
     response: SkillResponse | None = None
     error: RecordedFailure | None = None
+    input_digest: Text | None = None
+    earlier_attempts: list[RecordedAttempt] = Field(default_factory=list)
+    earlier_calls: list[str] | None = None
 
     @field_validator("error", mode="before")
     @classmethod
@@ -68,8 +83,16 @@ class RecordedRun(SkillResponse):
             raise ValueError("there is no answer; give output, messages, or the error that the run ended in")
         if self.error is not None and "output" in said and self.answer.output is not None:
             raise ValueError("a run has an output or ended in an error; keep one")
-        _refuse_unknown_roles(self._parts().get("messages") or [])
+        self._refuse_unknown_roles(self._parts().get("messages") or [])
         return self
+
+    def _refuse_unknown_roles(self, messages: list[dict[str, Any]]) -> None:
+        """A person who writes a role wrong is told so; what a skill really answered is recorded as it was."""
+        if self.input_digest is not None:
+            return
+        for place, message in enumerate(map(inner_message, messages)):
+            if role_in(message) is None and kind_of_item(message) not in ELSEWHERE:
+                raise ValueError(f"messages[{place}]: {unknown_role(message)}")
 
     def _says_one_conversation(self, said: set[str]) -> Self:
         if twice := sorted(said & {"output", "messages", "tool_calls", "content"}):
@@ -83,7 +106,7 @@ class RecordedRun(SkillResponse):
             is_cut = self.error is not None and place == len(turns) - 1
             if not is_cut and not turn.model_fields_set & {"output", "messages"}:
                 raise ValueError(f"turns[{place}] has no answer; give output or messages")
-            _refuse_unknown_roles(turn.messages or [])
+            self._refuse_unknown_roles(turn.messages or [])
         return self
 
     @property
@@ -136,12 +159,6 @@ def _with_output(parts: dict[str, Any]) -> dict[str, Any]:
     return parts | {"output": words}
 
 
-def _refuse_unknown_roles(messages: list[dict[str, Any]]) -> None:
-    for place, message in enumerate(map(inner_message, messages)):
-        if role_in(message) is None and kind_of_item(message) not in ELSEWHERE:
-            raise ValueError(f"messages[{place}]: {unknown_role(message)}")
-
-
 def read_recorded(line: bytes, place: str) -> RecordedRun:
     """The run in one line. As in a skill's envelope, null stands for "unknown" in every part but `output`.
 
@@ -162,6 +179,65 @@ def read_recorded(line: bytes, place: str) -> RecordedRun:
         if isinstance(holder, dict) and isinstance(turns := holder.get("turns"), list):
             holder["turns"] = [_known_parts(turn, place) if isinstance(turn, dict) else turn for turn in turns]
     return validate(RecordedRun, known, source=place)
+
+
+_OF_AN_ANSWER = ("messages", "tool_calls", "content", "finish_reason", "cost_usd", "latency_ms", "time_to_first_token_ms")
+_OF_AN_AGENT = ("files", "skills_loaded", "steps")
+
+
+def recorded_line(result: ItemResult, input_digest: str) -> bytes | None:
+    """The line, line end included, from which `read_recorded` gets the same answer or error as that of `result`.
+
+    None where there is none to record: the model that played the user failed. `input_digest` is that of what was asked.
+    """
+    if result.error_kind == "simulator":
+        return None
+    line: dict[str, Any] = {
+        "task_id": result.task_id,
+        "run_index": result.run_index,
+        "skill": result.skill_key,
+        "input_digest": input_digest,
+        **({"turns": _recorded_turns(result, result.turns)} if result.turns else _recorded_answer(result)),
+        **_known({name: getattr(result, name) for name in _OF_AN_AGENT}),
+    }
+    if _ended_in_error(result):
+        line |= {"error": {"kind": result.error_kind, "message": result.error_message or "no message"}}
+        line.pop("output", None)
+    if len(result.attempts) > 1:
+        earlier = [{"error_kind": each.error_kind, "latency_ms": each.latency_ms} for each in result.attempts[:-1]]
+        line |= {"earlier_attempts": [_camel(_known(each)) for each in earlier]}
+        line |= _known({"earlier_calls": result.earlier_calls})
+    return json.dumps(_camel(line), ensure_ascii=False, separators=(",", ":"), default=_plain).encode() + b"\n"
+
+
+def _ended_in_error(result: ItemResult | TurnResult) -> bool:
+    """Whether there is no answer: an error of a scorer or a judge is about one, and a failed item may have ended in an error."""
+    return result.error_kind in _FAILURES
+
+
+def _recorded_answer(result: ItemResult | TurnResult) -> dict[str, Any]:
+    usage = _camel(_known({"prompt_tokens": result.prompt_tokens, "completion_tokens": result.completion_tokens}))
+    known = _known({name: getattr(result, name) for name in _OF_AN_ANSWER})
+    return {"output": result.output, **known, **({"usage": usage} if usage else {})}
+
+
+def _recorded_turns(result: ItemResult, turns: list[TurnResult]) -> list[dict[str, Any]]:
+    recorded = [{"input": turn.input, **_recorded_answer(turn)} for turn in turns]
+    if _ended_in_error(result) and _ended_in_error(turns[-1]):
+        del recorded[-1]["output"]  # the conversation was cut in this turn, and not after it
+    return [_camel(turn) for turn in recorded]
+
+
+def _known(fields: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _camel(fields: dict[str, Any]) -> dict[str, Any]:
+    return {to_camel(name): value for name, value in fields.items()}
+
+
+def _plain(value: Any) -> Any:
+    return value.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
 def _unanswered(messages: list[dict[str, Any]]) -> str | None:

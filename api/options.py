@@ -40,10 +40,10 @@ class EvaluateOptions(ScoreOptions, total=False):
     """How items are executed and chosen. `timeout_ms` is in ms, `memory_mb` in MiB, `cpu_seconds` in s.
 
     `task_tags`, `task_ids`, `tasks_from` (``["failed:RUN"]``), `complexity` and `filter` (``["metadata.level=2"]``) narrow the
-    tasks; `benchmarks_dir` is searched
-    for the id of a benchmark, and `skip_unreadable` leaves out what of an imported suite cannot be used. The limits and the
-    sandbox hold processes: a function of this program is refused with them. `items_per_task`, `task_runner` and `fail_fast`
-    need ``prefect=True``.
+    tasks; `benchmarks_dir` is searched for the id of a benchmark, and `skip_unreadable` leaves out what of an imported suite
+    cannot be used. The limits and the sandbox hold processes: a function of this program is refused with them. `record` writes
+    all answers to a file, and `replay` takes them from it; `cache` keeps the answers of skills that have a folder, and
+    `cache_runs` shares them among runs. `items_per_task`, `task_runner` and `fail_fast` need ``prefect=True``.
     """
 
     runs: int
@@ -70,6 +70,10 @@ class EvaluateOptions(ScoreOptions, total=False):
     sandbox_processes: int | None
     sandbox_mb: int | None
     secrets: Sequence[str]
+    record: str
+    replay: str
+    cache: bool
+    cache_runs: bool
     items_per_task: int
     task_runner: str
     fail_fast: bool

@@ -28,6 +28,7 @@ FOUND = Group("What is found", sort_key=1)
 COMPARED = Group("What is compared", sort_key=1)
 SHOWN = Group("What is shown", sort_key=1)
 SELECTED = Group("What is selected", sort_key=2)
+ANSWERS = Group("Answers that are kept, or are there already", sort_key=2)
 HOW = Group("How it runs", sort_key=3)
 HELD = Group("Limits of skill processes (a skill may set lower ones)", sort_key=4)
 JUDGED = Group("Judging with a model", sort_key=5)
@@ -172,11 +173,14 @@ PastResults = Annotated[str | None, option("store", RESULTS, help="Store of past
     "own_tests",
     "benchmarks_dir",
     *TaskChoice.model_fields,
-    "traces",
-    "trace_skill",
 )
 class BenchmarkOptions(Flags):
-    """The benchmark or the recorded runs."""
+    """The benchmark, and which of its tasks."""
+
+
+@options(ANSWERS, "traces", "trace_skill", "record", "replay", "cache", "cache_runs")
+class AnswerOptions(Flags):
+    """Where answers come from, if not from a call, and where they are kept."""
 
 
 @options(EVALUATED, *TaskChoice.model_fields)

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 Request = TypeVar("Request", bound="Model")
 _ASKED = (
-    "tasks", "map", "own_tests", *TaskChoice.model_fields, "traces", "trace_skill", "until", "against", "max_runs",
+    "tasks", "map", "own_tests", *TaskChoice.model_fields, "traces", "trace_skill", "record", "replay", "cache", "cache_runs",
+    "until", "against", "max_runs",
 )  # fmt: skip
 OF_ONE_CALL = (*_ASKED, "resume", "retry_errors", "dry_run")
 """Options that the configuration's top level does not know."""

@@ -28,7 +28,7 @@ NOT_OF_A_TEST = frozenset(
 )  # fmt: skip
 """Those fields of an evaluation's request that are about other ways to run it, or to show it. A test may name the others."""
 
-_PATHS = ("tasks", "benchmarks_dir", "store")
+_PATHS = ("tasks", "benchmarks_dir", "store", "record", "replay")
 
 
 class Evaluator:

@@ -13,6 +13,7 @@ from eval_skills.cli.options import (
     EVALUATED,
     RESULTS,
     SELECTED,
+    AnswerOptions,
     BenchmarkOptions,
     ExecutionOptions,
     JudgeFlags,
@@ -61,6 +62,7 @@ def eval_command(
         float | None, option("min_completion", RESULTS, help="Completion rate that --exit-on-fail asks for")
     ] = None,
     what: BenchmarkOptions = BenchmarkOptions(),
+    answers: AnswerOptions = AnswerOptions(),
     how: ExecutionOptions = ExecutionOptions(),
     held: ProcessOptions = ProcessOptions(),
     judging: JudgeFlags = JudgeFlags(),
@@ -87,9 +89,9 @@ def eval_command(
     """
     from eval_skills.engine.definition.request import EvaluateRequest
 
-    if not skills and not how.resume and not what.traces:
+    if not skills and not how.resume and not answers.traces:
         raise UsageError("--skills is required: name skill.json files, skill folders, or folders of skills")
-    flags = with_own_tests_settled(flags_of(what, how, held, judging, reports, min_completion=min_completion))
+    flags = with_own_tests_settled(flags_of(what, answers, how, held, judging, reports, min_completion=min_completion))
     options = request_options(flags, resuming=bool(how.resume))
     own = {"skills": skills or [], "task_tags": tag or []}
     if skills and options.get("traces"):
@@ -140,6 +142,7 @@ def run_command(
     ] = None,
     strategy: StrategyFile = None,
     what: BenchmarkOptions = BenchmarkOptions(),
+    answers: AnswerOptions = AnswerOptions(),
     how: ExecutionOptions = ExecutionOptions(),
     held: ProcessOptions = ProcessOptions(),
     judging: JudgeFlags = JudgeFlags(),
@@ -160,6 +163,7 @@ def run_command(
     tags = [*(skill_tag or []), *(tag or [])] or None
     flags = flags_of(
         what,
+        answers,
         how,
         held,
         judging,

@@ -306,6 +306,16 @@ class CallOptions(TaskChoice, FlowOptions):
     trace_skill: Text | None = Field(
         default=None, description="Skill (id or id@version) of recorded runs that name none [default: the file's name]"
     )
+    record: PathText | None = Field(
+        default=None, description="Write every answer to this JSON Lines file at the end, to be replayed without the skills"
+    )
+    replay: PathText | None = Field(
+        default=None, description="Take every answer from this file that --record wrote; no skill is called"
+    )
+    cache: bool = Field(
+        default=False, description="Keep answers, and take those that unchanged skills gave to the same inputs before"
+    )
+    cache_runs: bool = Field(default=False, description="With cache: all runs of a task share one answer")
     until: Literal["decided"] | None = Field(
         default=None, description="Add runs one by one until the comparison with --against is decided"
     )
@@ -336,6 +346,20 @@ class CallOptions(TaskChoice, FlowOptions):
     def _recorded_runs_are_there(self) -> Self:
         if self.trace_skill and not self.traces and not self.resume:
             raise ValueError("--trace-skill is about recorded runs; name their file with --traces")
+        return self
+
+    @model_validator(mode="after")
+    def _answers_come_from_one_place(self) -> Self:
+        if self.cache_runs and not self.cache:
+            raise ValueError("--cache-runs shares kept answers among runs; add --cache")
+        if self.replay and self.trace_skill:
+            raise ValueError("--trace-skill is about --traces; the lines of --replay name their skills")
+        sources = [name for name in ("traces", "replay", "cache", "until") if getattr(self, name)]
+        if len(sources) > 1 and sources != ["traces", "until"]:  # which has words of its own
+            what = "adds live runs" if sources[1] == "until" else "takes answers from somewhere else"
+            raise ValueError(f"--{sources[0]} calls no skill anew, and --{sources[1]} {what}; leave one of them out")
+        if self.record and self.replay and Path(self.record).resolve() == Path(self.replay).resolve():
+            raise ValueError("--record would write over the file that --replay reads; name another one")
         return self
 
     @model_validator(mode="after")

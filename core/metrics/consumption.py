@@ -67,7 +67,7 @@ class Consumption:
             unjudged=_errors_of(table, {"judge"}),
             missing=_errors_of(table, MISSING_KINDS),
             first_token_ms=table.amounts("time_to_first_token_ms"),
-            recorded="origin" in table.frame and table.frame["origin"].iloc[0] == "traces",
+            recorded="origin" in table.frame and table.frame["origin"].iloc[0] in ("traces", "cached"),
         )
 
     def latency(self, rows: slice) -> Latency:

@@ -19,9 +19,9 @@ from eval_skills.core.store import Store
 SKIPPED = "skipped"
 """Where the provenance of a pipeline's evaluation has the remarks on skills that were found and cannot be used."""
 
-Origin = Literal["run", "part", "rescore", "replay", "monitor", "confirm", "traces"]
-"""What wrote a row: a run of its own right, one that was asked only a part of its benchmark, later work, or recorded runs
-(``traces``) that were not called here.
+Origin = Literal["run", "part", "rescore", "replay", "monitor", "confirm", "traces", "cached"]
+"""What wrote a row: a run of its own right, one that was asked only a part of its benchmark, later work, recorded runs
+(``traces``) that were not called here, or a run that may have taken kept answers (``cached``).
 
 Only ``run`` and ``replay`` speak of a skill's course over time; ``part`` does where there is neither.
 """
@@ -99,6 +99,8 @@ def check_writable(request: FlowOptions) -> None:
     check_folder(Path(request.output_dir), "--output-dir", "reports")
     if layout.sqlite is not None:
         check_file(layout.sqlite, "--store", "results")
+    if isinstance(request, CallOptions) and request.record:
+        check_file(Path(request.record), "--record", "answers")
 
 
 def check_folder(folder: Path, option: str, what: str) -> None:

@@ -19,6 +19,7 @@ from types import TracebackType
 from typing import Any, Protocol, Self
 
 from eval_skills.adapters import Adapter, Confinement, open_adapter
+from eval_skills.adapters.recorded import RecordedRun
 from eval_skills.benchmarks.locations import locate
 from eval_skills.core.errors import ContractError, InfraError, InputError, ItemError, SimulatorError
 from eval_skills.core.models import Attempt, EvalTask, ItemResult, Reason, SkillResponse, Status, ToolCall, TurnResult, Verdict
@@ -29,7 +30,7 @@ from eval_skills.engine.evaluation.asyncio_support import ResourceOwner
 from eval_skills.engine.evaluation.conversation import converse, scripted
 from eval_skills.engine.evaluation.duplicate_keys import about_duplicate_keys
 from eval_skills.engine.evaluation.plan import Item, RunPlan
-from eval_skills.engine.evaluation.recordings import Recordings
+from eval_skills.engine.evaluation.recordings import Recordings, asked_digest
 from eval_skills.engine.evaluation.simulated_user import UserModel, paid_for_users, remark_on_end, talk
 from eval_skills.engine.judging.outcome import judges_of
 from eval_skills.scorers.task_scoring.conversation import with_inputs
@@ -109,12 +110,34 @@ async def judge_recorded(item: Item, plan: RunPlan, recordings: Recordings) -> O
         missing = f"{recordings.file.name} has no line for {item}"
         return no_answer(item, plan, ContractError(missing), started_at, None, ())
     scoring = plan.scorings[item.task]
+    if recorded.input_digest not in (None, asked_digest(scoring.task)):
+        other = f"{recordings.file.name} has the answer of {item} to another input; record it anew with --record"
+        return no_answer(item, plan, ContractError(other), started_at, None, ())
+    return await judged(item, plan, recorded, started_at)
+
+
+async def judged(item: Item, plan: RunPlan, recorded: RecordedRun, started_at: datetime) -> Outcome:
+    """The outcome of an item whose run was recorded, scored now."""
+    scoring, earlier = plan.scorings[item.task], _attempts_before(recorded, started_at)
     answer = with_inputs(scoring.task, recorded.answer)
     if (failure := recorded.failure) is not None:
-        return no_answer(item, plan, failure, started_at, answer.latency_ms, (), known=answer)
+        return no_answer(item, plan, failure, started_at, answer.latency_ms, earlier, known=answer)
     verdict = await scoring.verdict(answer)
-    attempts = [Attempt(started_at=started_at, latency_ms=answer.latency_ms)]
-    return Outcome(_result(item, plan, scoring.task, attempts, **_answered(answer, verdict)))
+    attempts = [*earlier, Attempt(started_at=started_at, latency_ms=answer.latency_ms)]
+    result = _result(item, plan, scoring.task, attempts, **_answered(answer, verdict))
+    return Outcome(with_earlier_calls(result, scoring))
+
+
+def _attempts_before(recorded: RecordedRun, started_at: datetime) -> list[Attempt]:
+    """The attempts before the recorded one; which of them called a tool is not recorded, and makes no difference."""
+    called = [
+        recorded.earlier_calls,
+        *([] if recorded.earlier_calls is not None else None for _ in recorded.earlier_attempts[1:]),
+    ]
+    return [
+        Attempt(started_at=started_at, latency_ms=attempt.latency_ms, error_kind=attempt.error_kind, called=names)
+        for attempt, names in zip(recorded.earlier_attempts, called, strict=False)
+    ]
 
 
 def no_answer(
@@ -342,8 +365,11 @@ class LocalExecutor:
 
 def confinement_of(plan: RunPlan) -> Confinement:
     """The limits of every skill of the run, with all paths that its sandboxes hide: expected answers and what other skills
-    answered, that is the folders of its benchmark, tasks and traces, its `benchmarks_dir`, the store, the reports, and Prefect's
-    state."""
+    answered.
+
+    That is the folders of its benchmark and tasks, its `benchmarks_dir`, its recording, the store, the reports, and Prefect's
+    state.
+    """
     hidden = tuple(dict.fromkeys(str(path.resolve()) for path in _hidden_paths(plan)))
     return replace(confinement_asked(plan.request), hidden=hidden)
 
@@ -358,8 +384,10 @@ def _hidden_paths(plan: RunPlan) -> Iterator[Path]:
         yield Path(home)
     if request.benchmarks_dir:
         yield Path(request.benchmarks_dir)
-    for file in (*benchmark_files(plan), *map(Path, filter(None, [request.traces]))):
+    for file in benchmark_files(plan):
         yield from (file.resolve().parent, file)
+    if request.record:  # what it holds by now are the answers of an earlier run
+        yield Path(request.record)
 
 
 def benchmark_files(plan: RunPlan) -> Iterator[Path]:

@@ -37,7 +37,7 @@ from eval_skills.engine.definition.benchmark import (
 from eval_skills.engine.definition.request import PART, EvaluateRequest, check_writable, confinement_asked, part_remarks
 from eval_skills.engine.discovery import skills_at
 from eval_skills.engine.evaluation.handover import held_in_memory
-from eval_skills.engine.evaluation.recordings import Recordings, request_of_recordings
+from eval_skills.engine.evaluation.recordings import Recordings, request_of_recordings, request_of_replay
 from eval_skills.engine.judging.preflight import check_key_is_ours, check_one_budget
 from eval_skills.engine.stored_runs.chosen_tasks import with_chosen_tasks
 from eval_skills.scorers import TaskScoring
@@ -142,6 +142,7 @@ def make_plan(request: EvaluateRequest, *, run_id: str | None = None) -> RunPlan
     check_writable(request)
     check_task_runner(request.task_runner)
     check_one_budget(request, request.task_runner)
+    request = _with_kept_answers(request)
     confinement = confinement_asked(request)
     confinement.check()
     request = request if run_id else with_chosen_tasks(request, Store(request.store))  # a resumed run keeps its choice
@@ -151,6 +152,8 @@ def make_plan(request: EvaluateRequest, *, run_id: str | None = None) -> RunPlan
     scored = None if request.own_tests else resolve_scored(request, held.benchmark if held else None)
     found = held.skills if held else skills_at(request.skills, scored.benchmark.subject if scored else "call")
     asked = _asked_skills(request, found, scored, confinement)
+    if request.replay:
+        return _plan_replayed(request, asked, found, run_id)
     skills, unusable, benchmark = asked.skills, asked.unusable, asked.scored.benchmark
     plan = _plan(request, asked.scored, run_id, skills, all_items(skills, benchmark, request.most_runs))
     check_simulators(plan.scorings)
@@ -170,6 +173,21 @@ def make_plan(request: EvaluateRequest, *, run_id: str | None = None) -> RunPlan
     return replace(plan, remarks=remarks, skipped=len(found.invalid) + len(unusable))
 
 
+def _with_kept_answers(request: EvaluateRequest) -> EvaluateRequest:
+    """The request of a run that may take kept answers says so: its rows are no news of a skill's course over time.
+
+    Raises:
+        UsageError: workers elsewhere ask, and the answers are kept here.
+    """
+    if not request.cache:
+        return request
+    if request.task_runner != LOCAL:
+        raise UsageError(
+            f"--cache keeps answers on this machine, and --task-runner {request.task_runner} asks elsewhere; leave one out"
+        )
+    return request.model_copy(update={"origin": "cached"}) if request.origin == "run" else request
+
+
 @dataclass(frozen=True, slots=True)
 class _Asked:
     """The skills that are called, those that cannot be, and what is asked; `remarks` name skills that are not asked anything."""
@@ -182,9 +200,10 @@ class _Asked:
 
 def _asked_skills(request: EvaluateRequest, found: Discovery, scored: ScoredBenchmark | None, confinement: Confinement) -> _Asked:
     named = {str(Path(path).resolve()) for path in request.skills}
+    held = None if request.replay else confinement
     if scored is None:
-        return _asked_own_tests(request, *some_usable(found, named, "call", confinement), named)
-    skills, unusable = some_usable(found, named, scored.benchmark.subject, confinement)
+        return _asked_own_tests(request, *some_usable(found, named, "call", held), named)
+    skills, unusable = some_usable(found, named, scored.benchmark.subject, held)
     check_subject(scored.benchmark, skills)
     return _Asked(skills, unusable, scored)
 
@@ -226,6 +245,24 @@ def _plan_recorded(request: EvaluateRequest, scored: ScoredBenchmark, run_id: st
     plan = _plan(request, scored, run_id, recordings.skills, items)
     remarks = [*recordings.gaps({item.key: str(item) for item in items}), *benchmark_warnings(benchmark, request)]
     return replace(plan, digests=plan.digests | recordings.digests, remarks=remarks, recordings=recordings)
+
+
+def _plan_replayed(request: EvaluateRequest, asked: _Asked, found: Discovery, run_id: str | None) -> RunPlan:
+    """The plan to judge what the skills answered when they were recorded; none of them is called, or needs to be callable."""
+    benchmark = asked.scored.benchmark
+    request, recordings, taken = request_of_replay(request, benchmark, asked.skills)
+    items = all_items(asked.skills, benchmark, request.runs)
+    plan = _plan(request, asked.scored, run_id, asked.skills, items)
+    remarks = [
+        *(bad.remark for bad in [*found.invalid, *asked.unusable]),
+        *found.remarks,
+        *asked.remarks,
+        *taken,
+        *recordings.missing({item.key: str(item) for item in items}),
+        *benchmark_warnings(benchmark, request),
+    ]
+    skipped = len(found.invalid) + len(asked.unusable)
+    return replace(plan, digests=plan.digests | recordings.digests, remarks=remarks, recordings=recordings, skipped=skipped)
 
 
 def _plan(
@@ -276,7 +313,7 @@ CONNECT_TIMEOUT_S = 10.0
 
 
 def some_usable(
-    found: Discovery, named: set[str], subject: Subject, confinement: Confinement
+    found: Discovery, named: set[str], subject: Subject, confinement: Confinement | None
 ) -> tuple[list[Skill], list[InvalidSkill]]:
     """`usable_skills` of those that were found; UsageError: none of them is."""
     skills, unusable = usable_skills(found.skills, named=named, subject=subject, confinement=confinement)
@@ -288,13 +325,17 @@ def some_usable(
 
 
 def usable_skills(
-    skills: list[Skill], *, named: set[str], subject: Subject, confinement: Confinement
+    skills: list[Skill], *, named: set[str], subject: Subject, confinement: Confinement | None
 ) -> tuple[list[Skill], list[InvalidSkill]]:
     """The skills that can be called, and the others. A skill that was named, or has no folder, must be callable.
+
+    Without a `confinement` none will be called, and all of them are usable.
 
     Raises:
         UserError: such a skill cannot be called.
     """
+    if confinement is None:
+        return skills, []
     usable, unusable = [], []
     for skill in skills:
         try:

@@ -1,4 +1,4 @@
-"""Recorded runs instead of calls: the position of each item's answer in a trace file."""
+"""Recorded runs instead of calls: the position of each item's answer in a trace file, or in a recording of live runs."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import os
 import re
 import stat
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -18,7 +18,8 @@ from pydantic import ValidationError
 from eval_skills.adapters.recorded import MAX_RUNS, RecordedRun, read_recorded
 from eval_skills.core.documents.loading import MAX_DOCUMENT_BYTES
 from eval_skills.core.errors import InfraError, InputError, UsageError
-from eval_skills.core.models import Benchmark, Skill
+from eval_skills.core.fingerprint import digest_of_json
+from eval_skills.core.models import Benchmark, EvalTask, Skill
 from eval_skills.core.text import nearest
 from eval_skills.engine.definition.benchmark import resolve_benchmark, with_every_task
 from eval_skills.engine.definition.request import EvaluateRequest
@@ -45,6 +46,33 @@ class Recordings:
     offsets: dict[ItemKey, int]
     runs: dict[str, int]
     digests: dict[str, str]
+
+    def answering(self, skills: Sequence[Skill]) -> Recordings:
+        """The same runs as those of `skills`, by ``id@version``; where another version of one was recorded, its runs are taken.
+
+        Raises:
+            InputError: there is none of a skill, or there are several other versions of it.
+        """
+        recorded = {skill.key: self._recorded_of(skill) for skill in skills}
+        offsets = {
+            (key, task, run): offset
+            for key, source in recorded.items()
+            for (skill, task, run), offset in self.offsets.items()
+            if skill == source
+        }
+        runs = {key: self.runs[source] for key, source in recorded.items()}
+        digests = {key: self.digests[source] for key, source in recorded.items()}
+        return replace(self, skills=list(skills), offsets=offsets, runs=runs, digests=digests)
+
+    def _recorded_of(self, skill: Skill) -> str:
+        if skill.key in self.runs:
+            return skill.key
+        versions = [each.key for each in self.skills if each.id == skill.id]
+        if len(versions) == 1:
+            return versions[0]
+        held = ", ".join(sorted(self.runs))
+        which = f"several versions of {skill.id}, and not {skill.version}" if versions else f"no run of {skill.key}"
+        raise InputError(f"the file has {which}, but {held}; record it anew with --record", source=self.file)
 
     def check(self) -> None:
         """Refuse a file that is missing or was changed, with an InputError."""
@@ -73,17 +101,28 @@ class Recordings:
                 raise InputError("changed while it was being scored", source=self.file)
             yield file
 
+    def of_other_versions(self, source: Recordings) -> list[str]:
+        """A remark for each skill whose runs are those of another version, as `answering` took them from `source`."""
+        return [
+            f"the answers of {skill.key} were recorded from {taken}"
+            for skill in self.skills
+            if (taken := source._recorded_of(skill)) != skill.key
+        ]
+
     def gaps(self, items: Mapping[ItemKey, str]) -> list[str]:
         """Remarks on `items` (with their names) that have no record, and on records of other tasks."""
-        missing = [name for key, name in items.items() if key not in self.offsets]
-        others = len(self.offsets) - (len(items) - len(missing))
-        gaps = []
-        if missing:
-            few = ", ".join(missing[:3]) + (" …" if len(missing) > 3 else "")
-            gaps.append(f"{len(missing)} of {len(items)} items have no line in {self.file.name} and end as errors: {few}")
+        gaps, others = self.missing(items), len(self.offsets) - sum(key in self.offsets for key in items)
         if others:
             gaps.append(f"{others} of {len(self.offsets)} lines are about tasks that are not selected, and are left out")
         return gaps
+
+    def missing(self, items: Mapping[ItemKey, str]) -> list[str]:
+        """A remark on those of `items` (with their names) that have no record; empty where all have."""
+        names = [name for key, name in items.items() if key not in self.offsets]
+        if not names:
+            return []
+        few = ", ".join(names[:3]) + (" …" if len(names) > 3 else "")
+        return [f"{len(names)} of {len(items)} items have no line in {self.file.name} and end as errors: {few}"]
 
 
 def request_of_recordings(request: EvaluateRequest, benchmark: Benchmark) -> tuple[EvaluateRequest, Recordings]:
@@ -109,11 +148,36 @@ def request_of_recordings(request: EvaluateRequest, benchmark: Benchmark) -> tup
     return request.model_copy(update=asked), recordings
 
 
-def read_recordings(path: Path, *, tasks: Collection[str], benchmark: str, skill: str | None = None) -> Recordings:
+def request_of_replay(
+    request: EvaluateRequest, benchmark: Benchmark, skills: Sequence[Skill]
+) -> tuple[EvaluateRequest, Recordings, list[str]]:
+    """The recorded runs of `request.replay` as those of `skills`, the request to judge them, each in one attempt, and remarks.
+
+    Tasks that were recorded and are asked no more do not matter.
+
+    Raises:
+        UsageError: the benchmark inspects folders.
+        InputError: the file cannot be used (see `read_recordings`), or has no run of a skill.
+    """
+    if benchmark.subject != "call":
+        raise UsageError(f"benchmark {benchmark.id!r} inspects a skill's folder and calls nothing; leave --replay out")
+    source = read_recordings(Path(str(request.replay)), tasks=None, benchmark=benchmark.id)
+    recordings = source.answering(skills)
+    about = {"mode": "replay", "file": str(recordings.file), "digests": recordings.digests}
+    asked = {"retries": 0, "origin": "traces", "provenance": {**request.provenance, **about}}
+    return request.model_copy(update=asked), recordings, recordings.of_other_versions(source)
+
+
+def asked_digest(task: EvalTask) -> str:
+    """The digest of what a task asks a skill: its input, or those of its turns. Expectations are no part of it."""
+    return digest_of_json(task.asked)
+
+
+def read_recordings(path: Path, *, tasks: Collection[str] | None, benchmark: str, skill: str | None = None) -> Recordings:
     """Check every line of a trace file and remember its position; one line is in memory at a time.
 
     A line that names no skill belongs to `skill` (``id`` or ``id@version``), by default the file's name. Blank lines count in
-    line numbers only. `tasks` are the ids that `benchmark` has.
+    line numbers only. `tasks` are the ids that `benchmark` has; None: lines about any task will do.
 
     Raises:
         InputError: the file is missing, not a regular file, or holds no run; a line is malformed, is about an unknown task,
@@ -131,7 +195,7 @@ def read_recordings(path: Path, *, tasks: Collection[str], benchmark: str, skill
 @dataclass(slots=True)
 class _Index:
     path: Path
-    tasks: Collection[str]
+    tasks: Collection[str] | None
     benchmark: str
     named: str | None
     offsets: dict[ItemKey, int] = field(default_factory=dict)
@@ -142,7 +206,7 @@ class _Index:
 
     def add(self, run: RecordedRun, line: bytes, number: int, offset: int) -> None:
         place = f"{self.path}:{number}"
-        if run.task_id not in self.tasks:
+        if self.tasks is not None and run.task_id not in self.tasks:
             hint = nearest(run.task_id, self.tasks) or "; name the tasks of these runs with --tasks or --benchmark"
             raise InputError(f"benchmark {self.benchmark!r} has no task {run.task_id!r}{hint}", source=place)
         skill = self._skill(run.skill_key, place).key

@@ -35,7 +35,7 @@ _FOLLOW_THE_NEW_CALL = (
     "no_judge_cache", "no_judge_check",
 )  # fmt: skip
 """What a resuming call may change; everything else decides results and stays as it was."""
-_PLACES = ("skills", "benchmark", "tasks", "benchmarks_dir", "traces")
+_PLACES = ("skills", "benchmark", "tasks", "benchmarks_dir", "traces", "replay", "record")
 _OPTIONS = {"timeout_ms": "timeout", "task_ids": "task", "task_tags": "tag", "llm": "judge-model"}
 
 

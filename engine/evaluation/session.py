@@ -22,10 +22,12 @@ from eval_skills.core.store import Journal, Manifest, ManifestBenchmark, Manifes
 from eval_skills.core.store.watch import Snapshot, foreign_changes, snapshot
 from eval_skills.engine.definition.benchmark import scorer_digests
 from eval_skills.engine.definition.request import SKIPPED
+from eval_skills.engine.evaluation.answer_cache import AnswerCache
 from eval_skills.engine.evaluation.duplicate_keys import DUPLICATE_KEYS, run_remark
 from eval_skills.engine.evaluation.execution import ItemExecutor, LocalExecutor, Outcome, benchmark_files
 from eval_skills.engine.evaluation.observer import NullObserver
 from eval_skills.engine.evaluation.plan import Item, RunPlan
+from eval_skills.engine.evaluation.recorder import Recorder
 
 MAX_RETRY_AFTER_S = 120.0
 """The longest wait that a skill may ask for with ``Retry-After``: no service may stall a run for ever."""
@@ -67,6 +69,8 @@ class RunSession:
         self._not_before: dict[Item, float] = {}
         self._reported_waits: set[str] = set()
         self._with_duplicate_keys: Counter[str] = Counter()
+        self._recorder = Recorder(plan, self._redaction)
+        self._cache = AnswerCache(plan, self._redaction) if plan.request.cache else None
 
     @classmethod
     def of(cls, run: RunRef) -> RunSession:
@@ -102,6 +106,8 @@ class RunSession:
         del _open_sessions[self.plan.run_id]
         await self._executor.__aexit__(kind, error, trace)
         self.plan.remarks.extend(run_remark(*each) for each in self._with_duplicate_keys.items())
+        if self._cache is not None:
+            self.plan.remarks.extend(self._cache.remarks())
         if kind is None:
             self.plan.remarks.extend(await asyncio.to_thread(changes_since, self._input, self.plan))
             self.plan.remarks.extend(await asyncio.to_thread(store_changes_since, self._store, self.plan, self._journal))
@@ -112,13 +118,22 @@ class RunSession:
 
     async def attempt(self, item: Item, *, last: bool, task_run_id: str | None = None) -> Outcome:
         """Make one attempt; a final one is in the journal when this returns. `last` says that no other will follow."""
-        outcome = self._without_secrets(await self._executor.execute(item, self._attempts[item]))
+        outcome = self._without_secrets(await self._outcome(item))
         if outcome.transient and not last:
             self._attempts[item] = outcome.result.attempts
             self._not_before[item] = monotonic() + self._wait_s(item.skill, outcome.retry_after_s)
             self._observer.retrying(str(item), outcome.result.error_message or "")
             return outcome
         self._finish(item, outcome, task_run_id)
+        return outcome
+
+    async def _outcome(self, item: Item) -> Outcome:
+        if self._cache is None:
+            return await self._executor.execute(item, self._attempts[item])
+        if not self._attempts[item] and (kept := await self._cache.outcome(item)) is not None:
+            return kept
+        outcome = await self._executor.execute(item, self._attempts[item])
+        self._cache.keep(item, outcome.result)
         return outcome
 
     def _wait_s(self, skill: str, asked_s: float) -> float:
@@ -139,6 +154,7 @@ class RunSession:
 
     def _finish(self, item: Item, outcome: Outcome, task_run_id: str | None) -> None:
         result = outcome.result.model_copy(update={"flow_run_id": self._flow_run_id, "task_run_id": task_run_id})
+        self._recorder.add(result)  # first: what the journal has is not asked again
         try:
             self._journal.append(result)
         except RunError as error:
@@ -165,6 +181,8 @@ def manifest_of(plan: RunPlan) -> Manifest:
         update={
             "skills": [str(skill.folder) for skill in plan.skills.values() if skill.folder],
             "traces": _absolute(plan.request.traces),
+            "replay": _absolute(plan.request.replay),
+            "record": plan.request.record and str(Path(plan.request.record).resolve()),
             "benchmark": _absolute(plan.request.benchmark),
             "tasks": _absolute(plan.request.tasks),
             "benchmarks_dir": _absolute(plan.request.benchmarks_dir),

@@ -14,6 +14,7 @@ from eval_skills.core.store import Store, land_reports, mirror_sqlite
 from eval_skills.engine.definition.benchmark import benchmark_notes
 from eval_skills.engine.definition.request import part_remarks
 from eval_skills.engine.evaluation.plan import RunPlan
+from eval_skills.engine.evaluation.recorder import land_recording, partial_recording
 from eval_skills.engine.judging.outcome import (
     add_judge_figures,
     judges_of,
@@ -147,7 +148,10 @@ def selected_words(summary: RunSummary) -> str:
 
 
 def landed_reports(plan: RunPlan) -> list[SkillCompletionReport]:
-    """The reports of a landed run, one per skill, also written to the store's `reports` table (and its SQLite mirror)."""
+    """The reports of a landed run, one per skill, also written to the store's `reports` table (and its SQLite mirror).
+
+    What the run recorded lands with them.
+    """
     detailed = plan.planned <= MAX_DETAILED_ITEMS
     columns = figure_columns(judged=judges_of(plan.scorings) is not None)
     whole = plan.store.item_table(plan.run_id) if detailed else None
@@ -158,6 +162,7 @@ def landed_reports(plan: RunPlan) -> list[SkillCompletionReport]:
     land_reports(plan.store, plan.run_id, None, reports, origin=plan.request.origin, effect=effect)
     if plan.store.layout.sqlite is not None:
         mirror_sqlite(plan.store, plan.run_id)
+    plan.remarks.extend(land_recording(plan))
     return reports
 
 
@@ -165,6 +170,7 @@ def partial_reports(plan: RunPlan) -> list[SkillCompletionReport]:
     """The reports of what a stopped run has so far; none of it lands, for history must not compare part of a run with a whole."""
     frame = plan.store.item_table(plan.run_id).to_pandas(maps_as_pydicts="strict")
     reports = skill_reports_of(frame, plan.benchmark, plan.request.timeout_ms, detailed=True)
+    plan.remarks.extend(partial_recording(plan))
     return add_judge_figures(reports, frame, plan.scorings, plan.store)
 
 

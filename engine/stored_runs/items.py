@@ -99,7 +99,7 @@ class RunItems:
         """The words of the command that asks one task of its skill again; None where that cannot be called so: the skill was a
         function, or a trace."""
         request, manifest = self.request, self.manifest
-        if request is None or manifest is None or request.traces:
+        if request is None or manifest is None or request.traces or request.replay:
             return None
         skill = next((each for each in manifest.skills if each.key == item.result.skill_key), None)
         if skill is None or skill.path is None:

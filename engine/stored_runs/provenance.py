@@ -48,7 +48,8 @@ def repeating_words(manifest: Manifest, request: EvaluateRequest | None) -> list
         paths = [skill.path for skill in manifest.skills if skill.path is not None]
         if not paths or len(paths) < len(manifest.skills):
             return None
-        asked = ["--skills", *paths, *asked_words(request)]
+        replayed = ["--replay", request.replay] if request.replay else []
+        asked = ["--skills", *paths, *asked_words(request), *replayed]
     narrowed = [word for name in _REPEATED for word in _words(name, getattr(request, name))]
     runs = [] if request.runs == 1 else ["--runs", str(request.runs)]
     return ["eval-skills", "eval", *asked, *narrowed, *runs, *option_words(request)]

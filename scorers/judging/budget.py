@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from threading import Lock
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
+from eval_skills.core.cache_files import cache_folder
 from eval_skills.core.config.options import JudgeOptions
 from eval_skills.core.errors import JudgeError
 from eval_skills.core.redaction import Redaction
-from eval_skills.scorers.judging.cache import VerdictCache, default_folder
+from eval_skills.scorers.judging.cache import VerdictCache
 from eval_skills.scorers.judging.model import judge_secrets
 
 _LOOK_AGAIN_S = 0.05
@@ -171,7 +172,7 @@ class RunLimits:
     def __init__(self, options: JudgeOptions) -> None:
         self.options = options
         self.budget = Budget(options.max_judge_cost)
-        self.cache = None if options.no_judge_cache else VerdictCache(options.llm.cache_dir or default_folder())
+        self.cache = None if options.no_judge_cache else VerdictCache(options.llm.cache_dir or cache_folder("judge"))
         self.redaction = Redaction()
         self.before_request: BeforeRequest = no_rate_limit
         self.total, self.users, self.checks = Spending(), Spending(), Spending()

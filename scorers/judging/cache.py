@@ -5,12 +5,11 @@ question.
 from __future__ import annotations
 
 import json
-import os
-import tempfile
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from eval_skills.core.cache_files import write_entry
 
 FORMAT = 1
 
@@ -54,18 +53,12 @@ class VerdictCache:
         """Keep a reply; a failure to do so costs money later, but must not lose the verdict now."""
         entry = {"format": FORMAT, "key": key, "model": reply.model, "reply": reply.text}
         try:
-            _write_whole(self._file(key), json.dumps(entry, ensure_ascii=True).encode())
+            write_entry(self._file(key), json.dumps(entry, ensure_ascii=True).encode())
         except OSError as error:
             self.unwritable = error.strerror or str(error)
 
     def _file(self, key: str) -> Path:
         return self.folder / f"v{FORMAT}" / key[:2] / f"{key}.json"
-
-
-def default_folder() -> Path:
-    """``eval-skills/judge`` in the user's folder of caches (``XDG_CACHE_HOME``, else ``~/.cache``)."""
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    return (Path(base) if Path(base).is_absolute() else Path.home() / ".cache") / "eval-skills" / "judge"
 
 
 def _is_entry(entry: Any, key: str) -> bool:
@@ -74,16 +67,3 @@ def _is_entry(entry: Any, key: str) -> bool:
         and (entry.get("format"), entry.get("key")) == (FORMAT, key)
         and all(isinstance(entry.get(name), str) for name in ("reply", "model"))
     )
-
-
-def _write_whole(path: Path, content: bytes) -> None:
-    """Written under another name first; not synced to disk, since an entry that a crash loses is asked for again."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    handle, scratch = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        Path(scratch).replace(path)
-    finally:
-        with suppress(FileNotFoundError):
-            Path(scratch).unlink()

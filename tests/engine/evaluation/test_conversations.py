@@ -120,6 +120,37 @@ async def test_another_attempt_begins_with_the_first_turn_in_a_new_session(
     assert [turn.output for turn in result.turns or []] == ["1: a", "2: die once"]
 
 
+@pytest.mark.parametrize(
+    ("turns", "task"),
+    [
+        (GOOD, {"expected": {"forbiddenTools": ["pay"]}}),
+        ([{"input": "a"}, {"input": "hang", "timeoutMs": 300}], {"expected": {"output": {"contains": ["a"]}}}),
+        ([{"input": "call pay"}, {"input": "die"}], {"expected": {"forbiddenTools": ["pay"]}}),
+        ([{"input": "call pay"}, {"input": "die once"}, {"input": "x"}], {"expected": {"forbiddenTools": ["pay"]}}),
+    ],
+)
+def test_a_replay_is_judged_as_the_conversation_was(
+    planned: Callable[..., Any],
+    tmp_path: Path,
+    turns: list[dict[str, Any]],
+    task: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("eval_skills.engine.evaluation.retries.delay_s", lambda attempt: 0.0)
+    file = str(tmp_path / "recorded.jsonl")
+    plan = planned(*turns, **task, request={"retries": 1, "record": file})
+    live = _landed(plan)
+    again = _landed(make_plan(plan.request.model_copy(update={"record": None, "replay": file})))
+    own = {"run_id", "started_at", "attempts", "origin", "skill_digest"}
+    assert again.model_dump(exclude=own) == live.model_dump(exclude=own)
+    assert [each.error_kind for each in again.attempts] == [each.error_kind for each in live.attempts]
+
+
+def _landed(plan: Any) -> ItemResult:
+    evaluate_in_process(plan)
+    return results_of(plan.store.item_table(plan.run_id))[0]
+
+
 async def test_a_secret_in_a_turn_reaches_no_file(planned: Callable[..., Any]) -> None:
     result = (await outcome_of(planned({"input": "passed", "expected": "x"}))).result
     line = line_of(result, Redaction({"MY_TOKEN": "passed"}))
