@@ -74,7 +74,7 @@ class EvaluateOptions(ScoreOptions, total=False):
     replay: str
     cache: bool
     cache_runs: bool
-    items_per_task: int
+    items_per_task: int | Literal["auto"]
     task_runner: str
     fail_fast: bool
 

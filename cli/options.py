@@ -11,13 +11,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin
+from types import UnionType
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, get_args, get_origin
 
 from cyclopts import Group, Parameter, Token
 
 from eval_skills.cli.configuration import KeyOf
 from eval_skills.core.config import PATH, Config
 from eval_skills.core.config.keys import is_optional, without_marks
+from eval_skills.core.config.limits import AUTO
 from eval_skills.core.config.options import CallOptions, ProcessLimits, TaskChoice, option_of
 
 if TYPE_CHECKING:
@@ -49,6 +51,18 @@ def whole(_: Any, tokens: Sequence[Token]) -> int:
     if not re.fullmatch(r"[+-]?[0-9]{1,18}", text):
         raise ValueError(f"give a whole number; got {text!r}")
     return int(text)
+
+
+def whole_or_auto(_: Any, tokens: Sequence[Token]) -> str:
+    """The whole number that was typed, or ``auto``; as text, which the option's own check reads.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    try:
+        return AUTO if tokens[0].value == AUTO else str(whole(_, tokens))
+    except ValueError as error:
+        raise ValueError(str(error).replace("give", f"give {AUTO} or", 1)) from None
 
 
 _AGO = re.compile(r"([0-9]{1,5})([hdw])")
@@ -93,11 +107,20 @@ def option(name: str, group: Group | None = None, *, help: str | None = None, de
     hint = _hint(field)
     is_list = get_origin(hint) is list
     text = _described(help or field.description or "", default or _shown(field))
-    more: dict[str, Any] = {"converter": whole} if hint is int else {"consume_multiple": 1} if is_list else {}
+    more: dict[str, Any] = (
+        {"converter": reader}
+        if (reader := _READERS.get(name) or (whole if hint is int else None))
+        else {"consume_multiple": 1}
+        if is_list
+        else {}
+    )
     more |= {"group": group} if group else {}
     more |= {"name": _NAMES[name]} if name in _NAMES else {}
     return Parameter(help=text, show_default=False, **more)
 
+
+_READERS: dict[str, Callable[[Any, Sequence[Token]], Any]] = {"items_per_task": whole_or_auto}
+"""How options are read that may be one kind of thing or another; in help they are text."""
 
 _NAMES = {"filter": ["--filter", "--task-filter"]}
 """Options that have more than one name; the first is that of the configuration's key."""
@@ -123,6 +146,8 @@ def _hint(field: FieldInfo) -> Any:
     kind = without_marks(kind)
     if PATH in marks:
         return Path
+    if get_origin(kind) in (Union, UnionType):
+        return str
     return list[str] if get_origin(kind) is list else kind
 
 

@@ -23,6 +23,7 @@ from eval_skills.core.errors import RunError
 from eval_skills.core.store import Journal
 from eval_skills.core.text import plural
 from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.evaluation.batches import ItemBatch, batches_of
 from eval_skills.engine.evaluation.execution import ItemExecutor, LocalExecutor
 from eval_skills.engine.evaluation.observer import observed_runs
 from eval_skills.engine.evaluation.plan import Item, RunPlan
@@ -33,7 +34,6 @@ from eval_skills.engine.evaluation.summary import RunSummary, context_of, partia
 from eval_skills.engine.skill_effect.experiment import Experiment, effect_of_reports, experiment_in
 from eval_skills.reporting import write_rendered
 from eval_skills.tasks.evaluation import (
-    ItemBatch,
     aggregate,
     evaluate_batch,
     evaluate_item,
@@ -216,20 +216,19 @@ def _evaluate(part: RunPlan, whole: RunPlan, session: RunSession) -> tuple[str, 
 
 def _map(plan: RunPlan, may_go_on: Callable[[], bool]) -> Iterator[LoopFuture]:
     """Map the Prefect task that evaluates items over those of the plan, as long as it `may_go_on`."""
-    runner, size = EventLoopTaskRunner.current(), plan.request.items_per_task
+    runner, batches = EventLoopTaskRunner.current(), batches_of(plan)
     fixed = {"run": unmapped(RunRef(plan.run_id)), "retries": unmapped(plan.request.retries)}
     experiment = _experiment(plan)
 
-    def labels(batch: Item | ItemBatch) -> frozenset[str]:
+    def labels(work: Item | ItemBatch) -> frozenset[str]:
         if experiment is None:
             return frozenset()
-        items = batch.items if isinstance(batch, ItemBatch) else (batch,)
+        items = work.items if isinstance(work, ItemBatch) else (work,)
         return frozenset().union(*(experiment.labels_of(item.skill) for item in items))
 
-    if size == 1:
+    if all(len(batch.items) == 1 for batch in batches):
         single = evaluate_item.with_options(**retry_delays(plan.request.retries))
         return runner.map_in_turn(single, plan.items, may_go_on=may_go_on, labels=labels, **fixed)
-    batches = [ItemBatch(tuple(plan.items[start : start + size])) for start in range(0, len(plan.items), size)]
     return runner.map_in_turn(evaluate_batch, batches, may_go_on=may_go_on, labels=labels, **fixed)
 
 

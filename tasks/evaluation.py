@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -20,6 +19,7 @@ from eval_skills.core.models import ItemResult, Ranking, SkillCompletionReport
 from eval_skills.core.skill_effect import SkillEffect
 from eval_skills.core.store import Store, land, write_manifest
 from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.evaluation.batches import ItemBatch
 from eval_skills.engine.evaluation.execution import Outcome
 from eval_skills.engine.evaluation.handover import plan_made_of
 from eval_skills.engine.evaluation.plan import Item, RunPlan, make_plan
@@ -77,16 +77,6 @@ def _begun_by(flow_run_id: str, store: Store, since: datetime) -> str | None:
 
 
 NOT_STARTED = "left for --resume: the run stopped at the first item that did not pass"
-
-
-@dataclass(frozen=True, slots=True)
-class ItemBatch:
-    """Consecutive items that share one Prefect task run; each keeps its own time limit, retries and journal line."""
-
-    items: tuple[Item, ...]
-
-    def __str__(self) -> str:
-        return f"{self.items[0]} +{len(self.items) - 1}" if len(self.items) > 1 else str(self.items[0])
 
 
 async def is_transient(task: Task[..., Any], run: TaskRun, state: State[Any]) -> bool:

@@ -26,6 +26,7 @@ from rich.progress import (
 from eval_skills.cli.context import current, printable
 from eval_skills.core.models import ItemResult
 from eval_skills.core.text import plural
+from eval_skills.engine.evaluation.batches import batch_words
 from eval_skills.engine.evaluation.observer import NullObserver
 from eval_skills.engine.evaluation.plan import RunPlan
 
@@ -124,7 +125,7 @@ class LiveDisplay(NullObserver):
             f" {plural(len(plan.benchmark.tasks), 'task')}{' of their own' if plan.benchmark.parts else ''}"
             f" × {plural(plan.request.most_runs, 'run')}"
             f" = {'at most ' if plan.baseline else ''}{plural(plan.planned, 'item')}{resumed}"
-            + (f", recorded {place}" if (place := current().recorded) else ""),
+            + (f", recorded{batch_words(plan)} {place}" if (place := current().recorded) else ""),
             soft_wrap=True,
         )
         self._bar.update(self._row, total=plan.planned, completed=plan.finished, description="")

@@ -8,9 +8,9 @@ Names of environment variables, written where a secret must never stand; people 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from eval_skills.core.text import nearest
 
@@ -46,6 +46,23 @@ SandboxNetwork = Literal["declared", "none", "all"]
 SandboxPaths = Literal["declared", "none"]
 """Who sees, or writes to, more of the file system in a sandbox than its own: skills that declare what, or none."""
 
+
+AUTO: Literal["auto"] = "auto"
+"""As many items in a task run as suit the run."""
+
+_MOST_ITEMS_PER_TASK = 100_000
+
+
+def _auto_or_whole(value: Any) -> Any:
+    if value == AUTO or (type(value) is int and 1 <= value <= _MOST_ITEMS_PER_TASK):
+        return value
+    if isinstance(value, str) and value.isdecimal() and len(value) < 9:  # of an environment variable
+        return _auto_or_whole(int(value))
+    raise ValueError(f"give {AUTO}, or a whole number from 1 to {_MOST_ITEMS_PER_TASK:,}; got {value!r}")
+
+
+ItemsPerTask = Annotated[Annotated[int, Field(ge=1, le=_MOST_ITEMS_PER_TASK)] | Literal["auto"], BeforeValidator(_auto_or_whole)]
+"""How many items share one Prefect task run."""
 
 LOCAL, DASK = "local", "dask"
 """This process; worker processes on this machine, for the length of the run."""

@@ -12,8 +12,10 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
 
 from eval_skills.core.config.limits import (
+    AUTO,
     LOCAL,
     CpuSeconds,
+    ItemsPerTask,
     MemoryMb,
     OpenFiles,
     OutputBytes,
@@ -223,8 +225,10 @@ class _Execution(WorkOptions):
     skip_unreadable: bool = Field(
         default=False, description="Go on without the test cases of an EvalView suite that cannot be used, and say which"
     )
-    items_per_task: int = Field(
-        default=1, ge=1, le=100_000, description="Items in one Prefect task run; raise it for 10,000 items and more"
+    items_per_task: ItemsPerTask = Field(
+        default=AUTO,
+        description="Items in one Prefect task run; auto: one, and beyond 1,000 items as many as make about 1,000 task runs",
+        examples=[1, 100],
     )
     task_runner: TaskRunnerName = Field(
         default=LOCAL,

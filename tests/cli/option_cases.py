@@ -41,6 +41,7 @@ TOP_LEVEL = {field.alias or name for name, field in Config.model_fields.items()}
 SPECIAL: dict[str, tuple[Any, Any, Any]] = {
     "taskRunner": ("local", "dask", "dask://127.0.0.1:8786"),
     "map": (["a=b"], ["a=c", "d=e"], ["f=g"]),
+    "itemsPerTask": ("auto", 5, 7),
     "openFiles": (64, 65, 66),
     "sandboxProcesses": (64, 65, 66),
     "since": ("2026-01-31", "2026-02-01", "2026-02-02"),

@@ -37,7 +37,7 @@ JUDGED = {
 }  # fmt: skip
 EXPERIMENT = {
     "--agent": "builtin", "--model": "", "--api-key-env": "", "--base-url": "", "--agent-option": "", "--allow-unsandboxed": "",
-    "--runs": "1", "--concurrency": "4", "--timeout": "30000", "--retries": "0", "--items-per-task": "1",
+    "--runs": "1", "--concurrency": "4", "--timeout": "30000", "--retries": "0", "--items-per-task": "auto",
     "--task-runner": "local", "--resume": "", "--retry-errors": "", "--allow-custom-code": "", "--dry-run": "",
     "--format": "json markdown",
     "--output-dir": "./reports", "--store": "./eval-store", "--of-run": "", **HELD, **JUDGED,
@@ -69,7 +69,7 @@ OPTIONS: dict[tuple[str, ...], dict[str, str]] = {
         "--retries": "0", "--runs": "1", "--evaluator": "exact", "--format": "json markdown", "--output-dir": "./reports",
         "--exit-on-fail": "",
         "--min-completion": "0.7", "--dry-run": "", "--benchmarks-dir": "", "--store": "./eval-store", "--tag": "",
-        "--resume": "", "--retry-errors": "", "--items-per-task": "1", "--allow-custom-code": "", "--fail-fast": "",
+        "--resume": "", "--retry-errors": "", "--items-per-task": "auto", "--allow-custom-code": "", "--fail-fast": "",
         "--task-runner": "local", "--complexity": "", "--filter --task-filter": "",
         "--task": "", "--tasks-from": "", "--traces": "", "--trace-skill": "the file's name",
         "--record": "", "--replay": "", "--cache": "", "--cache-runs": "",
@@ -88,7 +88,7 @@ OPTIONS: dict[tuple[str, ...], dict[str, str]] = {
         "--timeout": "30000",
         "--retries": "0", "--runs": "1", "--evaluator": "exact", "--format": "json markdown", "--output-dir": "./reports",
         "--exit-on-fail": "", "--dry-run": "", "--benchmarks-dir": "", "--store": "./eval-store", "--resume": "",
-        "--retry-errors": "", "--items-per-task": "1", "--allow-custom-code": "", "--fail-fast": "", "--task-runner": "local",
+        "--retry-errors": "", "--items-per-task": "auto", "--allow-custom-code": "", "--fail-fast": "", "--task-runner": "local",
         "--complexity": "", "--filter --task-filter": "",
         "--task": "", "--tasks-from": "", "--traces": "", "--trace-skill": "the file's name",
         "--record": "", "--replay": "", "--cache": "", "--cache-runs": "",

@@ -52,7 +52,9 @@ def test_p60_unknown_keys_are_refused_with_the_nearest(tmp_path: Path, text: str
         pytest.param("runs: 0", "runs: input should be greater than or equal to 1", id="runs"),
         pytest.param("limit: 0", "limit: input should be greater than or equal to 1", id="limit"),
         pytest.param("topK: 0", "topK: input should be greater than or equal to 1", id="top-k"),
-        pytest.param("itemsPerTask: 0", "itemsPerTask: input should be greater than or equal to 1", id="items-per-task"),
+        pytest.param(
+            "itemsPerTask: 0", "itemsPerTask: give auto, or a whole number from 1 to 100,000; got 0", id="items-per-task"
+        ),
         pytest.param("minCompletion: 1.1", "minCompletion: input should be less than or equal to 1; got 1.1", id="rate"),
         pytest.param("minCompletion: .nan", "FILE: .nan (line 1) is not JSON; give a finite number", id="nan"),
         pytest.param("llm: {temperature: .inf}", ".inf (line 1) is not JSON; give a finite number", id="inf"),
