@@ -76,7 +76,7 @@ def _begun_by(flow_run_id: str, store: Store, since: datetime) -> str | None:
     return None
 
 
-NOT_STARTED = "left for --resume: the run stopped at the first item that did not pass"
+NOT_STARTED = "left for --resume: the run stopped before"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ async def evaluate_item(item: Item, run: RunRef, retries: int = 0) -> State[Any]
     session, task_run = RunSession.of(run), _current_task_run()
     await session.not_before(item)
     await take_slot()
-    if session.stopped:
+    if not session.may_attempt(item):
         return Cancelled(message=NOT_STARTED)
     outcome = await session.attempt(item, last=task_run.run_count > retries, task_run_id=str(task_run.id))
     return state_of(outcome)

@@ -17,6 +17,7 @@ from eval_skills.cli.options import (
     ExecutionOptions,
     JudgeFlags,
     KeepTies,
+    LimitOptions,
     ProcessOptions,
     ReportOptions,
     SkillsFolder,
@@ -63,6 +64,7 @@ def eval_command(
     what: BenchmarkOptions = BenchmarkOptions(),
     how: ExecutionOptions = ExecutionOptions(),
     held: ProcessOptions = ProcessOptions(),
+    limits: LimitOptions = LimitOptions(),
     judging: JudgeFlags = JudgeFlags(),
     reports: ReportOptions = ReportOptions(),
 ) -> int:
@@ -89,7 +91,7 @@ def eval_command(
 
     if not skills and not how.resume and not what.traces:
         raise UsageError("--skills is required: name skill.json files, skill folders, or folders of skills")
-    flags = with_own_tests_settled(flags_of(what, how, held, judging, reports, min_completion=min_completion))
+    flags = with_own_tests_settled(flags_of(what, how, held, limits, judging, reports, min_completion=min_completion))
     options = request_options(flags, resuming=bool(how.resume))
     own = {"skills": skills or [], "task_tags": tag or []}
     if skills and options.get("traces"):
@@ -142,6 +144,7 @@ def run_command(
     what: BenchmarkOptions = BenchmarkOptions(),
     how: ExecutionOptions = ExecutionOptions(),
     held: ProcessOptions = ProcessOptions(),
+    limits: LimitOptions = LimitOptions(),
     judging: JudgeFlags = JudgeFlags(),
     reports: ReportOptions = ReportOptions(),
 ) -> int:
@@ -162,6 +165,7 @@ def run_command(
         what,
         how,
         held,
+        limits,
         judging,
         reports,
         skills_dir=skills_dir,

@@ -40,7 +40,7 @@ def history_command(
 ) -> int:
     """List past runs, newest first, and how to continue the unfinished ones.
 
-    A run is unfinished when it was interrupted; what it had finished is kept. Behind the items of a run that was asked only
+    A run is unfinished when it was interrupted, and stopped at a limit of its own; what it had finished is kept. Behind the items of a run that was asked only
     some of its benchmark's tasks stands (part). Where there is room, a column says what changed
     since the run before it of the same benchmark and skill: skill, adapter, benchmark, scorer, judge, option, version,
     environment, commit.
@@ -81,6 +81,7 @@ def _entry(run: PastRun, store: Store, changes: RunChanges | None) -> dict[str, 
         "plannedItems": run.planned_items,
         "bestCompletion": run.best_completion,
         "state": run.state,
+        "stopped": run.stopped,
         "origin": run.origin,
         "judging": [_judged(each) for each in run.judging] or None,
         "effect": _effect_document(run),
@@ -201,5 +202,5 @@ def _cells(run: PastRun) -> dict[str, str]:
         "skills": skills,
         "items": items if run.origin != "part" else f"{items} (part)",
         "best": numbers.rate(run.best_completion),
-        "state": run.state,
+        "state": run.state if run.stopped is None else f"stopped: {run.stopped}",
     }

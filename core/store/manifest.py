@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import ConfigDict, Field, field_validator
 from pydantic_core import to_json
@@ -57,6 +57,22 @@ class ManifestBenchmark(_Lasting):
     path: str | None = None
 
 
+class ReachedLimit(_Lasting):
+    """The limit of a run at which no other item began: what was `allowed`, and what was `spent` when all in flight had finished.
+
+    Both are USD (``cost``), tokens, or the seconds of one call (``duration``).
+    """
+
+    limit: Literal["cost", "tokens", "duration"]
+    allowed: float
+    spent: float
+
+    @property
+    def name(self) -> str:
+        """``cost limit``, ``token limit`` or ``time limit``."""
+        return {"cost": "cost limit", "tokens": "token limit", "duration": "time limit"}[self.limit]
+
+
 class Manifest(_Lasting):
     """What a run was asked to do; written before its first item, and enough to resume it.
 
@@ -64,6 +80,7 @@ class Manifest(_Lasting):
     past, it says from what, how and when. `skipped` says why skills that were asked for could not be used; the rest of the run
     knows nothing of them either. `versions` names what took part (`eval-skills`, `python`, `prefect` …), `scorers` the
     scorers with a digest of the code of each; None in an older manifest.
+    `stopped` says which of its limits ended the last call, where items are left for that; None in an older manifest.
     Whether the run is finished is not written here: it is read off the files. `format` is that of the version that wrote it.
     """
 
@@ -81,6 +98,7 @@ class Manifest(_Lasting):
     flow_run_id: str | None = None
     provenance: dict[str, Any] = Field(default_factory=dict)
     skipped: list[str] = Field(default_factory=list)
+    stopped: ReachedLimit | None = None
 
     @property
     def origin(self) -> str:

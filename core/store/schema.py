@@ -175,9 +175,10 @@ RUN_SCHEMA = _schema(
     (_TEXT, "state benchmark"),
     (pa.list_(_TEXT), "skills"),
     (_COUNT, "planned_items landed_items"),
-    (_TEXT, "git_commit flow_run_id"),
+    (_TEXT, "git_commit flow_run_id stopped"),
 )
-"""One row per run; `state` is `finished` or `unfinished`. It is built from manifests and landed files, never stored."""
+"""One row per run; `state` is `finished` or `unfinished`, and `stopped` names the limit that left items of it (``cost limit``,
+``token limit``, ``time limit``). It is built from manifests and landed files, never stored."""
 
 COMPARISON_SCHEMA = _schema(
     (_TEXT, "comparison_id mode period"),

@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from eval_skills.core.store import write_manifest
+from eval_skills.core.store import ReachedLimit, write_manifest
 from eval_skills.engine.evaluation.plan import Item, RunPlan
 
 if TYPE_CHECKING:
     from eval_skills.core.diff.until import Decision
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What became of a plan's items: the plan without those that a comparison that is decided did not need, how many of its items
+    are finished, which limit left the others for a resume, if one did, and how many Prefect task runs evaluated them."""
+
+    plan: RunPlan
+    finished: int
+    stopped: ReachedLimit | None = None
+    task_runs: int = 0
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether no item is left."""
+        return self.finished == self.plan.planned
 
 
 class Rounds:

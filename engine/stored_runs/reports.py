@@ -21,6 +21,7 @@ from eval_skills.core.store.retention import pruned_words
 from eval_skills.core.text import plural
 from eval_skills.engine.definition.benchmark import benchmark_notes, digests_of_the_same, resolve_benchmark
 from eval_skills.engine.definition.request import EvaluateRequest, part_remarks
+from eval_skills.engine.evaluation.spending import stop_words
 from eval_skills.engine.judging.outcome import add_judge_figures, judges_of, scorings_at_the_time
 from eval_skills.engine.stored_runs.provenance import provenance_of
 from eval_skills.engine.stored_runs.run_ids import names_run, resolve_run_id
@@ -167,6 +168,10 @@ def _of_run(store: Store, given: str) -> ReportSource:
     if manifest and table.num_rows < manifest.planned_items:
         context = replace(context, partial=(table.num_rows, manifest.planned_items))
         remarks.append(f"run {run_id} is unfinished: {table.num_rows:,} of {manifest.planned_items:,} items")
+        if manifest.stopped is not None:
+            stopped = stop_words(manifest.stopped, table.num_rows, manifest.planned_items)
+            remarks[-1] = f"run {run_id} {stopped}"
+            context = replace(context, notes=(stopped, *context.notes))
     with collection_paused():
         scorings = scorings_at_the_time(request, benchmark, manifest)
     items = frame_of(table, figure_columns(judged=judges_of(scorings) is not None))

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from eval_skills.viewer.site import Site
 
 SQL = """
-    SELECT run_id, started_at, benchmark, skills, state, landed_items, planned_items, completion, ci_lower, ci_upper,
+    SELECT run_id, started_at, benchmark, skills, coalesce('stopped: ' || stopped, state) AS state, landed_items, planned_items, completion, ci_lower, ci_upper,
         cost_usd, coalesce(origin, 'run') AS origin, git_commit
     FROM runs LEFT JOIN (
         SELECT run_id, max(completion_rate) AS completion, arg_max(ci_lower, completion_rate) AS ci_lower,
