@@ -88,9 +88,8 @@ class _Asked:
         order = [skill.key for skill in summary.skills]
         remarks = [*summary.remarks, *(decision.line for decision in summary.decisions), *summary.judging]
         if summary.is_partial:
-            remarks.append(
-                summary.stop_line or f"the run stopped early: {summary.finished:,} of {plural(summary.planned, 'item')}"
-            )
+            early = f"the run stopped early: {summary.finished:,} of {plural(summary.planned, 'item')}"
+            remarks.append(summary.stop_line or early)
         return EvaluationResult(
             reports=sorted(summary.reports, key=lambda report: order.index(report.skill_key)),
             run_id=summary.run_id,

@@ -49,8 +49,8 @@ from eval_skills.tasks.pauses import EndedInPrefect, StoppedInPrefect
 from eval_skills.tasks.rate_limits import apply_rate_limits
 from eval_skills.tasks.runner import PROGRESS_PERIOD_S, EventLoopTaskRunner, LoopFuture, returned, unwalked, unwrap
 
-STAGES = 3
-"""Prefect task runs besides the mapped ones: plan_items, land_results, aggregate."""
+STAGES, STAGES_OF_A_PART = 3, 1
+"""Prefect task runs besides the mapped ones: plan_items, land_results, aggregate; plan_items alone where items are missing."""
 
 
 @flow(task_runner=EventLoopTaskRunner(), persist_result=False, on_completion=[unwrap])
@@ -77,7 +77,7 @@ def evaluate(request: EvaluateRequest) -> RunSummary:
     summary = replace(
         summary_of(plan, reports, finished, monotonic() - began, ran.stopped),
         flow_runs=(str(flow_run.id),),
-        task_runs=ran.task_runs + STAGES,
+        task_runs=ran.task_runs + (STAGES if ran.is_whole else STAGES_OF_A_PART),
     )
     if plan.request.format:
         summary = write_reports(summary, plan.request.format, Path(plan.request.output_dir))

@@ -18,7 +18,7 @@ from prefect.tasks import Task
 
 from eval_skills.core.models import ItemResult, Ranking, SkillCompletionReport
 from eval_skills.core.skill_effect import SkillEffect
-from eval_skills.core.store import Store, land, write_manifest
+from eval_skills.core.store import Store, land
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.execution import Outcome
 from eval_skills.engine.evaluation.handover import plan_made_of
@@ -56,7 +56,7 @@ def plan_items(request: EvaluateRequest) -> RunPlan:
     plan = made or make_plan(request)
     plan.remarks.extend(check_judges_ready(plan.scorings, simulators=plan.calls_skills))
     manifest = manifest_of(plan).model_copy(update={"flow_run_id": None if own is None else str(own.id)})
-    write_manifest(plan.store.run_folder(plan.run_id), manifest, secrets=plan.secrets())
+    plan.write_manifest(manifest)
     return plan
 
 

@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COMPARISON_SCHEMA", "Journal", "Manifest", "ManifestBenchmark", "ManifestSkill", "PastRun", "Pruned", "ReachedLimit",
-    "Store", "begins_run_id", "check_run_id", "derived_run_id", "is_run_id", "land", "land_items", "land_recomputed", "land_reports",
-    "land_rows", "latest", "mirror_sqlite", "new_run_id", "past_runs", "prune_items", "read_journal", "read_manifest",
-    "results_of", "start_date", "started_at", "table_of", "write_manifest",
+    "Store", "begins_run_id", "check_run_id", "derived_run_id", "is_run_id", "land", "land_items", "land_recomputed",
+    "land_reports", "land_rows", "latest", "mirror_sqlite", "new_run_id", "past_runs", "prune_items", "read_journal",
+    "read_manifest", "results_of", "start_date", "started_at", "table_of", "write_manifest",
 ]  # fmt: skip
 
 _MODULES = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -117,19 +118,36 @@ class Manifest(_Lasting):
         return check_run_id(value)
 
 
-def write_manifest(folder: Path, manifest: Manifest, *, secrets: Mapping[str, str] | None = None) -> Path:
+Redact = Callable[[Redaction, dict[str, Any]], dict[str, Any]]
+
+_DIGESTS = ("digest", "adapterDigest")
+"""What is computed from files holds no secret, and a resume compares it."""
+
+
+def write_manifest(
+    folder: Path, manifest: Manifest, *, secrets: Mapping[str, str] | None = None, redact_request: Redact = Redaction.data
+) -> Path:
     """Write ``manifest.json`` into the run's folder, whole or not at all; values of `secrets` are redacted in it.
+
+    `redact_request` does that for the request, where it is known which of its values cannot be secrets.
 
     Raises:
         RunError: it cannot be written, as on a full disk.
     """
     path = folder / FILE_NAME
-    data = manifest.to_json()
-    free = {"request", "skills", "benchmark", "versions", "platform", "provenance", "skipped"}
-    data |= {name: Redaction(secrets).data(data[name]) for name in free}
+    data, redaction = manifest.to_json(), Redaction(secrets)
+    data |= {name: redaction.data(data[name]) for name in ("versions", "platform", "provenance", "skipped")}
+    data["request"] = redact_request(redaction, data["request"])
+    data["skills"] = [_identified(each, redaction) for each in data["skills"]]
+    data["benchmark"] = _identified(data["benchmark"], redaction)
     with explained(path):
         write_whole(path, with_checksum(to_json(data, indent=2), indent="  ") + b"\n", mode=openness(folder.parents[1]))
     return path
+
+
+def _identified(part: dict[str, Any], redaction: Redaction) -> dict[str, Any]:
+    clean: dict[str, Any] = redaction.data(part)
+    return clean | {name: part[name] for name in _DIGESTS if name in part}
 
 
 def read_manifest(folder: Path) -> Manifest:

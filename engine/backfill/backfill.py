@@ -142,10 +142,8 @@ class BackfillSession:
                 raise InputError(str(error).replace(str(tree), f"{repository.path}@{source.name[:12]}")) from None
         runs.append(summary)
         if summary.is_partial:
-            why, again = (
-                (summary.stop_line, "raise the limit") if summary.stopped else ("stopped early", "make the same call again")
-            )
-            raise RunError(f"run {summary.run_id} {why}; {again} to continue")
+            again = "raise the limit to continue" if summary.stopped else "make the same call again to continue"
+            raise RunError(f"run {summary.run_id} {summary.stop_line or 'stopped early'}; {again}")
         return summary.run_id
 
     def _evaluation(self, source: Source, work: PeriodWork, tree: Path, run_id: str | None) -> EvaluateRequest:

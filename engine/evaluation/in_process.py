@@ -6,7 +6,7 @@ import asyncio
 from collections import deque
 from time import monotonic
 
-from eval_skills.core.store import Journal, land, write_manifest
+from eval_skills.core.store import Journal, land
 from eval_skills.engine.evaluation.asyncio_support import run_on_own_loop
 from eval_skills.engine.evaluation.observer import observed_runs
 from eval_skills.engine.evaluation.plan import Item, RunPlan
@@ -27,8 +27,8 @@ async def evaluate_here(plan: RunPlan, began: float | None = None) -> RunSummary
     """Evaluate every item of a plan, new or resumed, and land the results; no single item can fail it.
 
     All items are executed on the running event loop, `concurrency` at a time: `taskRunner` and `itemsPerTask` are for Prefect
-    task runs and change nothing here. Interrupted, it stops what runs and keeps the journal, for a resume. So does a limit of the run,
-    with reports of what is done. The duration counts from when the run `began` (`time.monotonic`; None: now).
+    task runs and change nothing here. Interrupted, it stops what runs and keeps the journal, for a resume. So does a limit of
+    the run, with reports of what is done. The duration counts from when the run `began` (`time.monotonic`; None: now).
 
     Raises:
         UsageError: a judging model cannot be asked; no skill has been called.
@@ -45,7 +45,7 @@ def _begin(plan: RunPlan) -> list[str]:
     remarks = check_judges_ready(plan.scorings, simulators=plan.calls_skills) if plan.items else []
     if plan.request.resume:
         return remarks
-    write_manifest(plan.store.run_folder(plan.run_id), manifest_of(plan), secrets=plan.secrets())
+    plan.write_manifest(manifest_of(plan))
     return remarks
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from eval_skills.core.store import ReachedLimit, write_manifest
 from eval_skills.engine.evaluation.plan import Item, RunPlan
 
 if TYPE_CHECKING:
     from eval_skills.core.diff.until import Decision
+    from eval_skills.core.store import ReachedLimit
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,4 +95,4 @@ def record_decisions(plan: RunPlan) -> None:
     manifest = plan.store.manifest(plan.run_id)
     noted = manifest.provenance | {DECISIONS: [decision.to_json() for decision in plan.decisions]}
     manifest = manifest.model_copy(update={"planned_items": plan.planned, "provenance": noted})
-    write_manifest(plan.store.run_folder(plan.run_id), manifest, secrets=plan.secrets())
+    plan.write_manifest(manifest)

@@ -8,10 +8,10 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from eval_skills.core.config.options import option_of
-from eval_skills.core.store import ReachedLimit, write_manifest
+from eval_skills.core.store import ReachedLimit
 from eval_skills.core.store.journal import read_journal
 from eval_skills.core.text import plural
-from eval_skills.reporting import numbers
+from eval_skills.reporting.stopping import FIELDS
 
 if TYPE_CHECKING:
     from eval_skills.core.models import ItemResult
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 ItemKey = tuple[str, str, int]
 
 _UNITS = {"cost": "USD", "tokens": "N", "duration": "SECONDS"}
-_FIELDS = {"cost": "max_cost", "tokens": "max_tokens", "duration": "max_duration_s"}
 
 
 class Spending:
@@ -149,26 +148,14 @@ _ASKED = {"cost": "what an answer cost", "tokens": "how many tokens an answer to
 
 
 def _option(limit: str) -> str:
-    return option_of(_FIELDS[limit])
+    return option_of(FIELDS[limit])
 
 
 def record_stop(plan: RunPlan, reached: ReachedLimit | None) -> None:
     """Write into the manifest which limit stopped the run, or that none does any more."""
     manifest = plan.store.manifest(plan.run_id)
     if manifest.stopped != reached:
-        folder = plan.store.run_folder(plan.run_id)
-        write_manifest(folder, manifest.model_copy(update={"stopped": reached}), secrets=plan.secrets())
-
-
-def stop_words(reached: ReachedLimit, finished: int, planned: int) -> str:
-    """``stopped at --max-cost 1: 1.0234 USD spent, 12 of 40 items done``."""
-    spent = {
-        "cost": f"{numbers.usd(reached.spent)} spent",
-        "tokens": f"{reached.spent:,.0f} tokens used",
-        "duration": f"{reached.spent:,.1f} s passed",
-    }
-    done = f"{finished:,} of {plural(planned, 'item')} done"
-    return f"stopped at {_option(reached.limit)} {_shown(reached.allowed)}: {spent[reached.limit]}, {done}"
+        plan.write_manifest(manifest.model_copy(update={"stopped": reached}))
 
 
 def continue_words(reached: ReachedLimit, command: str, run_id: str, store: str) -> str:
@@ -180,7 +167,3 @@ def continue_words(reached: ReachedLimit, command: str, run_id: str, store: str)
     if reached.limit == "duration":
         return f"continue for as long again with: {resume}"
     return f"raise the limit to continue: {resume} {_option(reached.limit)} {_UNITS[reached.limit]}"
-
-
-def _shown(value: float) -> str:
-    return f"{value:,.0f}" if value == int(value) else f"{value:.10g}"

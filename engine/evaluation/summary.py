@@ -14,7 +14,7 @@ from eval_skills.core.store import ReachedLimit, Store, land_reports, mirror_sql
 from eval_skills.engine.definition.benchmark import benchmark_notes
 from eval_skills.engine.definition.request import part_remarks
 from eval_skills.engine.evaluation.plan import RunPlan
-from eval_skills.engine.evaluation.spending import continue_words, stop_words
+from eval_skills.engine.evaluation.spending import continue_words
 from eval_skills.engine.judging.outcome import (
     add_judge_figures,
     judges_of,
@@ -34,6 +34,7 @@ from eval_skills.engine.stored_runs.reports import (
     skill_reports_of,
 )
 from eval_skills.reporting import ReportContext, count_run, summary_line
+from eval_skills.reporting.stopping import stop_words
 
 if TYPE_CHECKING:
     from eval_skills.core.diff.until import Decision
@@ -50,8 +51,7 @@ class RunSummary:
     grew until it was decided has as many runs as it has. `judging` holds lines on what judging models did and cost;
     `out_of_budget`: their cost limit was reached, and items were left unjudged. `unjudged` counts the items without a verdict
     because of the judge, for any reason. `part` says of a run that was asked a part of its benchmark how large that is. `gated`:
-    it was asked whether every skill reaches `min_completion`, so that reports show it. `stopped` is the limit that left items for a
-    resume.
+    it was asked whether every skill reaches `min_completion`, so that reports show it. `stopped` is the limit that left items.
     """
 
     run_id: str
