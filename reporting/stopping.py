@@ -20,7 +20,7 @@ def stop_words(reached: ReachedLimit, finished: int, planned: int) -> str:
     spent = {
         "cost": f"{numbers.usd(reached.spent)} spent",
         "tokens": f"{reached.spent:,.0f} tokens used",
-        "duration": f"{reached.spent:,.1f} s passed",
+        "duration": f"{reached.spent:.3g} s passed" if reached.spent < 1 else f"{reached.spent:,.1f} s passed",
     }
     done = f"{finished:,} of {plural(planned, 'item')} done"
     return f"stopped at {option_of(FIELDS[reached.limit])} {_shown(reached.allowed)}: {spent[reached.limit]}, {done}"
