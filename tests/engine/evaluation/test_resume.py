@@ -194,12 +194,12 @@ class TestWhatIsAsked:
         assert left(resume()) == ["a"]
 
 
-@pytest.mark.parametrize("secret", ["none", "local", "json", "exact", "30000", "coding-easy", "timeoutMs", "true"])
+@pytest.mark.parametrize("secret", ["none", "local", "markdown", "exact", "30000", "coding-easy", "timeoutMs", "true"])
 def test_a_run_whose_secret_is_spelt_like_an_option_goes_on(
     make_request: MakeRequest, monkeypatch: pytest.MonkeyPatch, resume: Begin, secret: str
 ) -> None:
     monkeypatch.setenv("ODD", secret)
-    plan = make_plan(make_request("a", "b", secrets=["ODD"], provenance={"by": f"somebody {secret}"}, format=["json"]))
+    plan = make_plan(make_request("a", "b", secrets=["ODD"], provenance={"by": f"somebody {secret}"}, format=["markdown"]))
     plan.write_manifest(manifest_of(plan))
     request = plan.store.manifest(plan.run_id).request
     assert (request["sandbox"], request["evaluator"], request["timeoutMs"], request["format"]) == (
