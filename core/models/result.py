@@ -86,7 +86,7 @@ class Attempt(Model):
 
     `called` names the tools that it called before it ended without an answer, None where that is unknown; the item keeps the
     names of all its attempts, and the attempt is stored without them; `simulation` likewise is what playing the user took.
-    `cost_usd` and `tokens` are what the skill reported of this attempt, None where that is unknown: the journal has them.
+    `cost_usd` and `tokens` are what the skill reported of this attempt, None where that is unknown.
     """
 
     started_at: datetime = Field(strict=False)

@@ -58,12 +58,12 @@ _COLUMNS = ["skill_id", "skill_version", "task_id", "run_index", "attempts", "pr
 
 def spent_before(store: Store, run_id: str) -> Spending:
     """What all earlier calls of a run used, by its journal (every line, also those of items that were tried again) and by what
-    has landed. Of attempts before the last one of a landed item nothing is known: the table does not say."""
+    has landed."""
     found = Spending()
     for batch in store.tables.batches("items", run_id):
         for row in batch.select(_COLUMNS).to_pylist():
             key = (f"{row['skill_id']}@{row['skill_version']}", row["task_id"], row["run_index"])
-            found.add_recorded(key, row, [(None, None)] * (len(row["attempts"] or ()) - 1))
+            found.add_recorded(key, row, [(each["cost_usd"], each["tokens"]) for each in (row["attempts"] or ())[:-1]])
     for result in read_journal(store.journal_path(run_id)):
         found.add_recorded(result.key, dict(result), [(each.cost_usd, each.tokens) for each in result.attempts[:-1]])
     return found
