@@ -88,12 +88,14 @@ class _Asked:
         order = [skill.key for skill in summary.skills]
         remarks = [*summary.remarks, *(decision.line for decision in summary.decisions), *summary.judging]
         if summary.is_partial:
-            remarks.append(f"the run stopped early: {summary.finished:,} of {plural(summary.planned, 'item')}")
+            early = f"the run stopped early: {summary.finished:,} of {plural(summary.planned, 'item')}"
+            remarks.append(summary.stop_line or early)
         return EvaluationResult(
             reports=sorted(summary.reports, key=lambda report: order.index(report.skill_key)),
             run_id=summary.run_id,
             store=None if self.folder else self.request.store,
             remarks=remarks,
+            stopped=summary.stop_line,
         )
 
     def __enter__(self) -> Self:

@@ -69,6 +69,9 @@ class EvaluateOptions(ScoreOptions, total=False):
     sandbox_paths: Literal["declared", "none"]
     sandbox_processes: int | None
     sandbox_mb: int | None
+    max_cost: float | None
+    max_tokens: int | None
+    max_duration_s: float | None
     secrets: Sequence[str]
     record: str
     replay: str

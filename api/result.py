@@ -31,13 +31,15 @@ class EvaluationResult:
     """The result of one evaluation. In a notebook it shows itself as a table; as text it gives the reasons of failures.
 
     `reports` holds a report per skill, in the order of the skills. `remarks` are warnings that stopped nothing. `run_id` names
-    the run in `store`, which is None where nothing was kept.
+    the run in `store`, which is None where nothing was kept. `stopped` says at which limit the run stopped, what was
+    spent, and how many items are done; None where no limit did.
     """
 
     reports: list[SkillCompletionReport]
     run_id: str
     store: str | None = None
     remarks: list[str] = field(default_factory=list)
+    stopped: str | None = None
 
     @property
     def completion(self) -> float:

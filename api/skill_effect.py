@@ -206,14 +206,17 @@ def _request(options: Mapping[str, Any], store: str, tasks: Any) -> tuple[Evalua
 def _run(request: EvaluateRequest, made: Arms, benchmark: Benchmark | None, *, prefect: bool, verbose: bool) -> RunSummary:
     with holding(HeldInMemory(load_skills(list(made.arms.values())), benchmark)):
         plan = make_plan(request)  # what is wrong with the call is said before a server is started for it
-        if not prefect:
-            return evaluate_in_process(plan)
-        from eval_skills.api.prefect_run import run_with_prefect
-
-        summary = run_with_prefect(request, verbose=verbose)
+        summary = _with_prefect(request, verbose=verbose) if prefect else evaluate_in_process(plan)
     if summary.is_partial:
-        raise RunError(f"the run stopped early: {summary.finished:,} of {summary.planned:,} items")
+        why = summary.stop_line or f"the run stopped early: {summary.finished:,} of {summary.planned:,} items"
+        raise RunError(f"{why}; of a part of them the effect is not known")
     return summary
+
+
+def _with_prefect(request: EvaluateRequest, *, verbose: bool) -> RunSummary:
+    from eval_skills.api.prefect_run import run_with_prefect
+
+    return run_with_prefect(request, verbose=verbose)
 
 
 def _evaluation(summary: RunSummary, made: Arms, store: str | None) -> EvaluationResult:

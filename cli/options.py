@@ -20,7 +20,7 @@ from eval_skills.cli.configuration import KeyOf
 from eval_skills.core.config import PATH, Config
 from eval_skills.core.config.keys import is_optional, without_marks
 from eval_skills.core.config.limits import AUTO
-from eval_skills.core.config.options import CallOptions, ProcessLimits, TaskChoice, option_of
+from eval_skills.core.config.options import CallOptions, ProcessLimits, RunLimits, TaskChoice, option_of
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
@@ -33,8 +33,9 @@ SELECTED = Group("What is selected", sort_key=2)
 ANSWERS = Group("Answers that are kept, or are there already", sort_key=2)
 HOW = Group("How it runs", sort_key=3)
 HELD = Group("Limits of skill processes (a skill may set lower ones)", sort_key=4)
-JUDGED = Group("Judging with a model", sort_key=5)
-RESULTS = Group("Results", sort_key=6)
+BOUNDED = Group("Limits of the run", sort_key=5)
+JUDGED = Group("Judging with a model", sort_key=6)
+RESULTS = Group("Results", sort_key=7)
 
 _ANNOTATED: Any = Annotated
 _FIELDS = CallOptions.model_fields | Config.model_fields
@@ -242,6 +243,11 @@ class ExperimentOptions(Flags):
 @options(HELD, *ProcessLimits.model_fields)
 class ProcessOptions(Flags):
     """The limits of skill processes."""
+
+
+@options(BOUNDED, *RunLimits.model_fields)
+class LimitOptions(Flags):
+    """When a run begins no other item."""
 
 
 @options(RESULTS, "format", "output_dir", "store", "exit_on_fail")

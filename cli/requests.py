@@ -25,7 +25,7 @@ _ASKED = (
 OF_ONE_CALL = (*_ASKED, "resume", "retry_errors", "dry_run")
 """Options that the configuration's top level does not know."""
 
-_OF_CALLS = ("skills_dir", "query", "tags", "adapter", "runs", "retries")
+_OF_CALLS = ("skills_dir", "query", "tags", "adapter", "runs", "retries", "max_cost", "max_tokens")
 _JUDGED_BY = (
     "a task is judged by one where its evaluator is llm_judge, goal_achieved, rubric, trajectory_judge or hallucination, where "
     "its checks.hallucination has the mode judged or both, and where it has a simulated user"
@@ -37,6 +37,7 @@ def flags_of(*groups: Flags, **more: Any) -> dict[str, Any]:
     flags = {field.name: getattr(group, field.name) for group in groups for field in fields(group)} | more  # type: ignore[arg-type]
     flags["timeout_ms"] = flags.pop("timeout", None)
     flags["task_ids"] = flags.pop("task", None)
+    flags["max_duration_s"] = flags.pop("max_duration", None)
     if (model := flags.pop("judge_model", None)) is not None:
         flags["llm"] = {"model": model}
     return {name: str(value) if isinstance(value, Path) else value for name, value in flags.items() if value is not None}

@@ -121,8 +121,9 @@ def run_flow(
     if dry_run:
         show_dry_run(request, exit_on_fail=exit_on_fail, judging=judging)
         return GATE_FAILED if exit_on_fail else 0
-    ran = run_request(request, "run" if _is_pipeline(request) else "eval", judging)
-    show_summary(ran.summary, gate=exit_on_fail)
+    command = "run" if _is_pipeline(request) else "eval"
+    ran = run_request(request, command, judging)
+    show_summary(ran.summary, gate=exit_on_fail, command=command)
     add_job_summary(ran.summary, gate=exit_on_fail)
     return ran.exit_code(gate=exit_on_fail)
 
@@ -153,7 +154,7 @@ class Ran:
             current().remark(
                 f"the results are complete; Prefect's records of run {lost.run_id} are not ({lost.reason})", style="red"
             )
-        if lost is not None or self.summary.out_of_budget or self.summary.unjudged:
+        if lost is not None or self.summary.out_of_budget or self.summary.unjudged or self.summary.stopped:
             return UNFINISHED
         return GATE_FAILED if self.summary.is_partial or (gate and not self.summary.gate_passed) else 0
 

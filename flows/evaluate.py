@@ -6,7 +6,7 @@ import math
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 from typing import cast
@@ -28,8 +28,9 @@ from eval_skills.engine.evaluation.execution import ItemExecutor, LocalExecutor
 from eval_skills.engine.evaluation.observer import observed_runs
 from eval_skills.engine.evaluation.plan import Item, RunPlan
 from eval_skills.engine.evaluation.resume import rest_of
-from eval_skills.engine.evaluation.rounds import Rounds
+from eval_skills.engine.evaluation.rounds import Ran, Rounds
 from eval_skills.engine.evaluation.session import RunRef, RunSession
+from eval_skills.engine.evaluation.spending import record_stop
 from eval_skills.engine.evaluation.summary import RunSummary, context_of, partial_reports, summary_of, with_duration
 from eval_skills.engine.skill_effect.experiment import Experiment, effect_of_reports, experiment_in
 from eval_skills.reporting import write_rendered
@@ -48,8 +49,8 @@ from eval_skills.tasks.pauses import EndedInPrefect, StoppedInPrefect
 from eval_skills.tasks.rate_limits import apply_rate_limits
 from eval_skills.tasks.runner import PROGRESS_PERIOD_S, EventLoopTaskRunner, LoopFuture, returned, unwalked, unwrap
 
-STAGES = 3
-"""Prefect task runs besides the mapped ones: plan_items, land_results, aggregate."""
+STAGES, STAGES_OF_A_PART = 3, 1
+"""Prefect task runs besides the mapped ones: plan_items, land_results, aggregate; plan_items alone where items are missing."""
 
 
 @flow(task_runner=EventLoopTaskRunner(), persist_result=False, on_completion=[unwrap])
@@ -65,17 +66,18 @@ def evaluate(request: EvaluateRequest) -> RunSummary:
     name_flow_run(f"{plan.benchmark.id} · {plural(len(plan.skills), 'skill')} · {plan.run_id}")
     ran = run_items(plan)
     plan, finished = ran.plan, ran.finished
-    if finished == plan.planned:
+    if ran.is_whole:
         observed_runs.observer.landing(plan)
         land_results(unwalked(plan))
         observed_runs.observer.computing(plan)
         reports = aggregate(unwalked(plan))
     else:
+        record_stop(plan, ran.stopped)
         reports = partial_reports(plan)
     summary = replace(
-        summary_of(plan, reports, finished, monotonic() - began),
+        summary_of(plan, reports, finished, monotonic() - began, ran.stopped),
         flow_runs=(str(flow_run.id),),
-        task_runs=ran.task_runs + STAGES,
+        task_runs=ran.task_runs + (STAGES if ran.is_whole else STAGES_OF_A_PART),
     )
     if plan.request.format:
         summary = write_reports(summary, plan.request.format, Path(plan.request.output_dir))
@@ -123,16 +125,6 @@ def _experiment(plan: RunPlan) -> Experiment | None:
 PROGRESS_AFTER_S = 5.0
 
 
-@dataclass(frozen=True, slots=True)
-class Ran:
-    """What became of a plan's items: the plan without those that a comparison that is decided did not need, how many of its items
-    are finished, and how many Prefect task runs evaluated them."""
-
-    plan: RunPlan
-    finished: int
-    task_runs: int = 0
-
-
 def run_items(plan: RunPlan) -> Ran:
     """Evaluate every item of `plan`; no single item can fail it.
 
@@ -144,11 +136,11 @@ def run_items(plan: RunPlan) -> Ran:
     observed_runs.observer.planned(plan)
     if not plan.items and plan.baseline is None:
         return Ran(plan, plan.finished)
-    task_runs = 0
+    task_runs, is_cut = 0, False
     with open_session(plan) as session:
         rest = rest_of(plan) if plan.request.resume else plan
         rounds = Rounds(rest)
-        while not session.stopped and (items := rounds.next()):
+        while not is_cut and (items := rounds.next()):
             with _ended_in_prefect(rest, session):
                 cause, submitted = _evaluate(replace(rest, items=items), rest, session)
                 EventLoopTaskRunner.current().wait_while_paused()
@@ -158,7 +150,9 @@ def run_items(plan: RunPlan) -> Ran:
                 # the items that were left say only that the run stopped
                 why = cause if session.write_error is None else session.write_error.partition(";")[0]
                 raise RunError(f"{missing} of {rest.planned} items have no result ({why}); continue with --resume {rest.run_id}")
-    return Ran(rest if session.stopped else rounds.settled(), rest.finished + session.counts.total(), task_runs)
+            is_cut = missing > 0
+    done = rest.finished + session.counts.total()
+    return Ran(rest, done, session.stopped_at, task_runs) if is_cut else Ran(rounds.settled(), done, task_runs=task_runs)
 
 
 @contextmanager

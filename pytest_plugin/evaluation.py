@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
-from eval_skills.core.errors import EvalSkillsError, InputError, UsageError
+from eval_skills.core.errors import EvalSkillsError, InputError, RunError, UsageError
 from eval_skills.core.text import nearest
 from eval_skills.pytest_plugin import STORE
 
@@ -53,11 +53,14 @@ class Evaluator:
         """Carry out a plan of one skill.
 
         Raises:
-            EvalSkillsError: its results cannot be written.
+            EvalSkillsError: its results cannot be written, or a limit of the run leaves items without one.
         """
         from eval_skills.engine.evaluation.in_process import evaluate_in_process
 
-        [report] = evaluate_in_process(_landing(plan, self._folders)).reports
+        summary = evaluate_in_process(_landing(plan, self._folders))
+        if summary.stop_line is not None:
+            raise RunError(f"{summary.stop_line}; raise the limit")
+        [report] = summary.reports
         return as_skill_report(report)
 
 

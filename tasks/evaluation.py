@@ -17,7 +17,7 @@ from prefect.tasks import Task
 
 from eval_skills.core.models import ItemResult, Ranking, SkillCompletionReport
 from eval_skills.core.skill_effect import SkillEffect
-from eval_skills.core.store import Store, land, write_manifest
+from eval_skills.core.store import Store, land
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.batches import ItemBatch
 from eval_skills.engine.evaluation.execution import Outcome
@@ -56,7 +56,7 @@ def plan_items(request: EvaluateRequest) -> RunPlan:
     plan = made or make_plan(request)
     plan.remarks.extend(check_judges_ready(plan.scorings, simulators=plan.calls_skills))
     manifest = manifest_of(plan).model_copy(update={"flow_run_id": None if own is None else str(own.id)})
-    write_manifest(plan.store.run_folder(plan.run_id), manifest, secrets=plan.secrets())
+    plan.write_manifest(manifest)
     return plan
 
 
@@ -76,7 +76,7 @@ def _begun_by(flow_run_id: str, store: Store, since: datetime) -> str | None:
     return None
 
 
-NOT_STARTED = "left for --resume: the run stopped at the first item that did not pass"
+NOT_STARTED = "left for --resume: the run stopped before"
 
 
 async def is_transient(task: Task[..., Any], run: TaskRun, state: State[Any]) -> bool:
@@ -93,7 +93,7 @@ async def evaluate_item(item: Item, run: RunRef, retries: int = 0) -> State[Any]
     session, task_run = RunSession.of(run), _current_task_run()
     await session.not_before(item)
     await take_slot()
-    if session.stopped:
+    if not session.may_attempt(item):
         return Cancelled(message=NOT_STARTED)
     outcome = await session.attempt(item, last=task_run.run_count > retries, task_run_id=str(task_run.id))
     return state_of(outcome)

@@ -18,6 +18,7 @@ from eval_skills.cli.options import (
     ExecutionOptions,
     JudgeFlags,
     KeepTies,
+    LimitOptions,
     ProcessOptions,
     ReportOptions,
     SkillsFolder,
@@ -65,6 +66,7 @@ def eval_command(
     answers: AnswerOptions = AnswerOptions(),
     how: ExecutionOptions = ExecutionOptions(),
     held: ProcessOptions = ProcessOptions(),
+    limits: LimitOptions = LimitOptions(),
     judging: JudgeFlags = JudgeFlags(),
     reports: ReportOptions = ReportOptions(),
 ) -> int:
@@ -91,7 +93,7 @@ def eval_command(
 
     if not skills and not how.resume and not answers.traces:
         raise UsageError("--skills is required: name skill.json files, skill folders, or folders of skills")
-    flags = with_own_tests_settled(flags_of(what, answers, how, held, judging, reports, min_completion=min_completion))
+    flags = with_own_tests_settled(flags_of(what, answers, how, held, limits, judging, reports, min_completion=min_completion))
     options = request_options(flags, resuming=bool(how.resume))
     own = {"skills": skills or [], "task_tags": tag or []}
     if skills and options.get("traces"):
@@ -145,6 +147,7 @@ def run_command(
     answers: AnswerOptions = AnswerOptions(),
     how: ExecutionOptions = ExecutionOptions(),
     held: ProcessOptions = ProcessOptions(),
+    limits: LimitOptions = LimitOptions(),
     judging: JudgeFlags = JudgeFlags(),
     reports: ReportOptions = ReportOptions(),
 ) -> int:
@@ -166,6 +169,7 @@ def run_command(
         answers,
         how,
         held,
+        limits,
         judging,
         reports,
         skills_dir=skills_dir,

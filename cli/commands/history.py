@@ -40,10 +40,10 @@ def history_command(
 ) -> int:
     """List past runs, newest first, and how to continue the unfinished ones.
 
-    A run is unfinished when it was interrupted; what it had finished is kept. Behind the items of a run that was asked only
-    some of its benchmark's tasks stands (part). Where there is room, a column says what changed
-    since the run before it of the same benchmark and skill: skill, adapter, benchmark, scorer, judge, option, version,
-    environment, commit.
+    A run is unfinished when it was interrupted, and stopped when it reached one of its limits; what it had finished is kept.
+    Behind the items of a run that was asked only some of its benchmark's tasks stands (part). Where there is room, a column
+    says what changed since the run before it of the same benchmark and skill: skill, adapter, benchmark, scorer, judge, option,
+    version, environment, commit.
 
     A run of skill-effect is named by its Agent Skill and its arms, and a column has the
     verdict against the first of them.
@@ -66,9 +66,13 @@ def history_command(
     return 0
 
 
-def resume_command(run_id: str, store: Store) -> str:
-    """What to type to continue a run."""
-    return f"eval-skills eval --resume {run_id} --store {quote(store.path)}"
+_RAISED = {"cost limit": " --max-cost USD", "token limit": " --max-tokens N"}
+"""What must be said to go on with a run that stopped at a limit of its whole life; it is written to be filled in."""
+
+
+def resume_command(run_id: str, store: Store, stopped: str | None = None) -> str:
+    """What to type to continue a run; `stopped` is the limit that it reached."""
+    return f"eval-skills eval --resume {run_id} --store {quote(store.path)}{_RAISED.get(stopped or '', '')}"
 
 
 def _entry(run: PastRun, store: Store, changes: RunChanges | None) -> dict[str, Any]:
@@ -81,11 +85,12 @@ def _entry(run: PastRun, store: Store, changes: RunChanges | None) -> dict[str, 
         "plannedItems": run.planned_items,
         "bestCompletion": run.best_completion,
         "state": run.state,
+        "stopped": run.stopped,
         "origin": run.origin,
         "judging": [_judged(each) for each in run.judging] or None,
         "effect": _effect_document(run),
         "changes": changes and _changes(changes),
-        "resume": resume_command(run.run_id, store) if run.state == "unfinished" else None,
+        "resume": resume_command(run.run_id, store, run.stopped) if run.state == "unfinished" else None,
     }
 
 
@@ -126,7 +131,7 @@ def _show(runs: list[PastRun], store: Store, changes: Mapping[str, RunChanges], 
     print_table(columns, [[printable(row[column.name]) for column in columns] for row in cells])
     for run in runs:
         if run.state == "unfinished":
-            current().say(f"continue with  {resume_command(run.run_id, store)}", style="yellow")
+            current().say(f"continue with  {resume_command(run.run_id, store, run.stopped)}", style="yellow")
 
 
 def _columns() -> list[Column]:
@@ -201,5 +206,5 @@ def _cells(run: PastRun) -> dict[str, str]:
         "skills": skills,
         "items": items if run.origin != "part" else f"{items} (part)",
         "best": numbers.rate(run.best_completion),
-        "state": run.state,
+        "state": run.state if run.stopped is None else f"stopped: {run.stopped}",
     }

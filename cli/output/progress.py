@@ -63,6 +63,10 @@ class RunsAnnounced(NullObserver):
         """A skill's service asked us to wait."""
         current().remark(waiting_text(skill, waited_s, asked_s), style="")
 
+    def unbounded(self, warning: str) -> None:
+        """A limit does not hold what is not reported."""
+        current().remark(printable(warning))
+
     def paused(self, in_flight: int, until: datetime | None) -> None:
         """The flow run is paused."""
         current().remark(paused_text(in_flight, until), style="")
@@ -138,6 +142,10 @@ class LiveDisplay(NullObserver):
     def waiting(self, skill: str, waited_s: float, asked_s: float) -> None:
         """A skill's service asked us to wait."""
         self._console.print(printable(waiting_text(skill, waited_s, asked_s)), markup=False, soft_wrap=True)
+
+    def unbounded(self, warning: str) -> None:
+        """A limit does not hold what is not reported."""
+        self._console.print(printable(warning), style="yellow", markup=False, soft_wrap=True)
 
     def paused(self, in_flight: int, until: datetime | None) -> None:
         """The flow run is paused in Prefect."""

@@ -91,10 +91,10 @@ def _options(plan: RunPlan, request: FlowOptions) -> dict[str, Any]:
     return {alias: (now if name in request.model_fields_set else then)[alias] for name, alias in names}
 
 
-def show_summary(summary: RunSummary, *, gate: bool) -> None:
-    """The ranking, the files, and the gate's verdict."""
+def show_summary(summary: RunSummary, *, gate: bool, command: str = "eval") -> None:
+    """The ranking, the files, and the gate's verdict; `command` is the one that continues a run."""
     if current().json:
-        print_json(_document(summary, gate=gate))
+        print_json(_document(summary, gate=gate, command=command))
         return
     session, out = current(), current().out(pipe_width=NO_LIMIT)
     session.say(f"{summary.benchmark.id}@{summary.benchmark.version}")
@@ -120,10 +120,37 @@ def show_summary(summary: RunSummary, *, gate: bool) -> None:
         session.say(f"report  {path}")
     session.say(f"store   {summary.store}   run {summary.run_id}")
     if summary.is_partial:
-        done = f"{summary.finished} of {plural(summary.planned, 'item')}"
-        session.say(f"stopped early: {done}; nothing was stored; continue with --resume {summary.run_id}", style="red")
+        session.say(stopped_early(summary, command), style="red")
+        if gate:
+            missing = plural(summary.planned - summary.finished, "item")
+            session.say(f"gate failed: {missing} without a result", style="red")
     elif gate:
         _show_gate(summary)
+
+
+def stopped_early(summary: RunSummary, command: str) -> str:
+    """Why items of the run are missing, and how to go on with `command`."""
+    if (line := summary.stop_line) is not None:
+        return f"{line}; {summary.continue_line(command)}"
+    done = f"{summary.finished} of {plural(summary.planned, 'item')}"
+    return f"stopped early: {done}; nothing was stored; continue with {command} --resume {summary.run_id}"
+
+
+def show_stop(summary: RunSummary, command: str) -> None:
+    """That items of an experiment are missing: of a part of them it shows no figures."""
+    if current().json:
+        whole = {"runId": summary.run_id, "planned": summary.planned, "finished": summary.finished}
+        print_json(whole | {"stopped": stop_document(summary, command), "files": [str(path) for path in summary.report_files]})
+    for path in summary.report_files:
+        current().say(f"report  {path}")
+    current().remark(stopped_early(summary, command), style="red")
+
+
+def stop_document(summary: RunSummary, command: str) -> dict[str, Any] | None:
+    """The limit at which the run stopped, for JSON; None where it did not."""
+    if summary.stopped is None:
+        return None
+    return summary.stopped.to_json() | {"said": summary.stop_line, "continue": summary.continue_line(command)}
 
 
 def _judging_by_skill(summary: RunSummary) -> list[str]:
@@ -176,7 +203,7 @@ def _judging(summary: RunSummary) -> dict[str, Any] | None:
     return {"lines": summary.judging, "outOfBudget": summary.out_of_budget, "unjudged": summary.unjudged}
 
 
-def _document(summary: RunSummary, *, gate: bool) -> dict[str, Any]:
+def _document(summary: RunSummary, *, gate: bool, command: str) -> dict[str, Any]:
     selected = None
     if summary.selected is not None:
         selected = [{"id": choice.skill.id, "version": choice.skill.version, "rank": choice.rank} for choice in summary.selected]
@@ -186,6 +213,7 @@ def _document(summary: RunSummary, *, gate: bool) -> dict[str, Any]:
         "benchmark": f"{summary.benchmark.id}@{summary.benchmark.version}",
         "planned": summary.planned,
         "finished": summary.finished,
+        "stopped": stop_document(summary, command),
         "selected": selected,
         "removed": summary.removed,
         "tied": summary.tied,

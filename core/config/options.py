@@ -181,6 +181,32 @@ class ProcessLimits(Model, defer_build=True):
     )
 
 
+class RunLimits(Model, defer_build=True):
+    """How much the skills of one run may use before no other item begins; what is in flight then finishes, and may pass a limit.
+
+    Cost and tokens are what items report themselves, of all calls and attempts of the run, earlier calls that a resume goes on
+    with included; judging is apart. The duration is that of one call, from its first item on: a resume has its own.
+    """
+
+    max_cost: float | None = Field(
+        default=None, gt=0, le=1e9, description="USD that the skills of a run may cost; then no other item begins", examples=[5.0]
+    )
+    max_tokens: int | None = Field(
+        default=None,
+        gt=0,
+        le=10**15,
+        description="Tokens that the skills of a run may use; then no other item begins",
+        examples=[1_000_000],
+    )
+    max_duration_s: float | None = Field(
+        default=None,
+        gt=0,
+        le=31_536_000,
+        description="Seconds that this call may take; then no other item begins, and a resume has as long again",
+        examples=[3600.0],
+    )
+
+
 def own_benchmarks() -> str | None:
     """``./benchmarks``, where the working directory has that folder: a project's own benchmarks need no option."""
     return "./benchmarks" if Path("benchmarks").is_dir() else None
@@ -236,7 +262,7 @@ class _Execution(WorkOptions):
     )
 
 
-class RunOptions(ScoringOptions, ProcessLimits, _Execution):
+class RunOptions(ScoringOptions, ProcessLimits, RunLimits, _Execution):
     """How items are executed, judged, stored and reported; shared by the configuration and every flow that evaluates.
 
     Times are in ms, rates in [0, 1]. `store` is a folder, a ``.db``/``.sqlite`` file, or an fsspec URL. `secrets` are names of
@@ -390,6 +416,7 @@ _RENAMED = {
     "timeout-ms": "timeout", "task-ids": "task", "task-tags": "tag", "tags": "skill-tag",
     "llm": "judge-model", "llm.model": "judge-model",
     "fields": "field", "expected-output": "expect", "interval-s": "interval", "idle-stop-s": "idle-stop",
+    "max-duration-s": "max-duration",
 }  # fmt: skip
 
 

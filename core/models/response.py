@@ -66,6 +66,12 @@ class Usage(Model):
     prompt_tokens: int | None = Field(default=None, ge=0, le=MAX_TOKENS)
     completion_tokens: int | None = Field(default=None, ge=0, le=MAX_TOKENS)
 
+    @property
+    def tokens(self) -> int | None:
+        """All of them; None where one of the two is unknown."""
+        known = self.prompt_tokens, self.completion_tokens
+        return None if None in known else sum(filter(None, known))
+
 
 class WorkspaceFile(Model):
     """One file that an agent added, changed or deleted in its workspace; `path` is relative to that, with ``/`` between parts.

@@ -86,11 +86,14 @@ class Attempt(Model):
 
     `called` names the tools that it called before it ended without an answer, None where that is unknown; the item keeps the
     names of all its attempts, and the attempt is stored without them; `simulation` likewise is what playing the user took.
+    `cost_usd` and `tokens` are what the skill reported of this attempt, None where that is unknown.
     """
 
     started_at: datetime = Field(strict=False)
     latency_ms: float | None = Field(default=None, ge=0)
     error_kind: ErrorKind | None = None
+    cost_usd: float | None = None
+    tokens: int | None = None
     called: list[str] | None = Field(default=None, exclude=True)
     simulation: Simulation | None = Field(default=None, exclude=True)
 

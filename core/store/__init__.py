@@ -21,7 +21,14 @@ if TYPE_CHECKING:
         start_date,
         started_at,
     )
-    from eval_skills.core.store.manifest import Manifest, ManifestBenchmark, ManifestSkill, read_manifest, write_manifest
+    from eval_skills.core.store.manifest import (
+        Manifest,
+        ManifestBenchmark,
+        ManifestSkill,
+        ReachedLimit,
+        read_manifest,
+        write_manifest,
+    )
     from eval_skills.core.store.retention import Pruned, prune_items
     from eval_skills.core.store.rows import results_of, table_of
     from eval_skills.core.store.schema import COMPARISON_SCHEMA
@@ -29,10 +36,10 @@ if TYPE_CHECKING:
     from eval_skills.core.store.store import Store
 
 __all__ = [
-    "COMPARISON_SCHEMA", "Journal", "Manifest", "ManifestBenchmark", "ManifestSkill", "PastRun", "Pruned", "Store",
-    "begins_run_id", "check_run_id", "derived_run_id", "is_run_id", "land", "land_items", "land_recomputed", "land_reports",
-    "land_rows", "latest", "mirror_sqlite", "new_run_id", "past_runs", "prune_items", "read_journal", "read_manifest",
-    "results_of", "start_date", "started_at", "table_of", "write_manifest",
+    "COMPARISON_SCHEMA", "Journal", "Manifest", "ManifestBenchmark", "ManifestSkill", "PastRun", "Pruned", "ReachedLimit",
+    "Store", "begins_run_id", "check_run_id", "derived_run_id", "is_run_id", "land", "land_items", "land_recomputed",
+    "land_reports", "land_rows", "latest", "mirror_sqlite", "new_run_id", "past_runs", "prune_items", "read_journal",
+    "read_manifest", "results_of", "start_date", "started_at", "table_of", "write_manifest",
 ]  # fmt: skip
 
 _MODULES = {
@@ -40,7 +47,7 @@ _MODULES = {
     "journal": "Journal latest read_journal",
     "landing": "land land_items land_recomputed land_reports land_rows",
     "layout": "begins_run_id check_run_id derived_run_id is_run_id new_run_id start_date started_at",
-    "manifest": "Manifest ManifestBenchmark ManifestSkill read_manifest write_manifest",
+    "manifest": "Manifest ManifestBenchmark ManifestSkill ReachedLimit read_manifest write_manifest",
     "retention": "Pruned prune_items",
     "rows": "results_of table_of",
     "schema": "COMPARISON_SCHEMA",

@@ -55,7 +55,8 @@ class PastRun:
     `items` is how many have a result: landed ones, and of an unfinished run those in its journal; None: that is damaged.
     `benchmark` and `planned_items` are None where neither manifest nor reports know them. `best_completion`, in [0, 1], is that
     of its best skill; None where the run has no report. `judging` is that of its skills about which a model was asked.
-    `experiment` is None where its skills are not the arms of one.
+    `experiment` is None where its skills are not the arms of one. `stopped` names the limit of the run that left items of it,
+    as ``cost limit``; None where none did.
     """
 
     run_id: str
@@ -69,6 +70,7 @@ class PastRun:
     origin: str = "run"
     judging: list[PastJudging] = field(default_factory=list)
     experiment: PastExperiment | None = None
+    stopped: str | None = None
 
 
 def past_runs(
@@ -142,7 +144,7 @@ def _identify(row: _Row, reports: list[_Row]) -> None:
 
 
 def _past_run(store: Store, row: _Row, reports: list[_Row], landed: Mapping[str, int | None]) -> PastRun:
-    names = ("run_id", "started_at", "state", "benchmark", "skills", "planned_items")
+    names = ("run_id", "started_at", "state", "benchmark", "skills", "planned_items", "stopped")
     return PastRun(
         **{name: row[name] for name in names},
         origin=row["origin"] or "run",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import ConfigDict, Field, field_validator
 from pydantic_core import to_json
@@ -57,6 +58,22 @@ class ManifestBenchmark(_Lasting):
     path: str | None = None
 
 
+class ReachedLimit(_Lasting):
+    """The limit of a run at which no other item began: what was `allowed`, and what was `spent` when all in flight had finished.
+
+    Both are USD (``cost``), tokens, or the seconds of one call (``duration``).
+    """
+
+    limit: Literal["cost", "tokens", "duration"]
+    allowed: float
+    spent: float
+
+    @property
+    def name(self) -> str:
+        """``cost limit``, ``token limit`` or ``time limit``."""
+        return {"cost": "cost limit", "tokens": "token limit", "duration": "time limit"}[self.limit]
+
+
 class Manifest(_Lasting):
     """What a run was asked to do; written before its first item, and enough to resume it.
 
@@ -64,6 +81,7 @@ class Manifest(_Lasting):
     past, it says from what, how and when. `skipped` says why skills that were asked for could not be used; the rest of the run
     knows nothing of them either. `versions` names what took part (`eval-skills`, `python`, `prefect` …), `scorers` the
     scorers with a digest of the code of each; None in an older manifest.
+    `stopped` says which of its limits ended the last call, where items are left for that; None in an older manifest.
     Whether the run is finished is not written here: it is read off the files. `format` is that of the version that wrote it.
     """
 
@@ -81,6 +99,7 @@ class Manifest(_Lasting):
     flow_run_id: str | None = None
     provenance: dict[str, Any] = Field(default_factory=dict)
     skipped: list[str] = Field(default_factory=list)
+    stopped: ReachedLimit | None = None
 
     @property
     def origin(self) -> str:
@@ -99,19 +118,36 @@ class Manifest(_Lasting):
         return check_run_id(value)
 
 
-def write_manifest(folder: Path, manifest: Manifest, *, secrets: Mapping[str, str] | None = None) -> Path:
+Redact = Callable[[Redaction, dict[str, Any]], dict[str, Any]]
+
+_DIGESTS = ("digest", "adapterDigest")
+"""What is computed from files holds no secret, and a resume compares it."""
+
+
+def write_manifest(
+    folder: Path, manifest: Manifest, *, secrets: Mapping[str, str] | None = None, redact_request: Redact = Redaction.data
+) -> Path:
     """Write ``manifest.json`` into the run's folder, whole or not at all; values of `secrets` are redacted in it.
+
+    `redact_request` does that for the request, where it is known which of its values cannot be secrets.
 
     Raises:
         RunError: it cannot be written, as on a full disk.
     """
     path = folder / FILE_NAME
-    data = manifest.to_json()
-    free = {"request", "skills", "benchmark", "versions", "platform", "provenance", "skipped"}
-    data |= {name: Redaction(secrets).data(data[name]) for name in free}
+    data, redaction = manifest.to_json(), Redaction(secrets)
+    data |= {name: redaction.data(data[name]) for name in ("versions", "platform", "provenance", "skipped")}
+    data["request"] = redact_request(redaction, data["request"])
+    data["skills"] = [_identified(each, redaction) for each in data["skills"]]
+    data["benchmark"] = _identified(data["benchmark"], redaction)
     with explained(path):
         write_whole(path, with_checksum(to_json(data, indent=2), indent="  ") + b"\n", mode=openness(folder.parents[1]))
     return path
+
+
+def _identified(part: dict[str, Any], redaction: Redaction) -> dict[str, Any]:
+    clean: dict[str, Any] = redaction.data(part)
+    return clean | {name: part[name] for name in _DIGESTS if name in part}
 
 
 def read_manifest(folder: Path) -> Manifest:

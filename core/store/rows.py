@@ -202,7 +202,8 @@ def _without_nulls(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _attempt_row(attempt: Attempt) -> dict[str, Any]:
-    return {"started_at": _utc(attempt.started_at), "latency_ms": attempt.latency_ms, "error_kind": attempt.error_kind}
+    plain = {name: getattr(attempt, name) for name in ("latency_ms", "error_kind", "cost_usd")}
+    return plain | {"started_at": _utc(attempt.started_at), "tokens": _count(attempt.tokens)}
 
 
 def _count(value: int | None) -> int | None:

@@ -15,7 +15,7 @@ from eval_skills.core.models.report import DIMENSIONS
 if TYPE_CHECKING:
     from eval_skills.core.store.layout import TableName
 
-SCHEMA_VERSION = "10"
+SCHEMA_VERSION = "11"
 VERSION_KEY = b"eval_skills.schema_version"
 ESTIMATES = ("accuracy", "kappa", "weighted_kappa", "spearman", "sensitivity", "specificity")
 """The figures of a calibration that have an interval."""
@@ -32,7 +32,9 @@ def _schema(*columns: tuple[pa.DataType, str]) -> pa.Schema:
 
 
 REASON = pa.struct(_schema((_TEXT, "code message where"), (pa.bool_(), "informational")))
-ATTEMPT = pa.struct(_schema((_MOMENT, "started_at"), (_FLOAT, "latency_ms"), (_TEXT, "error_kind")))
+ATTEMPT = pa.struct(
+    _schema((_MOMENT, "started_at"), (_FLOAT, "latency_ms"), (_TEXT, "error_kind"), (_FLOAT, "cost_usd"), (_COUNT, "tokens"))
+)
 DIMENSION = pa.struct(_schema((_FLOAT, "mean"), (_COUNT, "items")))
 TOOL_CALL = pa.struct(_schema((_TEXT, "name arguments id result error")))
 """`arguments` and `result` are JSON text."""
@@ -175,9 +177,10 @@ RUN_SCHEMA = _schema(
     (_TEXT, "state benchmark"),
     (pa.list_(_TEXT), "skills"),
     (_COUNT, "planned_items landed_items"),
-    (_TEXT, "git_commit flow_run_id"),
+    (_TEXT, "git_commit flow_run_id stopped"),
 )
-"""One row per run; `state` is `finished` or `unfinished`. It is built from manifests and landed files, never stored."""
+"""One row per run; `state` is `finished` or `unfinished`, and `stopped` names the limit that left items of it (``cost limit``,
+``token limit``, ``time limit``). It is built from manifests and landed files, never stored."""
 
 COMPARISON_SCHEMA = _schema(
     (_TEXT, "comparison_id mode period"),

@@ -228,7 +228,7 @@ class Store:
         return self.tables.files("items").keys() | self.tables.files("reports").keys()  # old items go, reports stay
 
     def _run_row(self, run_id: str, has_landed: bool) -> dict[str, Any]:
-        names = ("benchmark", "skills", "planned_items", "git_commit", "flow_run_id", "origin", "experiment")
+        names = ("benchmark", "skills", "planned_items", "git_commit", "flow_run_id", "origin", "experiment", "stopped")
         row: dict[str, Any] = dict.fromkeys(names)
         row |= {"run_id": run_id, "started_at": started_at(run_id), "state": self._state(run_id, has_landed)}
         return row | self._from_manifest(run_id)
@@ -250,6 +250,7 @@ class Store:
         row["benchmark"] = f"{manifest.benchmark.id}@{manifest.benchmark.version}"
         row["skills"] = [skill.key for skill in manifest.skills]
         row["experiment"] = manifest.provenance.get(EXPERIMENT)
+        row["stopped"] = None if manifest.stopped is None else manifest.stopped.name
         if state is not None:
             self._read_manifests[run_id] = (state, dict(row))
         return row

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self
 
+from eval_skills.core.config.options import RunLimits
 from eval_skills.core.errors import InputError, RunError, UserError
 from eval_skills.core.models import ItemResult, SkillCompletionReport
 from eval_skills.core.store import Store, results_of
@@ -141,12 +142,13 @@ class BackfillSession:
                 raise InputError(str(error).replace(str(tree), f"{repository.path}@{source.name[:12]}")) from None
         runs.append(summary)
         if summary.is_partial:
-            raise RunError(f"run {summary.run_id} stopped early; make the same call again to continue")
+            again = "raise the limit to continue" if summary.stopped else "make the same call again to continue"
+            raise RunError(f"run {summary.run_id} {summary.stop_line or 'stopped early'}; {again}")
         return summary.run_id
 
     def _evaluation(self, source: Source, work: PeriodWork, tree: Path, run_id: str | None) -> EvaluateRequest:
         if run_id is not None:
-            names = ("store", "concurrency", "retries", "secrets", "allow_custom_code")
+            names = ("store", "concurrency", "retries", "secrets", "allow_custom_code", *RunLimits.model_fields)
             kept = {name: getattr(self._request, name) for name in names}
             return EvaluateRequest(**kept, resume=run_id, format=[])
         provenance = {

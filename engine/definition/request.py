@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_args, get_origin
 
-from pydantic import AwareDatetime, Field, model_validator
+from pydantic import AfterValidator, AwareDatetime, Field, model_validator
 
 from eval_skills.adapters import Confinement
+from eval_skills.core.config.keys import is_model, is_optional
 from eval_skills.core.config.options import CallOptions, FlowOptions, PathText, ProcessLimits
 from eval_skills.core.errors import UsageError
-from eval_skills.core.models import AdapterType
+from eval_skills.core.models import AdapterType, Model
 from eval_skills.core.models.base import Rate
+from eval_skills.core.redaction import Redaction
 from eval_skills.core.store import Store
+
+if TYPE_CHECKING:
+    from pydantic.fields import FieldInfo
 
 SKIPPED = "skipped"
 """Where the provenance of a pipeline's evaluation has the remarks on skills that were found and cannot be used."""
@@ -58,6 +64,51 @@ class EvaluateRequest(CallOptions):
         if self.skills and self.traces:
             raise ValueError("--skills are called and --traces are not; give one of them")
         return self
+
+
+_NAMES = ("evaluator", "format", "at")
+"""Options whose texts are no free ones: they name what is registered (a scorer, formats), or are a moment."""
+
+
+def redacted_request(redaction: Redaction, request: dict[str, Any]) -> dict[str, Any]:
+    """The JSON data of an `EvaluateRequest` without secrets, which still reads back as one.
+
+    Keys, numbers, switches, names of variables and of scorers, and words of fixed sets stay: they are of our own making, and a
+    secret that is spelt like one of them (``none``, ``json``, ``30000``) is not given away by it. So does what an option is
+    unless something is said. Paths, ids and other free texts are redacted.
+    """
+    return _redacted(EvaluateRequest, redaction, request)
+
+
+def _redacted(model: type[Model], redaction: Redaction, options: dict[str, Any]) -> dict[str, Any]:
+    fields = {field.alias or name: field for name, field in model.model_fields.items()}
+    groups = {
+        name: _redacted(group, redaction, options[name])
+        for name, field in fields.items()
+        if is_model(group := field.annotation) and isinstance(options.get(name), dict)
+    }
+    free = [name for name in options if name not in groups and not _is_ours(fields.get(name), name, options[name])]
+    cleaned = redaction.data([options[name] for name in free])  # together: a secret may be split over two of them
+    return options | groups | dict(zip(free, cleaned, strict=True))
+
+
+def _is_ours(field: FieldInfo | None, name: str, value: Any) -> bool:
+    if field is None:
+        return False
+    return name in _NAMES or value == field.get_default(call_default_factory=True) or _is_fixed(field.annotation, field.metadata)
+
+
+def _is_fixed(kind: Any, marks: Sequence[Any] = ()) -> bool:
+    """Whether the type leaves no room for free text: numbers, switches, moments, fixed words, and texts that a check of ours
+    holds to a pattern."""
+    if any(isinstance(mark, AfterValidator) for mark in marks) or get_origin(kind) is Literal:
+        return True
+    if get_origin(kind) is Annotated:
+        inner, *marks = get_args(kind)
+        return _is_fixed(inner, marks)
+    if is_optional(kind) or get_origin(kind) is list:
+        return all(part is type(None) or _is_fixed(part) for part in get_args(kind))
+    return isinstance(kind, type) and issubclass(kind, bool | int | float | datetime)
 
 
 class PipelineRequest(CallOptions):

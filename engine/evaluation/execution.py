@@ -78,7 +78,7 @@ async def execute(item: Item, run: AdapterSource, earlier: Sequence[Attempt] = (
         latency_ms = error.latency_ms if error.latency_ms is not None else (perf_counter() - began) * 1000
         return no_answer(item, run.plan, error, started_at, latency_ms, earlier, known=error.known)
     verdict = await run.plan.scorings[item.task].verdict(response)
-    last = Attempt(started_at=started_at, latency_ms=response.latency_ms, simulation=response.simulation)
+    last = Attempt(started_at=started_at, latency_ms=response.latency_ms, simulation=response.simulation, **_reported(response))
     attempts = [*earlier, last]
     result = _result(item, run.plan, task, attempts, **_answered(response, verdict))
     return Outcome(with_earlier_calls(result, run.plan.scorings[item.task]))
@@ -160,7 +160,14 @@ def no_answer(
     calls = known_calls(known or SkillResponse())
     called = None if calls is None else [call.name for call in calls]
     simulation = None if known is None else known.simulation
-    last = Attempt(started_at=started_at, latency_ms=latency_ms, error_kind=error.kind, called=called, simulation=simulation)
+    last = Attempt(
+        started_at=started_at,
+        latency_ms=latency_ms,
+        error_kind=error.kind,
+        called=called,
+        simulation=simulation,
+        **_reported(known or SkillResponse()),
+    )
     delivered = {} if known is None else _delivered(known) | {"turns": _turns_without_verdict(known, error)}
     result = _result(item, plan, scoring.task, [*earlier, last], latency_ms=latency_ms, **ended, **delivered)
     result = with_earlier_calls(result, scoring)
@@ -246,6 +253,10 @@ def _delivered(response: SkillResponse) -> dict[str, Any]:
         "skills_loaded": response.skills_loaded,
         "steps": response.steps,
     }
+
+
+def _reported(response: SkillResponse) -> dict[str, Any]:
+    return {"cost_usd": response.cost_usd, "tokens": response.usage.tokens if response.usage else None}
 
 
 def _result(item: Item, plan: RunPlan, task: EvalTask, attempts: list[Attempt], **outcome: Any) -> ItemResult:

@@ -6,14 +6,15 @@ import asyncio
 from collections import deque
 from time import monotonic
 
-from eval_skills.core.store import Journal, land, write_manifest
+from eval_skills.core.store import Journal, land
 from eval_skills.engine.evaluation.asyncio_support import run_on_own_loop
 from eval_skills.engine.evaluation.observer import observed_runs
 from eval_skills.engine.evaluation.plan import Item, RunPlan
 from eval_skills.engine.evaluation.retries import ConcurrencySlot, current_slot, final_result
-from eval_skills.engine.evaluation.rounds import Rounds, record_decisions
+from eval_skills.engine.evaluation.rounds import Ran, Rounds, record_decisions
 from eval_skills.engine.evaluation.session import RunSession, manifest_of
-from eval_skills.engine.evaluation.summary import RunSummary, landed_reports, summary_of
+from eval_skills.engine.evaluation.spending import record_stop
+from eval_skills.engine.evaluation.summary import RunSummary, landed_reports, partial_reports, summary_of
 from eval_skills.engine.judging.preflight import check_judges_ready
 
 
@@ -25,30 +26,31 @@ def evaluate_in_process(plan: RunPlan, began: float | None = None) -> RunSummary
 async def evaluate_here(plan: RunPlan, began: float | None = None) -> RunSummary:
     """Evaluate every item of a plan, new or resumed, and land the results; no single item can fail it.
 
-    All items are executed on the running event loop, `concurrency` at a time: `failFast`, `taskRunner` and `itemsPerTask` are for
-    Prefect task runs and change nothing here. Interrupted, it stops what runs and keeps the journal, for a resume. The
-    duration in the summary counts from when the run `began` (`time.monotonic`; None: now).
+    All items are executed on the running event loop, `concurrency` at a time: `taskRunner` and `itemsPerTask` are for Prefect
+    task runs and change nothing here. Interrupted, it stops what runs and keeps the journal, for a resume. So does a limit of
+    the run, with reports of what is done. The duration counts from when the run `began` (`time.monotonic`; None: now).
 
     Raises:
         UsageError: a judging model cannot be asked; no skill has been called.
         RunError: the results cannot be written, or a judging model cannot be reached.
     """
-    began = monotonic() if began is None else began
+    since = monotonic() if began is None else began
     plan.remarks.extend(await asyncio.to_thread(_begin, plan))
     with Journal(plan.store.journal_path(plan.run_id), secrets=plan.secrets()) as journal:
-        plan = await _evaluate(plan, journal)
-    return await asyncio.to_thread(_landed, plan, began)
+        ran = await _evaluate(plan, journal, began)
+    return await asyncio.to_thread(_landed if ran.is_whole else _left, ran, since)
 
 
 def _begin(plan: RunPlan) -> list[str]:
     remarks = check_judges_ready(plan.scorings, simulators=plan.calls_skills) if plan.items else []
     if plan.request.resume:
         return remarks
-    write_manifest(plan.store.run_folder(plan.run_id), manifest_of(plan), secrets=plan.secrets())
+    plan.write_manifest(manifest_of(plan))
     return remarks
 
 
-def _landed(plan: RunPlan, began: float) -> RunSummary:
+def _landed(ran: Ran, began: float) -> RunSummary:
+    plan = ran.plan
     record_decisions(plan)
     observed_runs.observer.landing(plan)
     land(plan.store, plan.run_id)
@@ -56,13 +58,21 @@ def _landed(plan: RunPlan, began: float) -> RunSummary:
     return summary_of(plan, landed_reports(plan), plan.planned, monotonic() - began)
 
 
-async def _evaluate(plan: RunPlan, journal: Journal) -> RunPlan:
-    """Evaluate the plan's items; returns the plan as it turned out."""
+def _left(ran: Ran, began: float) -> RunSummary:
+    record_stop(ran.plan, ran.stopped)
+    return summary_of(ran.plan, partial_reports(ran.plan), ran.finished, monotonic() - began, ran.stopped)
+
+
+async def _evaluate(plan: RunPlan, journal: Journal, began: float | None) -> Ran:
+    """Evaluate the plan's items, unless one of its limits leaves some of them for a resume."""
     places, rounds = asyncio.Semaphore(plan.request.concurrency), Rounds(plan)
-    async with RunSession(plan, journal, observed_runs.observer) as session:
-        while items := await asyncio.to_thread(rounds.next):
+    is_cut = False
+    async with RunSession(plan, journal, observed_runs.observer, began=began) as session:
+        while not is_cut and (items := await asyncio.to_thread(rounds.next)):
             await _evaluate_round(session, items, places)
-    return rounds.settled()
+            is_cut = session.counts.total() < len(rounds.begun)
+    done = plan.finished + session.counts.total()
+    return Ran(plan, done, session.stopped_at) if is_cut else Ran(rounds.settled(), done)
 
 
 async def _evaluate_round(session: RunSession, items: list[Item], places: asyncio.Semaphore) -> None:
@@ -73,6 +83,9 @@ async def _evaluate_round(session: RunSession, items: list[Item], places: asynci
             slot = ConcurrencySlot(places)
             await slot.take()
             _raise_first(ended)
+            if session.stopped:
+                slot.give_back()
+                break
             begun = asyncio.create_task(_evaluate_item(session, item, slot))
             running.add(begun)
             begun.add_done_callback(running.discard)

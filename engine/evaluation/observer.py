@@ -26,6 +26,9 @@ class NullObserver:
     def waiting(self, skill: str, waited_s: float, asked_s: float) -> None:
         """An item of `skill` waits before its next attempt, as its service asked; reported once per skill and run."""
 
+    def unbounded(self, warning: str) -> None:
+        """A skill does not say what a limit of the run is about; reported once per run, in a sentence."""
+
     def paused(self, in_flight: int, until: datetime | None) -> None:
         """The run is paused in Prefect, and so many items that have begun finish. It ends if it is not resumed by `until`."""
 

@@ -22,7 +22,7 @@ from eval_skills.core.models import Benchmark, EvalTask, Skill
 from eval_skills.core.models.base import collection_paused
 from eval_skills.core.redaction import short_secrets, values_of_variables
 from eval_skills.core.skills import Discovery, InvalidSkill
-from eval_skills.core.store import Store, new_run_id
+from eval_skills.core.store import Manifest, Store, new_run_id, write_manifest
 from eval_skills.core.text import first_of, plural
 from eval_skills.engine.definition.benchmark import (
     ScoredBenchmark,
@@ -34,7 +34,14 @@ from eval_skills.engine.definition.benchmark import (
     resolve_scored,
     scoring_settings,
 )
-from eval_skills.engine.definition.request import PART, EvaluateRequest, check_writable, confinement_asked, part_remarks
+from eval_skills.engine.definition.request import (
+    PART,
+    EvaluateRequest,
+    check_writable,
+    confinement_asked,
+    part_remarks,
+    redacted_request,
+)
 from eval_skills.engine.discovery import skills_at
 from eval_skills.engine.evaluation.handover import held_in_memory
 from eval_skills.engine.evaluation.recordings import Recordings, request_of_recordings, request_of_replay
@@ -122,6 +129,15 @@ class RunPlan:
         if self.request.llm.model or self.request.llm.api_key_env:
             named |= judge_secrets(self.request.llm, os.environ)
         return named | {name: value for skill in self.skills.values() for name, value in secrets_of(skill).items()}
+
+    def write_manifest(self, manifest: Manifest) -> None:
+        """Write the manifest of the run, without its secrets.
+
+        Raises:
+            RunError: it cannot be written.
+        """
+        folder = self.store.run_folder(self.run_id)
+        write_manifest(folder, manifest, secrets=self.secrets(), redact_request=redacted_request)
 
     def dated(self, moment: datetime) -> datetime:
         """A moment of the run as its rows record it: as far from the run's date as it was from its start."""

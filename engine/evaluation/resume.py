@@ -9,6 +9,7 @@ from time import sleep
 from typing import Any
 
 from eval_skills.core.config import LlmSettings
+from eval_skills.core.config.options import RunLimits
 from eval_skills.core.documents.loading import validate_known
 from eval_skills.core.errors import UsageError
 from eval_skills.core.models import Model
@@ -32,7 +33,7 @@ WRITER_PERIOD_S = 1.0
 _FOLLOW_THE_NEW_CALL = (
     "concurrency", "retries", "items_per_task", "task_runner", "fail_fast", "min_completion", "exit_on_fail", "format",
     "output_dir", "store", "allow_custom_code", "secrets", "resume", "retry_errors", "judge_concurrency", "max_judge_cost",
-    "no_judge_cache", "no_judge_check",
+    "no_judge_cache", "no_judge_check", *RunLimits.model_fields,
 )  # fmt: skip
 """What a resuming call may change; everything else decides results and stays as it was."""
 _PLACES = ("skills", "benchmark", "tasks", "benchmarks_dir", "traces", "replay", "record")

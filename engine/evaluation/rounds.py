@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from eval_skills.core.store import write_manifest
 from eval_skills.engine.evaluation.plan import Item, RunPlan
 
 if TYPE_CHECKING:
     from eval_skills.core.diff.until import Decision
+    from eval_skills.core.store import ReachedLimit
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What became of a plan's items: the plan without those that a comparison that is decided did not need, how many of its items
+    are finished, which limit left the others for a resume, if one did, and how many Prefect task runs evaluated them."""
+
+    plan: RunPlan
+    finished: int
+    stopped: ReachedLimit | None = None
+    task_runs: int = 0
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether no item is left."""
+        return self.finished == self.plan.planned
 
 
 class Rounds:
@@ -79,4 +95,4 @@ def record_decisions(plan: RunPlan) -> None:
     manifest = plan.store.manifest(plan.run_id)
     noted = manifest.provenance | {DECISIONS: [decision.to_json() for decision in plan.decisions]}
     manifest = manifest.model_copy(update={"planned_items": plan.planned, "provenance": noted})
-    write_manifest(plan.store.run_folder(plan.run_id), manifest, secrets=plan.secrets())
+    plan.write_manifest(manifest)

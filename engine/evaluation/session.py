@@ -18,7 +18,7 @@ from eval_skills.core.errors import InputError, RunError
 from eval_skills.core.fingerprint import digest_of_folder, digest_of_json, git_commit
 from eval_skills.core.models import Attempt, Skill
 from eval_skills.core.redaction import Redaction
-from eval_skills.core.store import Journal, Manifest, ManifestBenchmark, ManifestSkill
+from eval_skills.core.store import Journal, Manifest, ManifestBenchmark, ManifestSkill, ReachedLimit
 from eval_skills.core.store.watch import Snapshot, foreign_changes, snapshot
 from eval_skills.engine.definition.benchmark import scorer_digests
 from eval_skills.engine.definition.request import SKIPPED
@@ -28,6 +28,7 @@ from eval_skills.engine.evaluation.execution import ItemExecutor, LocalExecutor,
 from eval_skills.engine.evaluation.observer import NullObserver
 from eval_skills.engine.evaluation.plan import Item, RunPlan
 from eval_skills.engine.evaluation.recorder import Recorder
+from eval_skills.engine.evaluation.spending import Limits, record_stop
 
 MAX_RETRY_AFTER_S = 120.0
 """The longest wait that a skill may ask for with ``Retry-After``: no service may stall a run for ever."""
@@ -46,7 +47,8 @@ class RunRef:
 class RunSession:
     """One run's live resources, on the event loop of its task runner.
 
-    Items are executed by `executor`, else in this process; the journal is written here.
+    Items are executed by `executor`, else in this process; the journal is written here. Its time counts from when it `began`
+    (`time.monotonic`; None: when it is entered).
     """
 
     def __init__(
@@ -56,8 +58,10 @@ class RunSession:
         observer: NullObserver,
         flow_run_id: str | None = None,
         executor: ItemExecutor | None = None,
+        began: float | None = None,
     ) -> None:
         self.plan = plan
+        self.limits, self._began = Limits(plan), began
         self.counts: Counter[str] = Counter()
         self._journal, self._observer, self._flow_run_id = journal, observer, flow_run_id
         self._stopped = False
@@ -82,8 +86,17 @@ class RunSession:
 
     @property
     def stopped(self) -> bool:
-        """Whether `failFast` or `is_unwritable` has ended the run: items that have not started are left for a resume."""
-        return self._stopped or self.is_unwritable
+        """Whether `failFast`, a limit or `is_unwritable` has ended the run: items that have not started are left for a resume."""
+        return self._stopped or self.is_unwritable or self.limits.reached is not None
+
+    @property
+    def stopped_at(self) -> ReachedLimit | None:
+        """The limit that has ended the run; None where nothing or something else has."""
+        return None if self._stopped or self.is_unwritable else self.limits.reached
+
+    def may_attempt(self, item: Item) -> bool:
+        """Whether `item` may be attempted now: at a limit of the run, what has begun goes on, further attempts included."""
+        return not self.stopped or (item in self._attempts and not self._stopped and not self.is_unwritable)
 
     @property
     def is_unwritable(self) -> bool:
@@ -97,8 +110,11 @@ class RunSession:
 
     async def __aenter__(self) -> Self:
         await self._executor.__aenter__()
+        if self.plan.request.resume:
+            await asyncio.to_thread(record_stop, self.plan, None)
         self._input = await asyncio.to_thread(digests_of_input, self.plan)
         self._store = await asyncio.to_thread(store_at_start, self.plan)
+        await asyncio.to_thread(self.limits.begin, self._began)
         _open_sessions[self.plan.run_id] = self
         return self
 
@@ -108,6 +124,8 @@ class RunSession:
         self.plan.remarks.extend(run_remark(*each) for each in self._with_duplicate_keys.items())
         if self._cache is not None:
             self.plan.remarks.extend(self._cache.remarks())
+        self.plan.remarks.extend(self.limits.remarks)
+        self.limits.settle()
         if kind is None:
             self.plan.remarks.extend(await asyncio.to_thread(changes_since, self._input, self.plan))
             self.plan.remarks.extend(await asyncio.to_thread(store_changes_since, self._store, self.plan, self._journal))
@@ -128,12 +146,13 @@ class RunSession:
         return outcome
 
     async def _outcome(self, item: Item) -> Outcome:
-        if self._cache is None:
-            return await self._executor.execute(item, self._attempts[item])
-        if not self._attempts[item] and (kept := await self._cache.outcome(item)) is not None:
-            return kept
+        if self._cache is not None and not self._attempts[item] and (kept := await self._cache.outcome(item)) is not None:
+            return kept  # which was paid for when it was asked
         outcome = await self._executor.execute(item, self._attempts[item])
-        self._cache.keep(item, outcome.result)
+        if (warning := self.limits.add(outcome.result)) is not None:
+            self._observer.unbounded(warning)
+        if self._cache is not None:
+            self._cache.keep(item, outcome.result)
         return outcome
 
     def _wait_s(self, skill: str, asked_s: float) -> float:

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 from eval_skills.core.models import Benchmark, Skill, SkillCompletionReport
 from eval_skills.core.selection import RankedSkill
-from eval_skills.core.store import Store, land_reports, mirror_sqlite
+from eval_skills.core.store import ReachedLimit, Store, land_reports, mirror_sqlite
 from eval_skills.engine.definition.benchmark import benchmark_notes
 from eval_skills.engine.definition.request import part_remarks
 from eval_skills.engine.evaluation.plan import RunPlan
 from eval_skills.engine.evaluation.recorder import land_recording, partial_recording
+from eval_skills.engine.evaluation.spending import continue_words
 from eval_skills.engine.judging.outcome import (
     add_judge_figures,
     judges_of,
@@ -34,6 +35,7 @@ from eval_skills.engine.stored_runs.reports import (
     skill_reports_of,
 )
 from eval_skills.reporting import ReportContext, count_run, summary_line
+from eval_skills.reporting.stopping import stop_words
 
 if TYPE_CHECKING:
     from eval_skills.core.diff.until import Decision
@@ -50,7 +52,7 @@ class RunSummary:
     grew until it was decided has as many runs as it has. `judging` holds lines on what judging models did and cost;
     `out_of_budget`: their cost limit was reached, and items were left unjudged. `unjudged` counts the items without a verdict
     because of the judge, for any reason. `part` says of a run that was asked a part of its benchmark how large that is. `gated`:
-    it was asked whether every skill reaches `min_completion`, so that reports show it.
+    it was asked whether every skill reaches `min_completion`, so that reports show it. `stopped` is the limit that left items.
     """
 
     run_id: str
@@ -76,11 +78,22 @@ class RunSummary:
     unjudged: int = 0
     part: list[str] = field(default_factory=list)
     gated: bool = False
+    stopped: ReachedLimit | None = None
 
     @property
     def is_partial(self) -> bool:
-        """Whether items are missing, as after `failFast`."""
+        """Whether items are missing, as after `failFast` or at a limit."""
         return self.finished < self.planned
+
+    @property
+    def stop_line(self) -> str | None:
+        """At which limit the run stopped, what was spent, and how many items are done; None where no limit stopped it."""
+        return None if self.stopped is None else stop_words(self.stopped, self.finished, self.planned)
+
+    def continue_line(self, command: str) -> str:
+        """How to go on with a run that a limit stopped; `command` is the one that does."""
+        assert self.stopped is not None, "a limit stopped the run"
+        return continue_words(self.stopped, command, self.run_id, self.store)
 
     @property
     def below(self) -> list[SkillCompletionReport]:
@@ -105,8 +118,14 @@ class RunSummary:
         return whole and not self.below and not self.with_forbidden_calls and not self.with_unknown_calls
 
 
-def summary_of(plan: RunPlan, reports: Sequence[SkillCompletionReport], finished: int, seconds: float) -> RunSummary:
-    """The summary of a run with `finished` items, after `seconds`."""
+def summary_of(
+    plan: RunPlan,
+    reports: Sequence[SkillCompletionReport],
+    finished: int,
+    seconds: float,
+    stopped: ReachedLimit | None = None,
+) -> RunSummary:
+    """The summary of a run with `finished` items, after `seconds`; `stopped` is the limit that left the others."""
     judges = judges_of(plan.scorings, simulators=plan.calls_skills)
     results = [result for report in reports for result in report.task_results]
     failed = unjudged_line(results)
@@ -133,6 +152,7 @@ def summary_of(plan: RunPlan, reports: Sequence[SkillCompletionReport], finished
         unjudged=len(unjudged(results)),
         part=part_remarks(plan.request.provenance, plan.benchmark.id),
         gated=plan.request.exit_on_fail,
+        stopped=stopped,
     )
 
 
@@ -184,6 +204,11 @@ def context_of(summary: RunSummary) -> ReportContext:
         min_completion=summary.min_completion if summary.gated else None,
         provenance=provenance_of(manifest, recorded_request(manifest)),
         partial=(summary.finished, summary.planned) if summary.is_partial else None,
-        notes=(*benchmark_notes(summary.benchmark), *summary.part, *(decision.line for decision in summary.decisions)),
+        notes=(
+            *filter(None, [summary.stop_line]),
+            *benchmark_notes(summary.benchmark),
+            *summary.part,
+            *(decision.line for decision in summary.decisions),
+        ),
         ranks=None if summary.selected is None else {choice.skill.key: choice.rank for choice in summary.selected},
     )

@@ -67,7 +67,8 @@ def _asked(night: NightPlan, suite: Suite) -> Asked:
 def evaluated(summary: RunSummary) -> Evaluated:
     """The result of an evaluation that ended."""
     if summary.is_partial:
-        return Evaluated(problems=[f"run {summary.run_id} stopped early: {summary.finished} of {summary.planned} items"])
+        why = summary.stop_line or f"stopped early: {summary.finished} of {summary.planned} items"
+        return Evaluated(problems=[f"run {summary.run_id} {why}"])
     return Evaluated(
         run_id=summary.run_id,
         reports=summary.reports,

@@ -26,6 +26,7 @@ from eval_skills.engine.stored_runs.provenance import provenance_of
 from eval_skills.engine.stored_runs.run_ids import names_run, resolve_run_id
 from eval_skills.reporting import ReportContext, read_reports
 from eval_skills.reporting.judging import judging_of
+from eval_skills.reporting.stopping import stop_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -167,6 +168,10 @@ def _of_run(store: Store, given: str) -> ReportSource:
     if manifest and table.num_rows < manifest.planned_items:
         context = replace(context, partial=(table.num_rows, manifest.planned_items))
         remarks.append(f"run {run_id} is unfinished: {table.num_rows:,} of {manifest.planned_items:,} items")
+        if manifest.stopped is not None:
+            stopped = stop_words(manifest.stopped, table.num_rows, manifest.planned_items)
+            remarks[-1] = f"run {run_id} {stopped}"
+            context = replace(context, notes=(stopped, *context.notes))
     with collection_paused():
         scorings = scorings_at_the_time(request, benchmark, manifest)
     items = frame_of(table, figure_columns(judged=judges_of(scorings) is not None))

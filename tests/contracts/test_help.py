@@ -32,6 +32,7 @@ HELD = {
 }  # fmt: skip
 """What eval, run and doctor say of the processes of skills."""
 
+BOUNDED = {"--max-cost": "", "--max-tokens": "", "--max-duration": ""}
 JUDGED = {
     "--judge-model": "", "--judge-concurrency": "4", "--max-judge-cost": "", "--no-judge-cache": "", "--no-judge-check": "",
 }  # fmt: skip
@@ -40,7 +41,7 @@ EXPERIMENT = {
     "--runs": "1", "--concurrency": "4", "--timeout": "30000", "--retries": "0", "--items-per-task": "auto",
     "--task-runner": "local", "--resume": "", "--retry-errors": "", "--allow-custom-code": "", "--dry-run": "",
     "--format": "json markdown",
-    "--output-dir": "./reports", "--store": "./eval-store", "--of-run": "", **HELD, **JUDGED,
+    "--output-dir": "./reports", "--store": "./eval-store", "--of-run": "", **HELD, **BOUNDED, **JUDGED,
 }  # fmt: skip
 """What skill-effect and triggers say of the agent and its run."""
 
@@ -74,7 +75,7 @@ OPTIONS: dict[tuple[str, ...], dict[str, str]] = {
         "--task": "", "--tasks-from": "", "--traces": "", "--trace-skill": "the file's name",
         "--record": "", "--replay": "", "--cache": "", "--cache-runs": "",
         "--until": "", "--against": "", "--max-runs": "10", "--own-tests": "", "--skip-unreadable": "",
-        **HELD, **JUDGED,
+        **HELD, **BOUNDED, **JUDGED,
     },
     ("select",): {
         "--from": "", "--reports": "", "--strategy": "", "--min-completion": "", "--top-k": "all", "--keep-ties": "",
@@ -92,7 +93,8 @@ OPTIONS: dict[tuple[str, ...], dict[str, str]] = {
         "--complexity": "", "--filter --task-filter": "",
         "--task": "", "--tasks-from": "", "--traces": "", "--trace-skill": "the file's name",
         "--record": "", "--replay": "", "--cache": "", "--cache-runs": "",
-        "--until": "", "--against": "", "--max-runs": "10", "--own-tests": "", "--skip-unreadable": "", **HELD, **JUDGED,
+        "--until": "", "--against": "", "--max-runs": "10", "--own-tests": "", "--skip-unreadable": "",
+        **HELD, **BOUNDED, **JUDGED,
     },
     ("show",): {"--store": "./eval-store"},
     ("history",): {"--limit": "20", "--skill": "", "--benchmark": "", "--all": "", "--store": "./eval-store"},

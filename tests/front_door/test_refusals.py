@@ -94,6 +94,7 @@ def test_tasks(tasks: Any, message: str) -> None:
         pytest.param({"llm": {"modl": "x"}}, r"llm: unknown key 'modl' \(did you mean 'model'\?\)", id="inside"),
         pytest.param({"evaluator": "exat"}, "evaluator: unknown scorer 'exat'", id="unknown-scorer"),
         pytest.param({"benchmark": "coding-easy"}, "benchmark is not an option of evaluate; give", id="benchmark"),
+        pytest.param({"max_cost": 0}, "max_cost: input should be greater than 0; got 0", id="no-cost-at-all"),
         pytest.param({"fail_fast": True}, "add prefect=True, or leave it out", id="needs-prefect"),
         pytest.param({"task_ids": ["b"]}, "has no task 'b'", id="no-such-task"),
         pytest.param({"memory_mb": 100}, "limits of memory, CPU time and open files hold a process", id="limit-of-a-process"),

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from eval_skills.viewer.site import Site
 
 SQL = """
-    SELECT run_id, started_at, benchmark, skills, state, landed_items, planned_items, completion, ci_lower, ci_upper,
-        cost_usd, coalesce(origin, 'run') AS origin, git_commit
+    SELECT run_id, started_at, benchmark, skills, coalesce('stopped: ' || stopped, state) AS state, landed_items, planned_items,
+        completion, ci_lower, ci_upper, cost_usd, coalesce(origin, 'run') AS origin, git_commit
     FROM runs LEFT JOIN (
         SELECT run_id, max(completion_rate) AS completion, arg_max(ci_lower, completion_rate) AS ci_lower,
             arg_max(ci_upper, completion_rate) AS ci_upper, any_value(origin) AS origin,

@@ -17,6 +17,7 @@ from eval_skills.cli.options import (
     ExperimentOptions,
     ExperimentReports,
     JudgeFlags,
+    LimitOptions,
     ProcessOptions,
     TasksFile,
 )
@@ -55,6 +56,7 @@ def skill_effect_command(
     asked: AgentOptions = AgentOptions(),
     how: ExperimentOptions = ExperimentOptions(),
     held: ProcessOptions = ProcessOptions(),
+    limits: LimitOptions = LimitOptions(),
     judging: JudgeFlags = JudgeFlags(),
     reports: ExperimentReports = ExperimentReports(),
     fail_on: Annotated[
@@ -84,7 +86,7 @@ def skill_effect_command(
     from eval_skills.engine.skill_effect.arms import arms_asked
     from eval_skills.engine.skill_effect.experiment import arms_folder, experiment
 
-    flags = flags_of(how, held, judging, reports, tasks=tasks)
+    flags = flags_of(how, held, limits, judging, reports, tasks=tasks)
     _refuse_what_a_run_has(skill_dirs, arms, old, asked, of_run=of_run, flags=flags)
     if of_run is not None:
         return _show_again(of_run, flags, fail_on)
@@ -138,14 +140,13 @@ def _run(request: EvaluateRequest, *, dry_run: bool, judging: JudgeFlags, fail_o
     if dry_run:
         show_dry_run(request, exit_on_fail=fail_on is not None, judging=judging)
         return GATE_FAILED if fail_on else 0
+    from eval_skills.cli.output.run import show_stop
+
     ran = run_request(request, "skill-effect", judging)
     summary = ran.summary
     if summary.is_partial:
-        current().remark(
-            f"stopped early: {summary.finished} of {summary.planned} items; continue with skill-effect --resume {summary.run_id}",
-            style="red",
-        )
-        return GATE_FAILED
+        show_stop(summary, "skill-effect")
+        return ran.exit_code(gate=False)
     experiment = experiment_of(Store(request.store), summary.run_id)
     effect = effect_of_reports(experiment, summary.reports, summary.run_id, summary.benchmark)
     for line in summary.judging:

@@ -11,7 +11,16 @@ from cyclopts import Parameter
 from eval_skills.cli.agent import AgentOptions
 from eval_skills.cli.configuration import Mark, Own
 from eval_skills.cli.context import current
-from eval_skills.cli.options import EVALUATED, RESULTS, ExperimentOptions, ExperimentReports, JudgeFlags, ProcessOptions, whole
+from eval_skills.cli.options import (
+    EVALUATED,
+    RESULTS,
+    ExperimentOptions,
+    ExperimentReports,
+    JudgeFlags,
+    LimitOptions,
+    ProcessOptions,
+    whole,
+)
 from eval_skills.cli.requests import flags_of, request_of, request_options, typed
 from eval_skills.cli.running import GATE_FAILED, run_request, show_dry_run
 from eval_skills.core.config.options import option_of
@@ -45,6 +54,7 @@ def triggers_command(
     asked: AgentOptions = AgentOptions(),
     how: ExperimentOptions = ExperimentOptions(),
     held: ProcessOptions = ProcessOptions(),
+    limits: LimitOptions = LimitOptions(),
     judging: JudgeFlags = JudgeFlags(),
     reports: ExperimentReports = ExperimentReports(),
     optimize: Annotated[
@@ -92,7 +102,7 @@ def triggers_command(
     from eval_skills.engine.definition.request import EvaluateRequest
     from eval_skills.engine.skill_effect.experiment import arms_folder
 
-    flags = flags_of(how, held, judging, reports)
+    flags = flags_of(how, held, limits, judging, reports)
     if of_run is not None or how.resume:
         _refuse_beside_a_run(
             "--of-run" if of_run is not None else "--resume",
@@ -207,7 +217,7 @@ def _measured(request: EvaluateRequest, prepared: Sequence[PreparedTriggers]) ->
 
     summary = run_request(as_evaluation(request.model_copy(update={"format": []}), prepared), "triggers").summary
     if summary.is_partial:
-        raise RunError(f"run {summary.run_id} stopped early, so nothing can be compared")
+        raise RunError(f"run {summary.run_id} {summary.stop_line or 'stopped early'}, so nothing can be compared")
     by_id = {report.skill_id: report for report in summary.reports}
     reports = [by_id[load_skill(each.folder).id] for each in prepared]
     figures = [
@@ -224,14 +234,13 @@ def _run(request: EvaluateRequest, *, dry_run: bool, gate: bool) -> int:
     if dry_run:
         show_dry_run(request, exit_on_fail=gate)
         return GATE_FAILED if gate else 0
+    from eval_skills.cli.output.run import show_stop
+
     ran = run_request(request, "triggers")
     summary = ran.summary
     if summary.is_partial:
-        current().remark(
-            f"stopped early: {summary.finished} of {summary.planned} items; continue with triggers --resume {summary.run_id}",
-            style="red",
-        )
-        return GATE_FAILED
+        show_stop(summary, "triggers")
+        return ran.exit_code(gate=False)
     experiment = trigger_experiment_of(Store(request.store), summary.run_id)
     found = triggers_of_reports(experiment, summary.reports, summary.run_id)
     files = [*summary.report_files, *write_triggers(found, request.format, Path(request.output_dir).absolute())]

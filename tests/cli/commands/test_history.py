@@ -46,7 +46,7 @@ def test_a_run_says_how_far_and_how_well_it_went(run_here: Run) -> None:
     third, second, first = run_here("history", "--json").json
     assert first == {
         "runId": FIRST, "startedAt": "2026-01-01T10:00:00+00:00", "benchmark": "sums@2.0.0", "skills": ["adder@1.0.0"],
-        "items": 4, "plannedItems": 4, "bestCompletion": 1.0, "state": "finished",
+        "items": 4, "plannedItems": 4, "bestCompletion": 1.0, "state": "finished", "stopped": None,
         "origin": "run", "judging": None, "effect": None, "changes": None, "resume": None,
     }  # fmt: skip
     assert second["bestCompletion"] == 0.25

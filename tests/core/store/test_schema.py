@@ -49,7 +49,8 @@ def test_nested_columns_have_the_documented_types() -> None:
     assert str(ITEM_SCHEMA.field("run_index").type) == "int32"
     assert ITEM_SCHEMA.field("dimensions").type.item_type == "double"
     assert [field.name for field in ITEM_SCHEMA.field("reasons").type.value_type] == ["code", "message", "where", "informational"]
-    assert [field.name for field in ITEM_SCHEMA.field("attempts").type.value_type] == ["started_at", "latency_ms", "error_kind"]
+    attempts = ["started_at", "latency_ms", "error_kind", "cost_usd", "tokens"]
+    assert [field.name for field in ITEM_SCHEMA.field("attempts").type.value_type] == attempts
     assert [field.name for field in ITEM_SCHEMA.field("tool_calls").type.value_type] == [
         "name",
         "arguments",

@@ -192,3 +192,17 @@ class TestWhatIsAsked:
         (tmp_path / "elsewhere").mkdir()
         monkeypatch.chdir(tmp_path / "elsewhere")
         assert left(resume()) == ["a"]
+
+
+@pytest.mark.parametrize("secret", ["none", "local", "markdown", "exact", "30000", "coding-easy", "timeoutMs", "true"])
+def test_a_run_whose_secret_is_spelt_like_an_option_goes_on(
+    make_request: MakeRequest, monkeypatch: pytest.MonkeyPatch, resume: Begin, secret: str
+) -> None:
+    monkeypatch.setenv("ODD", secret)
+    plan = make_plan(make_request("a", "b", secrets=["ODD"], provenance={"by": f"somebody {secret}"}, format=["markdown"]))
+    plan.write_manifest(manifest_of(plan))
+    request = plan.store.manifest(plan.run_id).request
+    kept = [request[name] for name in ("sandbox", "evaluator", "timeoutMs", "format")]
+    assert kept == ["none", "exact", 30000, ["markdown"]]
+    assert request["provenance"] == {"by": "somebody [redacted:ODD]"}
+    assert left(resume()) == ["a", "b"]
