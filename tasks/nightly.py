@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -11,7 +12,8 @@ from prefect.cache_policies import NO_CACHE
 from prefect.events import emit_event
 from prefect.runtime import flow_run
 
-from eval_skills.core.nightly.evidence import FreshRuns
+from eval_skills.core.nightly.evidence import BAD, FreshRuns
+from eval_skills.core.redaction import Redaction, values_of_variables
 from eval_skills.core.store.effects import points_of
 from eval_skills.engine.nightly.events import NightEvent, events_of, prune_old_items
 from eval_skills.engine.nightly.evidence import SuiteEvidence, SuiteRun, gather
@@ -26,6 +28,7 @@ from eval_skills.reporting.skill_effect.document import render_markdown as rende
 from eval_skills.reporting.skill_effect.nights import nights_markdown
 from eval_skills.tasks.evaluation import MAX_ARTIFACT_CHARACTERS, artifact_key
 from eval_skills.tasks.pauses import began_after, flow_run_here
+from eval_skills.tasks.run_log import FlowRunLog
 
 
 @task(persist_result=False, cache_policy=NO_CACHE)
@@ -89,6 +92,19 @@ def announce(summary: NightSummary) -> list[NightEvent]:
 def prune(night: NightPlan, summary: NightSummary, keep_days: int) -> NightSummary:
     """Delete old items; the returned summary names their runs."""
     return replace(summary, pruned=prune_old_items(night.store, keep_days, night.pinned()))
+
+
+def log_night(summary: NightSummary, secrets: Sequence[str]) -> None:
+    """Say in the log of the flow run what became of every suite and skill; without the values of these variables."""
+    log = FlowRunLog(Redaction(values_of_variables(secrets)))
+    skills = [(suite.name, skill.report.skill_key, skill.classification) for suite in summary.suites for skill in suite.skills]
+    bad = [each for each in skills if each[2].verdict in (*BAD, "failed")]
+    for verdicts, level in ((bad, logging.WARNING), ([each for each in skills if each not in bad], logging.INFO)):
+        lines = [f"{suite}: {skill}: {found.verdict}: {found.explanation}" for suite, skill, found in verdicts]
+        log.say_all(lines, "skill", level)
+    log.say_all([f"{suite.name}: {each}" for suite in summary.failed for each in suite.failures], "failure", logging.ERROR)
+    effects = [f"{name}: gate failed: {each}" for name, reasons in summary.effect_failures.items() for each in reasons]
+    log.say_all(effects, "effect", logging.ERROR)
 
 
 def gate_markdown(effect: NightEffect) -> str:
