@@ -121,6 +121,12 @@ class Invocation:
         """Print a line on stdout, as long as it is: a path that was broken in two is not one."""
         self.out().print(printable(line), style=style, markup=False, soft_wrap=True)
 
+    def say_stored(self, store: object, what: str) -> None:
+        """Print where the results of a flow are, and the page of its flow run, where that will answer."""
+        self.say(f"store   {store}   {what}")
+        if (page := self.flow_run_page) is not None:
+            self.say(f"prefect {page}")
+
     def remark(self, line: str, *, style: str = "yellow") -> None:
         """Print a line on stderr, as long as it is."""
         self.err().print(printable(line), style=style, markup=False, soft_wrap=True)

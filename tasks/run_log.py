@@ -32,7 +32,7 @@ MAX_LINES = 100
 """So many items that did not pass have a line each, and so many retries, skills, verdicts; of more, one line says how many."""
 
 MAX_NAMED = 20
-LINE_CHARS = 500
+LINE_CHARS = 300
 PROGRESS_STEPS = 10
 
 

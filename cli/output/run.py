@@ -117,7 +117,7 @@ def show_summary(summary: RunSummary, *, gate: bool) -> None:
         session.say(ties_line(summary.tied), style="yellow")
     for path in summary.report_files:
         session.say(f"report  {path}")
-    session.say(f"store   {summary.store}   run {summary.run_id}")
+    session.say_stored(summary.store, f"run {summary.run_id}")
     if summary.is_partial:
         done = f"{summary.finished} of {plural(summary.planned, 'item')}"
         session.say(f"stopped early: {done}; nothing was stored; continue with --resume {summary.run_id}", style="red")
@@ -175,6 +175,7 @@ def _document(summary: RunSummary, *, gate: bool) -> dict[str, Any]:
         "gate": {"minCompletion": summary.min_completion, "passed": summary.gate_passed} if gate else None,
         "files": [str(path) for path in summary.report_files],
         "store": str(summary.store),
+        "flowRunPage": current().flow_run_page,
         "remarks": summary.remarks,
         "judging": _judging(summary),
         "reports": [report.to_json() for report in ranked(summary.reports)],
