@@ -18,7 +18,7 @@ from prefect.artifacts import create_progress_artifact, update_progress_artifact
 from prefect.runtime import flow_run
 
 from eval_skills.core.config.limits import LOCAL
-from eval_skills.core.errors import RunError
+from eval_skills.core.errors import RunError, UserError
 from eval_skills.core.store import Journal
 from eval_skills.core.text import plural
 from eval_skills.engine.definition.request import EvaluateRequest
@@ -63,7 +63,7 @@ def evaluate(request: EvaluateRequest) -> RunSummary:
     """
     began = monotonic()
     with logged_run() as log:
-        plan = plan_items(request)
+        plan = _planned(request)
         _describe(plan)
         ran = run_items(plan)
         plan, finished = ran.plan, ran.finished
@@ -86,6 +86,15 @@ def evaluate(request: EvaluateRequest) -> RunSummary:
     # Prefect returns the data of this state to the caller, and shows its message in the UI.
     summary = with_duration(summary, monotonic() - began)
     return cast("RunSummary", returned(summary.line, summary))
+
+
+def _planned(request: EvaluateRequest) -> RunPlan:
+    try:
+        return plan_items(request)
+    except UserError:  # among other flow runs it is found by what it was asked
+        benchmark = Path(request.tasks or request.benchmark).stem
+        describe_flow_run(f"{benchmark} · not planned", benchmark=benchmark, suite=request.provenance.get("suite"))
+        raise
 
 
 def _describe(plan: RunPlan) -> None:

@@ -226,7 +226,7 @@ def own_benchmarks() -> str | None:
 class WorkOptions(Form, defer_build=True):
     """Where a flow looks and keeps its results, and how much it does at a time."""
 
-    concurrency: int = Field(title="Items at a time", default=4, ge=1, le=1024, description="Items at a time")
+    concurrency: int = Field(title="Concurrency", default=4, ge=1, le=1024, description="Items at a time")
     benchmarks_dir: PathText | None = Field(
         title="Folder of benchmarks",
         default_factory=own_benchmarks,

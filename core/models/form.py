@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from pydantic import GetJsonSchemaHandler
@@ -47,10 +49,12 @@ class Form(Model):
         form = handler.resolve_ref_schema(made)
         by_key: dict[str, Any] = form.get("properties", {})
         fields = {name: field.alias or name for name, field in cls.model_fields.items()}
+        titles = {name: field.title or _words(name) for name, field in cls.model_fields.items()}
         form["properties"] = {
             fields[name]: {
                 **by_key[fields[name]],
-                "title": cls.model_fields[name].title or _words(name),
+                "title": titles[name],
+                "description": _of_a_form(cls.model_fields[name].description or "", titles),
                 "position": position,  # Prefect's UI sorts by it, and its databases may not keep the order of keys
             }
             for position, name in enumerate(sorted(fields, key=cls._place))
@@ -62,6 +66,16 @@ class Form(Model):
         if name in cls.form_first:
             return 0, cls.form_first.index(name)
         return (2, ORDER.index(name)) if name in ORDER else (1, list(cls.model_fields).index(name))
+
+
+def _of_a_form(description: str, titles: Mapping[str, str]) -> str:
+    """The help text of an option of the command line, with the titles of other fields in place of their options."""
+
+    def title(option: re.Match[str]) -> str:
+        name = option[1].replace("-", "_")
+        return f'"{titles[name]}"' if name in titles else option[0]
+
+    return re.sub(r"--([a-z][a-z-]*[a-z])", title, description)
 
 
 def _words(name: str) -> str:
