@@ -11,7 +11,7 @@ from uuid import UUID
 
 from eval_skills.cli.context import begin, current
 from eval_skills.cli.options import JudgeFlags
-from eval_skills.cli.requests import unused_judge_options
+from eval_skills.cli.requests import unused_judge_options, viewer_known
 from eval_skills.core.errors import RunError
 from eval_skills.flows.lost_api import loss_of
 
@@ -57,7 +57,7 @@ def call_recorded(
     from eval_skills.cli.prefect_server.loss import Watch
     from eval_skills.cli.prefect_server.private import prefect_api
 
-    with prefect_api(verbose=current().verbose) as server:
+    with viewer_known(), prefect_api(verbose=current().verbose) as server:
         meanwhile()
         with shown_while("starting Prefect …"):
             from eval_skills import flows

@@ -15,6 +15,7 @@ from prefect.runtime import flow_run
 from eval_skills.core.nightly.evidence import BAD, FreshRuns
 from eval_skills.core.redaction import Redaction, values_of_variables
 from eval_skills.core.store.effects import points_of
+from eval_skills.core.viewer_pages import run_page
 from eval_skills.engine.nightly.events import NightEvent, events_of, prune_old_items
 from eval_skills.engine.nightly.evidence import SuiteEvidence, SuiteRun, gather
 from eval_skills.engine.nightly.execution import concluded
@@ -26,7 +27,7 @@ from eval_skills.reporting.escape import markdown
 from eval_skills.reporting.nightly import ClassifiedSkill, ranking_markdown, trend_markdown
 from eval_skills.reporting.skill_effect.document import render_markdown as render_effect
 from eval_skills.reporting.skill_effect.nights import nights_markdown
-from eval_skills.tasks.evaluation import MAX_ARTIFACT_CHARACTERS, artifact_key
+from eval_skills.tasks.evaluation import MAX_ARTIFACT_CHARACTERS, artifact_key, in_viewer
 from eval_skills.tasks.pauses import began_after, flow_run_here
 from eval_skills.tasks.run_log import FlowRunLog
 
@@ -61,6 +62,7 @@ def publish_suite(suite: SuiteOutcome, history: SuiteHistory, night_id: str) -> 
     skills = [ClassifiedSkill(skill.report, skill.classification) for skill in suite.skills]
     gone = {last.skill_key: gone_explanation(last) for last in suite.gone}
     link = flow_run.ui_url
+    viewer = in_viewer(run_page(suite.run_id)) if suite.run_id is not None else ""
     texts = {"ranking": ranking_markdown(skills, suite.failures, link, gone)}
     if suite.run_id is not None:
         parts = [render_markdown(document) for document in suite.diffs]
@@ -75,7 +77,7 @@ def publish_suite(suite: SuiteOutcome, history: SuiteHistory, night_id: str) -> 
         create_markdown_artifact(
             key=artifact_key(name, suite.name),
             markdown=text[:MAX_ARTIFACT_CHARACTERS] + cut,
-            description=f"Suite **{suite.name}**, night `{night_id}`, run `{suite.run_id or 'none'}`",
+            description=f"Suite **{suite.name}**, night `{night_id}`, run `{suite.run_id or 'none'}`{viewer}",
         )
 
 

@@ -20,6 +20,7 @@ from prefect.logging import get_run_logger
 from eval_skills.core.models import ItemResult
 from eval_skills.core.redaction import Redaction
 from eval_skills.core.text import first_of, one_line, plural
+from eval_skills.core.viewer_pages import link_to, run_page
 from eval_skills.engine.evaluation.observer import NullObserver, observed_runs
 from eval_skills.engine.evaluation.plan import RunPlan
 from eval_skills.engine.evaluation.summary import RunSummary, gate_lines
@@ -115,7 +116,8 @@ class RunLog(NullObserver):
 
     def computing(self, plan: RunPlan) -> None:
         """They are rows of the store."""
-        self._log.say(f"Landed {plural(plan.planned, 'row')} in the store {plan.store.path}, run {plan.run_id}")
+        where = f"; {link}" if (link := link_to(run_page(plan.run_id))) else ""
+        self._log.say(f"Landed {plural(plan.planned, 'row')} in the store {plan.store.path}, run {plan.run_id}{where}")
         self._observer.computing(plan)
 
     def reporting(self, formats: Sequence[str]) -> None:
