@@ -1,7 +1,7 @@
 """Backfill: a past time rebuilt period by period, each in its own flow run, and compared with the one before."""
 
 import logging
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from typing import Any, cast
 
@@ -24,7 +24,7 @@ from eval_skills.engine.evaluation.summary import RunSummary
 from eval_skills.flows.evaluate import evaluate
 from eval_skills.flows.lost_api import Recording, flow_result
 from eval_skills.reporting import numbers
-from eval_skills.tasks.flow_runs import Caller, called_by, describe_flow_run
+from eval_skills.tasks.flow_runs import Caller, called_by, describe_flow_run, not_planned
 from eval_skills.tasks.pauses import Gate, PauseWatch, run_ended_parts_again
 from eval_skills.tasks.run_log import FlowRunLog
 
@@ -55,7 +55,9 @@ def backfill(request: BackfillRequest) -> BackfillSummary:
         outcome: PeriodOutcome = recording.step(lambda: _in_a_flow_run_of_its_own(session, work), lambda: session.carry_out(work))
         return outcome
 
-    with BackfillSession.begin(request, evaluated) as session:
+    with ExitStack() as begun:
+        with not_planned(f"backfill {request.mode}"):
+            session = begun.enter_context(BackfillSession.begin(request, evaluated))
         plan = session.plan
         describe_flow_run(f"backfill {request.mode} · {plural(len(plan.works), 'period')}")
         gate, outcomes, log = Gate(), dict[str, PeriodOutcome](), _log(request)

@@ -11,7 +11,7 @@ from eval_skills.engine.comparison.pairs import plan_comparison
 from eval_skills.engine.comparison.request import CompareRequest
 from eval_skills.engine.comparison.summary import ComparisonSummary
 from eval_skills.tasks.comparison import compare_pair
-from eval_skills.tasks.flow_runs import describe_flow_run
+from eval_skills.tasks.flow_runs import describe_flow_run, not_planned
 from eval_skills.tasks.rate_limits import limit_judges
 from eval_skills.tasks.runner import EventLoopTaskRunner, LoopFuture
 
@@ -24,7 +24,8 @@ def compare_answers(request: CompareRequest) -> ComparisonSummary:
         UserError: the request cannot be carried out.
         RunError: the judge cannot be reached, or no pair has a verdict.
     """
-    plan = plan_comparison(request)
+    with not_planned(f"{request.run_a} and {request.run_b}"):
+        plan = plan_comparison(request)
     limit_judges(plan.judges, plan.panel.models)
     describe_flow_run(
         f"{plan.benchmark.id} · {plan.a.skill} and {plan.b.skill} · {plan.comparison_id}",

@@ -18,7 +18,8 @@ from prefect.artifacts import create_progress_artifact, update_progress_artifact
 from prefect.runtime import flow_run
 
 from eval_skills.core.config.limits import LOCAL
-from eval_skills.core.errors import RunError, UserError
+from eval_skills.core.config.options import CallOptions
+from eval_skills.core.errors import RunError
 from eval_skills.core.store import Journal
 from eval_skills.core.text import plural
 from eval_skills.engine.definition.request import EvaluateRequest
@@ -43,7 +44,7 @@ from eval_skills.tasks.evaluation import (
     render_report,
     retry_delays,
 )
-from eval_skills.tasks.flow_runs import describe_flow_run
+from eval_skills.tasks.flow_runs import describe_flow_run, not_planned
 from eval_skills.tasks.pauses import EndedInPrefect, StoppedInPrefect
 from eval_skills.tasks.rate_limits import apply_rate_limits
 from eval_skills.tasks.run_log import log_conclusion, logged_run
@@ -63,7 +64,9 @@ def evaluate(request: EvaluateRequest) -> RunSummary:
     """
     began = monotonic()
     with logged_run() as log:
-        plan = _planned(request)
+        about = named_benchmark(request)
+        with not_planned(about, benchmark=about, suite=request.provenance.get("suite")):
+            plan = plan_items(request)
         _describe(plan)
         ran = run_items(plan)
         plan, finished = ran.plan, ran.finished
@@ -88,13 +91,9 @@ def evaluate(request: EvaluateRequest) -> RunSummary:
     return cast("RunSummary", returned(summary.line, summary))
 
 
-def _planned(request: EvaluateRequest) -> RunPlan:
-    try:
-        return plan_items(request)
-    except UserError:  # among other flow runs it is found by what it was asked
-        benchmark = Path(request.tasks or request.benchmark).stem
-        describe_flow_run(f"{benchmark} · not planned", benchmark=benchmark, suite=request.provenance.get("suite"))
-        raise
+def named_benchmark(request: CallOptions) -> str:
+    """What a run is about, before anything is read: the name of its benchmark, or of its file of tasks."""
+    return Path(request.tasks or request.benchmark).stem
 
 
 def _describe(plan: RunPlan) -> None:

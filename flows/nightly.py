@@ -15,7 +15,7 @@ from eval_skills.engine.nightly.execution import Evaluated, asked_of, confirmed,
 from eval_skills.engine.nightly.request import NightlyRequest
 from eval_skills.engine.nightly.summary import NightSummary, NoSuiteRan
 from eval_skills.flows.suites import evaluate_all
-from eval_skills.tasks.flow_runs import describe_flow_run
+from eval_skills.tasks.flow_runs import describe_flow_run, not_planned
 from eval_skills.tasks.nightly import announce, compare_suites, conclude, log_night, open_night, prune, publish_suite
 from eval_skills.tasks.pauses import run_ended_parts_again
 from eval_skills.tasks.runner import EventLoopTaskRunner, returned, unwalked, unwrap
@@ -35,7 +35,8 @@ def nightly(request: NightlyRequest) -> NightSummary:
         NoSuiteRan: no suite could run.
     """
     run_ended_parts_again()
-    night = open_night(request)
+    with not_planned("night"):
+        night = open_night(request)
     describe_flow_run(f"night · {plural(len(night.suites), 'suite')} · {night.night_id}")
     evaluate = partial(evaluate_all, timeout_s=60.0 * request.via_timeout_minutes)
     evaluated = evaluate(asked_of(night))

@@ -13,8 +13,8 @@ from eval_skills.engine.definition.request import PipelineRequest
 from eval_skills.engine.discovery import FoundSkills
 from eval_skills.engine.evaluation.pipeline import evaluation_of, strategy_of, with_selection
 from eval_skills.engine.evaluation.summary import RunSummary, with_duration
-from eval_skills.flows.evaluate import evaluate, write_reports
-from eval_skills.tasks.flow_runs import Caller, called_by, describe_flow_run
+from eval_skills.flows.evaluate import evaluate, named_benchmark, write_reports
+from eval_skills.tasks.flow_runs import Caller, called_by, describe_flow_run, not_planned
 from eval_skills.tasks.pauses import run_ended_parts_again
 from eval_skills.tasks.pipeline import find_skills, load_benchmark, log_selection, select_skills
 from eval_skills.tasks.runner import EventLoopTaskRunner, returned, unwalked, unwrap
@@ -35,12 +35,14 @@ def pipeline(request: PipelineRequest) -> RunSummary:
     """
     began = monotonic()
     run_ended_parts_again()
-    strategy = strategy_of(request)
-    found = FoundSkills([], []) if request.resume or request.traces else find_skills(request)
-    if not request.resume and not request.own_tests:
-        load_benchmark(request.benchmark, request.benchmarks_dir, request.tasks, request.map, request.skip_unreadable)
-    with called_by.by(Caller("pipeline")):
-        evaluated = evaluate(evaluation_of(request, found))
+    about = named_benchmark(request)
+    with not_planned(about, benchmark=about):
+        strategy = strategy_of(request)
+        found = FoundSkills([], []) if request.resume or request.traces else find_skills(request)
+        if not request.resume and not request.own_tests:
+            load_benchmark(request.benchmark, request.benchmarks_dir, request.tasks, request.map, request.skip_unreadable)
+        with called_by.by(Caller("pipeline")):
+            evaluated = evaluate(evaluation_of(request, found))
     selected = select_skills(unwalked(evaluated.skills), unwalked(evaluated.reports), strategy)
     describe_flow_run(
         f"{evaluated.benchmark.id} · {plural(len(evaluated.skills), 'skill')} · {evaluated.run_id}",

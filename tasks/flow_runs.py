@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
+import httpx
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.objects import FlowRun
 
+from eval_skills.core.errors import UserError
 from eval_skills.engine.observer import Observed
 from eval_skills.tasks.pauses import flow_run_here
 
@@ -43,6 +46,17 @@ def describe_flow_run(name: str, *, benchmark: str | None = None, skills: Sequen
     wanted = {*flow_run.tags, *named, *_skill_tags(skills), f"trigger:{started_by}"}
     with get_client(sync_client=True) as client:
         client.update_flow_run(flow_run.id, name=name, tags=sorted(wanted)).raise_for_status()
+
+
+@contextmanager
+def not_planned(about: str, *, benchmark: str | None = None, suite: str | None = None) -> Iterator[None]:
+    """Where what is planned inside cannot be, the flow run is named and tagged by what it was asked, to be found among others."""
+    try:
+        yield
+    except UserError:
+        with suppress(httpx.HTTPError):  # what was wrong is more worth telling than that it could not be named
+            describe_flow_run(f"{about} · not planned", benchmark=benchmark, suite=suite)
+        raise
 
 
 def _skill_tags(skills: Sequence[str]) -> set[str]:

@@ -38,10 +38,10 @@ PROGRESS_STEPS = 10
 
 
 class FlowRunLog:
-    """The log of the current flow run; its lines hold none of `secrets`."""
+    """The log of the current flow run, or `logger`; what `redaction` knows is in none of its lines."""
 
-    def __init__(self, redaction: Redaction | None = None) -> None:
-        self._logger = get_run_logger()
+    def __init__(self, redaction: Redaction | None = None, logger: logging.Logger | None = None) -> None:
+        self._logger = logger or get_run_logger()
         self.redaction = redaction or Redaction(None)
 
     def say(self, text: str, level: int = logging.INFO) -> None:
