@@ -85,7 +85,7 @@ def test_tags_say_what_a_run_is_about_and_what_started_it_and_a_pipelines_evalua
         folder.mkdir()
         (folder / "skill.py").write_text((skill / "skill.py").read_text())
         describe(folder, folder.name, "python3 skill.py")
-    places = {"store": str(tmp_path / "store"), "output_dir": str(tmp_path / "reports"), "format": []}
+    places: dict[str, Any] = {"store": str(tmp_path / "store"), "output_dir": str(tmp_path / "reports"), "format": []}
     caller = Caller("cli")
     request = PipelineRequest(skills_dir=str(tmp_path / "skills"), tasks=tasks_file(tmp_path, "ok"), **places)
     summary = run_here(pipeline, request, caller=caller)
@@ -94,7 +94,7 @@ def test_tags_say_what_a_run_is_about_and_what_started_it_and_a_pipelines_evalua
     about = ["benchmark:tasks", *(f"skill:s{number:02}" for number in range(TAGGED_SKILLS)), f"skills:{TAGGED_SKILLS + 1}"]
     assert flow_run(ask, whole)["tags"] == [*about, "trigger:cli"]
     assert flow_run(ask, part)["tags"] == [*about, "trigger:pipeline"]
-    assert any(line.startswith("Selected, 1: s0") for line in log_of(ask, whole))
+    assert any(line.startswith("Selected, 1: s") for line in log_of(ask, whole))
 
 
 @pytest.mark.usefixtures("prefect_url")
@@ -103,7 +103,12 @@ def test_a_night_logs_its_verdicts_and_tags_its_parts_and_artifacts_link_to_the_
 ) -> None:
     monkeypatch.setenv(BASE_URL, "https://evals.example.com/all")
     suites = [
-        {"name": "in-the-ui", "skills": [str(skill)], "benchmark": tasks_file(tmp_path, "ok")},
+        {
+            "name": "in-the-ui",
+            "skills": [str(skill)],
+            "benchmark": "coding-easy",
+            "options": {"tasks": tasks_file(tmp_path, "ok")},
+        },
         {"name": "gone", "skills": [str(tmp_path / "nowhere")], "benchmark": "coding-easy"},
     ]
     (tmp_path / "suites.json").write_text(json.dumps({"suites": suites}))
