@@ -37,7 +37,9 @@ class Invocation:
     `typed` are those that the command line named; `configured` are the options of the command that it did not name and the
     configuration did, with the place that says so. `model` makes the model of the configuration: with the group of `command`, or
     of None with the groups of all commands; both come from `cli.app`, which alone knows all commands. `recorded` says
-    where Prefect records the runs of the call, once that is known; `began` is when the call began (`time.monotonic`).
+    where Prefect records the runs of the call, once that is known; `flow_run_pages` is the address of their pages in its UI, with
+    ``{}`` for the id, where that server stays; `flow_run` is the id of the call's own. `began` is when the call began
+    (`time.monotonic`).
     """
 
     config_path: Path | None = None
@@ -50,12 +52,23 @@ class Invocation:
     app: App | None = None
     model: Callable[[Command | None], type[Config]] | None = None
     recorded: str = ""
+    flow_run_pages: str = ""
+    flow_run: str | None = None
     began: float = field(default_factory=monotonic)
 
     @property
     def seconds(self) -> float:
         """How long the call has taken by now, from its beginning on."""
         return monotonic() - self.began
+
+    def page_of(self, flow_run: str | None) -> str | None:
+        """The address of a flow run's page in Prefect's UI; None where nothing will answer there."""
+        return self.flow_run_pages.format(flow_run) if flow_run and self.flow_run_pages else None
+
+    @property
+    def flow_run_page(self) -> str | None:
+        """The page of the call's own flow run."""
+        return self.page_of(self.flow_run)
 
     def config(self, flags: dict[str, Any]) -> Config:
         """The layered configuration, with the flags that were given (not None) on top."""
@@ -107,6 +120,12 @@ class Invocation:
     def say(self, line: str, *, style: str = "") -> None:
         """Print a line on stdout, as long as it is: a path that was broken in two is not one."""
         self.out().print(printable(line), style=style, markup=False, soft_wrap=True)
+
+    def say_stored(self, store: object, what: str) -> None:
+        """Print where the results of a flow are, and the page of its flow run, where that will answer."""
+        self.say(f"store   {store}   {what}")
+        if (page := self.flow_run_page) is not None:
+            self.say(f"prefect {page}")
 
     def remark(self, line: str, *, style: str = "yellow") -> None:
         """Print a line on stderr, as long as it is."""

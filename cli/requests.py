@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import fields
+import os
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -117,6 +119,41 @@ def refuse_calling(flags: dict[str, Any]) -> None:
 def typed(flags: dict[str, Any]) -> dict[str, Any]:
     """Those of the options that the configuration did not give."""
     return {name: value for name, value in flags.items() if option_of(name) not in current().configured}
+
+
+@contextmanager
+def viewer_known() -> Iterator[None]:
+    """Inside, the flows of this process, and of those that it starts, link to the viewer whose address is configured.
+
+    Raises:
+        UsageError: what is configured is not an address.
+    """
+    from eval_skills.core.viewer_pages import BASE_URL
+
+    before, configured = os.environ.get(BASE_URL), _viewer()
+    if configured is not None:
+        os.environ[BASE_URL] = configured
+    try:
+        yield
+    finally:
+        if before is not None:
+            os.environ[BASE_URL] = before
+        else:
+            os.environ.pop(BASE_URL, None)
+
+
+def _viewer() -> str | None:
+    from eval_skills.core.viewer_pages import checked_base_url
+
+    if current().is_silent:
+        return None
+    said = replace(current(), command=("view",)).layers({}).said(("view", "baseUrl"))
+    if said is None or said[1].value is None:
+        return None
+    try:
+        return checked_base_url(said[1].value)
+    except UsageError as error:
+        raise UsageError(f"{said[1].place}: view.baseUrl: {error}") from None
 
 
 def todays_settings() -> dict[str, Any]:

@@ -7,10 +7,11 @@ from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from threading import Timer
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from uuid import UUID
 
 from eval_skills.cli.context import begin, current
 from eval_skills.cli.options import JudgeFlags
-from eval_skills.cli.requests import unused_judge_options
+from eval_skills.cli.requests import unused_judge_options, viewer_known
 from eval_skills.core.errors import RunError
 from eval_skills.flows.lost_api import loss_of
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from eval_skills.cli.prefect_server.loss import Unrecorded
+    from eval_skills.cli.prefect_server.private import ApiServer
     from eval_skills.engine.definition.request import EvaluateRequest, PipelineRequest
     from eval_skills.engine.evaluation.plan import RunPlan
     from eval_skills.engine.evaluation.summary import RunSummary
@@ -55,24 +57,39 @@ def call_recorded(
     from eval_skills.cli.prefect_server.loss import Watch
     from eval_skills.cli.prefect_server.private import prefect_api
 
-    with prefect_api(verbose=current().verbose) as server:
+    with viewer_known(), prefect_api(verbose=current().verbose) as server:
         meanwhile()
         with shown_while("starting Prefect …"):
             from eval_skills import flows
+            from eval_skills.tasks.flow_runs import Caller
 
             called = getattr(flows, flow)
             server.wait_until_ready(current().remark)
-        begin(replace(current(), recorded=server.place))
+        begin(replace(current(), recorded=server.place, flow_run_pages=flow_run_pages(server)))
+        caller = Caller("cli")
 
         def watched() -> Watch:
             return Watch(server, current().remark)
 
-        summary = around(lambda: flows.run_here(called, request, api_url=server.url, watched=watched))
+        summary = around(lambda: flows.run_here(called, request, caller=caller, api_url=server.url, watched=watched))
+        begin(replace(current(), flow_run=caller.flow_run))
         with shown_while("waiting until Prefect has recorded every task run …"):
             is_recorded = not summary.flow_runs or server.wait_until_recorded(summary.flow_runs, summary.task_runs)
         if not is_recorded:
             current().remark(f"Prefect had not recorded every task run before its server stopped; {what} are safe")
     return summary
+
+
+def flow_run_pages(server: ApiServer) -> str:
+    """The address of a flow run's page in the UI of a server that stays, with ``{}`` for its id; "" for a private one."""
+    if server.process is not None:
+        return ""
+    from prefect.settings import PREFECT_API_URL, temporary_settings
+    from prefect.utilities.urls import url_for
+
+    nowhere = UUID(int=0)
+    with temporary_settings({PREFECT_API_URL: server.url}):
+        return (url_for("flow-run", nowhere) or "").replace(str(nowhere), "{}")
 
 
 @contextmanager

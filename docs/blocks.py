@@ -244,6 +244,9 @@ class Workplace:
 
 
 CHANGING = [
+    # pages in Prefect's UI, of which docs/explanation/prefect-ui.md says where they are printed
+    (re.compile(r"(?m)^prefect http\S+\n?"), ""),
+    (re.compile(r"/runs/flow-run/[0-9a-f-]{36}"), ""),
     (re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{4}"), "RUN"),
     (re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d[:-]\d\d(?:[:-]\d\d(?:[.-]\d+)?)?Z?)?"), "TIME"),
     (re.compile(r"127\.0\.0\.1:\d+"), "ADDRESS"),

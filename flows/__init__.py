@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from eval_skills.flows.monitor import monitor
     from eval_skills.flows.nightly import nightly
     from eval_skills.flows.pipeline import pipeline
+    from eval_skills.tasks.flow_runs import Caller
 
 __all__ = ["backfill", "compare_answers", "evaluate", "monitor", "nightly", "pipeline"]
 
@@ -31,12 +32,14 @@ def run_here(
     flow: Callable[[Any], T],
     request: Any,
     *,
+    caller: Caller | None = None,
     api_url: str | None = None,
     watched: Callable[[], AbstractContextManager[object]] = nullcontext,
 ) -> T:
     """Run `flow` now, in this process, for a caller who waits for it; the API at `api_url`, else the usual one, records it.
 
-    `watched` is entered around it, with the settings that hold inside.
+    `caller` says who waits, for the tags of the flow run, and gets its id. `watched` is entered around it, with the settings that
+    hold inside.
 
     Where Prefect's API is gone at the end and the flow has kept its result all the same, that is returned, with the reason in
     `unrecorded`; an interruption that could not be reported to it stays one.
@@ -51,10 +54,11 @@ def run_here(
     from prefect.settings import PREFECT_API_URL, PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
 
     from eval_skills.flows.lost_api import Result, flow_result, interruption_of, loss_of
+    from eval_skills.tasks.flow_runs import Caller, called_by
 
     recorded_by = {} if api_url is None else {PREFECT_API_URL: api_url}
     settings, kept = {PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None, **recorded_by}, Result()
-    with temporary_settings(settings), watched(), flow_result.by(kept):
+    with temporary_settings(settings), watched(), flow_result.by(kept), called_by.by(caller or Caller()):
         try:
             return flow(request)
         except Abort as ended:  # nothing that a caller would expect to be no `Exception`

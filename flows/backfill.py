@@ -1,6 +1,7 @@
 """Backfill: a past time rebuilt period by period, each in its own flow run, and compared with the one before."""
 
-from contextlib import nullcontext
+import logging
+from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from typing import Any, cast
 
@@ -8,6 +9,7 @@ from prefect import flow
 from prefect.artifacts import create_table_artifact
 from prefect.states import Completed
 
+from eval_skills.core.redaction import Redaction, values_of_variables
 from eval_skills.core.text import plural
 from eval_skills.engine.backfill.backfill import BackfillSession
 from eval_skills.engine.backfill.comparison import PeriodOutcome
@@ -19,10 +21,12 @@ from eval_skills.engine.evaluation.in_process import evaluate_in_process
 from eval_skills.engine.evaluation.plan import make_plan
 from eval_skills.engine.evaluation.resume import resumed_plan
 from eval_skills.engine.evaluation.summary import RunSummary
-from eval_skills.flows.evaluate import evaluate, name_flow_run
+from eval_skills.flows.evaluate import evaluate
 from eval_skills.flows.lost_api import Recording, flow_result
 from eval_skills.reporting import numbers
+from eval_skills.tasks.flow_runs import Caller, called_by, describe_flow_run, not_planned
 from eval_skills.tasks.pauses import Gate, PauseWatch, run_ended_parts_again
+from eval_skills.tasks.run_log import FlowRunLog
 
 MAX_ARTIFACT_ROWS = 1_000
 
@@ -43,32 +47,43 @@ def backfill(request: BackfillRequest) -> BackfillSummary:
 
     def evaluated(asked: EvaluateRequest) -> RunSummary:
         if recording.lost is None:
-            return evaluate(asked)
+            with called_by.by(Caller("backfill")):
+                return evaluate(asked)
         return evaluate_in_process(resumed_plan(asked) if asked.resume else make_plan(asked))
 
     def carried_out(work: PeriodWork) -> PeriodOutcome:
         outcome: PeriodOutcome = recording.step(lambda: _in_a_flow_run_of_its_own(session, work), lambda: session.carry_out(work))
         return outcome
 
-    with BackfillSession.begin(request, evaluated) as session:
+    with ExitStack() as begun:
+        with not_planned(f"backfill {request.mode}"):
+            session = begun.enter_context(BackfillSession.begin(request, evaluated))
         plan = session.plan
-        name_flow_run(f"backfill {request.mode} · {plural(len(plan.works), 'period')}")
-        gate, outcomes = Gate(), dict[str, PeriodOutcome]()
+        describe_flow_run(f"backfill {request.mode} · {plural(len(plan.works), 'period')}")
+        gate, outcomes, log = Gate(), dict[str, PeriodOutcome](), _log(request)
         # the evaluations of a replay look for themselves whether they are paused, between two items
         with nullcontext() if request.mode == "replay" else PauseWatch(gate):
             for work in session.pending():
                 gate.wait_until_open()
                 outcomes[work.digest] = carried_out(work)
+                log.say(f"{work.period.name}: {_message(outcomes[work.digest])}")
     summary = backfill_summary(plan, outcomes)
     recording.step(lambda: _publish(summary), lambda: None)
     summary = flow_result.observer.keep(replace(summary, unrecorded=recording.lost))
     return cast("BackfillSummary", Completed(message=summary.line, data=summary))
 
 
+def _log(request: BackfillRequest) -> FlowRunLog:
+    return FlowRunLog(Redaction(values_of_variables(request.secrets)))
+
+
 def _in_a_flow_run_of_its_own(session: BackfillSession, work: PeriodWork) -> PeriodOutcome:
     @flow(name="backfill-period", flow_run_name="{period}", persist_result=False)
     def carry_out(period: str, mode: str, sources: list[str]) -> PeriodOutcome:
+        with called_by.by(Caller("backfill")):
+            describe_flow_run(period)
         outcome = session.carry_out(work)
+        _log(session.plan.request).say_all(outcome.remarks, "remark", logging.WARNING)
         return cast("PeriodOutcome", Completed(message=_message(outcome), data=outcome))
 
     return carry_out(work.period.name, session.plan.request.mode, [source.name for source in work.sources])

@@ -10,8 +10,8 @@ from eval_skills.engine.comparison.compare import AnswerComparison
 from eval_skills.engine.comparison.pairs import plan_comparison
 from eval_skills.engine.comparison.request import CompareRequest
 from eval_skills.engine.comparison.summary import ComparisonSummary
-from eval_skills.flows.evaluate import name_flow_run
 from eval_skills.tasks.comparison import compare_pair
+from eval_skills.tasks.flow_runs import describe_flow_run, not_planned
 from eval_skills.tasks.rate_limits import limit_judges
 from eval_skills.tasks.runner import EventLoopTaskRunner, LoopFuture
 
@@ -24,9 +24,14 @@ def compare_answers(request: CompareRequest) -> ComparisonSummary:
         UserError: the request cannot be carried out.
         RunError: the judge cannot be reached, or no pair has a verdict.
     """
-    plan = plan_comparison(request)
+    with not_planned(f"{request.run_a} and {request.run_b}"):
+        plan = plan_comparison(request)
     limit_judges(plan.judges, plan.panel.models)
-    name_flow_run(f"{plan.benchmark.id} · {plan.a.skill} and {plan.b.skill} · {plan.comparison_id}")
+    describe_flow_run(
+        f"{plan.benchmark.id} · {plan.a.skill} and {plan.b.skill} · {plan.comparison_id}",
+        benchmark=plan.benchmark.id,
+        skills=[side.skill.partition("@")[0] for side in (plan.a, plan.b)],
+    )
     runner = EventLoopTaskRunner.current()
     runner.limit(request.concurrency)
     with runner.holding(AnswerComparison(plan)) as comparison:

@@ -15,10 +15,10 @@ from uuid import UUID
 import httpx
 from prefect import flow, unmapped
 from prefect.artifacts import create_progress_artifact, update_progress_artifact
-from prefect.client.orchestration import get_client
 from prefect.runtime import flow_run
 
 from eval_skills.core.config.limits import LOCAL
+from eval_skills.core.config.options import CallOptions
 from eval_skills.core.errors import RunError
 from eval_skills.core.store import Journal
 from eval_skills.core.text import plural
@@ -45,8 +45,10 @@ from eval_skills.tasks.evaluation import (
     render_report,
     retry_delays,
 )
+from eval_skills.tasks.flow_runs import describe_flow_run, not_planned
 from eval_skills.tasks.pauses import EndedInPrefect, StoppedInPrefect
 from eval_skills.tasks.rate_limits import apply_rate_limits
+from eval_skills.tasks.run_log import log_conclusion, logged_run
 from eval_skills.tasks.runner import PROGRESS_PERIOD_S, EventLoopTaskRunner, LoopFuture, returned, unwalked, unwrap
 
 STAGES, STAGES_OF_A_PART = 3, 1
@@ -62,35 +64,49 @@ def evaluate(request: EvaluateRequest) -> RunSummary:
         RunError: items are missing at the end; `resume` continues the run.
     """
     began = monotonic()
-    plan = plan_items(request)
-    name_flow_run(f"{plan.benchmark.id} · {plural(len(plan.skills), 'skill')} · {plan.run_id}")
-    ran = run_items(plan)
-    plan, finished = ran.plan, ran.finished
-    if ran.is_whole:
-        observed_runs.observer.landing(plan)
-        land_results(unwalked(plan))
-        observed_runs.observer.computing(plan)
-        reports = aggregate(unwalked(plan))
-    else:
-        record_stop(plan, ran.stopped)
-        reports = partial_reports(plan)
-    summary = replace(
-        summary_of(plan, reports, finished, monotonic() - began, ran.stopped),
-        flow_runs=(str(flow_run.id),),
-        task_runs=ran.task_runs + (STAGES if ran.is_whole else STAGES_OF_A_PART),
-    )
-    if plan.request.format:
-        summary = write_reports(summary, plan.request.format, Path(plan.request.output_dir))
-    summary = publish_skill_effect(summary, plan)
+    with logged_run() as log:
+        about = named_benchmark(request)
+        with not_planned(about, benchmark=about, suite=request.provenance.get("suite")):
+            plan = plan_items(request)
+        _describe(plan)
+        ran = run_items(plan)
+        plan, finished = ran.plan, ran.finished
+        if ran.is_whole:
+            observed_runs.observer.landing(plan)
+            land_results(unwalked(plan))
+            observed_runs.observer.computing(plan)
+            reports = aggregate(unwalked(plan))
+        else:
+            record_stop(plan, ran.stopped)
+            reports = partial_reports(plan)
+        summary = replace(
+            summary_of(plan, reports, finished, monotonic() - began, ran.stopped),
+            flow_runs=(str(flow_run.id),),
+            task_runs=ran.task_runs + (STAGES if ran.is_whole else STAGES_OF_A_PART),
+        )
+        log_conclusion(log, summary)
+        if plan.request.format:
+            summary = write_reports(summary, plan.request.format, Path(plan.request.output_dir))
+        summary = publish_skill_effect(summary, plan)
     # Prefect returns the data of this state to the caller, and shows its message in the UI.
     summary = with_duration(summary, monotonic() - began)
     return cast("RunSummary", returned(summary.line, summary))
 
 
-def name_flow_run(name: str) -> None:
-    """Give the current flow run a readable name; it is known only after planning."""
-    with get_client(sync_client=True) as client:
-        client.set_flow_run_name(UUID(flow_run.id), name)
+def named_benchmark(request: CallOptions) -> str:
+    """What a run is about, before anything is read: the name of its benchmark, or of its file of tasks."""
+    return Path(request.tasks or request.benchmark).stem
+
+
+def _describe(plan: RunPlan) -> None:
+    """Name the flow run, and tell the run's observer which it is."""
+    observed_runs.observer.recorded(str(flow_run.id))
+    describe_flow_run(
+        f"{plan.benchmark.id} · {plural(len(plan.skills), 'skill')} · {plan.run_id}",
+        benchmark=plan.benchmark.id,
+        skills=[skill.id for skill in plan.skills.values()],
+        suite=plan.request.provenance.get("suite"),
+    )
 
 
 def write_reports(summary: RunSummary, formats: list[str], folder: Path) -> RunSummary:

@@ -12,8 +12,8 @@ from eval_skills.engine.monitor.batches import Batch
 from eval_skills.engine.monitor.request import MonitorRequest
 from eval_skills.engine.monitor.session import MonitorSession
 from eval_skills.engine.monitor.summary import MonitorSummary, observed_monitors
-from eval_skills.flows.evaluate import name_flow_run
 from eval_skills.flows.lost_api import Recording, flow_result
+from eval_skills.tasks.flow_runs import describe_flow_run, not_planned
 from eval_skills.tasks.monitor import judge_batch
 from eval_skills.tasks.pauses import Gate, PauseWatch
 from eval_skills.tasks.rate_limits import apply_rate_limits
@@ -31,7 +31,9 @@ def monitor(request: MonitorRequest) -> MonitorSummary:
         UserError: the log, the task or the store cannot be used, or no record of the log can.
     """
     recording = Recording()
-    with MonitorSession(request) as session:
+    with not_planned(Path(request.log).name):
+        made = MonitorSession(request)
+    with made as session:
 
         def judge(batch: Batch) -> None:
             recording.step(
@@ -39,7 +41,9 @@ def monitor(request: MonitorRequest) -> MonitorSummary:
                 lambda: session.judge(batch, observed_monitors.observer.changed),
             )
 
-        name_flow_run(f"{Path(request.log).name} · {session.run_id}")
+        describe_flow_run(
+            f"{Path(request.log).name} · {session.run_id}", skills=[request.skill.partition("@")[0]] if request.skill else []
+        )
         apply_rate_limits(session.task.scorings)
         gate = Gate()
         with PauseWatch(gate):

@@ -14,9 +14,9 @@ from eval_skills.core.text import plural
 from eval_skills.engine.nightly.execution import Evaluated, asked_of, confirmed, runs_of
 from eval_skills.engine.nightly.request import NightlyRequest
 from eval_skills.engine.nightly.summary import NightSummary, NoSuiteRan
-from eval_skills.flows.evaluate import name_flow_run
 from eval_skills.flows.suites import evaluate_all
-from eval_skills.tasks.nightly import announce, compare_suites, conclude, open_night, prune, publish_suite
+from eval_skills.tasks.flow_runs import describe_flow_run, not_planned
+from eval_skills.tasks.nightly import announce, compare_suites, conclude, log_night, open_night, prune, publish_suite
 from eval_skills.tasks.pauses import run_ended_parts_again
 from eval_skills.tasks.runner import EventLoopTaskRunner, returned, unwalked, unwrap
 
@@ -35,8 +35,9 @@ def nightly(request: NightlyRequest) -> NightSummary:
         NoSuiteRan: no suite could run.
     """
     run_ended_parts_again()
-    night = open_night(request)
-    name_flow_run(f"night · {plural(len(night.suites), 'suite')} · {night.night_id}")
+    with not_planned("night"):
+        night = open_night(request)
+    describe_flow_run(f"night · {plural(len(night.suites), 'suite')} · {night.night_id}")
     evaluate = partial(evaluate_all, timeout_s=60.0 * request.via_timeout_minutes)
     evaluated = evaluate(asked_of(night))
     evidence = compare_suites(unwalked(night), unwalked(runs_of(night, evaluated)))
@@ -47,6 +48,7 @@ def nightly(request: NightlyRequest) -> NightSummary:
     for suite, history in zip(summary.suites, night.histories, strict=True):
         publish_suite.with_options(task_run_name=f"publish {suite.name}")(unwalked(suite), unwalked(history), summary.night_id)
     announce(unwalked(summary))
+    log_night(summary, request.options.secrets)
     if request.keep_days is not None:
         summary = prune(unwalked(night), unwalked(summary), request.keep_days)
     if summary.nothing_ran:

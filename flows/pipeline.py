@@ -13,9 +13,10 @@ from eval_skills.engine.definition.request import PipelineRequest
 from eval_skills.engine.discovery import FoundSkills
 from eval_skills.engine.evaluation.pipeline import evaluation_of, strategy_of, with_selection
 from eval_skills.engine.evaluation.summary import RunSummary, with_duration
-from eval_skills.flows.evaluate import evaluate, name_flow_run, write_reports
+from eval_skills.flows.evaluate import evaluate, named_benchmark, write_reports
+from eval_skills.tasks.flow_runs import Caller, called_by, describe_flow_run, not_planned
 from eval_skills.tasks.pauses import run_ended_parts_again
-from eval_skills.tasks.pipeline import find_skills, load_benchmark, select_skills
+from eval_skills.tasks.pipeline import find_skills, load_benchmark, log_selection, select_skills
 from eval_skills.tasks.runner import EventLoopTaskRunner, returned, unwalked, unwrap
 
 STAGES = 3
@@ -34,13 +35,20 @@ def pipeline(request: PipelineRequest) -> RunSummary:
     """
     began = monotonic()
     run_ended_parts_again()
-    strategy = strategy_of(request)
-    found = FoundSkills([], []) if request.resume or request.traces else find_skills(request)
-    if not request.resume and not request.own_tests:
-        load_benchmark(request.benchmark, request.benchmarks_dir, request.tasks, request.map, request.skip_unreadable)
-    evaluated = evaluate(evaluation_of(request, found))
+    about = named_benchmark(request)
+    with not_planned(about, benchmark=about):
+        strategy = strategy_of(request)
+        found = FoundSkills([], []) if request.resume or request.traces else find_skills(request)
+        if not request.resume and not request.own_tests:
+            load_benchmark(request.benchmark, request.benchmarks_dir, request.tasks, request.map, request.skip_unreadable)
+        with called_by.by(Caller("pipeline")):
+            evaluated = evaluate(evaluation_of(request, found))
     selected = select_skills(unwalked(evaluated.skills), unwalked(evaluated.reports), strategy)
-    name_flow_run(f"{evaluated.benchmark.id} · {plural(len(evaluated.skills), 'skill')} · {evaluated.run_id}")
+    describe_flow_run(
+        f"{evaluated.benchmark.id} · {plural(len(evaluated.skills), 'skill')} · {evaluated.run_id}",
+        benchmark=evaluated.benchmark.id,
+        skills=[skill.id for skill in evaluated.skills],
+    )
     summary = replace(
         with_selection(evaluated, strategy, selected, found),
         flow_runs=(*evaluated.flow_runs, str(flow_run.id)),
@@ -48,5 +56,6 @@ def pipeline(request: PipelineRequest) -> RunSummary:
     )
     if request.format:
         summary = write_reports(summary, request.format, Path(request.output_dir))
+    log_selection(summary)
     summary = with_duration(summary, monotonic() - began)
     return cast("RunSummary", returned(summary.line, summary))

@@ -19,6 +19,7 @@ from eval_skills.engine.nightly.execution import Asked, Evaluated, evaluated, to
 from eval_skills.engine.stored_runs.reports import read_source
 from eval_skills.flows.evaluate import evaluate
 from eval_skills.flows.lost_api import loss_of
+from eval_skills.tasks.flow_runs import Caller, called_by
 
 POLL_PERIOD_S = 2.0
 
@@ -36,7 +37,8 @@ def evaluate_all(asked: Sequence[Asked], *, timeout_s: float) -> list[Evaluated]
 
 def _here(request: EvaluateRequest) -> Evaluated:
     try:
-        return evaluated(evaluate(request))
+        with called_by.by(Caller("nightly")):
+            return evaluated(evaluate(request))
     except Exception as error:
         if loss_of(error) is not None:
             raise  # no other suite could be recorded either

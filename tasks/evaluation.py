@@ -18,6 +18,7 @@ from prefect.tasks import Task
 from eval_skills.core.models import ItemResult, Ranking, SkillCompletionReport
 from eval_skills.core.skill_effect import SkillEffect
 from eval_skills.core.store import Store, land
+from eval_skills.core.viewer_pages import effect_page, link_to, run_page
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.batches import ItemBatch
 from eval_skills.engine.evaluation.execution import Outcome
@@ -172,17 +173,18 @@ def render_report(
 @task(persist_result=False, cache_policy=NO_CACHE)
 def publish_artifacts(reports: Sequence[SkillCompletionReport], context: ReportContext, benchmark_id: str) -> None:
     """Publish the ranking and the report as Prefect artifacts, under keys that stay the same for every run of a benchmark."""
+    page = run_page(context.run_id)
     create_table_artifact(
         key=artifact_key("ranking", benchmark_id),
         table=ranking_rows(reports, context),
-        description=_described(f"Ranking on **{benchmark_id}**, run `{context.run_id}`", reports, context),
+        description=_described(f"Ranking on **{benchmark_id}**, run `{context.run_id}`{in_viewer(page)}", reports, context),
     )
     text = str(render("markdown", reports, context))
     cut = "\n\n… the whole report is in the report files." if len(text) > MAX_ARTIFACT_CHARACTERS else ""
     create_markdown_artifact(
         key=artifact_key("report", benchmark_id),
         markdown=text[:MAX_ARTIFACT_CHARACTERS] + cut,
-        description=f"Report of run `{context.run_id}`",
+        description=f"Report of run `{context.run_id}`{in_viewer(page)}",
     )
 
 
@@ -196,7 +198,7 @@ def publish_effect(effect: SkillEffect) -> None:
     create_markdown_artifact(
         key=artifact_key("skill-effect", effect.arms[0].skill_key.partition("@")[0].removesuffix("-with")),
         markdown=text[:MAX_ARTIFACT_CHARACTERS] + cut,
-        description=f"Effect of an Agent Skill, run `{effect.run_id}`",
+        description=f"Effect of an Agent Skill, run `{effect.run_id}`{in_viewer(effect_page(effect.run_id))}",
     )
 
 
@@ -231,6 +233,11 @@ def _chances(found: Ranking | None) -> dict[str, str]:
         "rank, 95 %": rank_interval(found),
         "Pareto": "✔" if found and found.pareto_optimal else "",
     }
+
+
+def in_viewer(page: str) -> str:
+    """What a description ends with where the address of a viewer is known: a link to this page of it, in Markdown."""
+    return f" · [in the viewer]({link})" if (link := link_to(page)) else ""
 
 
 def artifact_key(name: str, benchmark_id: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from uuid import NAMESPACE_URL, uuid5
 
@@ -10,9 +11,11 @@ from prefect.cache_policies import NO_CACHE
 from prefect.events import emit_event
 
 from eval_skills.core.monitoring import StatusChange
+from eval_skills.core.text import plural
 from eval_skills.engine.monitor.batches import Batch
 from eval_skills.engine.monitor.session import MonitorSession
 from eval_skills.engine.monitor.summary import observed_monitors
+from eval_skills.tasks.run_log import FlowRunLog
 
 EVENT = "eval-skills.monitor-status"
 
@@ -24,11 +27,19 @@ def judge_batch(batch: Batch, session: MonitorSession, name: str) -> None:
     It returns nothing: Prefect keeps what the tasks of a flow return for as long as the flow runs.
     """
 
+    log = FlowRunLog()
+
     def announce(change: StatusChange) -> None:
         emit_status(session, change)
+        log.say(_words(change), logging.WARNING if change.after in ("warning", "critical") else logging.INFO)
         observed_monitors.observer.changed(change)
 
     session.judge(batch, announce)
+
+
+def _words(change: StatusChange) -> str:
+    rate = "" if change.figures.pass_rate is None else f"; {change.figures.pass_rate:.1%} pass"
+    return f"Status: {change.before} to {change.after}{rate}, of {plural(change.figures.size, 'sample')}"
 
 
 def emit_status(session: MonitorSession, change: StatusChange) -> None:

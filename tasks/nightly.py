@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -11,8 +12,10 @@ from prefect.cache_policies import NO_CACHE
 from prefect.events import emit_event
 from prefect.runtime import flow_run
 
-from eval_skills.core.nightly.evidence import FreshRuns
+from eval_skills.core.nightly.evidence import BAD, FreshRuns
+from eval_skills.core.redaction import Redaction, values_of_variables
 from eval_skills.core.store.effects import points_of
+from eval_skills.core.viewer_pages import run_page
 from eval_skills.engine.nightly.events import NightEvent, events_of, prune_old_items
 from eval_skills.engine.nightly.evidence import SuiteEvidence, SuiteRun, gather
 from eval_skills.engine.nightly.execution import concluded
@@ -24,8 +27,9 @@ from eval_skills.reporting.escape import markdown
 from eval_skills.reporting.nightly import ClassifiedSkill, ranking_markdown, trend_markdown
 from eval_skills.reporting.skill_effect.document import render_markdown as render_effect
 from eval_skills.reporting.skill_effect.nights import nights_markdown
-from eval_skills.tasks.evaluation import MAX_ARTIFACT_CHARACTERS, artifact_key
+from eval_skills.tasks.evaluation import MAX_ARTIFACT_CHARACTERS, artifact_key, in_viewer
 from eval_skills.tasks.pauses import began_after, flow_run_here
+from eval_skills.tasks.run_log import FlowRunLog
 
 
 @task(persist_result=False, cache_policy=NO_CACHE)
@@ -58,6 +62,7 @@ def publish_suite(suite: SuiteOutcome, history: SuiteHistory, night_id: str) -> 
     skills = [ClassifiedSkill(skill.report, skill.classification) for skill in suite.skills]
     gone = {last.skill_key: gone_explanation(last) for last in suite.gone}
     link = flow_run.ui_url
+    viewer = in_viewer(run_page(suite.run_id)) if suite.run_id is not None else ""
     texts = {"ranking": ranking_markdown(skills, suite.failures, link, gone)}
     if suite.run_id is not None:
         parts = [render_markdown(document) for document in suite.diffs]
@@ -72,7 +77,7 @@ def publish_suite(suite: SuiteOutcome, history: SuiteHistory, night_id: str) -> 
         create_markdown_artifact(
             key=artifact_key(name, suite.name),
             markdown=text[:MAX_ARTIFACT_CHARACTERS] + cut,
-            description=f"Suite **{suite.name}**, night `{night_id}`, run `{suite.run_id or 'none'}`",
+            description=f"Suite **{suite.name}**, night `{night_id}`, run `{suite.run_id or 'none'}`{viewer}",
         )
 
 
@@ -89,6 +94,19 @@ def announce(summary: NightSummary) -> list[NightEvent]:
 def prune(night: NightPlan, summary: NightSummary, keep_days: int) -> NightSummary:
     """Delete old items; the returned summary names their runs."""
     return replace(summary, pruned=prune_old_items(night.store, keep_days, night.pinned()))
+
+
+def log_night(summary: NightSummary, secrets: Sequence[str]) -> None:
+    """Say in the log of the flow run what became of every suite and skill; without the values of these variables."""
+    log = FlowRunLog(Redaction(values_of_variables(secrets)))
+    skills = [(suite.name, skill.report.skill_key, skill.classification) for suite in summary.suites for skill in suite.skills]
+    bad = [each for each in skills if each[2].verdict in (*BAD, "failed")]
+    for verdicts, level in ((bad, logging.WARNING), ([each for each in skills if each not in bad], logging.INFO)):
+        lines = [f"{suite}: {skill}: {found.verdict}: {found.explanation}" for suite, skill, found in verdicts]
+        log.say_all(lines, "skill", level)
+    log.say_all([f"{suite.name}: {each}" for suite in summary.failed for each in suite.failures], "failure", logging.ERROR)
+    effects = [f"{name}: gate failed: {each}" for name, reasons in summary.effect_failures.items() for each in reasons]
+    log.say_all(effects, "effect", logging.ERROR)
 
 
 def gate_markdown(effect: NightEffect) -> str:

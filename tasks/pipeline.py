@@ -13,6 +13,8 @@ from eval_skills.core.models import Benchmark, Skill, SkillCompletionReport
 from eval_skills.core.selection import RankedSkill, SelectStrategy, select
 from eval_skills.engine.definition.request import PipelineRequest
 from eval_skills.engine.discovery import FoundSkills, matching_skills
+from eval_skills.engine.evaluation.summary import RunSummary
+from eval_skills.tasks.run_log import FlowRunLog
 
 
 @task(persist_result=False, cache_policy=NO_CACHE)
@@ -42,3 +44,10 @@ def select_skills(
 ) -> list[RankedSkill]:
     """Rank the skills that pass the strategy's filters."""
     return select(skills, reports, strategy)
+
+
+def log_selection(summary: RunSummary) -> None:
+    """Say in the log of the flow run which skills are selected, and why others are not."""
+    log = FlowRunLog()
+    log.say_all([f"Selected, {choice.rank}: {choice.skill.key}" for choice in summary.selected or ()], "skill")
+    log.say_all([f"Not selected: {line}" for line in summary.removed], "skill")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import logging
 import threading
 from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager
@@ -294,7 +295,16 @@ def returned(message: str, value: T) -> State[T]:
 
     Prefect looks for futures in what a flow returns, too: of a run of 100,000 items that takes longer than to land them.
     """
+    _flow_run_log.addFilter(_is_not_about_unwrapping)  # one that is there already is not added again
     return cast("State[T]", Completed(message=message, data=quote(value)))
+
+
+_flow_run_log = logging.getLogger("prefect.flow_runs")
+
+
+def _is_not_about_unwrapping(record: logging.LogRecord) -> bool:
+    """Leaves out the two lines of Prefect about its call of `unwrap`, which mean nothing to who reads the log of a run."""
+    return f"ook {unwrap.__name__!r} " not in record.getMessage()
 
 
 def unwrap(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:

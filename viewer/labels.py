@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, StringConstraints
 
 from eval_skills.core.errors import UsageError
 from eval_skills.core.store.labels import AnswerLabel, LabelWriter, current_labels
+from eval_skills.core.viewer_pages import KEY_LENGTH, key_of
 from eval_skills.reporting.escape import visible
-from eval_skills.viewer.names import KEY_LENGTH, key_of
 
 if TYPE_CHECKING:
     from eval_skills.core.store import Store
@@ -23,7 +23,7 @@ _COLUMNS = ("skill_id", "skill_version", "benchmark_id", "benchmark_version", "t
 class GivenLabel(BaseModel):
     """What the page sends: of which answer, and what the person says. Both None takes back what was said before.
 
-    `answer` is the key of the answer's page (`viewer.names.item_page`).
+    `answer` is the key of the answer's page (`core.viewer_pages.item_page`).
     """
 
     model_config = ConfigDict(extra="forbid", strict=True)

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from eval_skills.core import viewer_pages as names
 from eval_skills.reporting.escape import encodable, script_json
 from eval_skills.reporting.html.navigation import Navigation
 from eval_skills.reporting.html.report import TABLES, html_template, page_assets
-from eval_skills.viewer import names
 
 PLACES = {
     "Runs": names.RUNS,

@@ -20,10 +20,10 @@ from starlette.routing import Route
 from eval_skills.core.documents.validation_errors import problems_in
 from eval_skills.core.errors import EvalSkillsError, UsageError
 from eval_skills.core.store.labels import LabelWriter
+from eval_skills.core.viewer_pages import NoSuchPageError
 from eval_skills.viewer.guard import LOOPBACK, Guard
 from eval_skills.viewer.labels import GivenLabel, Labelling
 from eval_skills.viewer.live import LiveRuns
-from eval_skills.viewer.names import NoSuchPageError
 from eval_skills.viewer.site import Site
 
 if TYPE_CHECKING:

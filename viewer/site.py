@@ -9,10 +9,10 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
+from eval_skills.core import viewer_pages as names
+from eval_skills.core.viewer_pages import NoSuchPageError
 from eval_skills.reporting.html.navigation import Navigation
-from eval_skills.viewer import names
 from eval_skills.viewer.items import items_of
-from eval_skills.viewer.names import NoSuchPageError
 from eval_skills.viewer.page import PLACES
 from eval_skills.viewer.pages.agent_skills import agent_skills_page, effect_page_of, triggers_page_of
 from eval_skills.viewer.pages.comparison import comparison_page

@@ -147,7 +147,8 @@ def _ended(call: Callable[[], NightSummary]) -> NightSummary:
 
 def _show(summary: NightSummary, *, passed: bool | None, unproven: list[str]) -> None:
     if current().json:
-        print_json({**summary.to_json(), "gate": None if passed is None else {"passed": passed, "notProven": unproven}})
+        gate = None if passed is None else {"passed": passed, "notProven": unproven}
+        print_json({**summary.to_json(), "gate": gate, "flowRunPage": current().flow_run_page})
         return
     for suite in summary.suites:
         _show_suite(suite)
@@ -156,7 +157,7 @@ def _show(summary: NightSummary, *, passed: bool | None, unproven: list[str]) ->
         runs = summary.pruned.run_ids
         said = f"of {len(runs)} runs, {runs[0]} to {runs[-1]} ({summary.pruned.size:,} bytes)" if runs else "of no run"
         current().say(f"deleted the items {said}; reports and manifests stay")
-    current().say(f"store   {summary.store}   night {summary.night_id}")
+    current().say_stored(summary.store, f"night {summary.night_id}")
     for reason in unproven:
         current().say(f"gate failed: {reason}", style="red")
     if passed:

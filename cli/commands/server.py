@@ -11,6 +11,7 @@ from cyclopts import App, Parameter
 from eval_skills.cli.configuration import Mark, Own
 from eval_skills.cli.context import current, print_json
 from eval_skills.cli.options import whole
+from eval_skills.cli.requests import viewer_known
 from eval_skills.core.errors import RunError, UsageError
 
 if TYPE_CHECKING:
@@ -109,7 +110,8 @@ def serve_command(
 
     deployments = prepared(entries, source)
     _show_deployments(entries, url)
-    serve_deployments(deployments, limit=most)
+    with viewer_known():  # the processes of the runs inherit it
+        serve_deployments(deployments, limit=most)
     return 0
 
 

@@ -27,6 +27,10 @@ def view_command(
     ] = "127.0.0.1",
     port: Annotated[int, Parameter(group=SHOWN, converter=whole, help="Port to listen on; 0 takes one that is free")] = 0,
     no_open: Annotated[bool, Parameter(group=SHOWN, help="Do not open a browser", show_default=False)] = False,
+    base_url: Annotated[
+        str | None,
+        Parameter(group=SHOWN, help="Address under which others reach the viewer; artifacts in Prefect link to pages below it"),
+    ] = None,
     label_as: Annotated[
         str | None, Parameter(group=SHOWN, help="Who gives the labels [default: the user of this machine]")
     ] = None,
@@ -51,19 +55,23 @@ def view_command(
     """
     import secrets
     import webbrowser
+    from urllib.parse import urlsplit
 
+    from eval_skills.core.viewer_pages import checked_base_url
     from eval_skills.viewer.guard import LOOPBACK
     from eval_skills.viewer.server import listen, server_of
 
     place = existing_store(store)
     if export is not None:
         return _export(place, export, run or [LATEST])
+    public = None if base_url is None else checked_base_url(base_url)
     if run is not None:
         raise UsageError("--run names the runs of an export; give --export, too, or leave it out: all runs are shown")
     listening = listen(host, port)
     is_local = host in LOCAL
     token = None if is_local else secrets.token_urlsafe(24)
-    address = listening.address if token is None else f"{listening.address}?token={token}"
+    base = listening.address if public is None else public
+    address = base if token is None else f"{base}?token={token}"
     if current().json:
         print_json({"address": address, "store": place.path})
     else:
@@ -71,6 +79,7 @@ def view_command(
     if not no_open:
         webbrowser.open(address)
     hosts = LOOPBACK if is_local else (*LOOPBACK, host, *_names_of_this_machine())
+    hosts = hosts if public is None else (*hosts, str(urlsplit(public).hostname))
     server_of(place, labelled_by=label_as or _user(), hosts=hosts, token=token).run(sockets=[listening.socket])
     return 0
 

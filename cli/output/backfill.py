@@ -39,7 +39,7 @@ def show_backfill(summary: BackfillSummary, output: Path | None) -> None:
     current().say(summary.line, style="" if summary.done else "green")
     if (line := summary.unjudged_line) is not None:
         current().say(visible_line(line), style="red")
-    current().say(f"store   {summary.request.store}   table comparisons")
+    current().say_stored(summary.request.store, "table comparisons")
     if output is not None:
         current().say(f"trend   {output}")
 
@@ -79,6 +79,7 @@ def _document(summary: BackfillSummary, output: Path | None) -> dict[str, Any]:
         "unjudged": summary.unjudged,
         "judging": [line] if (line := summary.unjudged_line) is not None else [],
         "store": summary.request.store,
+        "flowRunPage": current().flow_run_page,
         "file": str(output) if output else None,
         "remarks": summary.remarks,
     }

@@ -55,7 +55,7 @@ def show_comparison(summary: ComparisonSummary) -> None:
     for line in summary.judging:
         say(line, style="" if summary.is_complete or line.startswith("judging: ") else "red")
     if not summary.out_of_budget:
-        say(f"store   {summary.store}   comparison {summary.comparison_id}")
+        current().say_stored(summary.store, f"comparison {summary.comparison_id}")
 
 
 def _ties(summary: ComparisonSummary) -> str:
@@ -117,6 +117,7 @@ def _document(summary: ComparisonSummary) -> dict[str, Any]:
         "unjudged": summary.figures.errors,
         "pairs": [_pair(row) for row in summary.rows],
         "store": summary.store,
+        "flowRunPage": current().flow_run_page,
         "remarks": [*summary.remarks, *summary.judging],
     }
 

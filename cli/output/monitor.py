@@ -54,7 +54,7 @@ def show_monitor(summary: MonitorSummary, fail_on: str | None, passed: bool) -> 
     counts = {"records": summary.read, "sampled": summary.sampled, "bad": summary.bad}
     counts |= {name: count for name, count in _rarer(summary) if count}
     session.say("  ".join(f"{name} {count:,}" for name, count in counts.items()))
-    session.say(f"store   {summary.store}   monitor {summary.monitor_id}")
+    session.say_stored(summary.store, f"monitor {summary.monitor_id}")
     if fail_on is not None:
         verdict = "passed" if passed else "failed"
         why = "too little could be judged" if summary.judge_failed else f"the status is {summary.status}"
@@ -96,6 +96,7 @@ def _document(summary: MonitorSummary, fail_on: str | None, passed: bool) -> dic
         "gate": {"failOn": fail_on, "passed": passed} if fail_on else None,
         "remarks": summary.remarks,
         "store": summary.store,
+        "flowRunPage": current().flow_run_page,
     }
 
 

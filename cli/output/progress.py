@@ -83,6 +83,7 @@ class LiveDisplay(NullObserver):
         self._console, self._lock, self._of_a_night = console, Lock(), of_a_night
         self._counts: Counter[str] = Counter()
         self._plan: RunPlan | None = None
+        self._flow_run: str | None = None
         self._shown_at = self.began = monotonic()
         self.report_files: Sequence[Path] = ()
         self._bar = Progress(
@@ -119,19 +120,19 @@ class LiveDisplay(NullObserver):
         if self._console.is_terminal:
             self._bar.stop()
 
+    def recorded(self, flow_run: str) -> None:
+        """The line about the run says where its page is."""
+        self._flow_run = flow_run
+
     def planned(self, plan: RunPlan) -> None:
         """The run begins, or goes on."""
         with self._lock:
             self._plan, self._counts = plan, Counter()
-        resumed = f", {plan.finished} of them done already" if plan.finished else ""
-        self._console.print(
-            f"run {plan.run_id}: {plural(len(plan.skills), 'skill')}{' with' if plan.benchmark.parts else ' ×'}"
-            f" {plural(len(plan.benchmark.tasks), 'task')}{' of their own' if plan.benchmark.parts else ''}"
-            f" × {plural(plan.request.most_runs, 'run')}"
-            f" = {'at most ' if plan.baseline else ''}{plural(plan.planned, 'item')}{resumed}"
-            + (f", recorded{batch_words(plan)} {place}" if (place := current().recorded) else ""),
-            soft_wrap=True,
+        place = current().page_of(self._flow_run) or current().recorded
+        recorded = (
+            f", recorded{batch_words(plan)} {place if place.startswith(('at ', 'by ')) else f'at {place}'}" if place else ""
         )
+        self._console.print(f"run {plan.run_id}: {plan.line}{recorded}", soft_wrap=True, highlight=False)
         self._bar.update(self._row, total=plan.planned, completed=plan.finished, description="")
 
     def retrying(self, item: str, reason: str) -> None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from eval_skills.cli.context import current, print_json
 from eval_skills.cli.output.ranking import error_summary, not_selected, ranking
 from eval_skills.core.text import first_of, plural
-from eval_skills.reporting import numbers
 from eval_skills.reporting.context import ranked
 from eval_skills.reporting.judging import judging_line
 from eval_skills.reporting.ranking import ranking_notes, ties_line
@@ -118,7 +117,7 @@ def show_summary(summary: RunSummary, *, gate: bool, command: str = "eval") -> N
         session.say(ties_line(summary.tied), style="yellow")
     for path in summary.report_files:
         session.say(f"report  {path}")
-    session.say(f"store   {summary.store}   run {summary.run_id}")
+    session.say_stored(summary.store, f"run {summary.run_id}")
     if summary.is_partial:
         session.say(stopped_early(summary, command), style="red")
         if gate:
@@ -174,27 +173,10 @@ def _show_alerts(summary: RunSummary) -> None:
 
 
 def _show_gate(summary: RunSummary) -> None:
-    if summary.gate_passed:
-        least = numbers.rate(summary.min_completion)
-        current().say(f"gate passed: every skill completes at least {least} and called no forbidden tool", style="green")
-    for report in summary.with_forbidden_calls:
-        items = plural(report.summary.forbidden_items or 0, "item")
-        current().say(f"gate failed: {report.skill_key} called forbidden tools in {items}", style="red")
-    for report in summary.with_unknown_calls:
-        items = plural(report.summary.forbidden_unknown_items or 0, "item")
-        current().say(f"gate failed: whether {report.skill_key} called a forbidden tool is unknown in {items}", style="red")
-    least, below = numbers.rate(summary.min_completion), summary.below
-    for report in below[:SKILLS_NAMED]:
-        rate = numbers.rate(report.summary.completion_rate)
-        current().say(f"gate failed: {report.skill_key} completes {rate}, under {least}", style="red")
-    if len(below) > SKILLS_NAMED:
-        current().say(f"gate failed: and {len(below) - SKILLS_NAMED:,} more complete less than {least}", style="red")
-    if summary.unjudged:
-        current().say(f"gate failed: {plural(summary.unjudged, 'item')} could not be judged", style="red")
-    if summary.skipped:
-        current().say(
-            f"gate failed: {plural(summary.skipped, 'skill')} could not be used, so nothing is known of it", style="red"
-        )
+    from eval_skills.engine.evaluation.summary import gate_lines
+
+    for line in gate_lines(summary):
+        current().say(line, style="green" if summary.gate_passed else "red")
 
 
 def _judging(summary: RunSummary) -> dict[str, Any] | None:
@@ -221,6 +203,7 @@ def _document(summary: RunSummary, *, gate: bool, command: str) -> dict[str, Any
         "gate": {"minCompletion": summary.min_completion, "passed": summary.gate_passed} if gate else None,
         "files": [str(path) for path in summary.report_files],
         "store": str(summary.store),
+        "flowRunPage": current().flow_run_page,
         "remarks": summary.remarks,
         "judging": _judging(summary),
         "reports": [report.to_json() for report in ranked(summary.reports)],

@@ -61,7 +61,7 @@ def show_effect(effect: SkillEffect, files: Sequence[Path], failures: Sequence[s
         session.say(f"set-up error: {visible_line(problem)}", style="red")
     for path in files:
         session.say(f"report  {path}")
-    session.say(f"store   {store}   run {effect.run_id}")
+    session.say_stored(store, f"run {effect.run_id}")
     _show_gate(failures, effect)
 
 
@@ -114,4 +114,10 @@ def _show_gate(failures: Sequence[str] | None, effect: SkillEffect) -> None:
 
 def _document(effect: SkillEffect, files: Sequence[Path], failures: Sequence[str] | None, store: str) -> dict[str, Any]:
     gate = None if failures is None else {"passed": not failures, "failures": list(failures)}
-    return {**effect.to_json(), "gate": gate, "files": [str(path) for path in files], "store": store}
+    return {
+        **effect.to_json(),
+        "gate": gate,
+        "files": [str(path) for path in files],
+        "store": store,
+        "flowRunPage": current().flow_run_page,
+    }

@@ -35,7 +35,15 @@ def show_triggers(found: Triggers, files: Sequence[Path], failures: Sequence[str
     """The figures on stdout, as one document in a ``--json`` call; `failures` of the gate, None where there was none."""
     if current().json:
         gate = None if failures is None else {"passed": not failures, "failures": list(failures)}
-        print_json({**found.to_json(), "gate": gate, "files": [str(path) for path in files], "store": store})
+        print_json(
+            {
+                **found.to_json(),
+                "gate": gate,
+                "files": [str(path) for path in files],
+                "store": store,
+                "flowRunPage": current().flow_run_page,
+            }
+        )
         return
     session = current()
     session.say(title(found))
@@ -59,7 +67,7 @@ def show_triggers(found: Triggers, files: Sequence[Path], failures: Sequence[str
         session.remark(remark)
     for path in files:
         session.say(f"report  {path}")
-    session.say(f"store   {store}   run {found.run_id}")
+    session.say_stored(store, f"run {found.run_id}")
     for failure in failures or ():
         session.say(f"gate failed: {failure}", style="red")
     if failures == []:

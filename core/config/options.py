@@ -27,7 +27,8 @@ from eval_skills.core.config.limits import (
     TaskRunnerName,
     VariableName,
 )
-from eval_skills.core.models.base import Complexity, Model, Rate, Text
+from eval_skills.core.models.base import Complexity, Rate, Text
+from eval_skills.core.models.form import Form
 from eval_skills.core.models.limits import Weights
 
 PATH, ID_OR_PATH, STORE = "path", "id or path", "store"
@@ -48,16 +49,18 @@ PathText = Annotated[str, BeforeValidator(lambda value: str(_not_blank(value))),
 """A path that stays text: requests are sent as JSON."""
 
 
-class LlmSettings(Model, defer_build=True):
+class LlmSettings(Form, defer_build=True):
     """The model that judges. `api_key_env` names the variable that holds its key; None: the provider's usual one."""
 
     model: Text | None = Field(default=None, description="The model that judges", examples=["gpt-4o"])
     api_base: Text | None = Field(
+        title="Address of the API",
         default=None,
         description="Address of the model's API, if it is not the provider's own",
         examples=["http://127.0.0.1:8000/v1"],
     )
     api_key_env: VariableName | None = Field(
+        title="Variable with the key",
         default=None,
         description="Name of the environment variable that holds the key, never the key; else the provider's usual one",
         examples=["OPENAI_API_KEY"],
@@ -71,9 +74,14 @@ class LlmSettings(Model, defer_build=True):
         default=None, ge=0, le=2, description="How freely the model words its answer; 0 unless set", examples=[0.0]
     )
     timeout_ms: int = Field(
-        default=120_000, gt=0, le=86_400_000, description="Time limit of one verdict in ms, further attempts included"
+        title="Time limit of one verdict, ms",
+        default=120_000,
+        gt=0,
+        le=86_400_000,
+        description="Time limit of one verdict in ms, further attempts included",
     )
     input_price: float | None = Field(
+        title="Price of input, USD",
         default=None,
         ge=0,
         le=1e6,
@@ -81,9 +89,15 @@ class LlmSettings(Model, defer_build=True):
         examples=[0.15],
     )
     output_price: float | None = Field(
-        default=None, ge=0, le=1e6, description="USD for a million tokens that the model writes", examples=[0.6]
+        title="Price of output, USD",
+        default=None,
+        ge=0,
+        le=1e6,
+        description="USD for a million tokens that the model writes",
+        examples=[0.6],
     )
     embedding_price: float | None = Field(
+        title="Price of embeddings, USD",
         default=None,
         ge=0,
         le=1e6,
@@ -91,6 +105,7 @@ class LlmSettings(Model, defer_build=True):
         examples=[0.02],
     )
     cache_dir: WrittenPath | None = Field(
+        title="Folder of verdicts",
         default=None,
         description="Folder where verdicts are kept, so that the same question is asked once",
         examples=["./judge-cache"],
@@ -110,12 +125,17 @@ class LlmSettings(Model, defer_build=True):
         return self.model_dump(mode="json", by_alias=True, include={"model", "api_base", "temperature"} | embedding)
 
 
-class JudgeOptions(Model, defer_build=True):
+class JudgeOptions(Form, defer_build=True):
     """The model that judges, and how much of it. The limits hold for one run in one process."""
 
-    llm: LlmSettings = Field(default_factory=LlmSettings, description="The model that judges, where a task asks for one")
-    judge_concurrency: int = Field(default=4, ge=1, le=1024, description="Questions to judging models at a time")
+    llm: LlmSettings = Field(
+        title="Judging model", default_factory=LlmSettings, description="The model that judges, where a task asks for one"
+    )
+    judge_concurrency: int = Field(
+        title="Questions to judges at a time", default=4, ge=1, le=1024, description="Questions to judging models at a time"
+    )
     max_judge_cost: float | None = Field(
+        title="Limit of judging, USD",
         default=None,
         ge=0,
         le=1e9,
@@ -123,9 +143,15 @@ class JudgeOptions(Model, defer_build=True):
         examples=[5.0],
     )
     no_judge_cache: bool = Field(
-        default=False, description="Ask judging models again, even what they have answered before, and keep nothing"
+        title="Ask judges again",
+        default=False,
+        description="Ask judging models again, even what they have answered before, and keep nothing",
     )
-    no_judge_check: bool = Field(default=False, description="Do not test judging models with one token before a run begins")
+    no_judge_check: bool = Field(
+        title="Do not test judges first",
+        default=False,
+        description="Do not test judging models with one token before a run begins",
+    )
 
     def judge_options(self) -> dict[str, object]:
         """These options alone, by field name."""
@@ -135,10 +161,14 @@ class JudgeOptions(Model, defer_build=True):
 class ScoringOptions(JudgeOptions):
     """How answers are scored, no matter where they come from; shared by every request that scores."""
 
-    evaluator: Text = Field(default="exact", description="Scorer of tasks that name none")
-    allow_custom_code: bool = Field(default=False, description="Let a benchmark run its own scorer code")
+    evaluator: Text = Field(title="Scorer", default="exact", description="Scorer of tasks that name none")
+    allow_custom_code: bool = Field(
+        title="Run the benchmark's own code", default=False, description="Let a benchmark run its own scorer code"
+    )
     weights: Weights = Field(
-        default_factory=Weights, description="Weights of the dimensions of agent runs; one that is left out keeps its default"
+        title="Weights of dimensions",
+        default_factory=Weights,
+        description="Weights of the dimensions of agent runs; one that is left out keeps its default",
     )
     tool_categories: dict[str, list[Text]] = Field(
         default_factory=dict,
@@ -150,17 +180,23 @@ class ScoringOptions(JudgeOptions):
     )
 
 
-class ProcessLimits(Model, defer_build=True):
+class ProcessLimits(Form, defer_build=True):
     """What every process of a skill is held to; a skill's own limits may be lower."""
 
-    memory_mb: MemoryMb | None = Field(default=None, description="Limit of each skill process in MiB of data", examples=[512])
+    memory_mb: MemoryMb | None = Field(
+        title="Memory of a process, MiB", default=None, description="Limit of each skill process in MiB of data", examples=[512]
+    )
     cpu_seconds: CpuSeconds | None = Field(
-        default=None, description="Limit of each skill process in seconds of computing", examples=[60]
+        title="Computing time of a process, s",
+        default=None,
+        description="Limit of each skill process in seconds of computing",
+        examples=[60],
     )
     open_files: OpenFiles | None = Field(
         default=None, description="Limit of each skill process in files open at a time", examples=[256]
     )
     max_output_bytes: OutputBytes | None = Field(
+        title="Size of an answer, bytes",
         default=None,
         description="Limit of one answer in bytes; 5,000,000 where neither this nor the skill sets one",
         examples=[1_000_000],
@@ -177,7 +213,10 @@ class ProcessLimits(Model, defer_build=True):
         default=None, description="Limit of each sandbox in processes and threads at a time; 1024 by default", examples=[256]
     )
     sandbox_mb: SandboxMb | None = Field(
-        default=None, description="Limit of each private folder of a sandbox in MiB; 1024 by default", examples=[256]
+        title="Private folders of the sandbox, MiB",
+        default=None,
+        description="Limit of each private folder of a sandbox in MiB; 1024 by default",
+        examples=[256],
     )
 
 
@@ -212,11 +251,12 @@ def own_benchmarks() -> str | None:
     return "./benchmarks" if Path("benchmarks").is_dir() else None
 
 
-class WorkOptions(Model, defer_build=True):
+class WorkOptions(Form, defer_build=True):
     """Where a flow looks and keeps its results, and how much it does at a time."""
 
-    concurrency: int = Field(default=4, ge=1, le=1024, description="Items at a time")
+    concurrency: int = Field(title="Concurrency", default=4, ge=1, le=1024, description="Items at a time")
     benchmarks_dir: PathText | None = Field(
+        title="Folder of benchmarks",
         default_factory=own_benchmarks,
         description="Folder of benchmarks, searched before the built-in ones [default: ./benchmarks, where it exists]",
         examples=["./benchmarks"],
@@ -226,6 +266,7 @@ class WorkOptions(Model, defer_build=True):
         description="Where all results are kept: a folder, a .db or .sqlite file, or a URL such as s3://…",
     )
     secrets: list[VariableName] = Field(
+        title="Variables to redact",
         default_factory=list,
         description="Names of environment variables whose values are replaced wherever something is written",
         examples=[["OPENAI_API_KEY"]],
@@ -234,24 +275,36 @@ class WorkOptions(Model, defer_build=True):
 
 class _Execution(WorkOptions):
     timeout_ms: int = Field(
-        default=30_000, gt=0, le=86_400_000, description="Time limit of one call in ms; a task's own timeoutMs wins"
+        title="Time limit of one call, ms",
+        default=30_000,
+        gt=0,
+        le=86_400_000,
+        description="Time limit of one call in ms; a task's own timeoutMs wins",
     )
     retries: int = Field(default=0, ge=0, le=20, description="Further attempts after a transient error")
-    runs: int = Field(default=1, ge=1, le=1000, description="How often each task is run")
+    runs: int = Field(title="Runs of each task", default=1, ge=1, le=1000, description="How often each task is run")
     format: list[Text] = Field(
+        title="Report formats",
         default=["json", "markdown"],
         description="Report formats: json, markdown, html, csv, junit, parquet, or those of other tools",
     )
-    output_dir: PathText = Field(default="./reports", description="Folder of report files")
-    min_completion: Rate = Field(default=0.7, description="Lowest completion rate to select, and for exitOnFail")
-    fail_fast: bool = Field(default=False, description="Stop at the first item that does not pass")
+    output_dir: PathText = Field(title="Folder of reports", default="./reports", description="Folder of report files")
+    min_completion: Rate = Field(
+        title="Lowest completion rate", default=0.7, description="Lowest completion rate to select, and for exitOnFail"
+    )
+    fail_fast: bool = Field(
+        title="Stop at the first failure", default=False, description="Stop at the first item that does not pass"
+    )
     benchmark: Annotated[Text, ID_OR_PATH] = Field(
         default="coding-easy", description="Benchmark: the id of a built-in one, or a path"
     )
     skip_unreadable: bool = Field(
-        default=False, description="Go on without the test cases of an EvalView suite that cannot be used, and say which"
+        title="Skip unreadable test cases",
+        default=False,
+        description="Go on without the test cases of an EvalView suite that cannot be used, and say which",
     )
     items_per_task: ItemsPerTask = Field(
+        title="Items per task run",
         default=AUTO,
         description="Items in one Prefect task run; auto: one, and beyond 1,000 items as many as make about 1,000 task runs",
         examples=[1, 100],
@@ -275,13 +328,18 @@ class FlowOptions(RunOptions):
     """What a flow may be given beside the options of every run; the configuration's top level has no such keys."""
 
     tasks: PathText | None = Field(
+        title="File of tasks",
         default=None,
         description="File with tasks or a benchmark, also a table or another program's suite; replaces the benchmark",
     )
     resume: str | None = Field(
-        default=None, description="Continue a run: its id, the beginning of it, or latest; finished items do not run again"
+        title="Resume a run",
+        default=None,
+        description="Continue a run: its id, the beginning of it, or latest; finished items do not run again",
     )
-    retry_errors: bool = Field(default=False, description="With resume: run items that ended in an error or timeout again")
+    retry_errors: bool = Field(
+        title="Run errors again", default=False, description="With resume: run items that ended in an error or timeout again"
+    )
 
     @model_validator(mode="after")
     def _errors_of_an_earlier_run(self) -> Self:
@@ -305,18 +363,22 @@ TasksFrom = Annotated[str, AfterValidator(_how_and_run)]
 """Tasks by how they ended in an earlier run: ``failed:RUN``, ``errors:RUN`` or ``flaky:RUN``."""
 
 
-class TaskChoice(Model, defer_build=True):
+class TaskChoice(Form, defer_build=True):
     """Which tasks of a benchmark are meant: those that have all that is asked for. Where nothing is, every task."""
 
-    task_ids: list[Text] = Field(default_factory=list, description="Only the tasks with these ids")
+    task_ids: list[Text] = Field(title="Tasks by id", default_factory=list, description="Only the tasks with these ids")
     tasks_from: list[TasksFrom] = Field(
+        title="Tasks by an earlier run",
         default_factory=list,
         description="Only tasks that failed, had errors or were flaky in a run: failed:RUN errors:RUN flaky:RUN",
     )
     complexity: list[Complexity] = Field(
-        default_factory=list, description="Only tasks of one of these complexities: simple medium complex very_complex"
+        title="Tasks by complexity",
+        default_factory=list,
+        description="Only tasks of one of these complexities: simple medium complex very_complex",
     )
     filter: list[Text] = Field(
+        title="Tasks by field",
         default_factory=list,
         description="Only tasks whose fields have these values: complexity=complex,tags=math or metadata.owner=ann",
     )
@@ -326,34 +388,56 @@ class CallOptions(TaskChoice, FlowOptions):
     """What one call may narrow or replace, beside the options that hold for suites and the past as well."""
 
     map: list[Text] = Field(
-        default_factory=list, description="With --tasks: which column of a table is what, as TARGET=COLUMN: input.q=question"
+        title="Columns of the file of tasks",
+        default_factory=list,
+        description="With --tasks: which column of a table is what, as TARGET=COLUMN: input.q=question",
     )
-    own_tests: bool = Field(default=False, description="Ask every skill its own tests/*.eval.json, and no benchmark")
-    exit_on_fail: bool = Field(default=False, description="Hold every skill to minCompletion: the reports say which reached it")
+    own_tests: bool = Field(
+        title="Each skill's own tests", default=False, description="Ask every skill its own tests/*.eval.json, and no benchmark"
+    )
+    exit_on_fail: bool = Field(
+        title="Gate on the completion rate",
+        default=False,
+        description="Hold every skill to minCompletion: the reports say which reached it",
+    )
     traces: PathText | None = Field(
-        default=None, description="JSON Lines file of recorded runs: they are judged, and no skill is called"
+        title="File of recorded runs",
+        default=None,
+        description="JSON Lines file of recorded runs: they are judged, and no skill is called",
     )
     trace_skill: Text | None = Field(
-        default=None, description="Skill (id or id@version) of recorded runs that name none [default: the file's name]"
+        title="Skill of recorded runs",
+        default=None,
+        description="Skill (id or id@version) of recorded runs that name none [default: the file's name]",
     )
     record: PathText | None = Field(
-        default=None, description="Write every answer to this JSON Lines file at the end, to be replayed without the skills"
+        title="Record answers in",
+        default=None,
+        description="Write every answer to this JSON Lines file at the end, to be replayed without the skills",
     )
     replay: PathText | None = Field(
-        default=None, description="Take every answer from this file that --record wrote; no skill is called"
+        title="Replay answers from",
+        default=None,
+        description="Take every answer from this file that --record wrote; no skill is called",
     )
     cache: bool = Field(
-        default=False, description="Keep answers, and take those that unchanged skills gave to the same inputs before"
+        title="Keep answers",
+        default=False,
+        description="Keep answers, and take those that unchanged skills gave to the same inputs before",
     )
-    cache_runs: bool = Field(default=False, description="With cache: all runs of a task share one answer")
+    cache_runs: bool = Field(
+        title="Runs share a kept answer", default=False, description="With cache: all runs of a task share one answer"
+    )
     until: Literal["decided"] | None = Field(
-        default=None, description="Add runs one by one until the comparison with --against is decided"
+        title="Add runs until", default=None, description="Add runs one by one until the comparison with --against is decided"
     )
     against: Annotated[Text, ID_OR_PATH] | None = Field(
+        title="Compare with",
         default=None,
         description="With --until: what is compared with, a run id of the store or its beginning, latest, or a JSON report",
     )
     max_runs: int | None = Field(
+        title="Runs at most",
         default=None,
         ge=2,
         le=MOST_LOOKS,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from eval_skills.core.models.base import Model
+from eval_skills.core.models.form import Form
 
 
 class Thresholds(Model):
@@ -18,7 +19,7 @@ class Thresholds(Model):
     )  # not in the JSON of other tasks: their digests are older
 
 
-class Weights(Model):
+class Weights(Form):
     """Weights of the dimensions; what is not named keeps the next layer's value. They need not sum to 1."""
 
     tool_accuracy: float | None = Field(

@@ -20,7 +20,7 @@
 A path that ends in ``.db``, ``.sqlite`` or ``.sqlite3`` is an SQLite file that mirrors the store; `<root>` is then the folder
 ``<stem>.store`` beside it.
 
-Run ids: ``20261121T233824Z-3f9a``, sortable by the second a run began.
+Run ids: ``20261121T233824Z-3f9a``, sortable by the second a run began, and by their order within one process.
 """
 
 from __future__ import annotations
@@ -28,10 +28,12 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
+import threading
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
+from time import sleep
 from typing import TYPE_CHECKING, Literal
 
 from eval_skills.core.errors import UsageError
@@ -101,15 +103,47 @@ _SUFFIXES = 0x10000
 def new_run_id(now: datetime | None = None) -> str:
     """A fresh run id for a run that begins `now` (absent: this moment).
 
-    The four random hex digits keep runs apart that begin within one second.
+    Four hex digits keep runs apart that begin within one second. They are random, but in this process a run that begins at this
+    moment always has a greater id than the one before it: what is sorted by id, such as nights and `latest`, is in their order.
 
     Raises:
         ValueError: `now` has no time zone, so it names no moment.
     """
-    moment = now or datetime.now(UTC)
-    if moment.tzinfo is None:
-        raise ValueError(f"{moment.isoformat()} has no time zone; give an aware datetime, such as datetime.now(UTC)")
-    return f"{moment.astimezone(UTC).strftime(_MOMENT)}-{secrets.token_hex(2)}"
+    if now is None:
+        return _new_run_ids.next()
+    if now.tzinfo is None:
+        raise ValueError(f"{now.isoformat()} has no time zone; give an aware datetime, such as datetime.now(UTC)")
+    return f"{_second_of(now)}-{secrets.token_hex(2)}"
+
+
+class _NewRunIds:
+    """The ids of the runs that begin in this process, in their order."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._second, self._suffix = "", 0
+
+    def next(self) -> str:
+        with self._lock:
+            while not self._draw(_second_of(datetime.now(UTC))):
+                sleep(0.05)  # no greater one is left in this second
+            return f"{self._second}-{self._suffix:04x}"
+
+    def _draw(self, second: str) -> bool:
+        """Whether there was another one in this second."""
+        again = second == self._second  # not <: a clock that was set back begins anew
+        suffix = self._suffix + 1 + secrets.randbelow(_STEP) if again else secrets.randbelow(_SUFFIXES)
+        if suffix < _SUFFIXES:
+            self._second, self._suffix = second, suffix
+        return suffix < _SUFFIXES
+
+
+_STEP = 16
+_new_run_ids = _NewRunIds()
+
+
+def _second_of(moment: datetime) -> str:
+    return moment.astimezone(UTC).strftime(_MOMENT)
 
 
 def derived_run_id(moment: datetime, content: str, taken: Collection[str] = ()) -> str:

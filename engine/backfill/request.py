@@ -27,32 +27,50 @@ class BackfillRequest(FlowOptions):
     revisions of the skills. How a replay runs is what the other options say. None: as it was then.
     """
 
+    form_first = ("mode", "since", "until", "every", "skills_repo", "skills_path", "force")
+
     mode: Mode = Field(description="recompute: from stored items; rescore: from stored answers; replay: run past revisions")
     since: AwareDatetime | None = Field(default=None, strict=False, description="Begin with this moment [default: the first run]")
-    until: AwareDatetime | None = Field(default=None, strict=False, description="End before this moment [default: now]")
-    every: Every = Field(
-        default="day", description="What a period is: a day or ISO week (UTC), each run, each tag of the repository"
+    until: AwareDatetime | None = Field(
+        title="Until", default=None, strict=False, description="End before this moment [default: now]"
     )
-    skills_repo: str | None = Field(default=None, description="replay: the git repository of the skills")
-    skills_path: Text = Field(default=".", description="replay: the folder of skills inside the repository")
-    force: bool = Field(default=False, description="Also the periods that are up to date")
+    every: Every = Field(
+        title="Length of a period",
+        default="day",
+        description="What a period is: a day or ISO week (UTC), each run, each tag of the repository",
+    )
+    skills_repo: str | None = Field(
+        title="Repository of the skills", default=None, description="replay: the git repository of the skills"
+    )
+    skills_path: Text = Field(
+        title="Folder in the repository", default=".", description="replay: the folder of skills inside the repository"
+    )
+    force: bool = Field(title="Also what is up to date", default=False, description="Also the periods that are up to date")
     benchmark: Text | None = Field(  # type: ignore[assignment] # None: that of each run; of a replay coding-easy
         default=None, description="A built-in id, or the path of a benchmark [default: each run's own, as it is today]"
     )
     benchmarks_dir: PathText | None = Field(
-        default=None, description="A folder of benchmarks, searched before the built-in ones [default: each run's own]"
+        title="Folder of benchmarks",
+        default=None,
+        description="A folder of benchmarks, searched before the built-in ones [default: each run's own]",
     )
-    evaluator: Text | None = Field(  # type: ignore[assignment] # None: that of each run
-        default=None, description="The scorer of tasks that name none [default: each run's own]"
+    evaluator: Text | None = Field(
+        title="Scorer",  # type: ignore[assignment] # None: that of each run
+        default=None,
+        description="The scorer of tasks that name none [default: each run's own]",
     )
-    weights: Weights | None = Field(  # type: ignore[assignment] # None: those of each run
-        default=None, description="Weights of the dimensions of agent runs [default: each run's own]"
+    weights: Weights | None = Field(
+        title="Weights of dimensions",  # type: ignore[assignment] # None: those of each run
+        default=None,
+        description="Weights of the dimensions of agent runs [default: each run's own]",
     )
     tool_categories: dict[str, list[str]] | None = Field(  # type: ignore[assignment] # None: those of each run
         default=None, description="Tools by intent, beside the default table [default: each run's own]"
     )
-    llm: LlmSettings | None = Field(  # type: ignore[assignment] # None: that of each run
-        default=None, description="The model that judges [default: each run's own]"
+    llm: LlmSettings | None = Field(
+        title="Judging model",  # type: ignore[assignment] # None: that of each run
+        default=None,
+        description="The model that judges [default: each run's own]",
     )
     tool_names: Literal["exact", "normalised"] | None = Field(  # type: ignore[assignment] # None: that of each run
         default=None, description="How names of tools are compared [default: as in each run]"

@@ -52,11 +52,14 @@ class EvaluateRequest(CallOptions):
     """Evaluate these skills: the core of every pipeline."""
 
     skills: list[str] = Field(default_factory=list, description="skill.json files, skill folders, or folders of skills")
-    task_tags: list[str] = Field(default_factory=list, description="Only tasks with all of these tags")
-    origin: Origin = Field(default="run", description="What the rows say they come from")
+    task_tags: list[str] = Field(title="Tasks by tag", default_factory=list, description="Only tasks with all of these tags")
+    origin: Origin = Field(title="Origin of the rows", default="run", description="What the rows say they come from")
     provenance: dict[str, Any] = Field(default_factory=dict, description="Where the run comes from, for its manifest; JSON data")
     at: AwareDatetime | None = Field(
-        default=None, strict=False, description="The moment, with its time zone, that the run is dated at [default: now]"
+        title="Date of the run",
+        default=None,
+        strict=False,
+        description="The moment, with its time zone, that the run is dated at [default: now]",
     )
 
     @model_validator(mode="after")
@@ -114,15 +117,21 @@ def _is_fixed(kind: Any, marks: Sequence[Any] = ()) -> bool:
 class PipelineRequest(CallOptions):
     """Find, evaluate, select, report."""
 
-    skills_dir: PathText = Field(default="./skills", description="The folder that is searched for skills")
-    query: str | None = Field(default=None, description="Text to find in name, description or tags")
-    tags: list[str] = Field(default_factory=list, description="Only skills with all of these tags")
-    adapter: AdapterType | None = Field(default=None, description="Only skills behind this adapter")
-    top_k: int | None = Field(default=None, ge=1, description="Select at most this many")
+    skills_dir: PathText = Field(
+        title="Folder of skills", default="./skills", description="The folder that is searched for skills"
+    )
+    query: str | None = Field(title="Search text", default=None, description="Text to find in name, description or tags")
+    tags: list[str] = Field(title="Skills by tag", default_factory=list, description="Only skills with all of these tags")
+    adapter: AdapterType | None = Field(title="Skills by adapter", default=None, description="Only skills behind this adapter")
+    top_k: int | None = Field(title="Skills to select", default=None, ge=1, description="Select at most this many")
     keep_ties: bool = Field(default=False, description="Select also the skills that are as good as a selected one")
-    strategy: PathText | None = Field(default=None, description="A YAML or JSON file with filters, order and topK")
-    min_completion: Rate | None = Field(  # type: ignore[assignment] # None: the strategy's own floor, else 0.7
-        default=None, description="The completion rate that a selected skill must reach"
+    strategy: PathText | None = Field(
+        title="File of the strategy", default=None, description="A YAML or JSON file with filters, order and topK"
+    )
+    min_completion: Rate | None = Field(
+        title="Lowest completion rate",  # type: ignore[assignment] # None: the strategy's own floor, else 0.7
+        default=None,
+        description="The completion rate that a selected skill must reach",
     )
 
     def evaluation(self, skills: list[str], skipped: Sequence[str] = ()) -> EvaluateRequest:

@@ -17,6 +17,9 @@ class NullObserver:
     Each method must return quickly and never raise.
     """
 
+    def recorded(self, flow_run: str) -> None:
+        """The run that is planned next is recorded by Prefect, as the flow run of this id."""
+
     def planned(self, plan: RunPlan) -> None:
         """The run starts or is resumed."""
 

@@ -119,6 +119,15 @@ class RunPlan:
         """All items of the run, done or not."""
         return len(self.items) + self.finished
 
+    @property
+    def line(self) -> str:
+        """What is to be done: ``3 skills × 20 tasks × 3 runs = 180 items, 60 of them done already``."""
+        skills, tasks = plural(len(self.skills), "skill"), plural(len(self.benchmark.tasks), "task")
+        asked = f"{skills} with {tasks} of their own" if self.benchmark.parts else f"{skills} × {tasks}"
+        items = f"{'at most ' if self.baseline else ''}{plural(self.planned, 'item')}"
+        resumed = f", {self.finished:,} of them done already" if self.finished else ""
+        return f"{asked} × {plural(self.request.most_runs, 'run')} = {items}{resumed}"
+
     def narrowed(self, items: list[Item]) -> RunPlan:
         """The same run with only these of its items still to do."""
         return replace(self, items=items, finished=self.planned - len(items))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from eval_skills.core.models import Benchmark, Skill, SkillCompletionReport
 from eval_skills.core.selection import RankedSkill
 from eval_skills.core.store import ReachedLimit, Store, land_reports, mirror_sqlite
+from eval_skills.core.text import plural
 from eval_skills.engine.definition.benchmark import benchmark_notes
 from eval_skills.engine.definition.request import part_remarks
 from eval_skills.engine.evaluation.plan import RunPlan
@@ -34,7 +35,7 @@ from eval_skills.engine.stored_runs.reports import (
     recorded_request,
     skill_reports_of,
 )
-from eval_skills.reporting import ReportContext, count_run, summary_line
+from eval_skills.reporting import ReportContext, count_run, numbers, summary_line
 from eval_skills.reporting.stopping import stop_words
 
 if TYPE_CHECKING:
@@ -116,6 +117,35 @@ class RunSummary:
         partial run, and with skipped skills, unjudged items, or items whose calls are unknown."""
         whole = bool(self.reports) and not self.is_partial and not self.skipped and not self.unjudged
         return whole and not self.below and not self.with_forbidden_calls and not self.with_unknown_calls
+
+
+GATED_NAMED = 20
+"""So many skills are named by a gate that failed; of more it says how many."""
+
+
+def gate_lines(summary: RunSummary) -> list[str]:
+    """Whether every skill reached the completion rate that is asked, and if not, why: a line for each reason."""
+    least, below = numbers.rate(summary.min_completion), summary.below
+    if summary.gate_passed:
+        return [f"gate passed: every skill completes at least {least} and called no forbidden tool"]
+    called = [
+        f"{report.skill_key} called forbidden tools in {plural(report.summary.forbidden_items or 0, 'item')}"
+        for report in summary.with_forbidden_calls
+    ]
+    unknown = [
+        f"whether {report.skill_key} called a forbidden tool is unknown in "
+        f"{plural(report.summary.forbidden_unknown_items or 0, 'item')}"
+        for report in summary.with_unknown_calls
+    ]
+    slow = [
+        f"{report.skill_key} completes {numbers.rate(report.summary.completion_rate)}, under {least}"
+        for report in below[:GATED_NAMED]
+    ]
+    more = [f"and {len(below) - GATED_NAMED:,} more complete less than {least}"] if len(below) > GATED_NAMED else []
+    open_ = [f"{plural(summary.unjudged, 'item')} could not be judged"] if summary.unjudged else []
+    unusable = f"{plural(summary.skipped, 'skill')} could not be used, so nothing is known of it"
+    reasons = [*called, *unknown, *slow, *more, *open_, *([unusable] if summary.skipped else [])]
+    return [f"gate failed: {reason}" for reason in reasons]
 
 
 def summary_of(

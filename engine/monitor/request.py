@@ -19,8 +19,11 @@ class MonitorRequest(ScoringOptions, WorkOptions):
     Relative paths are read from the working directory of the process that runs the flow.
     """
 
-    log: Text = Field(description="A JSONL or Parquet file, or a folder of them; it may grow and be rotated")
+    log: Text = Field(
+        title="Log of interactions", description="A JSONL or Parquet file, or a folder of them; it may grow and be rotated"
+    )
     rate: Rate = Field(
+        title="Share that is sampled",
         default=0.01,
         gt=0,
         description="Share of the interactions that is sampled, above 0 and up to 1: a hundredth says how a busy log does, "
@@ -32,18 +35,31 @@ class MonitorRequest(ScoringOptions, WorkOptions):
         default=None, description="What every answer is compared with, unless the interaction says what it should have been"
     )
     task: Text | None = Field(
-        default=None, description="What is expected of every answer: a JSON or YAML file with a task, or BENCHMARK:TASK"
+        title="Expectation from a task",
+        default=None,
+        description="What is expected of every answer: a JSON or YAML file with a task, or BENCHMARK:TASK",
     )
-    fields: LogFields = Field(default_factory=LogFields, description="Where the log keeps what")
+    fields: LogFields = Field(title="Keys of the log", default_factory=LogFields, description="Where the log keeps what")
     window: int = Field(default=200, ge=1, le=100_000, description="How many samples the status looks back on")
-    min_sample: int = Field(default=30, ge=1, le=100_000, description="Fewer samples than this are insufficient_data")
-    warning: Rate = Field(default=0.85, description="A pass rate below this is a warning")
-    critical: Rate = Field(default=0.70, description="A pass rate below this is critical")
+    min_sample: int = Field(
+        title="Samples at least", default=30, ge=1, le=100_000, description="Fewer samples than this are insufficient_data"
+    )
+    warning: Rate = Field(title="Pass rate of a warning", default=0.85, description="A pass rate below this is a warning")
+    critical: Rate = Field(title="Pass rate that is critical", default=0.70, description="A pass rate below this is critical")
     hysteresis: Rate = Field(default=0.02, description="A change for the better is announced this far above the threshold")
     follow: bool = Field(default=False, description="Wait for more at the end of the log")
-    interval_s: float = Field(default=10, gt=0, le=86_400, description="With follow: seconds between two looks at the log")
+    interval_s: float = Field(
+        title="Seconds between looks",
+        default=10,
+        gt=0,
+        le=86_400,
+        description="With follow: seconds between two looks at the log",
+    )
     idle_stop_s: float | None = Field(
-        default=None, gt=0, description="With follow: stop after so many seconds without a new line [default: never]"
+        title="Seconds of silence to stop",
+        default=None,
+        gt=0,
+        description="With follow: stop after so many seconds without a new line [default: never]",
     )
     restart: bool = Field(default=False, description="Begin at the start of the log, whatever was read before")
 

@@ -13,32 +13,53 @@ from eval_skills.core.config.options import FlowOptions
 from eval_skills.core.documents.loading import read_document, validate
 from eval_skills.core.models import Model
 from eval_skills.core.models.base import Identifier, Text
+from eval_skills.core.models.form import Form
 from eval_skills.core.store import begins_run_id, is_run_id
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.skill_effect.request import SkillEffectSuite
 
 
-class NightlyRequest(Model):
+class NightlyRequest(Form):
     """Evaluate the suites of a file and compare each skill with its good nights and with its baseline.
 
     Relative paths are read from the working directory of the process that runs the flow, those in the file from its folder.
     """
 
-    suites: Text = Field(description="A YAML or JSON file of suites: name, skills, benchmark, baseline, via, options")
+    suites: Text = Field(
+        title="File of suites", description="A YAML or JSON file of suites: name, skills, benchmark, baseline, via, options"
+    )
     store: Text = Field(default="./eval-store", description="Where results are kept; workers of other suites share it")
     baseline: Text | None = Field(default=None, description="A run id or a JSON report, for the suites that name no baseline")
-    confirm_runs: int = Field(default=6, ge=1, le=1000, description="Fresh runs of each task that moved, before it is an alarm")
+    confirm_runs: int = Field(
+        title="Fresh runs to confirm",
+        default=6,
+        ge=1,
+        le=1000,
+        description="Fresh runs of each task that moved, before it is an alarm",
+    )
     keep_days: int | None = Field(
-        default=None, ge=1, le=36_500, description="Delete items older than this many days; reports stay [default: keep all]"
+        title="Days to keep items",
+        default=None,
+        ge=1,
+        le=36_500,
+        description="Delete items older than this many days; reports stay [default: keep all]",
     )
     via_timeout_minutes: int = Field(
-        default=360, ge=1, le=10_080, description="How long a deployment may take for a suite before its run counts as failed"
+        title="Time limit of a deployment, minutes",
+        default=360,
+        ge=1,
+        le=10_080,
+        description="How long a deployment may take for a suite before its run counts as failed",
     )
     resume: Text | None = Field(
-        default=None, description="Continue an interrupted night: its id, the run id of one of its suites, or latest"
+        title="Resume a night",
+        default=None,
+        description="Continue an interrupted night: its id, the run id of one of its suites, or latest",
     )
     options: FlowOptions = Field(
-        default_factory=lambda: FlowOptions(), description="What holds for suites that say nothing else in their options"
+        title="Options of all suites",
+        default_factory=lambda: FlowOptions(),
+        description="What holds for suites that say nothing else in their options",
     )
 
 

@@ -118,8 +118,8 @@ OPTIONS: dict[tuple[str, ...], dict[str, str]] = {
         "--base-rate": "the run's, else 0.8", "--flakiness": "the run's, else 0.1", "--check": "", "--store": "./eval-store",
     },
     ("view",): {
-        "--host": "127.0.0.1", "--port": "0", "--no-open": "", "--label-as": "the user of this machine", "--export": "",
-        "--run": "latest", "--store": "./eval-store",
+        "--host": "127.0.0.1", "--port": "0", "--no-open": "", "--base-url": "", "--label-as": "the user of this machine",
+        "--export": "", "--run": "latest", "--store": "./eval-store",
     },
     ("query",): {"--csv": "", "--store": "./eval-store"},
     ("rescore",): {

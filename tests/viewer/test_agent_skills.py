@@ -9,8 +9,8 @@ import pytest
 
 import eval_skills as es
 from eval_skills.core.store import Store
+from eval_skills.core.viewer_pages import NoSuchPageError, effect_page, triggers_page
 from eval_skills.viewer.export import export_pages
-from eval_skills.viewer.names import NoSuchPageError, effect_page, triggers_page
 from eval_skills.viewer.site import Site
 from tests.viewer.test_site import data_of
 

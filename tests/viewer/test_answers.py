@@ -9,7 +9,7 @@ import pytest
 
 import eval_skills as es
 from eval_skills.core.store import Store
-from eval_skills.viewer.names import NoSuchPageError, run_page
+from eval_skills.core.viewer_pages import NoSuchPageError, run_page
 from eval_skills.viewer.site import Site
 from tests.viewer.conftest import ATTACK
 from tests.viewer.test_site import Marks, Runs, data_of

@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 from eval_skills.core.judging.labels import read_labels
 from eval_skills.core.store import Store
 from eval_skills.core.store.labels import current_labels
-from eval_skills.viewer.names import key_of
+from eval_skills.core.viewer_pages import key_of
 from eval_skills.viewer.server import LARGEST_LABEL, application
 from tests.viewer.conftest import TASKS
 from tests.viewer.test_site import data_of

@@ -12,8 +12,8 @@ import pytest
 
 from eval_skills.core.errors import UsageError
 from eval_skills.core.store import Store
+from eval_skills.core.viewer_pages import NoSuchPageError, comparison_page, run_page
 from eval_skills.viewer.export import export_pages
-from eval_skills.viewer.names import NoSuchPageError, comparison_page, run_page
 from eval_skills.viewer.page import PLACES
 from eval_skills.viewer.site import Site
 

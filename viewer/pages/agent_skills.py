@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from eval_skills.core.errors import UsageError
+from eval_skills.core.viewer_pages import NoSuchPageError, effect_page, run_page, triggers_page
 from eval_skills.engine.skill_effect.experiment import stored_effect
 from eval_skills.engine.triggers.experiment import stored_triggers
 from eval_skills.reporting.skill_effect import document as effect_document
 from eval_skills.reporting.triggers import document as triggers_document
-from eval_skills.viewer.names import NoSuchPageError, effect_page, run_page, triggers_page
 from eval_skills.viewer.page import TablesPage
 from eval_skills.viewer.tables import Column, Table
 

@@ -11,6 +11,7 @@ from eval_skills.core.messages.roles import role_in
 from eval_skills.core.messages.tool_results import ToolResult, results_of
 from eval_skills.core.models import ItemResult, ToolCall
 from eval_skills.core.text import plural
+from eval_skills.core.viewer_pages import NoSuchPageError, item_page, key_of, run_page, task_page
 from eval_skills.engine.stored_runs.items import StoredItem
 from eval_skills.engine.stored_runs.trajectories import AlignedCall, alignment_of
 from eval_skills.reporting import numbers
@@ -20,7 +21,6 @@ from eval_skills.reporting.html.payload import LONG_TEXTS, answers_payload
 from eval_skills.reporting.html.runs import TextTable, pointed_at
 from eval_skills.viewer.items import items_of
 from eval_skills.viewer.labels import labels_of, to_label
-from eval_skills.viewer.names import NoSuchPageError, item_page, key_of, run_page, task_page
 from eval_skills.viewer.page import AnswerPage
 
 if TYPE_CHECKING:

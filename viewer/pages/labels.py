@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from eval_skills.core.store.labels import current_labels, labels_csv
-from eval_skills.viewer.names import labels_file, run_page, skill_page, task_page
+from eval_skills.core.viewer_pages import labels_file, run_page, skill_page, task_page
 from eval_skills.viewer.page import TablesPage
 from eval_skills.viewer.tables import Column, Table
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from eval_skills.viewer.names import run_page, skill_page
+from eval_skills.core.viewer_pages import run_page, skill_page
 from eval_skills.viewer.page import TablesPage
 from eval_skills.viewer.tables import Column, Row, Table
 

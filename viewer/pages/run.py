@@ -6,9 +6,9 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from eval_skills.core.viewer_pages import task_page
 from eval_skills.engine.stored_runs.reports import read_source
 from eval_skills.reporting.html.report import render
-from eval_skills.viewer.names import task_page
 from eval_skills.viewer.page import TablesPage
 
 if TYPE_CHECKING:

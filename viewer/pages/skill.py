@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from eval_skills.core.trend.trend import trend
+from eval_skills.core.viewer_pages import NoSuchPageError, run_page
+from eval_skills.core.viewer_pages import skill_page as name_of
 from eval_skills.reporting.trend.page import Further, render
 from eval_skills.reporting.trend.series import Annotation, shown
 from eval_skills.reporting.trend.steps import Steps
 from eval_skills.viewer.items import sql_text
-from eval_skills.viewer.names import NoSuchPageError, run_page
-from eval_skills.viewer.names import skill_page as name_of
 
 if TYPE_CHECKING:
     from eval_skills.core.trend.trend import Trend

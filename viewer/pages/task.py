@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from eval_skills.core.text import plural
+from eval_skills.core.viewer_pages import NoSuchPageError, item_page, key_of, run_page, skill_page, task_page
 from eval_skills.reporting.html.payload import answers_payload
 from eval_skills.viewer.items import items_of, sql_text
 from eval_skills.viewer.labels import labels_of, to_label
-from eval_skills.viewer.names import NoSuchPageError, item_page, key_of, run_page, skill_page, task_page
 from eval_skills.viewer.page import AnswerPage
 from eval_skills.viewer.tables import Column, Table
 

@@ -18,8 +18,9 @@ from eval_skills.core.documents.validation_errors import problems_in
 from eval_skills.core.messages.blocks import text_in
 from eval_skills.core.messages.roles import inner_message, last_words, role_in
 from eval_skills.core.messages.tool_results import results_of
-from eval_skills.core.models import ExpectedOutput, Model, SkillResponse
+from eval_skills.core.models import ExpectedOutput, SkillResponse
 from eval_skills.core.models.base import Text
+from eval_skills.core.models.form import Form
 from eval_skills.core.text import nearest
 
 ABSENT = object()
@@ -54,7 +55,7 @@ class BadRecord(ValueError):
     """A record of the log is not an interaction; the message says why."""
 
 
-class LogFields(Model):
+class LogFields(Form):
     """The keys of an interaction, with dots for nested ones (``response.text``). None: the usual keys."""
 
     id: Text | None = Field(default=None, description="Its id [default: id, interactionId; else a digest of place and content]")

@@ -29,6 +29,12 @@ def test_runs_of_one_second_have_different_ids() -> None:
     assert len({new_run_id(now) for _ in range(20)}) > 1
 
 
+def test_runs_that_begin_within_one_second_sort_by_their_order() -> None:
+    ids = [new_run_id() for _ in range(30)]
+    assert ids == sorted(set(ids))
+    assert len({started_at(each) for each in ids}) <= 2, "nothing waits without need"
+
+
 def test_a_time_without_zone_is_refused() -> None:
     with pytest.raises(ValueError, match="no time zone"):
         new_run_id(datetime(2026, 1, 1))

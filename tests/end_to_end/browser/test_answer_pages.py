@@ -20,7 +20,7 @@ from eval_skills.core.store import (
     started_at,
     write_manifest,
 )
-from eval_skills.viewer.names import item_page, task_page
+from eval_skills.core.viewer_pages import item_page, task_page
 from eval_skills.viewer.site import Site
 from tests.end_to_end.browser.conftest import Page
 
