@@ -225,6 +225,10 @@ class Tables:
             self._counted[path] = (state, rows)
         return rows
 
+    def states(self, name: TableName) -> dict[str, tuple[int, int, int] | None]:
+        """What differs when a landed file is another one, by path; None where that cannot be told, as behind a URL."""
+        return {path: self._state(path) for path in self.files(name).values()}
+
     def _state(self, path: str) -> tuple[int, int, int] | None:
         """What differs when the file is another one; None where that cannot be told."""
         if not self.is_local:
