@@ -122,7 +122,7 @@ def render_html(document: DiffDocument, *, navigation: Navigation | None = None)
         verdicts=Counter(diff_figures.verdict_text(each) for each in document.diff.skills),
         scale=_scale(document.diff.skills, document.diff.equivalence_margin),
         names_limit=NAMES_IN_HTML,
-        data=script_json({**payload(skills), "sql": navigation.sql if navigation else {}}),
+        data=script_json(payload(skills)),
         assets=page_assets(SCRIPTS, STYLES, libraries=()),
         **{name: getattr(diff_figures, name) for name in SHOWN},
     )
@@ -179,7 +179,9 @@ class _Differences:
         if before is None or after is None or before == after:
             return {}
         if self.left <= 0:
-            return {"difference": {"notes": ["not compared: the page has too many differences; eval-skills show has each answer"]}}
+            return {
+                "difference": {"notes": ["not compared: the page has too many differences; eval-skills show has each answer"]}
+            }
         difference = answer_difference(before, after)
         if difference.is_empty:
             return {}

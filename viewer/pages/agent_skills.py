@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from eval_skills.core.errors import UsageError
@@ -11,6 +12,7 @@ from eval_skills.reporting.skill_effect import document as effect_document
 from eval_skills.reporting.triggers import document as triggers_document
 from eval_skills.viewer.names import NoSuchPageError, effect_page, run_page, triggers_page
 from eval_skills.viewer.page import TablesPage
+from eval_skills.viewer.statements import effect_statements, triggers_statements
 from eval_skills.viewer.tables import Column, Table
 
 if TYPE_CHECKING:
@@ -72,13 +74,13 @@ def agent_skills_page(site: Site) -> str:
 def effect_page_of(site: Site, run_id: str) -> str:
     """The report of ``skill-effect`` as text; raises what `_found` does."""
     effect = _found(site, run_id, stored_effect)
-    return effect_document.render_html(effect, navigation=site.navigation(HERE))
+    return effect_document.render_html(effect, navigation=replace(site.navigation(HERE), sql=effect_statements(run_id)))
 
 
 def triggers_page_of(site: Site, run_id: str) -> str:
     """The report of ``triggers`` as text; raises what `_found` does."""
     found = _found(site, run_id, stored_triggers)
-    return triggers_document.render_html(found, navigation=site.navigation(HERE))
+    return triggers_document.render_html(found, navigation=replace(site.navigation(HERE), sql=triggers_statements(run_id)))
 
 
 def _found(site: Site, run_id: str, stored: Callable[[str, str], tuple[Experiment, object]]) -> Experiment:

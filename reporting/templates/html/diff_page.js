@@ -79,5 +79,5 @@ if (report.skills.length) {
   addEventListener("hashchange", route);
   route();
 }
-offerExports(report.sql);
+offerExports();
 performance.mark("interactive");

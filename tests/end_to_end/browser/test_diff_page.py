@@ -148,7 +148,10 @@ def test_of_several_runs_the_shown_one_is_named(page: Any, tmp_path: Path) -> No
         return [{**each, "taskId": "t", "runIndex": index} for index, each in enumerate(items(letters))]
 
     page.open(written(tmp_path, [skill("a", runs("ppp"))], [skill("a", runs("pff"))]))
-    assert page.texts(".flips .outcome") == ["✓ passed run 1 of 3, 100.0 % of them passed", "✗ failed run 2 of 3, 33.3 % of them passed"]
+    assert page.texts(".flips .outcome") == [
+        "✓ passed run 1 of 3, 100.0 % of them passed",
+        "✗ failed run 2 of 3, 33.3 % of them passed",
+    ]
 
 
 def test_the_address_holds_the_filters(page: Any, diff: Path) -> None:
