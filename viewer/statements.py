@@ -132,9 +132,8 @@ WHERE run_id = '{run_id}'
 GROUP BY ALL
 ORDER BY task_id"""
     loads = f"""\
-SELECT unnest(skills_loaded) AS loaded, tags, count(*) AS runs
-FROM items_all
-WHERE run_id = '{run_id}'
+SELECT loaded, tags, count(*) AS runs
+FROM (SELECT tags, unnest(skills_loaded) AS loaded FROM items_all WHERE run_id = '{run_id}')
 GROUP BY ALL
 ORDER BY runs DESC"""
     rates = f"SELECT tags, count(*) AS runs, avg(passed::INT) AS rate\nFROM items_all\nWHERE run_id = '{run_id}'\nGROUP BY ALL"
