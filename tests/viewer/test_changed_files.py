@@ -54,8 +54,8 @@ def test_a_manifest_items_and_reports_that_changed_are_read_again(own: tuple[Sto
     )
     manifest = store.run_folder(run_id) / "manifest.json"
     text = manifest.read_text()
-    manifest.write_text(re.sub(r'("plannedItems": )16', r"\g<1>17", text))
-    assert manifest.read_text() != text
+    changed = re.sub(r'"plannedItems": 16', '"plannedItems": 17', re.sub(r'\n *"crc32": [^,\n]+,?', "", text))
+    manifest.write_text(re.sub(r",(\s*})", r"\1", changed))
     assert shown(site, run_id)["Planned"] == 17
     rewrite(store, "items", run_id, lambda rows: rows[:10])
     assert shown(site, run_id)["Items"] == 10
