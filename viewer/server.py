@@ -23,6 +23,7 @@ from eval_skills.core.documents.validation_errors import problems_in
 from eval_skills.core.errors import EvalSkillsError, UsageError
 from eval_skills.core.store.labels import LabelWriter
 from eval_skills.reporting.escape import visible
+from eval_skills.reporting.html.report import page_assets
 from eval_skills.viewer.guard import HEADERS, LOOPBACK, Guard
 from eval_skills.viewer.labels import GivenLabel, Labelling
 from eval_skills.viewer.live import LiveRuns
@@ -111,10 +112,13 @@ def _problems(error: ValidationError, body: bytes) -> str:
 
 def _message(*lines: str) -> str:
     said = "".join(f"<p>{escape(visible(line))}</p>" for line in lines)
+    assets = page_assets((), libraries=())
     return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-        '<meta name="color-scheme" content="light dark"><link rel="icon" href="data:,"><title>This page cannot be shown</title>'
-        f'</head><body><main><h1>This page cannot be shown</h1>{said}<p><a href="/index.html">All runs</a></p></main></body></html>'
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" '
+        f'content="{escape(assets.policy)}"><meta name="viewport" content="width=device-width"><link rel="icon" href="data:,">'
+        '<meta name="color-scheme" content="light dark"><title>This page cannot be shown</title>'
+        f"<style>{assets.style}</style></head><body><main><h1>This page cannot be shown</h1>{said}"
+        '<p><a href="/index.html">All runs</a></p></main></body></html>'
     )
 
 
@@ -137,6 +141,7 @@ def listen(host: str, port: int) -> Listening:
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         bound.bind((host, port))
+        bound.listen()  # a browser that is faster than the server waits, instead of being refused
     except (OSError, OverflowError) as error:
         bound.close()
         raise UsageError(f"cannot listen on {host} port {port} ({error}); give another --host or --port") from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import socket
 from pathlib import Path
 
 import pytest
@@ -49,7 +50,7 @@ def test_it_answers_with_pages_and_their_policy(runs_of: Runs) -> None:
 )
 def test_what_is_no_page_is_said(runs_of: Runs, path: str) -> None:
     answer = asking(runs_of[0]).get(path)
-    assert (answer.status_code, "This page cannot be shown" in answer.text, len(answer.text) < 2_000) == (404, True, True)
+    assert (answer.status_code, "This page cannot be shown" in answer.text, "x" * 100 in answer.text) == (404, True, False)
 
 
 def test_a_run_that_is_a_link_out_of_the_store_shows_nothing_of_it(runs_of: Runs, tmp_path: Path) -> None:
@@ -102,8 +103,9 @@ def test_with_a_token_only_who_knows_it_is_answered(runs_of: Runs) -> None:
 def test_a_port_that_is_taken_is_said() -> None:
     first = listen("127.0.0.1", 0)
     port = int(first.address.rsplit(":", 1)[1].rstrip("/"))
-    first.socket.listen()
     try:
+        with socket.create_connection(("127.0.0.1", port), timeout=5):  # though nobody has accepted it yet
+            pass
         with pytest.raises(UsageError, match=f"cannot listen on 127.0.0.1 port {port}"):
             listen("127.0.0.1", port)
     finally:
