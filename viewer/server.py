@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import socket
-import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from html import escape
@@ -27,7 +25,7 @@ from eval_skills.reporting.html.report import page_assets
 from eval_skills.viewer.guard import HEADERS, LOOPBACK, Guard
 from eval_skills.viewer.labels import GivenLabel, Labelling
 from eval_skills.viewer.live import LiveRuns
-from eval_skills.viewer.names import RUNS, NoSuchPageError
+from eval_skills.viewer.names import NoSuchPageError
 from eval_skills.viewer.site import Site
 
 if TYPE_CHECKING:
@@ -90,12 +88,6 @@ def application(
     return Starlette(routes=routes, middleware=middleware, exception_handlers={Exception: _unexpected})
 
 
-def _warm_up(store: Store) -> None:
-    """Make the first page while the browser starts: what it read is kept. What is wrong is said where the page is asked for."""
-    with contextlib.suppress(EvalSkillsError):
-        Site(store).page(RUNS)
-
-
 async def _unexpected(request: Request, error: Exception) -> Response:
     """What a browser is shown of an error that is not one of ours; the server's own log has all of it."""
     text = f"{request.url.path.lstrip('/') or 'index.html'}: {type(error).__name__}: {error}"
@@ -156,7 +148,6 @@ def server_of(store: Store, *, labelled_by: str, hosts: Iterable[str] = LOOPBACK
     def is_ending() -> bool:
         return server.should_exit
 
-    threading.Thread(target=_warm_up, args=(store,), name="eval-skills-view-first-page", daemon=True).start()
     config = uvicorn.Config(
         application(store, labelled_by=labelled_by, hosts=hosts, token=token, is_ending=is_ending),
         log_level="warning",

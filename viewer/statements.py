@@ -88,7 +88,8 @@ WHERE {runs}"""
     for number, skill in enumerate(skills, start=1):
         one = f"AND skill_id = {sql_text(skill.skill_id)} AND benchmark_id = {sql_text(skill.benchmark_id)}"
         rates = f"""\
-    SELECT task_id, avg(passed::INT) FILTER (run_id = '{before}') AS rate_a, avg(passed::INT) FILTER (run_id = '{after}') AS rate_b
+    SELECT task_id, avg(passed::INT) FILTER (run_id = '{before}') AS rate_a,
+        avg(passed::INT) FILTER (run_id = '{after}') AS rate_b
     FROM items_all
     WHERE {runs} {one}
     GROUP BY task_id"""

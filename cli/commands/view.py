@@ -52,14 +52,17 @@ def view_command(
     import secrets
     import webbrowser
 
-    from eval_skills.viewer.guard import LOOPBACK
-    from eval_skills.viewer.server import listen, server_of
+    from eval_skills.viewer.first_page import prepare
 
     place = existing_store(store)
     if export is not None:
         return _export(place, export, run or [LATEST])
     if run is not None:
         raise UsageError("--run names the runs of an export; give --export, too, or leave it out: all runs are shown")
+    prepare(place)
+    from eval_skills.viewer.guard import LOOPBACK
+    from eval_skills.viewer.server import listen, server_of
+
     listening = listen(host, port)
     is_local = host in LOCAL
     token = None if is_local else secrets.token_urlsafe(24)

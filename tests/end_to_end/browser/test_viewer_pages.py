@@ -13,10 +13,11 @@ import pytest
 
 import eval_skills as es
 from eval_skills.core.store import Store
+from eval_skills.core.store.labels import LabelWriter
 from eval_skills.core.store.landing import land_rows
 from eval_skills.core.store.layout import TableName
 from eval_skills.core.store.schema import SCHEMAS
-from eval_skills.viewer.labels import GivenLabel, Labelling, LabelWriter
+from eval_skills.viewer.labels import GivenLabel, Labelling
 from eval_skills.viewer.names import comparison_page, effect_page, item_page, key_of, run_page, skill_page, task_page
 from eval_skills.viewer.page import PLACES
 from eval_skills.viewer.server import listen, server_of
@@ -139,7 +140,8 @@ def test_the_tables_of_a_report_are_saved_and_have_their_sql(page: Any, pages: t
     go(page, f"{address}{names[kind]}")
     without = (
         "[...document.querySelectorAll('main table')].filter((it) => it.id || it.dataset.export)"
-        ".filter((it) => !(it.closest('.scroll') ?? it).parentElement.querySelector('.exports .sql')).map((it) => it.outerHTML.slice(0, 80))"
+        ".filter((it) => !(it.closest('.scroll') ?? it).parentElement.querySelector('.exports .sql'))"
+        ".map((it) => it.outerHTML.slice(0, 80))"
     )
     assert page.value(without) == []
     page.value("window.saved = []; URL.createObjectURL = (blob) => { saved.push(blob); return '#saved' }; undefined")
