@@ -96,6 +96,8 @@ def test_with_a_token_only_who_knows_it_is_answered(runs_of: Runs) -> None:
     answer = client.get(f"/?token={TOKEN}")
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
     assert "HttpOnly" in answer.headers["set-cookie"]
+    elsewhere = asking(runs_of[0], token=TOKEN).get(f"http://127.0.0.1:8000//evil.example/?token={TOKEN}")
+    assert elsewhere.headers["location"] == "/evil.example/"
     assert client.get("/").status_code == 200
     assert client.get("/", headers={b"cookie": b'eval-skills-token="\xfc; ='}).status_code == 401
 

@@ -9,6 +9,11 @@ function offerExports() {
     const save = element("button", { type: "button", ariaLabel: `Save as CSV: ${name}` }, "CSV");
     save.addEventListener("click", () => saveText(`${name.replace(/-table$/, "")}.csv`, csvText(shownRows(table))));
     const place = table.closest(".scroll") ?? table;
+    if (place.parentElement.className === "pair") {
+      const one = element("div"); // of two that stand side by side, each keeps its own below it
+      place.replaceWith(one);
+      one.append(place);
+    }
     place.after(element("div", { className: "exports" }, save, sqlDetails(statements[name], "What the table is made of, for eval-skills query or any other DuckDB over the store:")));
   }
 }
