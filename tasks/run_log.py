@@ -21,6 +21,7 @@ from eval_skills.core.models import ItemResult
 from eval_skills.core.redaction import Redaction
 from eval_skills.core.text import first_of, one_line, plural
 from eval_skills.core.viewer_pages import link_to, run_page
+from eval_skills.engine.evaluation.batches import batch_words
 from eval_skills.engine.evaluation.observer import NullObserver, observed_runs
 from eval_skills.engine.evaluation.plan import RunPlan
 from eval_skills.engine.evaluation.summary import RunSummary, gate_lines
@@ -176,8 +177,7 @@ def _mode(plan: RunPlan) -> str:
     if not plan.calls_skills:
         return "recorded runs are judged, and no skill is called"
     origin = {"confirm": ", fresh runs for a night", "replay": ", a revision of the past"}.get(request.origin, "")
-    batches = f", {request.items_per_task:,} in a task run" if request.items_per_task > 1 else ""
-    return f"{plural(request.concurrency, 'item')} at a time{batches}, {plural(request.retries, 'retry')} each{origin}"
+    return f"{plural(request.concurrency, 'item')} at a time{batch_words(plan)}, {plural(request.retries, 'retry')} each{origin}"
 
 
 _WORDS = {"fail": "failed", "error": "ended in an error", "timeout": "timed out"}

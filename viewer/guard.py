@@ -76,7 +76,7 @@ class Guard:
     async def _ask_for_token(self, scope: Scope, receive: Receive, send: Send) -> None:
         given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
         if self._is_token(given):
-            answer = RedirectResponse(scope["path"], status_code=303)
+            answer = RedirectResponse(f"/{scope['path'].lstrip('/')}", status_code=303)  # two slashes would begin another host
             answer.set_cookie(COOKIE, given, httponly=True, samesite="strict")
             await answer(scope, receive, _with_headers(send))
             return

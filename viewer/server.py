@@ -21,7 +21,9 @@ from eval_skills.core.documents.validation_errors import problems_in
 from eval_skills.core.errors import EvalSkillsError, UsageError
 from eval_skills.core.store.labels import LabelWriter
 from eval_skills.core.viewer_pages import NoSuchPageError
-from eval_skills.viewer.guard import LOOPBACK, Guard
+from eval_skills.reporting.escape import visible
+from eval_skills.reporting.html.report import page_assets
+from eval_skills.viewer.guard import HEADERS, LOOPBACK, Guard
 from eval_skills.viewer.labels import GivenLabel, Labelling
 from eval_skills.viewer.live import LiveRuns
 from eval_skills.viewer.site import Site
@@ -81,8 +83,16 @@ def application(
     async def live(_: Request) -> Response:
         return StreamingResponse(LiveRuns(store).events(is_ending), media_type="text/event-stream")
 
-    routes = [Route("/", page), Route("/live", live), Route("/labels", label, methods=["POST"]), Route("/{name}", page)]
-    return Starlette(routes=routes, middleware=[Middleware(Guard, hosts=list(hosts), token=token)])
+    routes = [Route("/", page), Route("/live", live), Route("/labels", label, methods=["POST"]), Route("/{name:path}", page)]
+    middleware = [Middleware(Guard, hosts=list(hosts), token=token)]
+    return Starlette(routes=routes, middleware=middleware, exception_handlers={Exception: _unexpected})
+
+
+async def _unexpected(request: Request, error: Exception) -> Response:
+    """What a browser is shown of an error that is not one of ours; the server's own log has all of it."""
+    text = f"{request.url.path.lstrip('/') or 'index.html'}: {type(error).__name__}: {error}"
+    advice = "Other pages are not affected. eval-skills store verify says whether a file of the store is damaged."
+    return HTMLResponse(_message(text, advice), status_code=500, headers=HEADERS)
 
 
 def _problems(error: ValidationError, body: bytes) -> str:
@@ -92,10 +102,15 @@ def _problems(error: ValidationError, body: bytes) -> str:
         return "not JSON"
 
 
-def _message(text: str) -> str:
+def _message(*lines: str) -> str:
+    said = "".join(f"<p>{escape(visible(line))}</p>" for line in lines)
+    assets = page_assets((), libraries=())
     return (
-        '<!doctype html><html lang="en"><meta charset="utf-8"><title>eval-skills</title>'
-        f'<main><h1>This page cannot be shown</h1><p>{escape(text)}</p><p><a href="index.html">All runs</a></p></main></html>'
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" '
+        f'content="{escape(assets.policy)}"><meta name="viewport" content="width=device-width"><link rel="icon" href="data:,">'
+        '<meta name="color-scheme" content="light dark"><title>This page cannot be shown</title>'
+        f"<style>{assets.style}</style></head><body><main><h1>This page cannot be shown</h1>{said}"
+        '<p><a href="/index.html">All runs</a></p></main></body></html>'
     )
 
 
@@ -118,6 +133,7 @@ def listen(host: str, port: int) -> Listening:
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         bound.bind((host, port))
+        bound.listen()  # a browser that is faster than the server waits, instead of being refused
     except (OSError, OverflowError) as error:
         bound.close()
         raise UsageError(f"cannot listen on {host} port {port} ({error}); give another --host or --port") from None

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 from eval_skills.core import viewer_pages as names
+from eval_skills.core.text import excerpt
 from eval_skills.core.viewer_pages import NoSuchPageError
 from eval_skills.reporting.html.navigation import Navigation
 from eval_skills.viewer.items import items_of
@@ -60,7 +61,7 @@ class Site:
         for pattern, make in PAGES.items():
             if match := re.fullmatch(pattern, name):
                 return make(self, *match.groups())
-        raise NoSuchPageError(f"there is no page {name!r}; {names.RUNS} lists the runs")
+        raise NoSuchPageError(f"there is no page {excerpt(name, 80)!r}; {names.RUNS} lists the runs")
 
     def names(self) -> list[str]:
         """All pages of an export, the first page first."""

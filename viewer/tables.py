@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from inspect import cleandoc
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal
 
 from eval_skills.reporting.escape import visible
@@ -51,14 +53,16 @@ class Table:
     note: str = ""
     more: Mapping[str, Any] = field(default_factory=dict)
 
-    def payload(self, store: Store) -> dict[str, Any]:
+    def payload(self, store: Store, *, of_runs: frozenset[str] | None = None) -> dict[str, Any]:
         """The table with its rows, as the page's script reads it; unknown values are None, texts are harmless to show.
+
+        `of_runs` are the runs whose items can matter, None for all: the files of others are not opened.
 
         Raises:
             UsageError: the store cannot be read, or the statement is wrong.
         """
         statement = cleandoc(self.sql)
-        rows = _rows(store, statement)
+        rows = _rows(store, statement, of_runs)
         return {
             "name": self.name,
             "title": self.title,
@@ -75,12 +79,39 @@ class Table:
         }
 
 
-def _rows(store: Store, statement: str) -> list[dict[str, Any]]:
+_ANSWERS = 64
+_answering: dict[tuple[str, str], Lock] = {}
+_answers: OrderedDict[tuple[str, str], tuple[Hashable, list[dict[str, Any]]]] = OrderedDict()
+"""The last rows, by store and statement, each with the state of the files that it was read from."""
+
+
+def _rows(store: Store, statement: str, of_runs: frozenset[str] | None) -> list[dict[str, Any]]:
+    """The rows of a statement; they are read again only where a file that they are made of is another one."""
+    from eval_skills.core.store.sql import state_of
+
+    key = (store.path, statement)
+    with _answering.setdefault(key, Lock()):  # who asks the same meanwhile waits for the answer, and does not work for it, too
+        state = state_of(store, statement)
+        if state is not None and (known := _answers.get(key)) is not None and known[0] == state:
+            return known[1]
+        rows = _asked(store, statement, of_runs)
+        if state is not None and len(rows) <= _MOST_ROWS:
+            _answers[key] = (state, rows)
+            while len(_answers) > _ANSWERS:
+                _answering.pop(_answers.popitem(last=False)[0], None)
+    return rows
+
+
+def _asked(store: Store, statement: str, of_runs: frozenset[str] | None) -> list[dict[str, Any]]:
     from eval_skills.core.store.sql import query
 
-    table = query(store, statement)
+    table = query(store, statement, of_runs=of_runs)
     columns = {name: table.column(name).to_pylist() for name in table.column_names}
     return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+
+
+_MOST_ROWS = 5_000
+"""Longer tables are not kept: memory is worth more than the time."""
 
 
 def _cell(column: Column, row: Row) -> Any:

@@ -58,8 +58,7 @@ def view_command(
     from urllib.parse import urlsplit
 
     from eval_skills.core.viewer_pages import checked_base_url
-    from eval_skills.viewer.guard import LOOPBACK
-    from eval_skills.viewer.server import listen, server_of
+    from eval_skills.viewer.first_page import prepare
 
     place = existing_store(store)
     if export is not None:
@@ -67,6 +66,10 @@ def view_command(
     public = None if base_url is None else checked_base_url(base_url)
     if run is not None:
         raise UsageError("--run names the runs of an export; give --export, too, or leave it out: all runs are shown")
+    prepare(place)
+    from eval_skills.viewer.guard import LOOPBACK
+    from eval_skills.viewer.server import listen, server_of
+
     listening = listen(host, port)
     is_local = host in LOCAL
     token = None if is_local else secrets.token_urlsafe(24)

@@ -220,7 +220,7 @@ class ProcessLimits(Form, defer_build=True):
     )
 
 
-class RunLimits(Model, defer_build=True):
+class RunLimits(Form, defer_build=True):
     """How much the skills of one run may use before no other item begins; what is in flight then finishes, and may pass a limit.
 
     Cost and tokens are what items report themselves, of all calls and attempts of the run, earlier calls that a resume goes on
@@ -228,9 +228,15 @@ class RunLimits(Model, defer_build=True):
     """
 
     max_cost: float | None = Field(
-        default=None, gt=0, le=1e9, description="USD that the skills of a run may cost; then no other item begins", examples=[5.0]
+        title="Most cost of the run, USD",
+        default=None,
+        gt=0,
+        le=1e9,
+        description="USD that the skills of a run may cost; then no other item begins",
+        examples=[5.0],
     )
     max_tokens: int | None = Field(
+        title="Most tokens of the run",
         default=None,
         gt=0,
         le=10**15,
@@ -238,6 +244,7 @@ class RunLimits(Model, defer_build=True):
         examples=[1_000_000],
     )
     max_duration_s: float | None = Field(
+        title="Most seconds of the call",
         default=None,
         gt=0,
         le=31_536_000,

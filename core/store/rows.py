@@ -6,8 +6,11 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
+from pydantic import ValidationError
 from pydantic_core import from_json, to_json
 
+from eval_skills.core.documents.validation_errors import problems_in
+from eval_skills.core.errors import InputError
 from eval_skills.core.judging.calibration import Calibration
 from eval_skills.core.judging.pairs import Choice, Outcome, Preference, Vote
 from eval_skills.core.models import (
@@ -80,8 +83,12 @@ def table_of(results: Iterable[ItemResult]) -> pa.Table:
 
 
 def results_of(table: pa.Table) -> list[ItemResult]:
-    """The results behind a table with `ITEM_SCHEMA`; the inverse of `table_of`, but for outputs that were cut."""
-    return [_result_of(row) for row in table.to_pylist()]
+    """The results behind a table with `ITEM_SCHEMA`; the inverse of `table_of`, but for outputs that were cut.
+
+    Raises:
+        InputError: a row holds what no result does; the message names its run, its item and the column.
+    """
+    return [_readable_result(row) for row in table.to_pylist()]
 
 
 def report_row(report: SkillCompletionReport, *, run_id: str, benchmark_version: str | None, origin: str) -> dict[str, Any]:
@@ -242,19 +249,40 @@ def _call_row(call: ToolCall) -> dict[str, Any]:
     return {"name": call.name, "id": call.id, "error": call.error, **texts}
 
 
+def _readable_result(row: dict[str, Any]) -> ItemResult:
+    try:
+        return _result_of(row)
+    except ValidationError as error:
+        problem = problems_in(error, row)[0]
+        raise _unreadable(row, problem.path, problem.message) from None
+    except InputError as error:
+        raise _unreadable(row, error.path, error.message) from None
+
+
+def _unreadable(row: Mapping[str, Any], column: str, problem: str) -> InputError:
+    item = f"{row['skill_id']}@{row['skill_version']}, task {row['task_id']}, run {row['run_index']}"
+    run_id = row["run_id"]
+    return InputError(
+        f"the item of {item} is not as it was written ({problem}); restore the file, or move it away, or read the other items "
+        "with eval-skills query",
+        source=f"run {run_id}, items/date=*/{run_id}.parquet",
+        path=f"column {column}" if column else "",
+    )
+
+
 def _result_of(row: dict[str, Any]) -> ItemResult:
     fields = {name: value for name, value in row.items() if name in ItemResult.model_fields} | _judged_answer(row)
     fields["attempts"] = [Attempt(**attempt) for attempt in row["attempts"] or []]
     if (turns := row.get("turns")) is not None:
         fields["turns"] = [turn_of(turn) for turn in turns]
-    fields["files"] = _value_of(row.get("files"))
+    fields["files"] = _value_of(row, "files")
     return ItemResult.model_validate(fields)
 
 
 def turn_of(row: Mapping[str, Any]) -> TurnResult:
     """The turn behind a row of `TURN`."""
     fields = {name: value for name, value in row.items() if name in TurnResult.model_fields}
-    return TurnResult.model_validate(fields | _judged_answer(row) | {"input": _value_of(row["input"])})
+    return TurnResult.model_validate(fields | _judged_answer(row) | {"input": _value_of(row, "input")})
 
 
 def _judged_answer(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -263,18 +291,22 @@ def _judged_answer(row: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "dimensions": dict(row["dimensions"] or {}),
         "reasons": [Reason(**_without_nulls(reason)) for reason in row["reasons"] or []],
-        **{name: _value_of(row.get(name)) for name in ("output", "messages", "content")},
+        **{name: _value_of(row, name) for name in ("output", "messages", "content")},
         "tool_calls": None if calls is None else [_call_of(call) for call in calls],
     }
 
 
 def _call_of(row: dict[str, Any]) -> ToolCall:
-    return ToolCall(**{**row, "arguments": _value_of(row["arguments"]), "result": _value_of(row["result"])})
+    return ToolCall(**{**row, **{name: _value_of(row, name) for name in ("arguments", "result")}})
 
 
-def _value_of(text: str | None) -> Any:
-    # the standard library would stop at integers of more than 4300 digits
-    return None if text is None else from_json(text)
+def _value_of(row: Mapping[str, Any], column: str) -> Any:
+    if (text := row.get(column)) is None:
+        return None
+    try:
+        return from_json(text)  # the standard library would stop at integers of more than 4300 digits
+    except ValueError as error:
+        raise InputError(f"not JSON: {error}", path=column) from None
 
 
 def _choices(row: Mapping[str, Any]) -> tuple[Outcome, Choice | None, Choice | None]:

@@ -18,7 +18,7 @@ from eval_skills.core.store.tables import empty_table
 from eval_skills.core.store.verify import name_missing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection, Hashable
 
     import pyarrow.compute as pc
     import pyarrow.dataset as ds
@@ -35,11 +35,10 @@ def current_items(store: Store, items: ds.Dataset) -> ds.Dataset:
     `rescore` lands its scorings beside the run whose answers it judged. The last one that was made counts; what it left out keeps
     the scoring it had.
     """
-    import pyarrow.dataset as ds
-
-    rescored = ds.field("origin") == "rescore"
-    found = items.to_table(columns=["run_id"], filter=rescored)["run_id"].unique().to_pylist()
-    replaced = [expression for of, scorings in _chains(store, found).items() for expression in _replaced(items, [of, *scorings])]
+    chains = _chains(
+        store, store.rescorings()
+    )  # its manifest alone says of which run: looking for their rows would open all files
+    replaced = [expression for of, scorings in chains.items() for expression in _replaced(items, [of, *scorings])]
     return items.filter(~reduce(or_, replaced)) if replaced else items
 
 
@@ -109,8 +108,21 @@ _OF_THE_STATEMENT = (duckdb.ParserException, duckdb.BinderException, duckdb.Cata
 """Errors that no file is the cause of."""
 
 
-def query(store: Store, statement: str) -> pa.Table:
+def state_of(store: Store, statement: str) -> Hashable | None:
+    """What a statement reads, as it is now: as long as this is the same, so is its answer. None where that cannot be told."""
+    if not store.tables.is_local:
+        return None
+    words = _words(statement.lower())
+    said = _tables_in(words) | ({"items", "reports"} if "runs" in words else set())
+    states = {name: tuple(store.tables.states(name).items()) for name in SCHEMAS if name in said}
+    runs = tuple(store.run_states().items()) if words & {"runs", "items", "turns"} else ()
+    return (*states.items(), runs)
+
+
+def query(store: Store, statement: str, *, of_runs: Collection[str] | None = None) -> pa.Table:
     """The answer to one SELECT over the views named in `VIEWS` (all but `runs` also have `date`).
+
+    Who knows that only items `of_runs` matter to the statement spares it the files of the others.
 
     `items` has each item once, with its current scoring (see `current_items`); `items_all` has every scoring. `turns` has one row
     for each turn of those of `items` that are conversations.
@@ -123,11 +135,11 @@ def query(store: Store, statement: str) -> pa.Table:
     """
     try:
         try:
-            return _answer(store, statement)
+            return _answer(store, statement, of_runs)
         except (duckdb.Error, pa.ArrowException, OSError) as error:
             if isinstance(error, _OF_THE_STATEMENT) or not _leave_out_damaged(store, statement.lower()):
                 raise
-        return _answer(store, statement)
+        return _answer(store, statement, of_runs)
     except (duckdb.Error, pa.ArrowException, OSError) as error:
         raise UsageError(f"the query failed: {' '.join(str(error).split())}") from None
 
@@ -146,13 +158,13 @@ def _tables_in(words: set[str]) -> set[str]:
     return words | {"items"} if words & {"items_all", "turns"} else words
 
 
-def _answer(store: Store, statement: str) -> pa.Table:
+def _answer(store: Store, statement: str, of_runs: Collection[str] | None) -> pa.Table:
     connection = duckdb.connect(":memory:")
 
     def executed() -> pa.Table:
         with connection:
             _check(connection, statement)
-            for name, view in _views(store, statement).items():
+            for name, view in _views(store, statement, of_runs).items():
                 connection.register(name, view)
             connection.execute(_TURNS)
             for setting in _SETTINGS:
@@ -202,12 +214,15 @@ def _check(connection: duckdb.DuckDBPyConnection, statement: str) -> None:
         raise UsageError(f"a query is one SELECT over {', '.join(VIEWS)}; this is {found}")
 
 
-def _views(store: Store, statement: str) -> dict[str, Any]:
+def _views(store: Store, statement: str, of_runs: Collection[str] | None) -> dict[str, Any]:
     """What a statement is not about stays empty: listing a year of files takes time, and `runs` opens every manifest."""
     words = _words(statement.lower())
     said = _tables_in(words)
     name_missing(store, *(name for name in SCHEMAS if name in said or "runs" in words))
-    tables: dict[str, Any] = {name: store.tables.dataset(name) if name in said else empty_table(name) for name in SCHEMAS}
+    tables: dict[str, Any] = {
+        name: store.tables.dataset(name, of_runs if name == "items" else None) if name in said else empty_table(name)
+        for name in SCHEMAS
+    }
     scorings = tables["items"]
     if words & {"items", "turns"}:
         tables["items"] = current_items(store, scorings)

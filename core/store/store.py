@@ -233,17 +233,28 @@ class Store:
         row |= {"run_id": run_id, "started_at": started_at(run_id), "state": self._state(run_id, has_landed)}
         return row | self._from_manifest(run_id)
 
-    def _from_manifest(self, run_id: str) -> dict[str, Any]:
-        """What a row has from its manifest; empty without one. It is read again only where its file is another one, for who asks
-        again and again, as the viewer does."""
+    def run_states(self) -> dict[str, tuple[tuple[int, int, int] | None, bool]]:
+        """What differs when `run_rows` does, but for landed files: of each run its manifest, and whether it has a journal."""
+        return {run_id: (self._manifest_state(run_id), self.journal_path(run_id).exists()) for run_id in self.run_ids()}
+
+    def rescorings(self) -> list[str]:
+        """The runs that score answers of other ones again, oldest first, as far as their manifests are there to say of which."""
+        return [run_id for run_id in self.run_ids() if self._from_manifest(run_id, is_named=False).get("origin") == "rescore"]
+
+    def _manifest_state(self, run_id: str) -> tuple[int, int, int] | None:
         try:
             found = os.stat(self.run_folder(run_id) / FILE_NAME)
-            state = (found.st_size, found.st_mtime_ns, found.st_ino)
         except OSError:
-            state = None
+            return None
+        return found.st_size, found.st_mtime_ns, found.st_ino
+
+    def _from_manifest(self, run_id: str, *, is_named: bool = True) -> dict[str, Any]:
+        """What a row has from its manifest; empty without one. It is read again only where its file is another one, for who asks
+        again and again, as the viewer does."""
+        state = self._manifest_state(run_id)
         if state is not None and (known := self._read_manifests.get(run_id)) is not None and known[0] == state:
             return dict(known[1])
-        manifest = self.find_manifest(run_id, is_named=True)
+        manifest = self.find_manifest(run_id, is_named=is_named)
         if manifest is None:
             return {}
         row: dict[str, Any] = {name: getattr(manifest, name) for name in ("origin", "planned_items", "git_commit", "flow_run_id")}

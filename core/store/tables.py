@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     import pyarrow.dataset as ds
 
     from eval_skills.core.store.layout import Layout, TableName
+
+Found = TypeVar("Found")
 
 
 class Tables:
@@ -79,7 +81,7 @@ class Tables:
                 raise problem
         return {run_id: path for run_id, path in left.items() if path not in self._left_out}
 
-    def _each(self, function: Callable[[str], bool], paths: Collection[str]) -> list[bool]:
+    def _each(self, function: Callable[[str], Found], paths: Collection[str]) -> list[Found]:
         if len(paths) < READERS:
             return [function(path) for path in paths]
         with ThreadPoolExecutor(READERS) as readers:
@@ -210,7 +212,8 @@ class Tables:
 
         A damaged file is named (`tell`), and its number is None: it is unknown, not 0.
         """
-        return {run_id: self._rows_in(path) for run_id, path in self.files("items", run_ids).items()}
+        files = self.files("items", run_ids)
+        return dict(zip(files, self._each(self._rows_in, files.values()), strict=True))
 
     def _rows_in(self, path: str) -> int | None:
         try:
@@ -224,6 +227,10 @@ class Tables:
         if state is not None:
             self._counted[path] = (state, rows)
         return rows
+
+    def states(self, name: TableName) -> dict[str, tuple[int, int, int] | None]:
+        """What differs when a landed file is another one, by path; None where that cannot be told, as behind a URL."""
+        return {path: self._state(path) for path in self.files(name).values()}
 
     def _state(self, path: str) -> tuple[int, int, int] | None:
         """What differs when the file is another one; None where that cannot be told."""

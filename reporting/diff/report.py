@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from eval_skills.core.diff.model import DiffRow, Flip, FlipSide, ReportDiff, SkillDiff
+from eval_skills.core.differences import answer_difference
 from eval_skills.core.errors import UsageError
 from eval_skills.core.text import nearest
 from eval_skills.reporting import numbers
 from eval_skills.reporting.diff import figures as diff_figures
 from eval_skills.reporting.diff.figures import flips_shown
 from eval_skills.reporting.escape import encodable, script_json, visible
+from eval_skills.reporting.html.differences import BUDGET, difference_json
 from eval_skills.reporting.html.navigation import Navigation
 from eval_skills.reporting.html.report import html_template, page_assets
 from eval_skills.reporting.html.runs import TextTable
@@ -25,7 +27,9 @@ from eval_skills.reporting.sections import reason_text
 FLIPS_SHOWN, EXCERPT_LENGTH = 20, 300
 NAMES_IN_MARKDOWN, NAMES_IN_HTML = 10, 50
 
-SCRIPTS = ("elements", "theme", "sorting", "arrows", "diff_bars", "diff_flips", "diff_page")
+SCRIPTS = (
+    "elements", "theme", "sorting", "arrows", "place", "differences", "csv", "exports", "diff_bars", "diff_flips", "diff_page",
+)  # fmt: skip
 STYLES = ("style", "diff")
 SHOWN = ("shown_row", "points", "verdict_text", "lineage", "statistics_lines", "sensitivity", "names_shown", "tasks_apart")
 
@@ -110,7 +114,7 @@ def render_html(document: DiffDocument, *, navigation: Navigation | None = None)
     All flipped tasks are in it. Of a long answer about 2,000 characters are shown, or fewer where there are very many; the page
     says how much is missing, and the JSON form has all of it.
     """
-    skills = _named(document.diff.skills)
+    skills = _named(diff_figures.worst_first(document.diff.skills))
     return html_template("diff.html.jinja").render(
         document=document,
         nav=navigation,
@@ -149,10 +153,41 @@ def check_diff_formats(names: Iterable[str]) -> None:
 
 
 def payload(skills: Sequence[NamedSkill]) -> dict[str, Any]:
-    """What the page's script reads: ``{"texts", "skills"}``; the sides of a flipped task refer to `texts` by index."""
-    texts = TextTable()
-    found = [{"name": each.name, "flips": [_flip(flip, texts) for flip in _in_order(each.diff)]} for each in skills]
+    """What the page's script reads: ``{"texts", "skills"}``; the sides of a flipped task refer to `texts` by index.
+
+    A flip has the `difference` of its answers, as long as all of them together take at most `BUDGET` bytes.
+    """
+    texts, differences = TextTable(), _Differences()
+    found = [
+        {
+            "name": each.name,
+            "verdict": each.diff.verdict or each.diff.change,
+            "flips": [_flip(flip, texts, differences) for flip in _in_order(each.diff)],
+        }
+        for each in skills
+    ]
     return {"texts": texts.rows(), "skills": found}
+
+
+@dataclass(slots=True)
+class _Differences:
+    left: int = BUDGET
+
+    def of(self, flip: Flip) -> dict[str, Any]:
+        """How the later answer differs from the earlier one; where the budget is spent, only that this is not shown."""
+        before, after = flip.before.output, flip.after.output
+        if before is None or after is None or before == after:
+            return {}
+        if self.left <= 0:
+            return {
+                "difference": {"notes": ["not compared: the page has too many differences; eval-skills show has each answer"]}
+            }
+        difference = answer_difference(before, after)
+        if difference.is_empty:
+            return {}
+        found = difference_json(difference)
+        self.left -= len(script_json(found).encode())
+        return {"difference": found}
 
 
 def _named(skills: Sequence[SkillDiff]) -> list[NamedSkill]:
@@ -173,14 +208,15 @@ def _in_order(skill: SkillDiff) -> list[Flip]:
     return flips_shown(skill, len(skill.flips))[0]
 
 
-def _flip(flip: Flip, texts: TextTable) -> dict[str, Any]:
+def _flip(flip: Flip, texts: TextTable, differences: _Differences) -> dict[str, Any]:
     sides = {"before": _side(flip.before, texts), "after": _side(flip.after, texts)}
-    return {"task": visible(flip.task_id), "change": flip.change, **sides}
+    return {"task": visible(flip.task_id), "change": flip.change, **sides, **differences.of(flip)}
 
 
 def _side(side: FlipSide, texts: TextTable) -> dict[str, Any]:
     said = [texts.add(reason_text(reason)) for reason in side.reasons]
     shown = {"status": side.status, "rate": numbers.rate(side.completion_rate), "run": side.run_index + 1, "reasons": said}
+    shown |= {"runs": side.runs} if side.runs else {}
     output = texts.add(side.output)
     return shown if output is None else {**shown, "output": output}
 

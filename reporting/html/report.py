@@ -66,7 +66,9 @@ def render(reports: Sequence[SkillCompletionReport], context: ReportContext, *, 
         judging=skills_table(list(zip(skill_names(best_first), best_first, strict=True))),
         first_token=any(report.latency.time_to_first_token_p50_ms is not None for report in best_first),
         data=script_json(payload(best_first, context, task_page=navigation.task_page if navigation else None)),
-        assets=page_assets((*SCRIPTS[:-1], "live", SCRIPTS[-1]), is_live=True) if navigation and navigation.is_live else assets(),
+        assets=page_assets((*SCRIPTS[:-1], "csv", "exports", "live", SCRIPTS[-1]), is_live=navigation.is_live)
+        if navigation
+        else assets(),
     )
 
 
@@ -113,7 +115,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     plain = (plural, dimension_title, mean_of, visible, completion_text, rank_interval)
-    environment.filters |= {function.__name__: function for function in (*FIGURES, *plain)}
+    environment.filters |= {function.__name__: function for function in (*FIGURES, *plain, script_json)}
     return environment
 
 

@@ -57,7 +57,9 @@ def render_html(effect: SkillEffect, *, navigation: Navigation | None = None) ->
         columns=figures.ARM_COLUMNS,
         scale=scale,
         heading=figures.title(effect),
-        assets=page_assets(("elements", "theme", "sorting", "diff_bars", "effect_page"), ("style", "diff"), libraries=()),
+        assets=page_assets(
+            ("elements", "theme", "sorting", "csv", "exports", "diff_bars", "effect_page"), ("style", "diff"), libraries=()
+        ),
         **{name: shown for name, shown in _SHOWN.items() if name != "title"},
     )
 

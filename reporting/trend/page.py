@@ -70,7 +70,6 @@ def render(
     """
     found = trend_series(trend, annotations)
     run_page = navigation.run_page if navigation else None
-    sql = navigation.sql if navigation else {}
     return html_template("trend.html.jinja").render(
         nav=navigation,
         series=found,
@@ -83,7 +82,7 @@ def render(
         further=further,
         digests=digests,
         run_page=run_page,
-        data=script_json({**payload(found, metric, shown, further=further, run_page=run_page), "sql": sql}),
+        data=script_json(payload(found, metric, shown, further=further, run_page=run_page)),
         assets=page_assets(SCRIPTS, STYLES),
     )
 

@@ -40,6 +40,7 @@ ROWS = {
         Row("aggregation", 300),
         Row("trajectory", 600),
         Row("year", 300),
+        Row("viewer", 600),
         Row("rooms", 120),
     )
 }

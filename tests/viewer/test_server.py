@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
+import socket
+from pathlib import Path
+
 import pytest
 from starlette.testclient import TestClient
 
@@ -30,6 +34,43 @@ def test_it_answers_with_pages_and_their_policy(runs_of: Runs) -> None:
 
 
 @pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param("/%00", id="nul"),
+        pytest.param("/run-%00.html", id="nul-in-a-name"),
+        pytest.param("/%2e%2e%2fetc%2fpasswd", id="encoded-way-up"),
+        pytest.param("/a/../../etc/passwd", id="way-up"),
+        pytest.param("/%ff%fe", id="not-utf-8"),
+        pytest.param("/" + "x" * 60_000, id="long"),
+        pytest.param("/compare-1-2.html", id="wrong-ids"),
+        pytest.param("/task-20260101T000000Z-0000-ABCDEF0123456789.html", id="wrong-key"),
+        pytest.param("/labels-../x.csv", id="way-up-in-a-name"),
+        pytest.param("/run-20261399T999999Z-0000.html", id="no-moment"),
+    ],
+)
+def test_what_is_no_page_is_said(runs_of: Runs, path: str) -> None:
+    answer = asking(runs_of[0]).get(path)
+    assert (answer.status_code, "This page cannot be shown" in answer.text, "x" * 100 in answer.text) == (404, True, False)
+
+
+def test_a_run_that_is_a_link_out_of_the_store_shows_nothing_of_it(runs_of: Runs, tmp_path: Path) -> None:
+    store, _ = runs_of
+    own = Store(shutil.copytree(store.path, tmp_path / "eval-store"))
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "secret" / "manifest.json").write_text('{"secret": "hidden-value"}')
+    said: list[object] = []
+    own.tables.tell = said.append
+    run_id = "20260101T000000Z-0000"
+    own.run_folder(run_id).symlink_to(tmp_path / "secret")
+    client = asking(own)
+    for path in ("/", f"/run-{run_id}.html", f"/labels-{run_id}.csv"):
+        answer = client.get(path)
+        assert "hidden-value" not in answer.text
+    assert "manifest.json" in str(said)
+    assert client.get("/").status_code == 200
+
+
+@pytest.mark.parametrize(
     ("headers", "status"),
     [
         pytest.param({"host": "localhost:8000"}, 200, id="another-name-of-this-machine"),
@@ -55,6 +96,8 @@ def test_with_a_token_only_who_knows_it_is_answered(runs_of: Runs) -> None:
     answer = client.get(f"/?token={TOKEN}")
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
     assert "HttpOnly" in answer.headers["set-cookie"]
+    elsewhere = asking(runs_of[0], token=TOKEN).get(f"http://127.0.0.1:8000//evil.example/?token={TOKEN}")
+    assert elsewhere.headers["location"] == "/evil.example/"
     assert client.get("/").status_code == 200
     assert client.get("/", headers={b"cookie": b'eval-skills-token="\xfc; ='}).status_code == 401
 
@@ -62,8 +105,9 @@ def test_with_a_token_only_who_knows_it_is_answered(runs_of: Runs) -> None:
 def test_a_port_that_is_taken_is_said() -> None:
     first = listen("127.0.0.1", 0)
     port = int(first.address.rsplit(":", 1)[1].rstrip("/"))
-    first.socket.listen()
     try:
+        with socket.create_connection(("127.0.0.1", port), timeout=5):  # though nobody has accepted it yet
+            pass
         with pytest.raises(UsageError, match=f"cannot listen on 127.0.0.1 port {port}"):
             listen("127.0.0.1", port)
     finally:

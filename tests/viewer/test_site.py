@@ -20,9 +20,9 @@ from eval_skills.viewer.site import Site
 Runs = tuple[Store, list[str]]
 
 
-def data_of(page: str) -> Any:
+def data_of(page: str, name: str = "data") -> Any:
     """What the page's script reads."""
-    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    found = re.search(rf'<script type="application/json" id="{name}">(.*?)</script>', page, re.DOTALL)
     assert found is not None
     return json.loads(found[1])
 

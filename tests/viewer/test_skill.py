@@ -29,8 +29,7 @@ def test_every_point_of_every_figure_leads_to_its_run(runs_of: Runs) -> None:
 
 def test_the_sql_of_its_tables_gives_their_rows(runs_of: Runs) -> None:
     store, ids = runs_of
-    data = data_of(Site(store).page(skill_page("partly")))
-    (statement,) = data["sql"].values()
+    (statement,) = data_of(Site(store).page(skill_page("partly")), "sql").values()
     assert store.query(statement)["run_id"].to_list() == ids
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
 
 from eval_skills.core.errors import UsageError
 from eval_skills.core.viewer_pages import NoSuchPageError, effect_page, run_page, triggers_page
@@ -11,10 +12,15 @@ from eval_skills.engine.triggers.experiment import stored_triggers
 from eval_skills.reporting.skill_effect import document as effect_document
 from eval_skills.reporting.triggers import document as triggers_document
 from eval_skills.viewer.page import TablesPage
+from eval_skills.viewer.statements import effect_statements, triggers_statements
 from eval_skills.viewer.tables import Column, Table
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from eval_skills.viewer.site import Site
+
+Experiment = TypeVar("Experiment")
 
 HERE = "Agent Skills"
 
@@ -66,30 +72,27 @@ def agent_skills_page(site: Site) -> str:
 
 
 def effect_page_of(site: Site, run_id: str) -> str:
-    """The report of ``skill-effect`` as text.
-
-    Raises:
-        NoSuchPageError: the run is not one of `skill-effect`, or not shown here.
-        UserError: it cannot be read.
-    """
-    site.check_run(run_id)
-    try:
-        effect, _ = stored_effect(site.store.path, run_id)
-    except UsageError as error:
-        raise NoSuchPageError(str(error)) from None
-    return effect_document.render_html(effect, navigation=site.navigation(HERE))
+    """The report of ``skill-effect`` as text; raises what `_found` does."""
+    effect = _found(site, run_id, stored_effect)
+    return effect_document.render_html(effect, navigation=replace(site.navigation(HERE), sql=effect_statements(run_id)))
 
 
 def triggers_page_of(site: Site, run_id: str) -> str:
-    """The report of ``triggers`` as text.
+    """The report of ``triggers`` as text; raises what `_found` does."""
+    found = _found(site, run_id, stored_triggers)
+    return triggers_document.render_html(found, navigation=replace(site.navigation(HERE), sql=triggers_statements(run_id)))
+
+
+def _found(site: Site, run_id: str, stored: Callable[[str, str], tuple[Experiment, object]]) -> Experiment:
+    """What an experiment found, as `stored` reads it from the store.
 
     Raises:
-        NoSuchPageError: the run is not one of `triggers`, or not shown here.
+        NoSuchPageError: the run is not an experiment of this kind, or not shown here.
         UserError: it cannot be read.
     """
     site.check_run(run_id)
     try:
-        found, _ = stored_triggers(site.store.path, run_id)
+        found, _ = stored(site.store.path, run_id)
     except UsageError as error:
         raise NoSuchPageError(str(error)) from None
-    return triggers_document.render_html(found, navigation=site.navigation(HERE))
+    return found

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from eval_skills.engine.report_diff import compared
 from eval_skills.engine.stored_runs.reports import read_source
+from eval_skills.reporting.diff.figures import worst_first
 from eval_skills.reporting.diff.report import render_html
+from eval_skills.viewer.statements import comparison_statements
 
 if TYPE_CHECKING:
     from eval_skills.viewer.site import Site
@@ -22,4 +25,5 @@ def comparison_page(site: Site, before: str, after: str) -> str:
     for run_id in (before, after):
         site.check_run(run_id)
     document = compared(*(read_source(run_id, site.store.path) for run_id in (before, after)))
-    return render_html(document, navigation=site.navigation("Runs"))
+    sql = comparison_statements(before, after, worst_first(document.diff.skills))
+    return render_html(document, navigation=replace(site.navigation("Runs"), sql=sql))

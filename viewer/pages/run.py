@@ -10,6 +10,7 @@ from eval_skills.core.viewer_pages import task_page
 from eval_skills.engine.stored_runs.reports import read_source
 from eval_skills.reporting.html.report import render
 from eval_skills.viewer.page import TablesPage
+from eval_skills.viewer.statements import run_statements
 
 if TYPE_CHECKING:
     from eval_skills.viewer.site import Site
@@ -28,5 +29,5 @@ def run_page(site: Site, run_id: str) -> str:
         page = TablesPage(title=f"Run {run_id}", tables=[], facts={"Store": site.title}, about=about, script="waiting_page")
         return page.render(site.navigation("Runs"))
     source = read_source(run_id, site.store.path)
-    navigation = replace(site.navigation("Runs"), task_page=partial(task_page, run_id))
+    navigation = replace(site.navigation("Runs"), task_page=partial(task_page, run_id), sql=run_statements(run_id))
     return render(source.reports, source.context, navigation=navigation)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from eval_skills.core.viewer_pages import run_page, skill_page
-from eval_skills.viewer.page import TablesPage
+from eval_skills.viewer.page import PLACES, TablesPage
 from eval_skills.viewer.tables import Column, Row, Table
 
 if TYPE_CHECKING:
@@ -13,13 +13,21 @@ if TYPE_CHECKING:
 
 SQL = """
     SELECT run_id, started_at, benchmark, skills, coalesce('stopped: ' || stopped, state) AS state, landed_items, planned_items,
-        completion, ci_lower, ci_upper, cost_usd, coalesce(origin, 'run') AS origin, git_commit
+        completion, ci_lower, ci_upper, cost_usd, labelled, coalesce(origin, 'run') AS origin, git_commit
     FROM runs LEFT JOIN (
         SELECT run_id, max(completion_rate) AS completion, arg_max(ci_lower, completion_rate) AS ci_lower,
             arg_max(ci_upper, completion_rate) AS ci_upper, any_value(origin) AS origin,
             CASE WHEN count(estimated_usd) = count(*)
                 THEN sum(estimated_usd + coalesce(judge_cost_usd, 0) + coalesce(user_cost_usd, 0)) END AS cost_usd
         FROM reports WHERE origin IS DISTINCT FROM 'recompute' GROUP BY run_id
+    ) USING (run_id)
+    LEFT JOIN (
+        SELECT run_id, count(*) AS labelled FROM (
+            SELECT run_id, label, comment FROM labels
+            QUALIFY row_number() OVER (
+                PARTITION BY run_id, skill_id, skill_version, benchmark_id, task_id, run_index ORDER BY labelled_at DESC
+            ) = 1
+        ) WHERE label IS NOT NULL OR comment IS NOT NULL GROUP BY run_id
     ) USING (run_id)
     {chosen}
     ORDER BY run_id DESC
@@ -35,6 +43,13 @@ COLUMNS = (
     Column(title="Planned", of=("planned_items",), kind="count", is_wide=True),
     Column(title="Cost", of=("cost_usd",), kind="usd", is_wide=True),
     Column(title="State", of=("state",), kind="state", is_facet=True),
+    Column(
+        title="Labels",
+        of=("labelled",),
+        kind="count",
+        link=lambda row: PLACES["Labels"] if row["labelled"] else None,
+        is_wide=True,
+    ),
     Column(title="Origin", of=("origin",), is_facet=True, is_wide=True),
 )
 

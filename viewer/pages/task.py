@@ -36,7 +36,7 @@ def task_page_of(site: Site, run_id: str, key: str) -> str:
     for row, item in zip(data["items"], items, strict=True):
         row["page"] = item_page(run_id, benchmark_id, task_id, item.result.skill_key, item.result.run_index)
         row["labelling"] = to_label(row["page"], run_id, said)
-    history = history_of(site, benchmark_id, task_id).payload(site.store)
+    history = history_of(site, benchmark_id, task_id).payload(site.store, of_runs=_runs_with(site, benchmark_id))
     passed = sum(item.result.passed for item in items)
     return AnswerPage(
         title=task_id,
@@ -52,6 +52,14 @@ def task_page_of(site: Site, run_id: str, key: str) -> str:
         tables=[history],
         remarks=run.remarks,
     ).render(site.navigation("Runs"))
+
+
+def _runs_with(site: Site, benchmark_id: str) -> frozenset[str]:
+    """The runs that may hold items of a benchmark: all but those whose reports are of others alone."""
+    asked: dict[str, set[str]] = {}
+    for row in site.store.tables.rows("reports", ["run_id", "benchmark_id"]):
+        asked.setdefault(row["run_id"], set()).add(row["benchmark_id"])
+    return frozenset(run_id for run_id in site.store.run_ids() if benchmark_id in asked.get(run_id, {benchmark_id}))
 
 
 def history_of(site: Site, benchmark_id: str, task_id: str) -> Table:

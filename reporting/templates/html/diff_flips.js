@@ -11,27 +11,38 @@ function flipRow(skill, flip, sought) {
     { className: flip.task === sought ? "sought" : "" },
     element("td", {}, link, element("p", {}, element("span", { className: `tag ${look}` }, said))),
     flipSide(flip.before, "A"),
-    flipSide(flip.after, "B"),
+    flipSide(flip.after, "B", ...differenceParts(flip.difference, "How B differs from A", ["A", "B"])),
   );
 }
 
-function flipSide({ status, rate, run, output, reasons }, label) {
+/** Which of the runs is shown, and how many of them passed; of one run alone its outcome has said so. */
+function runWords(run, runs, rate) {
+  if (runs === 1) return "";
+  return runs === undefined ? ` run ${run}, ${rate} of its runs passed` : ` run ${run} of ${runs}, ${rate} of them passed`;
+}
+
+function flipSide({ status, rate, run, runs, output, reasons }, label, ...below) {
   const tag = element("span", { className: `tag ${status}` }, `${MARKS[status]} ${STATUSES[status]}`);
   const said = reasons.map((index) => element("li", {}, report.texts[index][0]));
   return element(
     "td",
     { "data-label": label },
-    element("div", { className: "outcome" }, tag, ` run ${run}, ${rate} of its runs passed`),
+    element("div", { className: "outcome" }, tag, runWords(run, runs, rate)),
     shownText(output),
     ...(said.length ? [element("ol", { className: "reasons" }, ...said)] : []),
+    ...below,
   );
 }
 
+/** Whether the filters leave a skill. */
+const isLeft = ({ verdict }) => byId("filter-verdict").value === "" || byId("filter-verdict").value === verdict;
+
 /** The flipped tasks of a skill that the filters leave. */
-function flipsLeft({ flips }) {
+function flipsLeft(skill) {
+  const flips = isLeft(skill) ? skill.flips : [];
   const change = byId("filter-change").value;
   const words = byId("filter-search").value.trim().toLowerCase();
-  return flips.filter((flip) => (change === "all" || flip.change === change) && (words === "" || flipWording(flip).includes(words)));
+  return flips.filter((flip) => (change === "" || flip.change === change) && (words === "" || flipWording(flip).includes(words)));
 }
 
 /** Everything that is said of a flipped task, in lower case. */
@@ -46,6 +57,7 @@ function flipWording(flip) {
 /** Show the flipped tasks of a skill in its section, the first page of them, or as far as the one that is `sought`. */
 function showFlips(section, skill, sought) {
   const place = section.querySelector(".flips");
+  section.hidden = !isLeft(skill);
   if (place === null) return [0, 0];
   const left = flipsLeft(skill);
   const total = skill.flips.length;

@@ -3,4 +3,5 @@
 startTheme(() => {});
 drawDifferences();
 sortableRows(byId("task-table"));
+offerExports();
 performance.mark("interactive");

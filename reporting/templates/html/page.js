@@ -97,5 +97,6 @@ function startCopy() {
 }
 
 startCopy();
+if (typeof offerExports === "function") offerExports();
 if (byId("live")) watchRuns(byId("live"), byId("live").dataset.run);
 performance.mark("interactive");

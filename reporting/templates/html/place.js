@@ -1,6 +1,6 @@
 // What the reader chose stands in the address, after what is shown: #skill=adder@1.0.0&tasks.show=fail&matrix.page=2
 
-const CHOICES = /^(ranking|matrix|places|tasks)\./;
+const CHOICES = /^(ranking|matrix|places|tasks|flips)\./;
 
 const addressed = () => new URLSearchParams(location.hash.slice(1));
 const choiceOf = (name) => addressed().get(name) ?? "";

@@ -16,7 +16,7 @@ const redraws = [...document.querySelectorAll(".series")].flatMap((section, inde
 });
 const redraw = () => redraws.forEach((each) => each());
 
-offerExports(trend.sql);
+offerExports();
 startTheme(redraw);
 redraw();
 performance.mark("interactive");

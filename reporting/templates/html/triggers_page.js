@@ -5,4 +5,5 @@ for (const bar of document.querySelectorAll(".interval")) {
   drawInterval(bar, Object.fromEntries(Object.entries(bar.dataset).map(([name, value]) => [name, Number(value)])));
 }
 sortableRows(byId("query-table"));
+offerExports();
 performance.mark("interactive");

@@ -136,11 +136,32 @@ def test_both_answers_stand_side_by_side_with_their_outcome_and_reasons(page: An
     cells = [" ".join(text.split()) for text in page.texts("[data-skill='loser@1.0.0'] .flips tbody tr:first-child td")]
     assert cells == [
         "t00 ✘ worse",
-        "✓ passed run 1, 100.0 % of its runs passed text yes",
-        "✗ failed run 1, 0.0 % of its runs passed text no NOT_EQUAL: 4 is not 5",
+        "✓ passed text yes",
+        "✗ failed text no NOT_EQUAL: 4 is not 5 How B differs from A [A: yes ] [B: no ]",
     ]
     boxes = "[...document.querySelectorAll('.flips tbody tr:first-child')][0].cells"
     assert len(set(page.value(f"[...{boxes}].map((it) => it.getBoundingClientRect().y)"))) == 1
+
+
+def test_of_several_runs_the_shown_one_is_named(page: Any, tmp_path: Path) -> None:
+    def runs(letters: str) -> list[dict[str, Any]]:
+        return [{**each, "taskId": "t", "runIndex": index} for index, each in enumerate(items(letters))]
+
+    page.open(written(tmp_path, [skill("a", runs("ppp"))], [skill("a", runs("pff"))]))
+    assert page.texts(".flips .outcome") == [
+        "✓ passed run 1 of 3, 100.0 % of them passed",
+        "✗ failed run 2 of 3, 33.3 % of them passed",
+    ]
+
+
+def test_the_address_holds_the_filters(page: Any, diff: Path) -> None:
+    page.open(diff, "#flips.verdict=better&flips.change=better&flips.q=t1")
+    assert page.text("#filter-count") == "2 of 38 flipped tasks"
+    assert page.texts(".skill:not([hidden]) > h2")[0].startswith("winner@1.0.0")
+    page.choose("#filter-verdict", "worse")
+    page.choose("#filter-change", "worse")
+    assert page.value("location.hash") == "#flips.verdict=worse&flips.change=worse&flips.q=t1"
+    assert page.texts("#verdict-table a[data-open]")[0] == "loser@1.0.0"
 
 
 def test_many_flipped_tasks_come_a_page_at_a_time(page: Any, diff: Path) -> None:

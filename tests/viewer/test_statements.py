@@ -1,0 +1,43 @@
+"""Every table of a report in the viewer has a statement, which the store answers."""
+
+from __future__ import annotations
+
+import re
+
+from eval_skills.core.viewer_pages import comparison_page, run_page
+from eval_skills.viewer.site import Site
+from eval_skills.viewer.statements import effect_statements, triggers_statements
+from tests.viewer.test_site import Runs, data_of
+
+
+def test_each_table_has_a_statement_that_the_store_answers(runs_of: Runs) -> None:
+    store, ids = runs_of
+    for name in (run_page(ids[1]), comparison_page(*ids)):
+        page = Site(store).page(name)
+        statements = data_of(page, "sql")
+        found = re.findall(r"<table([^>]*)>", page.partition("<main")[2].partition("</main>")[0])
+        for attributes in found:
+            known = re.search(r'data-export="([^"]+)"', attributes) or re.search(r'id="([^"]+)"', attributes)
+            assert known is not None, attributes
+            assert known[1] in statements, name
+        for each in statements.values():
+            store.query(each)
+
+
+def test_the_statements_give_what_the_pages_show(runs_of: Runs) -> None:
+    store, ids = runs_of
+    statements = data_of(Site(store).page(run_page(ids[1])), "sql")
+    matrix = store.query(statements["matrix-table"])
+    assert (len(matrix), matrix["runs"].sum(), matrix["passed"].sum()) == (8, 16, 12)
+    assert store.query(statements["failure-table"]).shape[0] == 4
+    assert store.query(statements["group-table"])["items"].sum() == 4
+    assert store.query(statements["ranking-table"])["completion_rate"].to_list() == [1.0, 0.5]
+    compared = data_of(Site(store).page(comparison_page(*ids)), "sql")
+    assert len(store.query(compared["flips-1"])) == 0
+    assert store.query(compared["statistics-1"])["tasks"].to_list() == [4]
+
+
+def test_those_of_experiments_are_answered(runs_of: Runs) -> None:
+    store, ids = runs_of
+    for each in (*effect_statements(ids[0]).values(), *triggers_statements(ids[0]).values()):
+        store.query(each)
