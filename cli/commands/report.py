@@ -100,7 +100,7 @@ def mlflow(
 ) -> int:
     """Write a report to MLflow: a run for each skill, with figures, and the report as an artefact.
 
-    Needs the extra `mlflow`.
+    Needs the extra mlflow.
 
     Example: eval-skills report mlflow --input latest --experiment nights
     """

@@ -40,7 +40,7 @@ def start(
 
 @server_app.command
 def stop() -> int:
-    """Stop the server that `server start` started.
+    """Stop the server that server start started.
 
     Example: eval-skills server stop
     """
@@ -93,7 +93,7 @@ def serve_command(
     """Serve nightly, evaluate, pipeline, backfill and monitor from this process, until it is interrupted.
 
     They show in the Prefect UI with their forms and schedules. Runs start here, in the current folder, without a work pool or
-    worker; the schedules are paused when the command ends. It needs a server that stays: see `server start`.
+    worker; the schedules are paused when the command ends. It needs a server that stays: see server start.
 
     Example: eval-skills serve --only nightly
     """
