@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Group, Parameter
 
-from eval_skills.cli.context import Command, Invocation, begin, current, without_plugins
+from eval_skills.cli.context import Command, Invocation, begin, briefly, current
 from eval_skills.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ def _launch(
 
 def call_app(arguments: Sequence[str]) -> int:
     """The exit code of the command that `arguments` call; what goes wrong is raised."""
-    with without_plugins():
+    with briefly():
         _show_docstring(app, arguments)
     return app.meta(arguments, exit_on_error=False, print_error=False, console=help_console()) or 0
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from eval_skills.cli.context import begin, current, printable
+from eval_skills.cli.context import begin, briefly, current, printable
 from eval_skills.core.errors import EvalSkillsError, RunError, UsageError, UserError
 
 _NEVER_BLANK = frozenset(
@@ -57,10 +57,11 @@ def call(arguments: Sequence[str]) -> int:
 
 
 def _call(arguments: Sequence[str]) -> int:
-    from cyclopts import CycloptsError
-    from cyclopts.exceptions import UnusedCliTokensError
+    with briefly():
+        from cyclopts import CycloptsError
+        from cyclopts.exceptions import UnusedCliTokensError
 
-    from eval_skills.cli.app import call_app, new_invocation
+        from eval_skills.cli.app import call_app, new_invocation
 
     given = set(arguments)
     begin(replace(new_invocation(), verbose=bool({"-v", "--verbose"} & given), color="--no-color" not in given))

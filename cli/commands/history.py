@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from eval_skills.cli.configuration import Own
-from eval_skills.cli.context import current, existing_store, print_json, printable
+from eval_skills.cli.context import briefly, current, existing_store, print_json, printable
 from eval_skills.cli.options import SHOWN, PastResults, option
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ CHANGED, ORIGIN, JUDGING, EFFECT = "changed", "origin", "judging", "effect"
 SKILLS_SHOWN = 2
 
 
+@briefly()
 def history_command(
     *,
     limit: Annotated[int | None, option("limit", SHOWN)] = None,

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from eval_skills.cli.context import current, existing_store
+from eval_skills.cli.context import briefly, current, existing_store
 from eval_skills.cli.options import RESULTS, PastResults
 from eval_skills.core.errors import UsageError
 
@@ -53,7 +53,7 @@ def query_command(
     """
     if csv_ and current().json:
         raise UsageError("--csv and --json exclude each other; give one of them")
-    with ended_at_once():
+    with ended_at_once(), briefly():
         from eval_skills.core.store.sql import query
 
         _print(query(existing_store(store), statement), as_csv=csv_)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from eval_skills.cli.configuration import Own
-from eval_skills.cli.context import current, existing_store, print_json
+from eval_skills.cli.context import briefly, current, existing_store, print_json
 from eval_skills.cli.options import RESULTS, SHOWN, PastResults, from_moment, to_moment, whole
 from eval_skills.core.errors import UsageError
 
@@ -25,6 +25,7 @@ ROWS_SHOWN = 60
 """Two months of nights: a year of them is too long for a terminal."""
 
 
+@briefly()
 def trend_command(
     *,
     skill: Annotated[
