@@ -211,7 +211,7 @@ def recorded_line(result: ItemResult, input_digest: str) -> bytes | None:
 
 
 def _ended_in_error(result: ItemResult | TurnResult) -> bool:
-    """Whether there is no answer: an error of a scorer or a judge is about one, and a failed item may have ended in an error."""
+    """Whether it ended without an answer. An error of a scorer or a judge has one, and a failed item may have none."""
     return result.error_kind in _FAILURES
 
 

@@ -119,9 +119,10 @@ COMMANDS = {
 
 
 def _paragraphs(text: str) -> str:
-    """The text with a line for each paragraph, as help that is no markdown is broken where the terminal ends.
+    """The text with one line for each paragraph: plain help is wrapped to the terminal's width, so that its own breaks must go.
 
-    Help as markdown, which cyclopts prints by default, would import a parser of it first: 60 ms."""
+    Help as markdown, which cyclopts prints by default, would first import a parser: 60 ms.
+    """
     return "\n\n".join(" ".join(part.split()) for part in text.split("\n\n"))
 
 

@@ -93,6 +93,11 @@ class RunLog(NullObserver):
         self._log.say(f"{skill} waits {waited_s:,.0f} s: its service asked for {asked_s:,.0f} s", logging.WARNING)
         self._observer.waiting(skill, waited_s, asked_s)
 
+    def unbounded(self, warning: str) -> None:
+        """A limit of the run does not bound what a skill does not say."""
+        self._log.say(warning, logging.WARNING)
+        self._observer.unbounded(warning)
+
     def paused(self, in_flight: int, until: datetime | None) -> None:
         """What notices the pause writes it down."""
         self._observer.paused(in_flight, until)

@@ -24,4 +24,4 @@ def _make(store: Store) -> None:
     try:
         Site(store).page(RUNS)
     except EvalSkillsError:
-        return  # whoever asks for the page is told
+        return  # the request for the page reports it

@@ -20,6 +20,9 @@ user, or the deadline."""
 FORBIDDEN_TOOL_CALLED = "FORBIDDEN_TOOL_CALLED"
 """The code of the reason for which every report shows an alert."""
 
+KEPT_ANSWER = "KEPT_ANSWER"
+"""The code of the remark on an item that was answered from the cache: its cost was paid by an earlier run."""
+
 TOOL_CALLS_UNKNOWN = "TOOL_CALLS_UNKNOWN"
 """The code of the reason that it is not known which tools were called."""
 

@@ -35,9 +35,8 @@ def current_items(store: Store, items: ds.Dataset) -> ds.Dataset:
     `rescore` lands its scorings beside the run whose answers it judged. The last one that was made counts; what it left out keeps
     the scoring it had.
     """
-    chains = _chains(
-        store, store.rescorings()
-    )  # its manifest alone says of which run: looking for their rows would open all files
+    # a manifest alone says of which run: to look for their rows would open all files
+    chains = _chains(store, store.rescorings())
     replaced = [expression for of, scorings in chains.items() for expression in _replaced(items, [of, *scorings])]
     return items.filter(~reduce(or_, replaced)) if replaced else items
 

@@ -70,7 +70,7 @@ class EvaluateRequest(CallOptions):
 
 
 _NAMES = ("evaluator", "format", "at")
-"""Options whose texts are no free ones: they name what is registered (a scorer, formats), or are a moment."""
+"""Options whose texts are not free: they name what is registered (a scorer, formats), or are a moment."""
 
 
 def redacted_request(redaction: Redaction, request: dict[str, Any]) -> dict[str, Any]:

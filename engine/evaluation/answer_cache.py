@@ -1,8 +1,7 @@
 """Answers that are kept between runs: an unchanged skill that was asked the same before is not called again.
 
-An entry is the line of a recording, named by the digest of everything that the answer depends on as far as it is known here. What
-a service behind the skill does since, or a file outside the skill's folder, is not known: whoever asks for the cache says that it
-does not matter.
+An entry is the line of a recording, named by the digest of everything that the answer is known to depend on. A service behind the
+skill, or a file outside its folder, may have changed unseen: asking for the cache says that this does not matter.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from eval_skills.core.cache_files import cache_folder, write_entry
 from eval_skills.core.errors import InputError
 from eval_skills.core.fingerprint import canonical_json
 from eval_skills.core.models import ItemResult, Reason
+from eval_skills.core.models.result import KEPT_ANSWER
 from eval_skills.core.redaction import Redaction
 from eval_skills.core.text import first_of, plural
 from eval_skills.engine.evaluation.execution import Outcome, judged
@@ -23,9 +23,6 @@ from eval_skills.engine.evaluation.plan import Item, RunPlan
 from eval_skills.engine.evaluation.recordings import asked_digest
 
 FORMAT = 1
-KEPT_ANSWER = "KEPT_ANSWER"
-"""The code of the remark on an item that was answered from the cache."""
-
 _SETTINGS = ("memory_mb", "cpu_seconds", "open_files", "max_output_bytes", "sandbox", "sandbox_network", "sandbox_paths")
 
 

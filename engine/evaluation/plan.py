@@ -199,7 +199,7 @@ def make_plan(request: EvaluateRequest, *, run_id: str | None = None) -> RunPlan
 
 
 def _with_kept_answers(request: EvaluateRequest) -> EvaluateRequest:
-    """The request of a run that may take kept answers says so: its rows are no news of a skill's course over time.
+    """The request of a run that may take kept answers says so: its rows say nothing new of a skill's course over time.
 
     Raises:
         UsageError: workers elsewhere ask, and the answers are kept here.

@@ -5,6 +5,7 @@ Lines are appended to a part beside the file, so that a killed run loses none; t
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from eval_skills.adapters.recorded import RecordedRun, read_recorded, recorded_line
@@ -29,6 +30,8 @@ class Recorder:
         self._part = part_of(plan)
         self._digests = {} if self._part is None else {key: asked_digest(each.task) for key, each in plan.scorings.items()}
         self._redaction, self._remarks = redaction, plan.remarks
+        if self._part is not None and _is_torn(self._part):  # by a kill: what comes next must not become its end
+            self._write(b"\n")
 
     def add(self, result: ItemResult) -> None:
         """Append the answer, or the error, of a finished item; secrets are replaced as in the journal."""
@@ -37,13 +40,28 @@ class Recorder:
         line = recorded_line(as_kept(result, self._redaction), self._digests[result.task_id])
         if line is None or len(line) > MAX_DOCUMENT_BYTES:
             return
+        self._write(line)
+
+    def _write(self, content: bytes) -> None:
+        if self._part is None:
+            return
         try:
             self._part.parent.mkdir(parents=True, exist_ok=True)
             with self._part.open("ab") as part:
-                part.write(line)
+                part.write(content)
         except OSError as error:
             self._remarks.append(f"the recording {self._part} cannot be written: {error.strerror}; the run goes on without it")
             self._part = None
+
+
+def _is_torn(part: Path) -> bool:
+    """Whether the last line has no end."""
+    try:
+        with part.open("rb") as file:
+            file.seek(-1, os.SEEK_END)
+            return file.read(1) != b"\n"
+    except OSError:  # it is not there yet, or empty
+        return False
 
 
 def part_of(plan: RunPlan) -> Path | None:
@@ -99,7 +117,7 @@ def _lines_of(part: Path) -> dict[Key, bytes]:
 def _whole(line: bytes) -> RecordedRun | None:
     try:
         return read_recorded(line, "recording") if line.endswith(b"\n") else None
-    except InputError:  # two pieces in one line: the first was cut off by a kill, the second is asked for again
+    except InputError:  # cut off by a kill before the journal had the answer: its item was asked again
         return None
 
 

@@ -169,7 +169,7 @@ def request_of_replay(
 
 
 def asked_digest(task: EvalTask) -> str:
-    """The digest of what a task asks a skill: its input, or those of its turns. Expectations are no part of it."""
+    """The digest of what a task asks a skill: its input, or those of its turns. Expectations do not count."""
     return digest_of_json(task.asked)
 
 

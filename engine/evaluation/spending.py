@@ -8,6 +8,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from eval_skills.core.config.options import option_of
+from eval_skills.core.models.result import KEPT_ANSWER
 from eval_skills.core.store import ReachedLimit
 from eval_skills.core.store.journal import read_journal
 from eval_skills.core.text import plural
@@ -53,18 +54,24 @@ class Spending:
         self.add(key, result["cost_usd"], None if None in parts else sum(parts))
 
 
-_COLUMNS = ["skill_id", "skill_version", "task_id", "run_index", "attempts", "prompt_tokens", "completion_tokens", "cost_usd"]
+_COLUMNS = [
+    "skill_id", "skill_version", "task_id", "run_index", "attempts", "prompt_tokens", "completion_tokens", "cost_usd", "reasons",
+]  # fmt: skip
 
 
 def spent_before(store: Store, run_id: str) -> Spending:
     """What all earlier calls of a run used, by its journal (every line, also those of items that were tried again) and by what
-    has landed."""
+    has landed. Answers that were kept from other runs cost this one nothing."""
     found = Spending()
     for batch in store.tables.batches("items", run_id):
         for row in batch.select(_COLUMNS).to_pylist():
+            if KEPT_ANSWER in {reason["code"] for reason in row["reasons"] or ()}:
+                continue
             key = (f"{row['skill_id']}@{row['skill_version']}", row["task_id"], row["run_index"])
             found.add_recorded(key, row, [(each["cost_usd"], each["tokens"]) for each in (row["attempts"] or ())[:-1]])
     for result in read_journal(store.journal_path(run_id)):
+        if KEPT_ANSWER in {reason.code for reason in result.reasons}:
+            continue
         found.add_recorded(result.key, dict(result), [(each.cost_usd, each.tokens) for each in result.attempts[:-1]])
     return found
 

@@ -82,3 +82,8 @@ def test_many_lines_of_a_kind_end_with_how_many_there_are_more(said: Callable[[]
     log = FlowRunLog(logger=LOGGER)
     log.say_all([f"skill {number}" for number in range(MAX_LINES + 2)], "skill", logging.ERROR)
     assert said()[-2:] == [f"skill {MAX_LINES - 1}", "And 2 more skills"]
+
+
+def test_whatever_the_observer_is_notified_of_reaches_the_one_behind_the_log() -> None:
+    notices = {name for name, each in vars(NullObserver).items() if callable(each) and not name.startswith("_")}
+    assert notices == notices & vars(RunLog).keys()

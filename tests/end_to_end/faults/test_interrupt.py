@@ -29,7 +29,7 @@ def working(place: Workplace, *options: str) -> Process:
 
 def check_stopped(place: Workplace, process: Process, code: int) -> None:
     """It said how to go on in its last line, kept the journal, and left nothing behind."""
-    assert process.end() == code
+    assert process.end() == code, process.err
     run_id = place.store.latest_run()
     done = len(place.journal())
     assert 4 <= done <= FREE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -10,13 +11,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from eval_skills.core.errors import InputError, UsageError
-from eval_skills.core.store import Store, write_manifest
+from eval_skills.core.store import Journal, Store
 from eval_skills.core.store.history import past_runs
+from eval_skills.core.store.journal import read_journal
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
+from eval_skills.engine.evaluation.observer import NullObserver
 from eval_skills.engine.evaluation.plan import make_plan
 from eval_skills.engine.evaluation.resume import resumed_plan
-from eval_skills.engine.evaluation.session import manifest_of
+from eval_skills.engine.evaluation.session import RunSession, manifest_of
+from eval_skills.engine.evaluation.spending import spent_before
 
 if TYPE_CHECKING:
     from tests.engine.evaluations import MakeRequest
@@ -27,7 +31,8 @@ with open("calls", "a") as calls:
     for line in sys.stdin:
         request = json.loads(line)
         print("called", file=calls, flush=True)
-        print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": "ok"}), flush=True)
+        answer = {"output": request["params"]["what"], "usage": {"promptTokens": 3, "completionTokens": 4}}
+        print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": answer}), flush=True)
 """
 
 
@@ -39,14 +44,19 @@ def caches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def evaluated(make_request: MakeRequest) -> Callable[..., Any]:
+def asked() -> list[EvaluateRequest]:
+    """The request of the test, once something was evaluated."""
+    return []
+
+
+@pytest.fixture
+def evaluated(make_request: MakeRequest, asked: list[EvaluateRequest]) -> Callable[..., Any]:
     """Evaluates the skill on what it is told; the same folder of skills every time."""
-    first: list[EvaluateRequest] = []
 
     def evaluate(*whats: str, **fields: Any) -> Any:
         if whats:
-            first[:] = [make_request(*whats, timeout_ms=120_000)]
-        return evaluate_in_process(make_plan(first[0].model_copy(update=fields)))
+            asked[:] = [make_request(*whats, timeout_ms=120_000)]
+        return evaluate_in_process(make_plan(asked[0].model_copy(update=fields)))
 
     return evaluate
 
@@ -71,9 +81,9 @@ class TestReplay:
     def test_what_is_expected_may_change_and_what_is_asked_may_not(self, evaluated: Callable[..., Any], tmp_path: Path) -> None:
         file, tasks = str(tmp_path / "recorded.jsonl"), tmp_path / "tasks.json"
         evaluated("ok", "wrong", record=file)
-        asked = json.loads(tasks.read_text())
-        asked[1]["expectedOutput"], asked[0]["inputData"] = {"value": "wrong"}, {"what": "other"}
-        tasks.write_text(json.dumps(asked))
+        told = json.loads(tasks.read_text())
+        told[1]["expectedOutput"], told[0]["inputData"] = {"value": "wrong"}, {"what": "other"}
+        tasks.write_text(json.dumps(told))
         [(_, first, _, why, _), (_, second, *_)] = statuses(evaluated(replay=file))
         assert (first, second) == ("error", "pass")
         assert "another input" in str(why)
@@ -95,17 +105,21 @@ class TestReplay:
             evaluated(replay=file)
 
     def test_a_killed_run_loses_no_answer(self, make_request: MakeRequest, tmp_path: Path) -> None:
-        file = tmp_path / "recorded.jsonl"
-        plan = make_plan(make_request("ok", "wrong", timeout_ms=120_000, record=str(file)))
-        write_manifest(plan.store.run_folder(plan.run_id), manifest_of(plan), secrets={})
-        evaluate_in_process(plan.narrowed(plan.items[:1]))  # the rest was not reached
-        part = tmp_path / f"recorded.jsonl.{plan.run_id}.part"
-        part.write_bytes(file.read_bytes() + b'{"taskId": "wrong", "outp')  # nor was the end of this line
-        file.unlink()
-        rest = resumed_plan(EvaluateRequest(resume=plan.run_id, store=plan.store.path))
-        evaluate_in_process(rest)
-        lines = [json.loads(line) for line in file.read_text().splitlines()]
-        assert "ok" in [line["taskId"] for line in lines]
+        plan = make_plan(make_request("ok", "wrong", "refuse", timeout_ms=120_000, record=str(tmp_path / "recorded.jsonl")))
+        plan.write_manifest(manifest_of(plan))
+
+        async def killed_after_the_first() -> None:
+            with Journal(plan.store.journal_path(plan.run_id)) as journal:
+                async with RunSession(plan, journal, NullObserver()) as session:
+                    await session.attempt(plan.items[0], last=True)
+
+        asyncio.run(killed_after_the_first())
+        [part] = tmp_path.glob("recorded.jsonl.*.part")
+        with part.open("ab") as torn:
+            torn.write(b'{"taskId": "wrong", "outp')
+        evaluate_in_process(resumed_plan(EvaluateRequest(resume=plan.run_id, store=plan.store.path)))
+        lines = [json.loads(line) for line in (tmp_path / "recorded.jsonl").read_text().splitlines()]
+        assert [line["taskId"] for line in lines] == ["ok", "wrong", "refuse"]
         assert not part.exists()
 
     def test_secrets_are_not_recorded(
@@ -140,6 +154,7 @@ class TestCache:
     def test_an_unchanged_skill_is_asked_once(self, calls: Callable[..., int], skill: Path) -> None:
         assert [calls(runs=2, cache=True), calls(runs=2, cache=True), calls(runs=3, cache=True)] == [4, 0, 2]
         assert calls(runs=2) == 4  # unless the cache is left out
+        assert calls(runs=2, cache=True, timeout_ms=110_000) == 4  # an answer in time may come too late for another limit
         (skill / "skill.py").write_text(COUNTING + "\n# changed\n")
         assert calls(runs=2, cache=True) == 4
 
@@ -162,12 +177,35 @@ class TestCache:
         summary = evaluated(cache=True)
         items = Store(summary.store).items(run_id=summary.run_id)
         assert set(items["origin"]) == {"cached"}
+        assert dict(zip(items["task_id"], items["status"], strict=True)) == {"ok": "pass", "wrong": "fail"}
         assert [{reason["code"] for reason in reasons} >= {"KEPT_ANSWER"} for reasons in items["reasons"]] == [True, True]
         assert "2 of 2 answers were kept from earlier calls" in summary.remarks
 
     def test_errors_are_not_kept(self, evaluated: Callable[..., Any], skill: Path) -> None:
         (skill / "skill.py").write_text("raise SystemExit(3)")
         assert [evaluated(cache=True).remarks for _ in range(2)][1] == []
+
+    def test_an_answer_with_a_secret_is_not_kept(self, calls: Callable[..., int], monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("TOKEN_OF_TEST", "hunter2hunter2")
+        about = {"cache": True, "secrets": ["TOKEN_OF_TEST"]}
+        assert [calls(**about), calls(**about)] == [2, 0]
+        monkeypatch.setenv("TOKEN_OF_TEST", "wrong")
+        assert [calls(**about, timeout_ms=110_000), calls(**about, timeout_ms=110_000)] == [2, 1]
+
+    def test_what_was_paid_for_before_counts_to_no_limit(self, calls: Callable[..., int], evaluated: Callable[..., Any]) -> None:
+        calls(cache=True)
+        summary = evaluated(cache=True, max_tokens=1)
+        assert (summary.stopped, summary.finished) == (None, 2)
+        assert spent_before(Store(summary.store), summary.run_id).items == 0
+
+    async def test_nor_does_it_while_it_is_in_the_journal(self, calls: Callable[..., int], asked: list[EvaluateRequest]) -> None:
+        calls(cache=True)
+        plan = make_plan(asked[0].model_copy(update={"cache": True}))
+        with Journal(plan.store.journal_path(plan.run_id)) as journal:
+            async with RunSession(plan, journal, NullObserver()) as session:
+                await session.attempt(plan.items[0], last=True)
+        assert len(list(read_journal(plan.store.journal_path(plan.run_id)))) == 1
+        assert spent_before(plan.store, plan.run_id).items == 0
 
     def test_workers_elsewhere_have_no_cache(self, evaluated: Callable[..., Any]) -> None:
         with pytest.raises(UsageError, match="keeps answers on this machine"):

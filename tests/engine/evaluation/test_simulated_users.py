@@ -102,6 +102,13 @@ def shown(result: ItemResult) -> list[tuple[Any, ...]]:
     return [(turn.turn, turn.input, turn.output, turn.status) for turn in result.turns or []]
 
 
+def test_no_answer_to_a_simulated_user_is_kept(planned: Callable[..., Any], model: ScriptedModel) -> None:
+    for message in ("hello", "good day"):
+        model.otherwise = People(says(message), STOP)
+        [report] = evaluate_in_process(planned(request={"cache": True, "no_judge_cache": True})).reports
+        assert [item.output for item in report.task_results] == [f"1: {message}"]
+
+
 class TestTheConversation:
     async def test_goes_on_until_the_user_is_done_and_is_judged_by_the_goal(
         self, planned: Callable[..., Any], model: ScriptedModel

@@ -68,7 +68,7 @@ def resume(tmp_path: Any) -> Resume:
     [
         pytest.param({"max_cost": 1.1}, 3, r"stopped at --max-cost 1\.1: \$1\.50 spent, 3 of 10 items done", id="cost"),
         pytest.param({"max_cost": 1.0}, 2, r"stopped at --max-cost 1: \$1\.00 spent, 2 of 10 items done", id="just-reached"),
-        pytest.param({"max_tokens": 20}, 3, "stopped at --max-tokens 20: 21 tokens used, 3 of 10 items done", id="tokens"),
+        pytest.param({"max_tokens": 21}, 3, "stopped at --max-tokens 21: 21 tokens used, 3 of 10 items done", id="tokens"),
         pytest.param({"max_duration_s": 1e-9}, 0, r"stopped at --max-duration 1e-09: \S+ s passed, 0 of 10 items", id="time"),
     ],
 )
