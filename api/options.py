@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypedDict, TypeVar
 
-from eval_skills.core.config.options import ScoringOptions
+from eval_skills.core.config.judging import ScoringOptions
 from eval_skills.core.documents.loading import validate
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import Weights

@@ -1,4 +1,4 @@
-"""Options that several commands take, made from `core.config.options`, and how numbers and dates are typed.
+"""Options that several commands take, made from those of `core.config`, and how numbers and dates are typed.
 
 An option that was not given is None. cyclopts could flatten the pydantic models themselves, but it hands them the typed text,
 which strict models refuse, and it adds a second spelling of every option (``--benchmarksdir``).
@@ -18,9 +18,10 @@ from cyclopts import Group, Parameter, Token
 
 from eval_skills.cli.configuration import KeyOf
 from eval_skills.core.config import PATH, Config
+from eval_skills.core.config.call import CallOptions, TaskChoice
 from eval_skills.core.config.keys import is_optional, without_marks
-from eval_skills.core.config.limits import AUTO
-from eval_skills.core.config.options import CallOptions, ProcessLimits, RunLimits, TaskChoice, option_of
+from eval_skills.core.config.limits import AUTO, ProcessLimits, RunLimits
+from eval_skills.core.config.options import option_of
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
@@ -100,7 +101,7 @@ def _moment(text: str, of_a_day: timedelta) -> datetime:
 
 
 def option(name: str, group: Group | None = None, *, help: str | None = None, default: str | None = None) -> Parameter:  # noqa: A002
-    """The parameter for an option of `core.config.options`, by its field's name: its help text and default come from there.
+    """The parameter for an option of `core.config`, by its field's name: its help text and default come from there.
 
     `help` and `default` say otherwise where a command means something narrower.
     """

@@ -17,14 +17,14 @@ from prefect import flow, unmapped
 from prefect.artifacts import create_progress_artifact, update_progress_artifact
 from prefect.runtime import flow_run
 
+from eval_skills.core.config.call import CallOptions
 from eval_skills.core.config.limits import LOCAL
-from eval_skills.core.config.options import CallOptions
 from eval_skills.core.errors import RunError
 from eval_skills.core.store import Journal
 from eval_skills.core.text import plural
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.batches import ItemBatch, batches_of
-from eval_skills.engine.evaluation.execution import ItemExecutor, LocalExecutor
+from eval_skills.engine.evaluation.executor import ItemExecutor, LocalExecutor
 from eval_skills.engine.evaluation.observer import observed_runs
 from eval_skills.engine.evaluation.plan import Item, RunPlan
 from eval_skills.engine.evaluation.resume import rest_of

@@ -1,7 +1,8 @@
-"""That a run stopped at one of its limits, in words."""
+"""That a run stopped at one of its limits, and how it goes on, in words."""
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from eval_skills.core.config.options import option_of
@@ -24,6 +25,15 @@ def stop_words(reached: ReachedLimit, finished: int, planned: int) -> str:
     }
     done = f"{finished:,} of {plural(planned, 'item')} done"
     return f"stopped at {option_of(FIELDS[reached.limit])} {_shown(reached.allowed)}: {spent[reached.limit]}, {done}"
+
+
+_RAISED = {"cost limit": " --max-cost USD", "token limit": " --max-tokens N"}
+"""What must be said to go on with a run that stopped at a limit of its whole life; it is written to be filled in."""
+
+
+def resume_words(run_id: str, store: str, stopped: str | None = None, command: str = "eval") -> str:
+    """What to type to continue a run; `stopped` is the name of the limit that it reached, if it did."""
+    return f"eval-skills {command} --resume {run_id} --store {quote(store)}{_RAISED.get(stopped or '', '')}"
 
 
 def _shown(value: float) -> str:

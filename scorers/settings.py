@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from eval_skills.core.config.options import JudgeOptions
+from eval_skills.core.config.judging import JudgeOptions
 from eval_skills.core.documents.loading import validate
 from eval_skills.core.models import Weights
 from eval_skills.core.text import normalise_tool_name

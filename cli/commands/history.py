@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
@@ -67,13 +66,10 @@ def history_command(
     return 0
 
 
-_RAISED = {"cost limit": " --max-cost USD", "token limit": " --max-tokens N"}
-"""What must be said to go on with a run that stopped at a limit of its whole life; it is written to be filled in."""
+def _resume(run: PastRun, store: Store) -> str:
+    from eval_skills.reporting.stopping import resume_words
 
-
-def resume_command(run_id: str, store: Store, stopped: str | None = None) -> str:
-    """What to type to continue a run; `stopped` is the limit that it reached."""
-    return f"eval-skills eval --resume {run_id} --store {quote(store.path)}{_RAISED.get(stopped or '', '')}"
+    return resume_words(run.run_id, store.path, run.stopped)
 
 
 def _entry(run: PastRun, store: Store, changes: RunChanges | None) -> dict[str, Any]:
@@ -91,7 +87,7 @@ def _entry(run: PastRun, store: Store, changes: RunChanges | None) -> dict[str, 
         "judging": [_judged(each) for each in run.judging] or None,
         "effect": _effect_document(run),
         "changes": changes and _changes(changes),
-        "resume": resume_command(run.run_id, store, run.stopped) if run.state == "unfinished" else None,
+        "resume": _resume(run, store) if run.state == "unfinished" else None,
     }
 
 
@@ -132,7 +128,7 @@ def _show(runs: list[PastRun], store: Store, changes: Mapping[str, RunChanges], 
     print_table(columns, [[printable(row[column.name]) for column in columns] for row in cells])
     for run in runs:
         if run.state == "unfinished":
-            current().say(f"continue with  {resume_command(run.run_id, store, run.stopped)}", style="yellow")
+            current().say(f"continue with  {_resume(run, store)}", style="yellow")
 
 
 def _columns() -> list[Column]:

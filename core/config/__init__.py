@@ -1,8 +1,10 @@
 """Layered configuration: flags over variables over files over defaults, merged key by key."""
 
 from eval_skills.core.config.editing import set_in_file
+from eval_skills.core.config.judging import LlmSettings
 from eval_skills.core.config.layers import LayeredConfig, is_silent, load_config
-from eval_skills.core.config.options import ID_OR_PATH, PATH, Config, LlmSettings, WrittenPath
+from eval_skills.core.config.options import Config
+from eval_skills.core.config.paths import ID_OR_PATH, PATH, WrittenPath
 
 __all__ = [
     "ID_OR_PATH",

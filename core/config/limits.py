@@ -1,6 +1,6 @@
 """What a process may be held to, and what may hold it: the same words in a skill, in a run's options and in the configuration.
 
-Where a run's items are executed, as people name it: ``local``, ``dask`` or ``dask://HOST:PORT``.
+How much a run may use before no other item begins. Where its items are executed, as people name it: ``local``, ``dask`` or ``dask://HOST:PORT``.
 
 Names of environment variables, written where a secret must never stand; people paste the secret itself there.
 """
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
+from eval_skills.core.models.form import Form
 from eval_skills.core.text import nearest
 
 if TYPE_CHECKING:
@@ -134,3 +135,76 @@ def _may_be_a_secret(name: str) -> bool:
     """Whether `name` is long, has digits, and is not all capitals with underscores, as names are."""
     has_digits, in_capitals = any(map(str.isdigit, name)), name.isupper() and "_" in name
     return not _NAME.fullmatch(name) or (len(name) >= _LONG and has_digits and not in_capitals)
+
+
+class ProcessLimits(Form, defer_build=True):
+    """What every process of a skill is held to; a skill's own limits may be lower."""
+
+    memory_mb: MemoryMb | None = Field(
+        title="Memory of a process, MiB", default=None, description="Limit of each skill process in MiB of data", examples=[512]
+    )
+    cpu_seconds: CpuSeconds | None = Field(
+        title="Computing time of a process, s",
+        default=None,
+        description="Limit of each skill process in seconds of computing",
+        examples=[60],
+    )
+    open_files: OpenFiles | None = Field(
+        default=None, description="Limit of each skill process in files open at a time", examples=[256]
+    )
+    max_output_bytes: OutputBytes | None = Field(
+        title="Size of an answer, bytes",
+        default=None,
+        description="Limit of one answer in bytes; 5,000,000 where neither this nor the skill sets one",
+        examples=[1_000_000],
+    )
+    sandbox: SandboxName = Field(default="none", description="Where skill processes run: none, or bwrap (bubblewrap)")
+    sandbox_network: SandboxNetwork = Field(
+        default="declared", description="Who has the network in the sandbox: skills whose adapterConfig declares it, none, or all"
+    )
+    sandbox_paths: SandboxPaths = Field(
+        default="declared",
+        description="Who sees or writes to more paths in the sandbox: skills whose adapterConfig declares them, or none",
+    )
+    sandbox_processes: SandboxProcesses | None = Field(
+        default=None, description="Limit of each sandbox in processes and threads at a time; 1024 by default", examples=[256]
+    )
+    sandbox_mb: SandboxMb | None = Field(
+        title="Private folders of the sandbox, MiB",
+        default=None,
+        description="Limit of each private folder of a sandbox in MiB; 1024 by default",
+        examples=[256],
+    )
+
+
+class RunLimits(Form, defer_build=True):
+    """How much the skills of one run may use before no other item begins; what is in flight then finishes, and may pass a limit.
+
+    Cost and tokens are what items report themselves, of all calls and attempts of the run, earlier calls that a resume goes on
+    with included; judging is apart. The duration is that of one call, from its first item on: a resume has its own.
+    """
+
+    max_cost: float | None = Field(
+        title="Most cost of the run, USD",
+        default=None,
+        gt=0,
+        le=1e9,
+        description="USD that the skills of a run may cost; then no other item begins",
+        examples=[5.0],
+    )
+    max_tokens: int | None = Field(
+        title="Most tokens of the run",
+        default=None,
+        gt=0,
+        le=10**15,
+        description="Tokens that the skills of a run may use; then no other item begins",
+        examples=[1_000_000],
+    )
+    max_duration_s: float | None = Field(
+        title="Most seconds of the call",
+        default=None,
+        gt=0,
+        le=31_536_000,
+        description="Seconds that this call may take; then no other item begins, and a resume has as long again",
+        examples=[3600.0],
+    )

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self
 
-from eval_skills.core.config.options import RunLimits
+from eval_skills.core.config.limits import RunLimits
 from eval_skills.core.errors import InputError, RunError, UserError
 from eval_skills.core.models import ItemResult, SkillCompletionReport
 from eval_skills.core.store import Store, results_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from eval_skills.core.config.options import JudgeOptions
+from eval_skills.core.config.judging import JudgeOptions
 from eval_skills.core.models.base import Rate, Text
 
 

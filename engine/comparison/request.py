@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from eval_skills.core.config.options import JudgeOptions, PathText, WorkOptions
+from eval_skills.core.config.judging import JudgeOptions
+from eval_skills.core.config.options import WorkOptions
+from eval_skills.core.config.paths import PathText
 from eval_skills.core.models.base import Text
 
 

@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_args, get_o
 from pydantic import AfterValidator, AwareDatetime, Field, model_validator
 
 from eval_skills.adapters import Confinement
+from eval_skills.core.config.call import CallOptions
 from eval_skills.core.config.keys import is_model, is_optional
-from eval_skills.core.config.options import CallOptions, FlowOptions, PathText, ProcessLimits
+from eval_skills.core.config.limits import ProcessLimits
+from eval_skills.core.config.options import FlowOptions
+from eval_skills.core.config.paths import PathText
 from eval_skills.core.errors import UsageError
 from eval_skills.core.models import AdapterType, Model
 from eval_skills.core.models.base import Rate

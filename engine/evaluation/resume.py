@@ -9,7 +9,7 @@ from time import sleep
 from typing import Any
 
 from eval_skills.core.config import LlmSettings
-from eval_skills.core.config.options import RunLimits
+from eval_skills.core.config.limits import RunLimits
 from eval_skills.core.documents.loading import validate_known
 from eval_skills.core.errors import UsageError
 from eval_skills.core.models import Model

@@ -24,7 +24,8 @@ from eval_skills.engine.definition.benchmark import scorer_digests
 from eval_skills.engine.definition.request import SKIPPED
 from eval_skills.engine.evaluation.answer_cache import AnswerCache
 from eval_skills.engine.evaluation.duplicate_keys import DUPLICATE_KEYS, run_remark
-from eval_skills.engine.evaluation.execution import ItemExecutor, LocalExecutor, Outcome, benchmark_files
+from eval_skills.engine.evaluation.execution import Outcome
+from eval_skills.engine.evaluation.executor import ItemExecutor, LocalExecutor, benchmark_files
 from eval_skills.engine.evaluation.observer import NullObserver
 from eval_skills.engine.evaluation.plan import Item, RunPlan
 from eval_skills.engine.evaluation.recorder import Recorder

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from shlex import quote
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ from eval_skills.core.models.result import KEPT_ANSWER
 from eval_skills.core.store import ReachedLimit
 from eval_skills.core.store.journal import read_journal
 from eval_skills.core.text import plural
-from eval_skills.reporting.stopping import FIELDS
+from eval_skills.reporting.stopping import FIELDS, resume_words
 
 if TYPE_CHECKING:
     from eval_skills.core.models import ItemResult
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
     from eval_skills.engine.evaluation.plan import RunPlan
 
 ItemKey = tuple[str, str, int]
-
-_UNITS = {"cost": "USD", "tokens": "N", "duration": "SECONDS"}
 
 
 class Spending:
@@ -170,7 +167,5 @@ def continue_words(reached: ReachedLimit, command: str, run_id: str, store: str)
 
     What a run may take is for its whole life, so its limit must be raised; a resume has the time of one call again.
     """
-    resume = f"eval-skills {command} --resume {run_id} --store {quote(store)}"
-    if reached.limit == "duration":
-        return f"continue for as long again with: {resume}"
-    return f"raise the limit to continue: {resume} {_option(reached.limit)} {_UNITS[reached.limit]}"
+    resume = resume_words(run_id, store, reached.name, command)
+    return f"{'continue for as long again with' if reached.limit == 'duration' else 'raise the limit to continue'}: {resume}"

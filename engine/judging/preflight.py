@@ -9,8 +9,8 @@ from typing import Any
 
 from eval_skills.adapters.secrets import referenced
 from eval_skills.core.config import LlmSettings
+from eval_skills.core.config.judging import JudgeOptions
 from eval_skills.core.config.limits import LOCAL
-from eval_skills.core.config.options import JudgeOptions
 from eval_skills.core.errors import ConfigError, RunError, UsageError
 from eval_skills.core.models import Skill
 from eval_skills.engine.judging.outcome import judges_of

@@ -6,7 +6,8 @@ from typing import Any, Self
 
 from pydantic import Field, model_validator
 
-from eval_skills.core.config.options import ScoringOptions, WorkOptions
+from eval_skills.core.config.judging import ScoringOptions
+from eval_skills.core.config.options import WorkOptions
 from eval_skills.core.models import ExpectedOutput
 from eval_skills.core.models.base import Rate, Text
 from eval_skills.core.monitoring import HealthRule

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from eval_skills.core.config.options import JudgeOptions
+from eval_skills.core.config.judging import JudgeOptions
 from eval_skills.core.fingerprint import digest_of_json
 from eval_skills.core.models import Benchmark
 from eval_skills.core.models.base import collection_paused

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Literal, get_args
 
 from eval_skills.adapters import Confinement, secrets_of
-from eval_skills.core.config.options import JudgeOptions
+from eval_skills.core.config.judging import JudgeOptions
 from eval_skills.core.documents.loading import validate
 from eval_skills.core.errors import InputError, UsageError
 from eval_skills.core.models import Benchmark, Skill

@@ -24,7 +24,7 @@ from pydantic import Field, StringConstraints, field_validator
 
 from eval_skills.agent_skills.folder import AgentSkill, read_agent_skill
 from eval_skills.agent_skills.frontmatter import parse_skill_text
-from eval_skills.core.config.options import JudgeOptions
+from eval_skills.core.config.judging import JudgeOptions
 from eval_skills.core.diff.diff import SIGNIFICANCE, diff_reports
 from eval_skills.core.diff.model import SkillDiff
 from eval_skills.core.errors import InputError, JudgeError

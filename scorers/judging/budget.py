@@ -12,7 +12,7 @@ from threading import Lock
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from eval_skills.core.cache_files import cache_folder
-from eval_skills.core.config.options import JudgeOptions
+from eval_skills.core.config.judging import JudgeOptions
 from eval_skills.core.errors import JudgeError
 from eval_skills.core.redaction import Redaction
 from eval_skills.scorers.judging.cache import VerdictCache

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from eval_skills.core.config.options import JudgeOptions
+from eval_skills.core.config.judging import JudgeOptions
 from eval_skills.core.errors import InputError
 from eval_skills.scorers.judging.budget import RunLimits
 from eval_skills.scorers.judging.errors import ProviderError, provider_error

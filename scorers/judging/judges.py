@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from eval_skills.core.config.options import JudgeOptions
+from eval_skills.core.config.judging import JudgeOptions
 from eval_skills.core.errors import ConfigError
 from eval_skills.core.llm import close_clients
 from eval_skills.scorers.judging.budget import RunLimits

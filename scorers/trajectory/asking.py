@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any, ParamSpec, Protocol, runtime_checkable
 
-from eval_skills.core.config.options import JudgeOptions
+from eval_skills.core.config.judging import JudgeOptions
 from eval_skills.core.documents.loading import validate
 from eval_skills.core.errors import InputError
 from eval_skills.scorers.judging.conversation import Conversation, messages_of

@@ -10,7 +10,7 @@ import pytest
 
 from eval_skills.cli.main import call
 from eval_skills.core.store.verify import verify
-from eval_skills.engine.evaluation.execution import LocalExecutor
+from eval_skills.engine.evaluation.executor import LocalExecutor
 from eval_skills.engine.evaluation.in_process import evaluate_here
 from eval_skills.engine.repair import repair
 

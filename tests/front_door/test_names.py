@@ -13,7 +13,7 @@ import pytest
 
 import eval_skills as es
 from eval_skills.api.options import INSTEAD, NEEDS_PREFECT, EvaluateOptions, ScoreOptions
-from eval_skills.core.config.options import ScoringOptions
+from eval_skills.core.config.judging import ScoringOptions
 from eval_skills.core.models import Benchmark, Skill, SkillCompletionReport, Verdict
 from eval_skills.engine.definition.request import EvaluateRequest
 

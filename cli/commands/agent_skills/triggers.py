@@ -166,7 +166,7 @@ def _optimize(
     """Rewrite, measure, compare, and keep what is proven to be better."""
     from eval_skills.agent_skills.folder import read_agent_skill
     from eval_skills.cli.output.triggers import show_optimized
-    from eval_skills.core.config.options import JudgeOptions
+    from eval_skills.core.config.judging import JudgeOptions
     from eval_skills.engine.triggers.experiment import queries_of, read_queries
     from eval_skills.engine.triggers.optimizing import MAX_ROUNDS, Setting, asking, halves, optimize, too_few_to_prove
 

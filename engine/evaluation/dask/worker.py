@@ -21,7 +21,8 @@ from eval_skills.core.redaction import Redaction
 from eval_skills.core.store.journal import as_kept
 from eval_skills.engine.definition.benchmark import build_scorings, check_judges
 from eval_skills.engine.definition.request import confinement_asked
-from eval_skills.engine.evaluation.execution import LocalExecutor, Outcome
+from eval_skills.engine.evaluation.execution import Outcome
+from eval_skills.engine.evaluation.executor import LocalExecutor
 from eval_skills.engine.evaluation.plan import Item, RunPlan
 
 IDLE_S = 300.0

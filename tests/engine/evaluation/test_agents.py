@@ -17,7 +17,7 @@ from eval_skills.core.redaction import Redaction
 from eval_skills.core.store import results_of, table_of
 from eval_skills.core.store.journal import line_of, result_of
 from eval_skills.engine.definition.request import EvaluateRequest
-from eval_skills.engine.evaluation.execution import LocalExecutor
+from eval_skills.engine.evaluation.executor import LocalExecutor
 from eval_skills.engine.evaluation.plan import make_plan
 from tests.adapters.agent.agents import SAYS, agent_skill, program_agent
 

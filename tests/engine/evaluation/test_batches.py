@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from eval_skills.core.store import new_run_id
 from eval_skills.engine.evaluation.batches import batch_words, batches_of
 from eval_skills.engine.evaluation.plan import Item, RunPlan
 from eval_skills.engine.evaluation.session import manifest_of
@@ -59,6 +60,6 @@ def test_no_batch_is_larger_than_two_hundred(plan_of: Callable[..., RunPlan]) ->
 def test_no_batch_is_expected_to_take_more_than_a_minute(plan_of: Callable[..., RunPlan], landed_run: LandedRun) -> None:
     assert max(sizes(plan_of(50_000))) == 50  # nothing is known yet
     landed_run({"ok": "right"}, latency_ms=9_000.0)
-    plan = plan_of(50_000)
+    plan = replace(plan_of(50_000), run_id=new_run_id())
     plan.write_manifest(manifest_of(plan))  # by now the plan's own run is the youngest, and says nothing yet
     assert max(sizes(plan)) == 6

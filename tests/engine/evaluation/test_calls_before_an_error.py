@@ -12,7 +12,8 @@ import pytest
 from eval_skills.core.metrics.reports import skill_reports
 from eval_skills.core.models import Benchmark
 from eval_skills.core.store import results_of, table_of
-from eval_skills.engine.evaluation.execution import LocalExecutor, Outcome
+from eval_skills.engine.evaluation.execution import Outcome
+from eval_skills.engine.evaluation.executor import LocalExecutor
 from eval_skills.engine.evaluation.plan import make_plan
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from eval_skills.adapters import Confinement
 from eval_skills.adapters.sandbox.bubblewrap import why_no_sandbox
 from eval_skills.core.errors import UsageError
 from eval_skills.engine.definition.request import EvaluateRequest, PipelineRequest, confinement_asked
-from eval_skills.engine.evaluation.execution import LocalExecutor, Outcome
+from eval_skills.engine.evaluation.execution import Outcome
+from eval_skills.engine.evaluation.executor import LocalExecutor
 from eval_skills.engine.evaluation.plan import RunPlan, make_plan
 
 SKILL = """{"id": "probe", "name": "P", "version": "1.0.0", "adapterType": "subprocess", "entrypoint": "{python} -S skill.py"}"""

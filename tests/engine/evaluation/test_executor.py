@@ -13,7 +13,7 @@ import pytest
 
 from eval_skills.adapters.http.client import HttpClient
 from eval_skills.adapters.http.service import Service
-from eval_skills.engine.evaluation.execution import LocalExecutor
+from eval_skills.engine.evaluation.executor import LocalExecutor
 
 if TYPE_CHECKING:
     from tests.engine.evaluations import MakePlan

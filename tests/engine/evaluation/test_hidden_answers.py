@@ -10,7 +10,7 @@ import pytest
 from eval_skills.adapters.sandbox import bubblewrap as sandbox
 from eval_skills.adapters.sandbox.bubblewrap import why_no_sandbox
 from eval_skills.engine.definition.request import EvaluateRequest
-from eval_skills.engine.evaluation.execution import LocalExecutor, confinement_of
+from eval_skills.engine.evaluation.executor import LocalExecutor, confinement_of
 from eval_skills.engine.evaluation.plan import make_plan
 
 CHEAT = """

@@ -15,7 +15,8 @@ import pytest
 from eval_skills.core.errors import RunError, SkillUnavailable
 from eval_skills.core.models import Attempt, ItemResult
 from eval_skills.core.store import Journal
-from eval_skills.engine.evaluation.execution import LocalExecutor, Outcome, no_answer
+from eval_skills.engine.evaluation.execution import Outcome, no_answer
+from eval_skills.engine.evaluation.executor import LocalExecutor
 from eval_skills.engine.evaluation.observer import NullObserver
 from eval_skills.engine.evaluation.plan import Item, RunPlan
 from eval_skills.engine.evaluation.session import MAX_RETRY_AFTER_S, RunRef, RunSession

@@ -15,7 +15,8 @@ from eval_skills.core.models import Attempt, ItemResult, SkillCompletionReport
 from eval_skills.core.redaction import Redaction
 from eval_skills.core.store import Store, results_of, table_of
 from eval_skills.engine.definition.request import EvaluateRequest
-from eval_skills.engine.evaluation.execution import LocalExecutor, Outcome
+from eval_skills.engine.evaluation.execution import Outcome
+from eval_skills.engine.evaluation.executor import LocalExecutor
 from eval_skills.engine.evaluation.plan import make_plan
 from eval_skills.engine.monitor.expectation import MonitorTask
 from eval_skills.engine.monitor.log.records import LogFields, RecordReader

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from eval_skills.core.config.options import JudgeOptions
+from eval_skills.core.config.judging import JudgeOptions
 from eval_skills.core.errors import InputError, JudgeError, UsageError
 from eval_skills.core.models import Benchmark, EvalTask, Skill
 from eval_skills.core.skills import load_skill

@@ -230,7 +230,7 @@ async def test_a_key_that_is_refused_is_not_tried_again_by_the_next_question(mod
 FIRST = """
 import asyncio, sys, warnings
 from eval_skills.core.config import LlmSettings
-from eval_skills.core.config.options import JudgeOptions
+from eval_skills.core.config.judging import JudgeOptions
 from eval_skills.scorers.judging import Judges, provider
 complete = provider.complete
 async def noted(call, timeout_s):
