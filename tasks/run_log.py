@@ -24,7 +24,7 @@ from eval_skills.core.viewer_pages import link_to, run_page
 from eval_skills.engine.evaluation.batches import batch_words
 from eval_skills.engine.evaluation.observer import NullObserver, observed_runs
 from eval_skills.engine.evaluation.plan import RunPlan
-from eval_skills.engine.evaluation.summary import RunSummary, gate_lines
+from eval_skills.engine.evaluation.summary import RunSummary, gate_lines, stopped_early
 from eval_skills.reporting import numbers, ranked
 from eval_skills.reporting.escape import visible_line
 from eval_skills.reporting.ranking import completion_text
@@ -201,8 +201,7 @@ def log_conclusion(log: FlowRunLog, summary: RunSummary) -> None:
     alerts = forbidden_tool_alerts(ranked(summary.reports))
     log.say_all([f"FORBIDDEN TOOL: {alert.line}" for alert in alerts], "alert", logging.ERROR)
     if summary.is_partial:
-        done = f"{summary.finished:,} of {plural(summary.planned, 'item')}"
-        log.say(f"Stopped early: {done}; nothing was stored; continue with --resume {summary.run_id}", logging.WARNING)
+        log.say(stopped_early(summary, "eval"), logging.WARNING)
     elif summary.gated:
         log.say_all(gate_lines(summary), "line", logging.INFO if summary.gate_passed else logging.ERROR)
 

@@ -119,6 +119,8 @@ def show_summary(summary: RunSummary, *, gate: bool, command: str = "eval") -> N
         session.say(f"report  {path}")
     session.say_stored(summary.store, f"run {summary.run_id}")
     if summary.is_partial:
+        from eval_skills.engine.evaluation.summary import stopped_early
+
         session.say(stopped_early(summary, command), style="red")
         if gate:
             missing = plural(summary.planned - summary.finished, "item")
@@ -127,16 +129,10 @@ def show_summary(summary: RunSummary, *, gate: bool, command: str = "eval") -> N
         _show_gate(summary)
 
 
-def stopped_early(summary: RunSummary, command: str) -> str:
-    """Why items of the run are missing, and how to go on with `command`."""
-    if (line := summary.stop_line) is not None:
-        return f"{line}; {summary.continue_line(command)}"
-    done = f"{summary.finished} of {plural(summary.planned, 'item')}"
-    return f"stopped early: {done}; nothing was stored; continue with {command} --resume {summary.run_id}"
-
-
 def show_stop(summary: RunSummary, command: str) -> None:
     """That items of an experiment are missing: of a part of them it shows no figures."""
+    from eval_skills.engine.evaluation.summary import stopped_early
+
     if current().json:
         whole = {"runId": summary.run_id, "planned": summary.planned, "finished": summary.finished}
         print_json(whole | {"stopped": stop_document(summary, command), "files": [str(path) for path in summary.report_files]})

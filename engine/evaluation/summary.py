@@ -119,6 +119,14 @@ class RunSummary:
         return whole and not self.below and not self.with_forbidden_calls and not self.with_unknown_calls
 
 
+def stopped_early(summary: RunSummary, command: str) -> str:
+    """Why items of the run are missing, and how to go on with `command`."""
+    if (line := summary.stop_line) is not None:
+        return f"{line}; {summary.continue_line(command)}"
+    done = f"{summary.finished} of {plural(summary.planned, 'item')}"
+    return f"stopped early: {done}; nothing was stored; continue with {command} --resume {summary.run_id}"
+
+
 GATED_NAMED = 20
 """So many skills are named by a gate that failed; of more it says how many."""
 

@@ -8,8 +8,9 @@ from collections.abc import Callable
 import pytest
 
 from eval_skills.core.redaction import Redaction
+from eval_skills.engine.evaluation.in_process import evaluate_in_process
 from eval_skills.engine.evaluation.observer import NullObserver
-from eval_skills.tasks.run_log import LINE_CHARS, MAX_LINES, FlowRunLog, RunLog
+from eval_skills.tasks.run_log import LINE_CHARS, MAX_LINES, FlowRunLog, RunLog, log_conclusion
 from tests.engine.evaluations import MakePlan, _result
 
 LOGGER = logging.getLogger("tests.run_log")
@@ -87,3 +88,14 @@ def test_many_lines_of_a_kind_end_with_how_many_there_are_more(said: Callable[[]
 def test_whatever_the_observer_is_notified_of_reaches_the_one_behind_the_log() -> None:
     notices = {name for name, each in vars(NullObserver).items() if callable(each) and not name.startswith("_")}
     assert notices == notices & vars(RunLog).keys()
+
+
+def test_a_run_that_a_limit_stopped_is_said_with_what_must_be_raised(
+    make_plan_of: MakePlan, said: Callable[[], list[str]]
+) -> None:
+    summary = evaluate_in_process(make_plan_of("dear", "ok", concurrency=1, max_cost=0.25, timeout_ms=120_000))
+    log_conclusion(FlowRunLog(logger=LOGGER), summary)
+    assert said()[-1] == (
+        f"stopped at --max-cost 0.25: $0.5000 spent, 1 of 2 items done; raise the limit to continue: "
+        f"eval-skills eval --resume {summary.run_id} --store {summary.store} --max-cost USD"
+    )
