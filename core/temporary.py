@@ -21,6 +21,9 @@ from itertools import count
 from pathlib import Path
 
 _NAME = re.compile(r"eval-skills-[a-z]+-\d+-[a-z0-9_]{8}")
+PID_DIGITS = 7
+"""As many as Linux lets a process id have."""
+
 _GET_FLAGS, _SET_FLAGS = 0x80086601, 0x40086602
 """FS_IOC_GETFLAGS and FS_IOC_SETFLAGS of <linux/fs.h>."""
 
@@ -41,12 +44,16 @@ class TemporaryFolder:
 
     @classmethod
     def make(cls, kind: str) -> TemporaryFolder:
-        """A new one, below the folder for temporary files; `kind`, lower-case letters, and our process id are in its name."""
+        """A new one, below the folder for temporary files; `kind`, lower-case letters, and our process id are in its name.
+
+        All names of a kind have one length: an agent's prompt has the path in it, and would else take more tokens in one run than
+        in another.
+        """
         made = Path(os.path.realpath(tempfile.mkdtemp(prefix=f".eval-skills-{kind}-")))
         fd = os.open(made, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         with suppress(OSError):  # a file system without locks: then nothing is swept either
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        path = made.with_name(f"eval-skills-{kind}-{os.getpid()}-{made.name[-8:]}")  # only now does a sweep see it
+        path = made.with_name(f"eval-skills-{kind}-{os.getpid():0{PID_DIGITS}d}-{made.name[-8:]}")  # only now does a sweep see it
         os.rename(made, path)
         return cls(path, fd)
 

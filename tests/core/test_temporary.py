@@ -152,3 +152,12 @@ def test_what_another_user_left_is_not_swept(temporary: Path) -> None:
     os.chown(planted, 12345, 12345)
     sweep()
     assert planted.exists()
+
+
+def test_the_path_has_the_same_length_in_every_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+    for process in (7, 4_194_304):
+        monkeypatch.setattr(os, "getpid", lambda process=process: process)
+        made.append(TemporaryFolder.make("agent"))
+    assert len({len(str(folder.path)) for folder in made}) == 1
+    assert [folder.remove() for folder in made] == ["", ""]
