@@ -19,6 +19,7 @@ from eval_skills.engine.nightly.execution import Asked, Evaluated, evaluated, to
 from eval_skills.engine.stored_runs.reports import read_source
 from eval_skills.flows.evaluate import evaluate
 from eval_skills.flows.lost_api import loss_of
+from eval_skills.reporting.stopping import resume_words
 from eval_skills.tasks.flow_runs import Caller, called_by
 
 POLL_PERIOD_S = 2.0
@@ -100,7 +101,17 @@ def _landed(store: Store, flow_run: FlowRun, asked: Asked) -> Evaluated:
     resumed = [run_id for run_id in [asked.request.resume] if run_id in landed]  # it may have had nothing left to do
     run_ids = resumed or sorted(set(rows["run_id"].to_pylist()))
     if not run_ids:
-        return Evaluated(
-            problems=[f"deployment {asked.via} completed, but its run is not in {store.path}; it must write to the same store"]
-        )
+        why = _unfinished(store, flow_run) or f"its run is not in {store.path}; it must write to the same store"
+        return Evaluated(problems=[f"deployment {asked.via} completed, but {why}"])
     return Evaluated(run_id=run_ids[-1], reports=read_source(run_ids[-1], store.path).reports)
+
+
+def _unfinished(store: Store, flow_run: FlowRun) -> str | None:
+    """That the run of a flow run left items for a resume, and how it goes on; None where the store has no such run."""
+    manifests = (store.find_manifest(run_id) for run_id in reversed(store.unfinished()))
+    found = next((each for each in manifests if each is not None and each.flow_run_id == str(flow_run.id)), None)
+    if found is None:
+        return None
+    stopped = None if found.stopped is None else found.stopped.name
+    again = resume_words(found.run_id, store.path, stopped)
+    return f"its run {found.run_id} stopped {f'at its {stopped}' if stopped else 'early'}; continue with: {again}"

@@ -198,8 +198,10 @@ def test_a_suite_can_run_on_another_worker_and_its_results_land_in_the_shared_st
     project.suites([project.suite("there", "moody")])
     project.night()
     project.mood(t1="wrong")
+    limited = project.suite("limited", "moody", via="evaluate/worker")
+    limited["options"]["maxDurationS"] = 1e-6
     project.suites(
-        [project.suite("there", "moody", via="evaluate/worker"), project.suite("nobody", "moody", via="evaluate/none")]
+        [project.suite("there", "moody", via="evaluate/worker"), project.suite("nobody", "moody", via="evaluate/none"), limited]
     )
     environ = {**os.environ, **QUICK, "PREFECT_API_URL": prefect_url}
     with subprocess.Popen([sys.executable, "-c", SERVE], cwd=project.folder, env=environ) as worker:
@@ -210,6 +212,8 @@ def test_a_suite_can_run_on_another_worker_and_its_results_land_in_the_shared_st
             worker.terminate()
     assert summary.suites[0].failures == []
     assert "deployment evaluate/none could not be started" in summary.suites[1].failures[0]
+    assert "deployment evaluate/worker completed, but its run " in summary.suites[2].failures[0]
+    assert " stopped at its time limit; continue with: eval-skills eval --resume " in summary.suites[2].failures[0]
     run_id = summary.suites[0].run_id
     assert run_id is not None
     assert len(project.store.items(run_id=run_id)) == 8
