@@ -72,7 +72,7 @@ class WatchedRun:
             rate=rate,
             left_s=left,
             cost_usd=None if None in costs else sum(costs),
-            is_running=_is_written(path),
+            is_running=is_written(path),
         )
 
     def _read(self, path: Path) -> None:
@@ -117,8 +117,8 @@ def _planned(store: Store, run_id: str) -> int | None:
     return manifest.planned_items if manifest is not None else None
 
 
-def _is_written(journal: Path) -> bool:
-    """Whether the process that holds the journal's lock is there. The lock is not tried: a run that begins would miss it."""
+def is_written(journal: Path) -> bool:
+    """Whether the process that has locked this journal is there. The lock is not tried: a run that begins would miss it."""
     try:
         owner = int(journal.with_suffix(".lock").read_text() or 0)
     except (OSError, ValueError):

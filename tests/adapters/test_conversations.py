@@ -161,6 +161,7 @@ class TestLangchain:
     async def test_every_conversation_is_a_thread(self, skill: Skill) -> None:
         assert await two_at_a_time(skill) == HEARD
 
+    @pytest.mark.slow
     async def test_a_turn_has_the_messages_and_calls_of_its_own_alone(self, skill: Skill) -> None:
         async with open_adapter(skill) as adapter:
             first, second = await talk(adapter, "a", "b")
@@ -336,6 +337,7 @@ def test_messages_that_are_repeated_belong_to_the_turn_in_which_they_came() -> N
     assert conversation.own(SkillResponse(messages=said)).messages == said, "the same again is a turn of its own"
 
 
+@pytest.mark.slow
 async def test_a_conversation_of_a_thousand_turns(python_skill: MakeSkill) -> None:
     async with open_adapter(python_skill("def run(value, conversation): return len(conversation['history'])")) as adapter:
         assert await outputs(adapter, *[1] * 1000) == list(range(1000))

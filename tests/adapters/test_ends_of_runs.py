@@ -269,6 +269,7 @@ async def ended(skill: Skill, end: str) -> SkillResponse | ItemError:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("adapter", ENDS)
 async def test_what_was_called_is_known_however_the_run_ends(adapter: str, tmp_path: Path, payer: str) -> None:
     skill = skill_of(adapter, tmp_path, payer)
@@ -416,6 +417,7 @@ chain = FakeMessagesListChatModel(responses=[AIMessage("done")]) | RunnableLambd
 """
 
 
+@pytest.mark.slow
 async def test_callbacks_never_say_that_a_chain_called_nothing(tmp_path: Path) -> None:
     (tmp_path / "chain.py").write_text(CHAIN)
     found = await ended(make_skill("langchain", "chain.py:chain", {}, tmp_path), "answer")

@@ -137,6 +137,7 @@ def test_p22_a_url_that_wants_a_token_gets_that_of_a_variable(
     assert "s3cret" not in written + created.out + created.err + found.out
 
 
+@pytest.mark.slow
 @each_row(
     ("arguments", "message"),
     [

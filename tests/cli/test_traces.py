@@ -58,6 +58,7 @@ def test_p58_what_is_typed_beats_what_is_configured(place: Any, run_here: Run) -
     assert planned(run_here, "eval", "--skills", "skills")[0] == ["calculator@1.0.0"]
 
 
+@pytest.mark.slow
 @each_row(
     ("arguments", "says"),
     [

@@ -20,24 +20,25 @@ FIND = ("find",)
 SELECT = ("select", "--from", "skills")
 
 NUMBERS = {
-    "--runs": (*NOT_WHOLE, "0", "-1", "1001"),
-    "--concurrency": (*NOT_WHOLE, "0", "-1", "1025"),
-    "--timeout": (*NOT_WHOLE, "0", "-5", "86400001", "1" * 30),
-    "--retries": (*NOT_WHOLE, "-1", "21"),
-    "--items-per-task": (*NOT_WHOLE, "0", "-1", "100001"),
+    "--runs": (*NOT_WHOLE, "0", "1001"),
+    "--concurrency": ("x", "0", "1025"),
+    "--timeout": ("x", "0", "86400001", "1" * 30),
+    "--retries": ("x", "-1", "21"),
+    "--items-per-task": ("x", "0", "100001"),
     "--min-completion": NOT_A_RATE,
 }
+"""What is not a number at all is read by the same code for all options: its every form is tried with one of them."""
 DRY_RUN = (*RUN, "--dry-run")
-"""`run` has the options of `eval`, and a dry run is checked as a real one is: each refusal is tried by both, not by all four."""
+"""`run` has the options of `eval`, and a dry run is checked as a real one is: a value of each option is tried by both."""
 OF_A_FLOW = [
     *((EVAL, option, value) for option, values in NUMBERS.items() for value in values),
-    *((DRY_RUN, option, values[-2]) for option, values in NUMBERS.items()),
+    *((DRY_RUN, option, values[-1]) for option, values in NUMBERS.items()),
 ]
 OF_OTHERS = [
-    *((base, "--top-k", value) for base in (RUN, SELECT) for value in (*NOT_WHOLE, "0", "-1")),
-    *((FIND, "--limit", value) for value in (*NOT_WHOLE, "0", "-1")),
-    *((base, "--min-completion", value) for base in (FIND, SELECT) for value in NOT_A_RATE),
-    *((("server", "start"), "--port", value) for value in (*NOT_WHOLE, "0", "65536")),
+    *((base, "--top-k", value) for base in (RUN, SELECT) for value in ("1.5", "0")),
+    *((FIND, "--limit", value) for value in ("1.5", "0")),
+    *((base, "--min-completion", value) for base in (FIND, SELECT) for value in ("nan", "1.1")),
+    *((("server", "start"), "--port", value) for value in ("x", "0", "65536")),
 ]
 
 

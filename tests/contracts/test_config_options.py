@@ -114,6 +114,7 @@ def test_nothing_is_left_out_without_a_reason() -> None:
     assert all(UNCONFIGURED.values())
 
 
+@pytest.mark.slow
 def test_every_option_has_a_key_that_gives_it_its_value(folder: Path) -> None:
     """The rules above hold for every option, since each is read in the one way: its key is known, and reaches the command."""
     known = {leaf for leaf, _ in known_leaves(configuration_model(app))}

@@ -322,6 +322,7 @@ def test_the_top_help_lists_every_command_and_what_ends_a_call(help_of: Callable
     assert re.search(r"Exit codes: 0 .*; 1 .*; 2 .*; 3 .*; 130 ", text)
 
 
+@pytest.mark.slow
 def test_no_help_imports_anything_heavy() -> None:
     groups = [(), ("benchmarks",), ("config",), ("judge",), ("report",), ("server",)]
     program = (

@@ -29,6 +29,7 @@ def pure_modules() -> list[str]:
     return sorted(names.difference(RUN_BY_PATH))
 
 
+@pytest.mark.slow
 def test_no_pure_module_brings_prefect_litellm_or_a_measure_of_text() -> None:
     modules = [name for name in pure_modules() if ".dask" not in name]  # Dask's own place may
     assert len(modules) > 200

@@ -45,6 +45,7 @@ def check(page: Path, folder: Path, variables: dict[str, str]) -> None:
         workplace.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", FAST, ids=lambda page: page.stem)
 def test_a_quick_page_does_what_it_says(page: Path, tmp_path: Path, judge: str, command: str) -> None:
     check(page, tmp_path, {"PREFECT_HOME": str(tmp_path / "prefect"), "JUDGE_URL": judge, "PATH": command})

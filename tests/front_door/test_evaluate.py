@@ -268,6 +268,7 @@ def test_each_call_gets_an_input_of_its_own() -> None:
     assert es.evaluate(longer, {"input": [], "expected": 1}, runs=3).completion == 1
 
 
+@pytest.mark.slow
 def test_a_program_that_leaves_a_function_hanging_ends(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(

@@ -41,6 +41,7 @@ def test_an_import_brings_nothing_along() -> None:
     assert not {"pydantic", "asyncio", "importlib.metadata"} & set(brought)
 
 
+@pytest.mark.slow
 def test_evaluating_here_brings_no_prefect_and_no_model() -> None:
     program = (
         "import sys, eval_skills as es\n"

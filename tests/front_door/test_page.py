@@ -16,6 +16,7 @@ BLOCK = re.compile(r"```python\n(?P<code>.*?)```(?:\n\n```text\n(?P<shown>.*?)``
 FILE = re.compile(r'```\w+ title="(?P<name>[^"]+)"\n(?P<content>.*?)```', re.DOTALL)
 
 
+@pytest.mark.slow
 def test_every_block_runs_and_prints_what_the_page_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, examples: Path) -> None:
     (tmp_path / "examples").symlink_to(examples.parent)
     monkeypatch.chdir(tmp_path)

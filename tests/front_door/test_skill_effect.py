@@ -37,6 +37,7 @@ def agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     return {"command": f"{sys.executable} {tmp_path / 'agent.py'}"}
 
 
+@pytest.mark.slow
 def test_a_skill_that_helps(agent: dict[str, str]) -> None:
     tasks = [*TASKS, {"id": ATTACK, "input": "harm", "expected": "yes"}]
     effect = es.skill_effect("csv-tools", agent="custom", agent_config=agent, tasks=tasks, runs=2)

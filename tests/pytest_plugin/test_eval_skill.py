@@ -7,6 +7,8 @@ import sys
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
+import pytest
+
 if TYPE_CHECKING:
     from tests.pytest_plugin.conftest import Project
 
@@ -38,6 +40,7 @@ def test_unrelated():
 """
 
 
+@pytest.mark.slow
 def test_a_failed_assertion_is_explained_where_pytest_and_junit_show_it(project: Project) -> None:
     pytester = project(right="4", wrong="5", broken="\x1b[31mno such tool")
     pytester.makepyfile(SUITE)
@@ -76,6 +79,7 @@ BAD = {
 }
 
 
+@pytest.mark.slow
 def test_what_cannot_be_evaluated_is_one_clear_line(project: Project) -> None:
     pytester = project(right="4")
     tests = [
@@ -93,6 +97,7 @@ def test_what_cannot_be_evaluated_is_one_clear_line(project: Project) -> None:
         assert len((trouble.text or "").splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_the_configuration_of_the_project_counts_and_the_ini_file_names_the_store(project: Project) -> None:
     pytester = project(right="4")
     with (pytester.path / "tox.ini").open("a") as ini:

@@ -72,6 +72,7 @@ async def test_an_input_that_it_cannot_answer_is_an_error_of_the_skill_and_not_i
         assert (await adapter.call({"text": "a bb"}, PATIENCE_S)).output == {"words": 2, "longest": "bb"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("template", ["mcp_tool", "langchain", "custom"])
 async def test_it_runs_where_no_interpreter_is_on_the_path(
     template: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

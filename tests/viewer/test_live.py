@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from eval_skills.core.store import Store
+from eval_skills.core.store import Manifest, ManifestBenchmark, Store, write_manifest
 from eval_skills.viewer.live import LiveRuns, WatchedRun
 from eval_skills.viewer.site import Site
+from tests.viewer.test_site import data_of
 
 RUN = "20261121T233824Z-3f9a"
 
@@ -88,3 +89,18 @@ async def test_browsers_are_told_of_changes_alone(tmp_path: Path, journal: Path,
 def test_a_run_without_an_item_has_a_page(tmp_path: Path, journal: Path) -> None:
     journal.touch()
     assert "No item of this run has ended yet" in Site(Store(tmp_path)).page(f"run-{RUN}.html")
+
+
+def test_the_list_of_runs_says_which_are_running(tmp_path: Path, journal: Path) -> None:
+    benchmark = ManifestBenchmark(id="sums", version="1.0.0")
+    began = datetime(2026, 11, 21, 23, 38, 24, tzinfo=UTC)
+    fields: dict[str, Any] = {"request": {}, "skills": [], "versions": {}, "planned_items": 4}
+    write_manifest(journal.parent, Manifest(run_id=RUN, created_at=began, benchmark=benchmark, **fields))
+    journal.write_text(line("a"))
+    states = []
+    for owner in (str(os.getpid()), "999999999"):
+        journal.with_suffix(".lock").write_text(owner)
+        (table,) = data_of(Site(Store(tmp_path)).page("index.html"))["tables"]
+        place = [column["title"] for column in table["columns"]].index("State")
+        states.append([row[place] for row in table["rows"]])
+    assert states == [["running"], ["unfinished"]]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from eval_skills.core.viewer_pages import run_page, skill_page
+from eval_skills.viewer.live import is_written
 from eval_skills.viewer.page import PLACES, TablesPage
 from eval_skills.viewer.tables import Column, Row, Table
 
 if TYPE_CHECKING:
+    from eval_skills.core.store import Store
     from eval_skills.viewer.site import Site
 
 SQL = """
@@ -35,6 +37,7 @@ SQL = """
 
 COLUMNS = (
     Column(title="Run", of=("run_id",), link=lambda row: run_page(row["run_id"])),
+    Column(title="State", of=("state",), kind="state", is_facet=True),
     Column(title="Began (UTC)", of=("started_at",), kind="moment"),
     Column(title="Benchmark", of=("benchmark",), is_facet=True),
     Column(title="Skills", of=("skills",), kind="names", link=lambda row: skill_pages(row), is_facet=True),
@@ -42,7 +45,6 @@ COLUMNS = (
     Column(title="Items", of=("landed_items",), kind="count", is_wide=True),
     Column(title="Planned", of=("planned_items",), kind="count", is_wide=True),
     Column(title="Cost", of=("cost_usd",), kind="usd", is_wide=True),
-    Column(title="State", of=("state",), kind="state", is_facet=True),
     Column(
         title="Labels",
         of=("labelled",),
@@ -71,5 +73,15 @@ def runs_page(site: Site) -> str:
         "together; a dash where one of them is not known. Select two runs to compare them.",
     )
     payload = table.payload(site.store)
+    if site.is_live:
+        _say_what_is_running(payload["rows"], site.store)
     facts = {"Store": site.title, "Runs": f"{len(payload['rows']):,}"}
     return TablesPage(title="Runs", tables=[payload], facts=facts, script="runs_page").render(site.navigation("Runs"))
+
+
+def _say_what_is_running(rows: list[list[Any]], store: Store) -> None:
+    """The store knows runs that have not finished; whether somebody works on one is known to this machine alone."""
+    run, state = (next(place for place, column in enumerate(COLUMNS) if column.title == title) for title in ("Run", "State"))
+    for row in rows:
+        if row[state] == "unfinished" and is_written(store.journal_path(row[run])):
+            row[state] = "running"

@@ -28,7 +28,7 @@ const WRITTEN = {
   sign: (value) => (value ? "✔" : "✘"),
 };
 const NUMBERS = new Set(["count", "rate", "points", "score", "ms", "usd", "interval", "moment"]);
-const LOOKS = { pass: "pass", passed: "pass", better: "pass", improved: "pass", fail: "fail", failed: "fail", regression: "fail", worse: "fail", gone: "fail", error: "error", suspect: "error", unfinished: "error", timeout: "timeout" };
+const LOOKS = { pass: "pass", passed: "pass", better: "pass", improved: "pass", fail: "fail", failed: "fail", regression: "fail", worse: "fail", gone: "fail", error: "error", suspect: "error", unfinished: "error", "stopped: cost limit": "error", "stopped: token limit": "error", "stopped: time limit": "error", timeout: "timeout" };
 
 const known = (value) => value !== null && value !== undefined && !(Array.isArray(value) && (value.length === 0 || value[0] === null));
 
@@ -125,7 +125,7 @@ function frame(place, spec, rows, state, change, csv) {
   const first = { pagination: { pageIndex: 0, pageSize: PAGE_ROWS } };
   const search = element("input", { type: "search", value: state.globalFilter, placeholder: "search …  ( / )", autocomplete: "off", spellcheck: false });
   search.addEventListener("input", () => change({ globalFilter: search.value, ...first }));
-  const facets = spec.columns.flatMap((column, index) => (column.facet ? [facet(column, index, rows, state, (filters) => change({ columnFilters: filters(), ...first }))] : []));
+  const facets = spec.columns.flatMap((column, index) => (column.facet ? [facet(column, index, rows, state, (filters) => change({ columnFilters: filters(), ...first }))].filter((each) => each.narrows) : []));
   const count = element("output", { "aria-live": "polite" });
   const actions = element("span", { className: "actions" });
   const save = element("button", { type: "button" }, "CSV");
@@ -143,6 +143,7 @@ function frame(place, spec, rows, state, change, csv) {
   return { search, count, actions, head, body, table, pages };
 }
 
+/** A list with the values of a column; one whose every choice shows all rows `narrows` nothing. */
 function facet(column, index, rows, state, changed) {
   const values = [...new Set(rows.flatMap((row) => [row.values[index]].flat()).filter(known).map(String))].sort(collator.compare);
   const select = element("select", {}, element("option", { value: "" }, "any"), ...values.map((value) => element("option", { value }, value)));
@@ -152,7 +153,8 @@ function facet(column, index, rows, state, changed) {
   select.addEventListener("change", () =>
     changed(() => [...select.closest("form").querySelectorAll("select[data-column]")].filter((each) => each.value !== "").map((each) => ({ id: each.dataset.column, value: each.value }))),
   );
-  return { label: element("label", {}, `${column.title} `, select) };
+  const isEverywhere = rows.every((row) => known(row.values[index]));
+  return { label: element("label", {}, `${column.title} `, select), narrows: now !== undefined || values.length > (isEverywhere ? 1 : 0) };
 }
 
 function drawHead(head, spec, sort, toggle) {

@@ -107,6 +107,7 @@ async def test_at_the_time_limit_all_of_it_is_ended(tmp_path: Path, left_running
     assert left_running() == []
 
 
+@pytest.mark.slow
 async def test_a_flood_of_lines_is_its_log_in_bounded_length(tmp_path: Path) -> None:
     flood = "sys.stdout.write(('x' * 99 + chr(10)) * 300_000)\nsys.stdout.write('y' * 9_000_000 + chr(10))"
     response = await answered(program_agent(tmp_path, flood + DONE))

@@ -110,6 +110,7 @@ async def test_of_the_error_of_a_service(wire: Wire) -> None:
     assert (await service_failure(service_skill(wire.url))).duplicate_keys == ["toolCalls"]
 
 
+@pytest.mark.slow
 async def test_of_a_tool_whose_text_is_read_as_json(tmp_path: Path) -> None:
     parts = {"parts": [{"type": "text", "text": TWICE}]}
     as_json = mcp_skill(tmp_path, by_hand(), "parts", resultFrom="json")

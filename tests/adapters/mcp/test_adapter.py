@@ -23,6 +23,7 @@ SHA = "449ba17f2a44989a58050282f82fec8663b84f57a6a443d3750033a0c02f8be9"
 NOTE = {"type": "resource", "resource": {"uri": "memo://1", "mimeType": "text/plain", "text": "held"}}
 
 
+@pytest.mark.slow
 @each_row(
     ("tool", "given", "output"),
     [
@@ -250,6 +251,7 @@ def test_p22_a_wrong_configuration_is_found_before_the_run(
         check_skill(mcp_skill(tmp_path, entrypoint, "echo", **config))
 
 
+@pytest.mark.slow
 async def test_a_server_of_the_current_sdk_speaks_the_current_protocol(tmp_path: Path) -> None:
     async with open_adapter(mcp_skill(tmp_path, modern(), "add")) as adapter:
         response = await adapter.call({"a": 1, "b": 2}, 60)
@@ -258,6 +260,7 @@ async def test_a_server_of_the_current_sdk_speaks_the_current_protocol(tmp_path:
     assert response.metadata["mcp"]["protocol"] >= "2026"
 
 
+@pytest.mark.slow
 async def test_what_a_server_masks_is_read_from_its_standard_error(tmp_path: Path) -> None:
     error = await failure(mcp_skill(tmp_path, modern(), "boom"))
     assert isinstance(error, SkillError)

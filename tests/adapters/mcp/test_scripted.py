@@ -51,6 +51,7 @@ async def test_a_server_gets_the_scripted_answer_and_what_it_asked_is_kept(
     assert kept["params"] is None or params.items() <= kept["params"].items()
 
 
+@pytest.mark.slow
 async def test_a_server_of_2026_gets_them_too(tmp_path: Path) -> None:
     got = await ask(mcp_skill(tmp_path, modern(), "consult", client=CLIENT), {"city": "Bern"})
     assert got.output["model"]["content"]["text"] == "In Bern."

@@ -93,6 +93,7 @@ async def test_p28_reserved_address_space_is_free(program_skill: MakeSkill) -> N
     assert (await ask(program_skill(source, limits={"memoryMb": 128}))).output == 1
 
 
+@pytest.mark.slow
 async def test_a_cpu_limit_strikes_is_named_and_is_final(program_skill: MakeSkill) -> None:
     error = await failure(program_skill("while True: pass", limits={"cpuSeconds": 1}))
     assert (type(error), error.transient) == (SkillError, False)

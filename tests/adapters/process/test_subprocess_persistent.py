@@ -122,6 +122,7 @@ async def test_a_timeout_says_which_line_was_no_answer(program_skill: MakeSkill)
     assert 'its id is "1" and 1 was asked' in str(error)
 
 
+@pytest.mark.slow
 async def test_p100_a_warm_worker_costs_a_third_of_a_fresh_process_at_most(program_skill: MakeSkill) -> None:
     async def cpu_s_of_an_item(adapter: SubprocessAdapter, count: int) -> float:
         """The processor's time of ours and of the children that have ended: what else runs does not count."""

@@ -226,6 +226,7 @@ def test_two_comparisons_at_once_share_a_cache_a_store_and_the_rate_limit_of_the
     assert frame.groupby("comparison_id")["outcome"].apply(list).tolist() == [["a"] * 6] * 2
 
 
+@pytest.mark.slow
 @each_row(
     ("arguments", "message"),
     [

@@ -12,6 +12,7 @@ import pytest
 Run = Callable[..., Any]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_script_knows_commands_and_options(run_here: Run, shell: str) -> None:
     result = run_here("completion", shell)
@@ -21,6 +22,7 @@ def test_the_script_knows_commands_and_options(run_here: Run, shell: str) -> Non
         subprocess.run(["bash", "-n"], input=result.out, text=True, check=True)
 
 
+@pytest.mark.slow
 def test_json_holds_the_script(run_here: Run) -> None:
     result = run_here("completion", "zsh", "--json").json
     assert result["shell"] == "zsh"

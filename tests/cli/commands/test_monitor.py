@@ -21,6 +21,7 @@ def answers(good: int, bad: int) -> str:
     return "".join(json.dumps({"trace": f"t{n}", "reply": {"text": each}}) + "\n" for n, each in enumerate(said))
 
 
+@pytest.mark.slow
 @each_row(
     ("arguments", "says"),
     [

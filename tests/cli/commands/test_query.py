@@ -38,6 +38,7 @@ def test_csv_has_a_header_line(run_here: Run) -> None:
     assert run_here("query", COUNT, "--csv").out == "status,items\nfail,1\npass,3\n"
 
 
+@pytest.mark.slow
 @each_row(
     ("expression", "value", "cell"),
     [
@@ -66,6 +67,7 @@ def test_every_kind_of_value_can_be_printed(run_here: Run, expression: str, valu
     assert len(run_here("query", statement).out.splitlines()) == 2
 
 
+@pytest.mark.slow
 def test_p68_csv_is_data_in_a_pipe_and_steers_no_terminal(run_here: Run, place: Place) -> None:
     question = ["query", "SELECT 'a' || chr(27) || '[31m' AS x, ['b' || chr(155)] AS y", "--csv"]
     assert run_here(*question).out == 'x,y\na\x1b[31m,"[""b\x9b""]"\n'

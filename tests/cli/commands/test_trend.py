@@ -133,6 +133,7 @@ def test_the_page_holds_the_points_and_no_markup_of_others(place: Any, run_here:
     assert "src=" not in page
 
 
+@pytest.mark.slow
 def test_the_picture_is_a_png_and_is_written_whole(place: Any, run_here: Run) -> None:
     pytest.importorskip("matplotlib")
     result = run_here("trend", "--skill", "adder", "--output", "pages/trend.PNG")

@@ -58,6 +58,7 @@ def test_the_corrected_rate_stands_beside_the_raw_one() -> None:
     assert (judge.items, judge.calibration is not None and judge.calibration.labels) == (100, 100)
 
 
+@pytest.mark.slow
 @each_row(
     ("calibrations", "reason"),
     [

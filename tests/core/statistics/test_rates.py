@@ -227,6 +227,7 @@ def test_nearest_rank_agrees_with_duckdb() -> None:
         assert rows == [([nearest_rank(range(1, count + 1), percent) for percent in (50, 95, 99)],)]
 
 
+@pytest.mark.slow
 def test_scipy_is_not_needed_at_run_time() -> None:
     modules = "eval_skills.core.metrics.reports, eval_skills.core.diff.diff, eval_skills.core.selection, eval_skills.core.search"
     code = f"import sys, {modules}; sys.exit(any(name in sys.modules for name in ('scipy', 'prefect', 'litellm')))"

@@ -145,6 +145,7 @@ def test_threads_append_whole_lines(path: Path, make_result: MakeResult) -> None
     assert sorted(task_ids(path)) == sorted(f"t{n}" for n in range(400))
 
 
+@pytest.mark.slow
 def test_every_acknowledged_line_outlives_kill_9_and_none_is_doubled(path: Path) -> None:
     path.parent.mkdir(parents=True)
     acknowledged = -1

@@ -122,6 +122,7 @@ def rebuilt(state: tuple[tuple[str, bytes | None], ...], place: Path) -> Store:
     return Store(place / "store")
 
 
+@pytest.mark.slow
 def test_what_was_finished_is_there_once_after_a_power_cut_at_any_call(
     disk: Disk,
     tmp_path: Path,

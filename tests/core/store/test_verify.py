@@ -48,6 +48,7 @@ def test_what_is_as_it_was_written_is_well(landed: Store) -> None:
     assert (found.files, found.undigested, found.findings) == (6, [], [])
 
 
+@pytest.mark.slow
 def test_every_flipped_bit_is_found(landed: Store) -> None:
     """Wherever it is, header and footer included, which no checksum of Parquet covers."""
     draw, file = random.Random(13), file_of(landed, "items", RUNS[0])
@@ -104,6 +105,7 @@ READS: dict[str, Callable[[Store], Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("read", READS.values(), ids=READS)
 def test_no_flipped_bit_of_a_page_header_or_footer_changes_what_is_read(landed: Store, read: Callable[[Store], Any]) -> None:
     """Wherever it is: each way of reading leaves the file out and names it, and refuses it where it is all that there is."""

@@ -84,6 +84,7 @@ def test_what_breaks_inside_is_raised_as_it_is(make_plan_of: MakePlan, monkeypat
         evaluate_in_process(make_plan_of("ok", "wrong"))
 
 
+@pytest.mark.slow
 def test_it_does_not_import_prefect() -> None:
     code = "import sys, eval_skills.engine.evaluation.in_process; print('prefect' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)

@@ -25,6 +25,7 @@ def log(tmp_path: Path) -> Path:
 
 
 class TestSampling:
+    @pytest.mark.slow
     def test_p94_the_same_seed_samples_the_same_ones_whatever_the_chunks_and_restarts(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -86,6 +86,7 @@ def project(tmp_path: Path) -> Project:
     return Project(tmp_path)
 
 
+@pytest.mark.slow
 def test_what_helped_and_then_harms_regresses_and_fails_the_gate_of_the_effect(project: Project) -> None:
     helps = project.night("yes", bare="no")
     assert helps.gate_passed
@@ -117,6 +118,7 @@ def test_what_helped_and_then_harms_regresses_and_fails_the_gate_of_the_effect(p
     ]
 
 
+@pytest.mark.slow
 def test_an_interrupted_night_goes_on_with_the_arms_that_it_began_with(project: Project) -> None:
     whole = project.night("yes", bare="no")
     shutil.rmtree(project.folder / "store" / "nights")

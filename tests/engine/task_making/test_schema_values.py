@@ -190,6 +190,7 @@ def test_of_a_long_enum_choices_from_its_whole_length_are_taken() -> None:
     assert values(variants, "c", valid=False), "a long enum is no reason to leave out what it forbids"
 
 
+@pytest.mark.slow
 def test_of_very_many_properties_some_are_varied_and_the_seed_decides_which() -> None:
     many = {f"p{number}": {"type": "string"} for number in range(500)}
     schema = {"type": "object", "required": [*many], "properties": many}

@@ -70,6 +70,7 @@ def rounds(setting: Setting, descriptions: Sequence[str | JudgeError], told: lis
     return optimize(setting, len(descriptions), ask, measure, (told if told is not None else []).append)
 
 
+@pytest.mark.slow
 def test_what_is_proven_on_held_out_queries_is_better_and_can_be_kept(setting: Setting) -> None:
     found = rounds(setting, ["Mows lawns.", GOOD])
     assert [each.share for each in found.tried] == [pytest.approx(2 / 12), pytest.approx(2 / 12), 1.0]
@@ -83,12 +84,14 @@ def test_what_is_proven_on_held_out_queries_is_better_and_can_be_kept(setting: S
     assert (kept.description, kept.text("license"), kept.body) == (GOOD, "MIT", "# Body\n")
 
 
+@pytest.mark.slow
 def test_a_description_that_does_no_better_in_training_is_not_compared(setting: Setting) -> None:
     found = rounds(setting, ["Mows lawns."])
     assert (found.best, found.is_proven, len(found.runs)) == (None, False, 2)
     assert read_agent_skill(setting.source).description == "Does things."
 
 
+@pytest.mark.slow
 def test_outages_of_the_original_prove_nothing(setting: Setting) -> None:
     skill = setting.source / "SKILL.md"
     skill.write_text(skill.read_text().replace("Does things.", "OUTAGE"))
@@ -110,6 +113,7 @@ def test_a_description_that_is_always_loaded_is_not_kept(setting: Setting) -> No
     assert (found.is_proven, found.harm) == (False, "near-misses did worse with it, or could have in missing runs")
 
 
+@pytest.mark.slow
 def test_a_round_without_a_description_loses_no_earlier_one(setting: Setting) -> None:
     told: list[Candidate] = []
     found = rounds(setting, ["Adds columns to lawns, paint 1.", JudgeError("no reply", code="JUDGE_TIMEOUT")], told)
@@ -119,6 +123,7 @@ def test_a_round_without_a_description_loses_no_earlier_one(setting: Setting) ->
         rounds(setting, [JudgeError("no reply", code="JUDGE_TIMEOUT")])
 
 
+@pytest.mark.slow
 def test_a_description_that_comes_again_ends_the_rounds(setting: Setting) -> None:
     found = rounds(setting, ["Does things.", GOOD])
     assert (len(found.tried), found.ended) == (1, "round 1 gave a description again that was tried before")

@@ -201,6 +201,7 @@ def test_figures_that_are_not_known_are_no_metrics(report: SkillCompletionReport
     assert found.keys().isdisjoint({"cost_usd", "pass_hat_k", "flake_rate"})
 
 
+@pytest.mark.slow
 def test_mlflow_keeps_a_run_for_each_skill(
     report: SkillCompletionReport,
     make_report: MakeReport,

@@ -57,6 +57,7 @@ def test_a_benchmark_is_ten_by_four_inches_at_150_dpi(trend: Trend, high: int) -
     assert size(picture(trend)) == (1500, high)
 
 
+@pytest.mark.slow
 def test_it_draws_the_points_the_intervals_and_the_marks() -> None:
     bare = picture({"sums": [TrendPoint(**{**fields(each), "interval": None}) for each in points(0.5, 0.7)]})
     banded = picture({"sums": points(0.5, 0.7)})

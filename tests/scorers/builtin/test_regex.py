@@ -74,6 +74,7 @@ def test_p08_the_limit_holds_in_any_thread() -> None:
     assert [each.reasons[0].code for each in scores] == ["OUTPUT_REGEX_TIMEOUT"]
 
 
+@pytest.mark.slow
 async def test_p100_a_long_match_leaves_the_event_loop_free() -> None:
     scoring = asyncio.create_task(scored(BAIT, ENDLESS, timeout_ms=1000))
     turns = 0

@@ -176,6 +176,7 @@ async def test_reasons_are_bounded_and_the_rest_counted() -> None:
     assert unsupported(verdict)[-1] == f"and {100 - MAX_REASONS} more unsupported claims"
 
 
+@pytest.mark.slow
 async def test_p100_much_evidence_is_searched_off_the_event_loop() -> None:
     rows = [{"id": index, "name": f"Row Number {index}"} for index in range(15_000)]
     judging = asyncio.create_task(judged("14,999 rows", ToolCall(name="rows", result=rows)))

@@ -64,6 +64,7 @@ async def test_a_named_and_asynchronous_function_with_a_neighbour_module(tmp_pat
     assert (await verdict(tmp_path, "", path="sub/own.py:judge")).status == "pass"
 
 
+@pytest.mark.slow
 @each_row(
     ("body", "message"),
     [

@@ -214,6 +214,7 @@ def test_equal_questions_are_paid_for_once(model: ScriptedModel) -> None:
     assert (len(model.asked), first["metadata"]["cached"], again["metadata"]["cached"]) == (1, False, True)
 
 
+@pytest.mark.slow
 def test_nothing_heavy_is_imported_before_the_first_evaluation() -> None:
     code = (
         "import sys; from eval_skills.scorers.trajectory import create_trajectory_llm_as_judge as c; c(model='openai:m'); "
@@ -223,6 +224,7 @@ def test_nothing_heavy_is_imported_before_the_first_evaluation() -> None:
     assert (done.stdout.strip(), done.stderr) == ("[]", "")
 
 
+@pytest.mark.slow
 def test_no_thread_outlives_a_fork(model: ScriptedModel) -> None:
     code = (
         "import os, asyncio; from eval_skills.scorers.judging.waiting import wait_for\n"

@@ -52,6 +52,7 @@ def results(model: ScriptedModel, request: int = -1) -> list[str]:
     return [message["content"] for message in model.asked[request].body["messages"] if message["role"] == "tool"]
 
 
+@pytest.mark.slow
 async def test_it_works_in_its_workspace_and_all_of_it_is_in_the_response(
     tmp_path: Path, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -130,6 +131,7 @@ async def test_a_tool_that_refuses_says_so_and_the_agent_goes_on(
     assert response.output == "done"
 
 
+@pytest.mark.slow
 async def test_commands_see_neither_expectations_nor_the_network_nor_write_elsewhere(
     tmp_path: Path, model: ScriptedModel
 ) -> None:
