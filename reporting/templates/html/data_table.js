@@ -30,6 +30,8 @@ const WRITTEN = {
 const NUMBERS = new Set(["count", "rate", "points", "score", "ms", "usd", "interval", "moment"]);
 const LOOKS = { pass: "pass", passed: "pass", better: "pass", improved: "pass", fail: "fail", failed: "fail", regression: "fail", worse: "fail", gone: "fail", error: "error", suspect: "error", unfinished: "error", "stopped: cost limit": "error", "stopped: token limit": "error", "stopped: time limit": "error", timeout: "timeout" };
 
+const LONG_TEXT = 30; // characters; its column is not made as narrow as its longest syllable
+
 const known = (value) => value !== null && value !== undefined && !(Array.isArray(value) && (value.length === 0 || value[0] === null));
 
 /** What a cell sorts by; undefined is unknown, and comes last in either direction. */
@@ -204,7 +206,7 @@ function drawCell(column, value, link) {
   }
   const written = WRITTEN[column.kind](value);
   if (column.kind === "state" || column.kind === "verdict") return element("td", { className }, element("span", { className: `tag ${LOOKS[value] ?? "label"}` }, written));
-  return element("td", { className }, linked(written, link));
+  return element("td", { className: `${className}${column.kind === "text" ? " words" : ""}${written.length > LONG_TEXT ? " long" : ""}` }, linked(written, link));
 }
 
 function drawPages(place, table) {
