@@ -86,6 +86,7 @@ async def test_programs(program_skill: MakeSkill, persistent: bool) -> None:
     assert await two_at_a_time(program_skill(source, persistent=persistent)) == HEARD
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", [REMEMBERING_FUNCTION, TOLD_FUNCTION], ids=["that-remember", "that-are-told"])
 async def test_python_functions(python_skill: MakeSkill, source: str) -> None:
     assert await two_at_a_time(python_skill(source)) == HEARD
@@ -312,6 +313,7 @@ async def test_a_closed_adapter_and_one_that_did_not_open_say_so(python_skill: M
             await outputs(adapter, "a")
 
 
+@pytest.mark.slow
 async def test_a_worker_that_was_taken_is_given_back(python_skill: MakeSkill) -> None:
     pids = "import os\nfrom langchain_core.runnables import RunnableLambda\nrun = RunnableLambda(lambda value: os.getpid())\n"
     async with open_adapter(python_skill(pids, adapter_type="langchain", startTimeoutMs=120_000)) as adapter:

@@ -99,6 +99,7 @@ def test_they_hold_from_the_first_moment(tool: bool, monkeypatch: pytest.MonkeyP
     assert subprocess.check_output(words, text=True) == "(77, 77) (30, 31)\n"
 
 
+@pytest.mark.slow
 def test_a_limit_is_never_raised_above_what_the_system_allows() -> None:
     program = f"""
 import json, resource, subprocess, sys

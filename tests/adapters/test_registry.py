@@ -135,6 +135,7 @@ def test_a_package_needs_a_folder_that_is_there(program_skill: MakeSkill, tmp_pa
         check_skill(program_skill("").located_in(tmp_path / "gone"), "package")
 
 
+@pytest.mark.slow
 def test_the_package_imports_neither_prefect_nor_pandas_nor_litellm() -> None:
     heavy = {"prefect", "pandas", "litellm", "httpx", "jsonschema"}
     source = f"import sys, eval_skills.adapters; print(sorted({heavy} & set(sys.modules)))"

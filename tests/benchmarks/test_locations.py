@@ -88,6 +88,7 @@ def test_the_folder_of_a_benchmark_is_absolute(tmp_path: Path, monkeypatch: pyte
     assert benchmark_folder("coding-easy") == (BUILTIN_DIR / "coding-easy").resolve()
 
 
+@pytest.mark.slow
 def test_p63_built_in_benchmarks_are_found_from_any_folder(tmp_path: Path) -> None:
     program = (
         "from eval_skills.benchmarks import builtin_ids, load_benchmark; print([load_benchmark(i).id for i in builtin_ids()])"
@@ -96,6 +97,7 @@ def test_p63_built_in_benchmarks_are_found_from_any_folder(tmp_path: Path) -> No
     assert done.stdout.strip() == str(BUILTIN)
 
 
+@pytest.mark.slow
 def test_listing_the_ids_imports_nothing_heavy() -> None:
     program = (
         "import sys; from eval_skills.benchmarks import builtin_ids; builtin_ids(); "

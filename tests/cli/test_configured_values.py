@@ -99,6 +99,7 @@ def test_null_takes_back_what_a_lower_layer_says(folder: Path, monkeypatch: pyte
     assert "query" not in called_with(("find",), [])
 
 
+@pytest.mark.slow
 def test_completion_needs_no_configuration(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / FILE).write_text("nonsense: 1")
     assert call(["completion", "bash"]) == 0

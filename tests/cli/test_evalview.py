@@ -37,6 +37,7 @@ def test_without_a_judge_it_is_said_once(run_here: Run) -> None:
     assert remark.endswith("(2 cases (a.yaml, sub/b.yaml))")
 
 
+@pytest.mark.slow
 def test_a_case_that_only_a_judge_could_score_is_refused_without_one(place: Any, run_here: Run) -> None:
     place.write("suite/sub/b.yaml", "name: b\ninput: {query: q}\nthresholds: {min_score: 70}\n")
     refused = run_here(*PLAN)

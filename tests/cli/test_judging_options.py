@@ -85,6 +85,7 @@ def test_a_model_that_no_task_asks_since_all_name_their_own_is_said(run_here: Ru
     assert said in result.out, result.err
 
 
+@pytest.mark.slow
 def test_a_rescoring_by_rules_alone_says_so(run_here: Run, past: Callable[..., str], place: Any) -> None:
     past(RUN_ID)
     result = run_here("rescore", "latest", "--benchmark", sums(place), "--judge-model", "gpt", "--max-judge-cost", "1", "--json")

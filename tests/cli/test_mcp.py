@@ -53,6 +53,7 @@ def test_p64_created_skills_call_their_tools_from_anywhere(place: Any, monkeypat
     assert asyncio.run(ask()) == '{"x": 1}'
 
 
+@pytest.mark.slow
 def test_one_tool_is_created_by_its_name_and_nothing_is_overwritten(place: Any, run_here: Run) -> None:
     given = ("create", "--from-mcp", SERVER, "--name", "echo", "--output-dir", "tools", "--json")
     assert [skill["id"] for skill in run_here(*given).json["skills"]] == ["echo"]

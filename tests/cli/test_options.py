@@ -63,6 +63,7 @@ def value_at(document: Any, path: str) -> Any:
     return document
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("base", [["eval", "--skills", "skills"], ["run"]], ids=["eval", "run"])
 @pytest.mark.parametrize(("arguments", "path", "expected"), OF_THE_PLAN)
 def test_p59_a_flag_reaches_the_run(
@@ -73,6 +74,7 @@ def test_p59_a_flag_reaches_the_run(
     assert value_at(plan(*base), path) != expected
 
 
+@pytest.mark.slow
 def test_p58_a_flag_beats_a_variable_beats_the_file_beats_the_default(
     place: Any, plan: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -165,6 +167,7 @@ def test_p44_a_strategy_file_without_filters_is_fine(place: Any, plan: Callable[
     assert plan("run", "--strategy", "s.yaml")["strategy"]["filters"]["minCompletionRate"] == 0.7
 
 
+@pytest.mark.slow
 def test_p47_a_malformed_skill_is_a_remark_and_its_neighbours_run(place: Any, plan: Callable[..., Any]) -> None:
     place.write("skills/broken/skill.json", "{")
     for base in (["run"], ["eval", "--skills", "skills"]):
@@ -200,6 +203,7 @@ def weather(place: Any) -> Path:
     return Path(place.write("skills/weather/skill.json", skill))
 
 
+@pytest.mark.slow
 def test_p59_the_evaluator_judges_tasks_that_name_none(place: Any, run_here: Run) -> None:
     place.write("bare.json", [task("t") | {"expectedOutput": {"keywords": ["2"]}}])
     call = ["eval", "--skills", "skills", "--tasks", "bare.json", "--dry-run"]

@@ -30,6 +30,7 @@ def planned(run_here: Run, *arguments: str) -> tuple[list[str], int, list[str]]:
     return result.json["skills"], result.json["items"], result.json["remarks"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["eval", "run"])
 def test_recorded_runs_take_the_place_of_skills(run_here: Run, command: str) -> None:
     assert planned(run_here, command, "--traces", "runs.jsonl") == (["runs@0.0.0"], 2, [])

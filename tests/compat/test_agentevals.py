@@ -249,6 +249,7 @@ def test_messages_may_be_made_of_their_types() -> None:
     assert "{outputs}" in TRAJECTORY_ACCURACY_PROMPT
 
 
+@pytest.mark.slow
 def test_neither_agentevals_nor_langchain_is_needed() -> None:
     modules = ", ".join(f"eval_skills.compat.agentevals.{name}" for name in NAMES)
     heavy = ("agentevals", "openevals", "langchain_core", "langgraph", "langsmith", "litellm")

@@ -88,6 +88,7 @@ def test_without_a_configuration_the_value_is_another_one(folder: Path, option: 
         assert option.argument.required
 
 
+@pytest.mark.slow
 @every_shared_option
 def test_the_key_at_the_top_level_holds_for_it_too(folder: Path, option: Option, monkeypatch: pytest.MonkeyPatch) -> None:
     case, (first, second, _) = Case(option), values_of(option)

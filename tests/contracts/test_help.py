@@ -335,6 +335,7 @@ def test_no_help_imports_anything_heavy() -> None:
     assert json.loads(done.stderr) == [0, []]
 
 
+@pytest.mark.slow
 def test_the_help_of_eval_imports_what_options_are_made_of_and_no_more() -> None:
     program = (
         "import sys\n"

@@ -77,6 +77,7 @@ MACHINE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", MACHINE)
 def test_no_file_names(what: str) -> None:
     files = [path for path in kept_files() if path != Path(__file__)]

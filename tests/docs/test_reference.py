@@ -46,6 +46,7 @@ def test_every_command_and_option_has_its_place(pages: dict[str, str], command: 
             assert len(row.split("|")[2]) > 8, f"{argument.names[0]} has no meaning"
 
 
+@pytest.mark.slow
 def test_every_key_of_the_configuration_has_its_row(pages: dict[str, str]) -> None:
     page = pages["reference/configuration.md"]
     top = section(page, "Keys at the top level")
@@ -109,6 +110,7 @@ def test_the_deployments_page_has_no_link_out_of_the_site(pages: dict[str, str])
     assert [link for link in links if not link.startswith(("http", "#", "../images/"))] == []
 
 
+@pytest.mark.slow
 def test_pages_and_their_pictures_are_written(tmp_path: Path, pages: dict[str, str]) -> None:
     generate.write(tmp_path)
     assert {str(file.relative_to(tmp_path)) for file in tmp_path.rglob("*.md")} == set(pages)

@@ -94,6 +94,7 @@ def test_as_a_table_of_a_notebook_every_text_stays_text(result: es.EvaluationRes
     assert "partly@0.0.0" in tags.text
 
 
+@pytest.mark.slow
 def test_a_huge_result_is_a_short_table() -> None:
     many = es.evaluate({"wrong": lambda _: "x" * 100_000}, [{"input": i, "expected": "y"} for i in range(50)])
     html = many._repr_html_()

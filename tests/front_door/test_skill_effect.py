@@ -70,6 +70,7 @@ def test_a_kept_run_can_be_read_again(agent: dict[str, str]) -> None:
     assert again == effect.effect
 
 
+@pytest.mark.slow
 def test_no_verdict_where_the_agent_does_not_run(agent: dict[str, str]) -> None:
     Path("agent.py").write_text("raise SystemExit(3)")
     effect = es.skill_effect("csv-tools", agent="custom", agent_config=agent, tasks=TASKS[:3])

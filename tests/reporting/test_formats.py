@@ -32,6 +32,7 @@ def test_p65_an_unknown_format_is_refused_with_the_valid_ones(context: ReportCon
     assert str(caught.value) == f"unknown report format {name!r}{hint}{', '.join(formats())}"
 
 
+@pytest.mark.slow
 def test_what_only_prints_imports_nothing_heavy() -> None:
     heavy = ("pandas", "pyarrow", "prefect", "litellm", "jinja2")
     code = f"import sys, eval_skills.reporting\nprint([m for m in {heavy} if m in sys.modules])"

@@ -81,6 +81,7 @@ def test_the_example_weights_are_the_defaults() -> None:
     assert all(str(Weights.model_fields[name].description).endswith(words) for name, words in told.items())
 
 
+@pytest.mark.slow
 def test_the_group_of_a_command_is_shown_as_the_command_line_reads_it() -> None:
     from eval_skills.cli.app import app
     from eval_skills.cli.configuration import configuration_model

@@ -37,6 +37,7 @@ def test_settings_reach_the_scoring() -> None:
     assert score_response_sync(task, SkillResponse(output="axb"), {"defaultEvaluator": "contains"}).passed
 
 
+@pytest.mark.slow
 def test_importing_the_scorers_imports_nothing_heavy() -> None:
     code = (
         "import sys, eval_skills.scorers; print([m for m in ('prefect', 'litellm', 'pandas', 'jsonschema') if m in sys.modules])"

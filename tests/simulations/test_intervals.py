@@ -7,6 +7,7 @@ import pytest
 from tests.simulations.intervals import CHANCES, RUNS, simulate
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chances", CHANCES)
 def test_intervals_of_twenty_tasks_hold_the_rate(chances: str) -> None:
     (row,) = simulate(200, chances=(chances,), tasks=(20,))

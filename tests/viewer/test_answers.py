@@ -65,6 +65,7 @@ def test_answers_show_where_they_differ(site: tuple[Site, str]) -> None:
     assert ["removed", "two "] in words or ["removed", "one two three"] in words
 
 
+@pytest.mark.slow
 def test_what_strangers_wrote_is_text_on_every_page(runs_of: Runs) -> None:
     store, (_, run_id) = runs_of
     site = Site(store)
@@ -76,6 +77,7 @@ def test_what_strangers_wrote_is_text_on_every_page(runs_of: Runs) -> None:
         assert "\u202e" not in page
 
 
+@pytest.mark.slow
 def test_the_history_has_every_run_and_its_sql_gives_its_rows(runs_of: Runs) -> None:
     store, run_ids = runs_of
     for page in pages_of(Site(store), run_ids[1]).values():
@@ -87,6 +89,7 @@ def test_the_history_has_every_run_and_its_sql_gives_its_rows(runs_of: Runs) -> 
             assert Site(store).page(link[0]).startswith("<!doctype html>")
 
 
+@pytest.mark.slow
 def test_an_export_keeps_to_the_chosen_runs_and_names_no_folder(runs_of: Runs) -> None:
     store, run_ids = runs_of
     export = Site(store, is_live=False, chosen=(run_ids[1],))

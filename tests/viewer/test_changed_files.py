@@ -76,6 +76,7 @@ def test_a_run_that_lands_is_listed_and_one_that_goes_is_not(own: tuple[Store, s
         shown(site, run_id)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("column", "value"),
     [

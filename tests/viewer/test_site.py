@@ -68,6 +68,7 @@ def test_the_runs_lead_to_their_pages_and_their_skills(runs_of: Runs) -> None:
         assert site.page(link).startswith("<!doctype html>")
 
 
+@pytest.mark.slow
 def test_the_shown_sql_gives_the_shown_rows(runs_of: Runs) -> None:
     store, _ = runs_of
     for place in PLACES.values():
@@ -84,12 +85,14 @@ def test_what_is_not_there_is_said(runs_of: Runs, name: str) -> None:
         Site(runs_of[0]).page(name)
 
 
+@pytest.mark.slow
 def test_an_empty_store_has_its_pages(tmp_path: Path) -> None:
     site = Site(Store(tmp_path))
     for name in PLACES.values():
         assert all(not table["rows"] for table in data_of(site.page(name))["tables"])
 
 
+@pytest.mark.slow
 def test_an_export_is_complete_and_leads_nowhere_else(runs_of: Runs, tmp_path: Path) -> None:
     store, ids = runs_of
     written = export_pages(store, ids, tmp_path / "site")

@@ -33,6 +33,7 @@ def test_the_sql_of_its_tables_gives_their_rows(runs_of: Runs) -> None:
     assert store.query(statement)["run_id"].to_list() == ids
 
 
+@pytest.mark.slow
 def test_a_lasting_change_of_level_is_marked(tmp_path: Path) -> None:
     sees = {"all": True}
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from eval_skills.core.viewer_pages import comparison_page, run_page
 from eval_skills.viewer.site import Site
 from eval_skills.viewer.statements import effect_statements, triggers_statements
@@ -24,6 +26,7 @@ def test_each_table_has_a_statement_that_the_store_answers(runs_of: Runs) -> Non
             store.query(each)
 
 
+@pytest.mark.slow
 def test_the_statements_give_what_the_pages_show(runs_of: Runs) -> None:
     store, ids = runs_of
     statements = data_of(Site(store).page(run_page(ids[1])), "sql")
@@ -37,6 +40,7 @@ def test_the_statements_give_what_the_pages_show(runs_of: Runs) -> None:
     assert store.query(compared["statistics-1"])["tasks"].to_list() == [4]
 
 
+@pytest.mark.slow
 def test_those_of_experiments_are_answered(runs_of: Runs) -> None:
     store, ids = runs_of
     for each in (*effect_statements(ids[0]).values(), *triggers_statements(ids[0]).values()):

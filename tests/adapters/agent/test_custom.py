@@ -168,6 +168,7 @@ async def test_it_is_ended_once_a_skill_is_loaded(tmp_path: Path) -> None:
     assert (response.skills_loaded, response.finish_reason, response.output) == (["csv"], "skill_loaded", None)
 
 
+@pytest.mark.slow
 async def test_the_turns_of_a_conversation_share_a_workspace(tmp_path: Path) -> None:
     source = """
     open("notes.txt", "a").write("x")

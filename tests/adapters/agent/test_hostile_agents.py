@@ -66,6 +66,7 @@ async def test_too_many_files_leave_the_difference_open(tmp_path: Path, monkeypa
     assert "what the agent changed in its workspace is unknown: more than 50 files differ" in response.logs
 
 
+@pytest.mark.slow
 async def test_folders_in_folders_without_end_are_cut_off_and_removed(tmp_path: Path) -> None:
     dig = "\nfor n in range(2000):\n    os.mkdir('d')\n    os.chdir('d')"
     response = await answered(program_agent(tmp_path, f"say('message', role='user', content=os.getcwd()){dig}{DONE}"))
@@ -139,6 +140,7 @@ async def test_malformed_events_are_lines_of_its_log(tmp_path: Path, line: str) 
     assert response.output == "done"
 
 
+@pytest.mark.slow
 async def test_two_items_at_once_do_not_see_each_other(tmp_path: Path) -> None:
     source = """
     open("mine", "w").write(prompt)

@@ -48,6 +48,7 @@ def test_the_last_value_counts_and_the_keys_are_named(text: str, value: Any, key
     assert parse_json(text.encode()) == duplicates(text)[0], "whether anybody asks makes no difference to the value"
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(JSON)
 def test_what_a_writer_of_json_writes_gives_no_key_twice(value: Any) -> None:

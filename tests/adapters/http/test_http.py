@@ -197,6 +197,7 @@ async def test_many_calls_at_once_share_one_client(http_skill: MakeSkill) -> Non
     assert all(answer.latency_ms for answer in answers)
 
 
+@pytest.mark.slow
 def test_httpx_is_loaded_when_a_skill_opens_and_not_before() -> None:
     modules = "eval_skills.adapters.http.adapter, eval_skills.adapters.process.adapter"
     source = f"import sys, {modules}; print('httpx' in sys.modules, 'prefect' in sys.modules)"

@@ -160,6 +160,7 @@ async def test_a_service_that_dies_in_a_call_is_started_again_before_the_next(
     assert left_running() == []
 
 
+@pytest.mark.slow
 async def test_a_slow_restart_takes_nothing_from_the_time_of_the_next_item(served_skill: MakeSkill, tmp_path: Path) -> None:
     async with HttpAdapter(served_skill(SERVICE, readyPath="/ready")) as adapter:
         with pytest.raises(SkillCrashed):
@@ -171,6 +172,7 @@ async def test_a_slow_restart_takes_nothing_from_the_time_of_the_next_item(serve
     assert response.latency_ms < 2000
 
 
+@pytest.mark.slow
 async def test_a_failed_restart_is_not_tried_for_every_item(served_skill: MakeSkill, tmp_path: Path) -> None:
     skill = served_skill(SERVICE, readyPath="/ready")
     async with HttpAdapter(skill) as adapter:

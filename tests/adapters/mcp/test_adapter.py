@@ -69,6 +69,7 @@ async def test_a_server_that_ends_at_anything_but_the_handshake_is_started_again
     assert (await ask(mcp_skill(tmp_path, by_hand("strict"), "state"))).output["handshakes"] == 1
 
 
+@pytest.mark.slow
 @each_row(
     ("tool", "given", "kind", "message"),
     [
@@ -267,6 +268,7 @@ async def test_what_a_server_masks_is_read_from_its_standard_error(tmp_path: Pat
     assert str(error) == "Error executing tool boom; stderr: ValueError: the real reason"
 
 
+@pytest.mark.slow
 def test_mcp_is_loaded_when_a_skill_opens_and_not_before() -> None:
     heavy = "[name in sys.modules for name in ('mcp', 'httpx2', 'anyio')]"
     source = f"import json, sys, eval_skills.adapters.mcp.adapter; print(json.dumps({heavy}))"

@@ -61,6 +61,7 @@ async def test_a_server_of_2026_gets_them_too(tmp_path: Path) -> None:
     assert sorted(asked) == ["elicitation/create", "roots/list", "sampling/createMessage"]
 
 
+@pytest.mark.slow
 async def test_only_what_is_scripted_is_declared_and_the_rest_is_refused(tmp_path: Path) -> None:
     for client, declared in (({}, set()), ({"roots": []}, {"roots"}), (CLIENT, {"sampling", "elicitation", "roots"})):
         state = await ask(mcp_skill(tmp_path, by_hand(), "state", client=client))

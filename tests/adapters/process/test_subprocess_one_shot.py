@@ -94,6 +94,7 @@ async def test_an_envelope_is_read(program_skill: MakeSkill) -> None:
     assert (response.output, response.cost_usd, response.metadata) == (1, 0.5, {"m": 1, "exitCode": 4})
 
 
+@pytest.mark.slow
 @each_row(
     ("source", "kind", "message"),
     [

@@ -67,6 +67,7 @@ async def test_an_exception_is_a_skill_error_with_the_traceback_in_its_logs(pyth
     assert error.latency_ms is not None
 
 
+@pytest.mark.slow
 async def test_an_error_keeps_the_worker_and_a_death_replaces_it(python_skill: MakeSkill) -> None:
     source = """
         import os, sys

@@ -24,6 +24,7 @@ async def test_what_cannot_be_loaded_is_tried_once_and_every_call_says_so(python
     assert (tmp_path / "tries").read_text() == "x"
 
 
+@pytest.mark.slow
 async def test_a_process_that_dies_while_it_loads_may_be_tried_again(python_skill: MakeSkill) -> None:
     source = """
         import os, pathlib

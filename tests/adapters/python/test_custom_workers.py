@@ -42,6 +42,7 @@ async def test_p16_a_timeout_ends_the_worker_and_its_tree_and_the_next_call_has_
     assert left_running() == []
 
 
+@pytest.mark.slow
 async def test_calls_at_the_same_time_have_a_worker_each(python_skill: MakeSkill, left_running: Running) -> None:
     source = """
         import os, pathlib, time
@@ -74,6 +75,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.slow
 async def test_no_worker_outlives_a_run_that_was_killed(python_skill: MakeSkill, tmp_path: Path, left_running: Running) -> None:
     skill = python_skill(WORKING)
     (tmp_path / "skill.json").write_text(skill.model_dump_json(by_alias=True))

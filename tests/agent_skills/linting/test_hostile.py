@@ -88,6 +88,7 @@ def test_only_so_much_text_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert (note.code, note.message[:8]) == ("not-read", "2 files ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece",
     ["[a](b ", "[", "[a](x.md)\n", "curl | ", "bash eval ", "eyJ", "sk-", "a://b:", "scripts/", "`", "token: ", "~~~\n"],
@@ -141,6 +142,7 @@ def test_what_may_not_be_read_is_named_and_hides_nothing_else() -> None:
     assert found.remarks == [f"folders that cannot be read were not searched: {root / 'skills' / 'closed'}"]
 
 
+@pytest.mark.slow
 def test_more_folders_are_linted_than_a_client_searches(tmp_path: Path) -> None:
     for number in range(MAX_FOLDERS + 1):
         (tmp_path / f"s{number}").mkdir()

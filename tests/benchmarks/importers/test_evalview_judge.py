@@ -43,6 +43,7 @@ def test_a_named_model_judges_cases_with_min_score_and_no_other_evaluator(tmp_pa
     assert benchmark.metadata["warnings"] == []
 
 
+@pytest.mark.slow
 async def test_the_models_verdict_weighs_half_beside_tools_and_their_order(tmp_path: Path) -> None:
     suite = suite_of(tmp_path, {"tools": ["a", "b"], "tool_sequence": ["a"]}, min_score=69)
     with ScriptedModel() as model:

@@ -95,6 +95,7 @@ def test_every_example_is_a_task_in_the_order_of_its_making(api: Api) -> None:
     assert found.remarks[0] == "120 examples fetched from 127.0.0.1"
 
 
+@pytest.mark.slow
 def test_the_digest_and_the_version_change_with_the_examples_and_not_with_their_order(api: Api) -> None:
     before = fetched()
     api.examples.reverse()

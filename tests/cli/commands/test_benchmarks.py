@@ -159,6 +159,7 @@ def test_the_list_counts_tags_and_complexities(run_here: Run) -> None:
     assert "unrated 3" in shown[start]
 
 
+@pytest.mark.slow
 @each_row(
     ("arguments", "says"),
     [

@@ -38,6 +38,7 @@ def test_json_says_the_same(run_here: Run) -> None:
     assert (result.json["tasks"], result.json["withoutExpectation"], result.json["model"]) == (12, 4, None)
 
 
+@pytest.mark.slow
 def test_drafts_are_shown_and_refused_by_eval_until_they_are_reviewed(run_here: Run) -> None:
     generate(run_here, "--count", "12")
     assert run_here("benchmarks", "show", "d.json").code == 0

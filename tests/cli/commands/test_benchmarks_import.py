@@ -43,6 +43,7 @@ def test_a_check_says_the_same_and_writes_nothing(place: Any, run_here: Run) -> 
     assert place.files() == before
 
 
+@pytest.mark.slow
 @each_row(
     ("arguments", "message"),
     [

@@ -259,6 +259,7 @@ def test_p40_bad_input_is_one_line_and_exit_2(run_here: Run, place: Any, argumen
     assert not (place.folder / "eval-store" / "preferences").exists()
 
 
+@pytest.mark.slow
 def test_without_a_model_it_says_how_to_name_one(run_here: Run, place: Any) -> None:
     leave(place.folder, FIRST, "one")
     leave(place.folder, SECOND, "two")

@@ -102,6 +102,7 @@ def test_a_setting_that_a_higher_layer_hides_is_remarked(
     assert ("EVAL_SKILLS_RUNS" if layer == "variable" else "eval-skills.config.yaml") in result.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("json_flag", [(), ("--json",)], ids=["text", "json"])
 def test_the_values_of_secrets_are_never_printed(
     place: Any, run_here: Run, monkeypatch: pytest.MonkeyPatch, json_flag: tuple[str, ...]
@@ -123,6 +124,7 @@ def test_the_values_of_secrets_are_never_printed(
     assert run_here("config", "get", "secrets", "--json").json["value"] == ["MY_TOKEN"]
 
 
+@pytest.mark.slow
 @each_row(
     ("arguments", "says"),
     [

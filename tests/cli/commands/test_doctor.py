@@ -220,6 +220,7 @@ def test_a_broken_profile_fails(folder: Path) -> None:
     assert (check.status, check.remedy) == ("failed", "fix or remove the file")
 
 
+@pytest.mark.slow
 def test_in_a_project_its_skills_and_suites_are_found_in_the_configuration(doctor: Doctor, folder: Path) -> None:
     assert status(doctor()[1], "skills", "echo@1.0.0")[0] == "ok"
     (folder / "eval-skills.config.yaml").write_text("skillsDir: elsewhere\nnightly: {suites: gone.yaml}\n")

@@ -39,6 +39,7 @@ def test_a_second_call_changes_nothing_and_says_so(empty: Any, run_here: Run) ->
     assert content(empty.folder) == before
 
 
+@pytest.mark.slow
 def test_find_benchmarks_and_the_plan_of_a_run_see_the_project(empty: Any, run_here: Run) -> None:
     run_here("init")
     assert [skill["id"] for skill in run_here("find", "--json").json["skills"]] == ["word-facts"]

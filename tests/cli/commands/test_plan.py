@@ -20,6 +20,7 @@ def test_the_choices_are_a_table_of_80_columns_with_bars(run_here: Run) -> None:
     assert all(len(line) <= 80 for line in result.out.splitlines())
 
 
+@pytest.mark.slow
 def test_a_stored_run_says_what_tasks_are_like_and_what_an_item_takes(run_here: Run, past: Callable[..., str]) -> None:
     past(RUN, passed=2)
     plan = run_here("plan", "--from", "latest", "--effect", "0.2", "--budget", "1h", "--tasks", "20", "--json").json
@@ -29,6 +30,7 @@ def test_a_stored_run_says_what_tasks_are_like_and_what_an_item_takes(run_here: 
     assert {row["withinBudget"] for row in plan["rows"]} == {True}
 
 
+@pytest.mark.slow
 def test_the_gate_of_a_stored_run_is_checked(run_here: Run, past: Callable[..., str]) -> None:
     past(RUN, passed=2)
     result = run_here("plan", "--check", "latest")

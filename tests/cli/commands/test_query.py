@@ -117,6 +117,7 @@ def test_no_row(run_here: Run) -> None:
     assert run_here("query", statement).err == "0 rows\n"
 
 
+@pytest.mark.slow
 @each_row(
     ("arguments", "says"),
     [

@@ -248,6 +248,7 @@ def test_p49_fail_on_worse_is_an_exit_code(
     assert "gate" not in run_here("report", "diff", *sides, *options).out
 
 
+@pytest.mark.slow
 def test_p40_a_gate_does_not_pass_a_run_that_was_not_finished(here: Any, run_here: Run) -> None:
     manifest = here.folder / "eval-store" / "runs" / RUN_ID / "manifest.json"
     asked = json.loads(manifest.read_text()) | {"plannedItems": 20}
@@ -304,6 +305,7 @@ def test_a_comparison_steers_no_terminal(here: Any, run_here: Run) -> None:
     assert "\x1b" not in out
 
 
+@pytest.mark.slow
 def test_p61_no_prefect_is_started(here: Any) -> None:
     result = here.call("report", "diff", "a.json", "latest", environ={"PYTHONPROFILEIMPORTTIME": "1"})
     assert result.code == 0

@@ -49,6 +49,7 @@ def test_a_benchmark_that_is_named_is_searched_in_the_projects_folder(
     assert run_here("rescore", RUN_ID, "--benchmark", "sums", "--json").json["items"] == 4
 
 
+@pytest.mark.slow
 def test_p62_json_is_one_document(run_here: Run, past: Callable[..., str], sums: str) -> None:
     past(RUN_ID)
     document = run_here("rescore", "latest", "--benchmark", sums, "--json").json
@@ -61,6 +62,7 @@ def test_p62_json_is_one_document(run_here: Run, past: Callable[..., str], sums:
     assert (forced.json["new"], forced.json["digest"]) == (True, document["digest"])
 
 
+@pytest.mark.slow
 def test_p09_a_cut_answer_is_no_success(run_here: Run, past: Callable[..., str], place: Any, sums: str) -> None:
     past(RUN_ID)
     store = Store(place.folder / "eval-store")
@@ -72,6 +74,7 @@ def test_p09_a_cut_answer_is_no_success(run_here: Run, past: Callable[..., str],
     assert run_here("rescore", RUN_ID, "--benchmark", sums, "--json").json["cut"] == 1
 
 
+@pytest.mark.slow
 def test_p58_today_s_weights_come_from_the_configuration(run_here: Run, past: Callable[..., str], place: Any, sums: str) -> None:
     past(RUN_ID)
     before = run_here("rescore", RUN_ID, "--benchmark", sums, "--json").json
@@ -109,6 +112,7 @@ def test_p40_what_cannot_be_done_is_refused(
     assert place.files() == before
 
 
+@pytest.mark.slow
 def test_a_benchmark_is_found_again_from_another_folder(
     run_here: Run, past: Callable[..., str], place: Any, sums: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

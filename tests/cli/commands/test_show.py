@@ -91,6 +91,7 @@ def test_what_is_not_there_is_refused(run_here: Run, stored: str, arguments: lis
     assert (result.code, result.out, says in result.err) == (2, "", True)
 
 
+@pytest.mark.slow
 def test_the_version_of_a_skill_is_asked_for_where_there_are_two(
     place: Any, run_here: Run, copy: Callable[..., Path], examples: Path
 ) -> None:
@@ -110,6 +111,7 @@ def test_where_the_tasks_are_gone_the_rest_is_shown(place: Any, run_here: Run, s
     assert "OUTPUT_MISMATCH" in result.out
 
 
+@pytest.mark.slow
 def test_the_command_that_asks_again_asks_that_task_alone(
     place: Any, run_here: Run, copy: Callable[..., Path], examples: Path
 ) -> None:

@@ -83,6 +83,7 @@ def test_p59_each_option_narrows(run_here: Run, monkeypatch: pytest.MonkeyPatch,
     assert [run for _, run, _ in points(result)] == runs
 
 
+@pytest.mark.slow
 def test_without_a_skill_every_skill_is_listed_with_its_last_value_and_where_it_went(
     run_here: Run, past: Callable[..., str]
 ) -> None:
@@ -151,6 +152,7 @@ def test_p40_a_picture_without_the_extra_names_it(place: Any, run_here: Run, mon
     assert place.files() == before
 
 
+@pytest.mark.slow
 @each_row(
     ("arguments", "says"),
     [
@@ -213,6 +215,7 @@ def test_change_points_are_in_the_document(run_here: Run, past: Callable[..., st
     assert 0 < point["p"] <= 0.001
 
 
+@pytest.mark.slow
 def test_where_nothing_recorded_changed_it_says_where_to_look(run_here: Run, past: Callable[..., str]) -> None:
     for day, passed in enumerate([4] * 8 + [1] * 8, start=1):
         past(f"202602{day:02d}T100000Z-0001", passed=passed, benchmark_id="nightly")
@@ -227,6 +230,7 @@ def test_a_missing_manifest_is_no_proof_that_nothing_changed(place: Any, run_her
     assert "what changed there is unknown: the manifest of a run is missing" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("passed", "says"),
     [
@@ -247,6 +251,7 @@ def test_no_change_point_is_said(run_here: Run, past: Callable[..., str], passed
     assert "▼" not in result.out
 
 
+@pytest.mark.slow
 def test_versions_side_by_side_are_lines_of_their_own(run_here: Run, past: Callable[..., str]) -> None:
     for day in range(1, 13):
         for number, (version, passed) in enumerate([("1.0.0", 1), ("2.0.0", 4)]):
@@ -270,6 +275,7 @@ def test_the_page_has_a_line_where_the_level_changed(place: Any, run_here: Run, 
     assert "▼ benchmark 2.0.0→2.1.0" in (place.folder / "trend.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_newest_runs_are_shown_and_those_where_the_level_changed_and_the_rest_is_told_of(
     run_here: Run, past: Callable[..., str]
 ) -> None:

@@ -55,6 +55,7 @@ def test_what_is_huge_is_not_compared_to_its_end() -> None:
     assert (found.changes, found.is_complete) == ((), False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("depth", [pytest.param(3_000, id="deep"), pytest.param(200_000, id="too-deep")])
 def test_values_may_be_nested_deeper_than_python_recurses(depth: int) -> None:
     one: Any = 1

@@ -31,6 +31,7 @@ def test_the_worked_example() -> None:
     assert (found.human_pass_rate, found.judge_pass_rate) == (0.5, 0.55)
 
 
+@pytest.mark.slow
 def test_levels_take_part_in_the_weighted_kappa_and_the_correlation() -> None:
     found = of((10, 0, 0), (2, 0, 0.5), (3, 0.5, 0), (10, 0.5, 0.6), (2, 0.5, 1), (1, 1, 0.5), (12, 1, 0.9))
     assert found.weighted_kappa.value == pytest.approx(0.846, abs=5e-4)
@@ -56,6 +57,7 @@ def test_what_is_not_defined_is_none_and_no_zero() -> None:
     assert (found.accuracy.value, found.negative_size) == (1.0, 0.0)
 
 
+@pytest.mark.slow
 def test_the_order_of_the_labels_changes_nothing() -> None:
     groups = [(9, 1.0, 1.0), (3, 1.0, 0.2), (4, 0.0, 0.8), (9, 0.0, 0.1)]
     pairs = [(human, judge) for count, human, judge in groups for _ in range(count)]

@@ -248,6 +248,7 @@ def test_figures_alone_without_task_results() -> None:
     assert figures == full.model_copy(update={"task_results": []})
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.randoms(use_true_random=False), st.integers(1, 4))
 def test_order_and_index_of_the_rows_never_change_a_report(random: Any, skills: int) -> None:

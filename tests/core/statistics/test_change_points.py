@@ -28,6 +28,7 @@ def nights(random: np.random.Generator, *stretches: tuple[int, float]) -> list[f
     return [float(found) / ITEMS for count, rate in stretches for found in random.binomial(ITEMS, rate, count)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ranks", [False, True])
 def test_the_level_holds_for_skewed_values_and_uneven_weights(ranks: bool) -> None:
     random = np.random.default_rng(20260103)
@@ -38,6 +39,7 @@ def test_the_level_holds_for_skewed_values_and_uneven_weights(ranks: bool) -> No
     assert alarms <= 11  # three standard errors above 5 %
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ranks", [False, True])
 def test_a_drop_is_found_within_two_nights(ranks: bool) -> None:
     random = np.random.default_rng(20260104)

@@ -218,6 +218,7 @@ def test_a_run_without_items_lands_empty(store: Store, run_id: str) -> None:
     assert store.unfinished() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", ["BATCH_ROWS", "BATCH_BYTES"])
 def test_a_long_journal_lands_in_batches(
     store: Store, run_id: str, make_result: MakeResult, monkeypatch: pytest.MonkeyPatch, limit: str

@@ -55,6 +55,7 @@ def test_all_views_are_listed(store: Store) -> None:
     assert set(store.query("SHOW TABLES").iloc[:, 0]) == set(VIEWS) >= {"items", "reports", "runs", "comparisons", "nights"}
 
 
+@pytest.mark.slow
 @each_row(
     "statement",
     [

@@ -41,6 +41,7 @@ def test_p57_what_was_written_is_read_back(store: Store, land_run: LandRun) -> N
     assert items.started_at[0] == datetime(2026, 11, 21, 23, 38, 25, 123456, tzinfo=UTC)
 
 
+@pytest.mark.slow
 @each_row(
     ("filters", "tasks"),
     [

@@ -117,6 +117,7 @@ def test_rows_of_an_older_file_have_nulls_in_the_columns_that_it_lacks(store: St
     ]
 
 
+@pytest.mark.slow
 def test_rows_of_old_and_new_files_stand_in_the_order_of_the_runs_with_lists_and_moments(
     store: Store, make_report: Callable[..., SkillCompletionReport]
 ) -> None:
@@ -148,6 +149,7 @@ def test_a_damaged_file_is_named(store: Store, run_id: str) -> None:
         store.tables.rows("reports", ["run_id"])
 
 
+@pytest.mark.slow
 def test_no_bit_of_a_value_changes_a_figure_silently(store: Store, run_id: str, make_result: MakeResult) -> None:
     """Bits that turn over on a disk, in every column's data: each way of reading, in turn, refuses the file."""
     journal(store, run_id, *(make_result(f"t{number}", latency_ms=number + 0.5) for number in range(50)))

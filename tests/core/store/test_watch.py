@@ -145,6 +145,7 @@ def test_there_need_not_be_a_store(store: Store) -> None:
     assert (before.files, foreign_changes(before, store.layout)) == ({}, [])
 
 
+@pytest.mark.slow
 def test_five_thousand_files_cost_little(store: Store) -> None:
     root = store.layout.root
     for number in range(2_000):

@@ -40,6 +40,7 @@ def test_what_is_printed_is_what_is_in_the_table(store: Store, days: Days) -> No
         assert {name: value for name, value in row.items() if stored[row["period"]][name] != value} == {}
 
 
+@pytest.mark.slow
 def test_p53_no_stored_file_changes(store: Store, days: Days, tmp_path: Path) -> None:
     days(RIGHT, WRONG)
     before = content(tmp_path / "store")
@@ -61,6 +62,7 @@ def test_a_second_call_does_nothing_and_says_so(store: Store, days: Days, tmp_pa
     assert content(tmp_path / "store") == before
 
 
+@pytest.mark.slow
 def test_force_does_it_again_beside_what_is_there(store: Store, days: Days) -> None:
     days(RIGHT, WRONG)
     first, forced = backfill(store), backfill(store, force=True)
@@ -69,6 +71,7 @@ def test_force_does_it_again_beside_what_is_there(store: Store, days: Days) -> N
     assert shown(backfill(store)) == shown(first)
 
 
+@pytest.mark.slow
 def test_only_what_changed_is_done_again(store: Store, days: Days, landed_run: LandedRun) -> None:
     days(RIGHT, RIGHT, RIGHT, RIGHT)
     backfill(store)
@@ -85,6 +88,7 @@ def test_of_several_runs_of_a_period_the_last_one_counts(store: Store, landed_ru
     assert (row["run_id"], row["completion_rate"]) == (last, 1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("every", "periods"),
     [
@@ -108,18 +112,21 @@ def test_a_skipped_day_is_bridged(store: Store, landed_run: LandedRun) -> None:
     assert backfill(store).rows[1]["before_run_id"] == first
 
 
+@pytest.mark.slow
 def test_since_is_inside_until_is_not_and_the_first_is_compared_with_what_came_before(store: Store, days: Days) -> None:
     runs = days(RIGHT, WRONG, RIGHT, WRONG)
     summary = backfill(store, since=START + DAY, until=START + 3 * DAY)
     assert [(row["run_id"], row["before_run_id"]) for row in summary.rows] == [(runs[1], runs[0]), (runs[2], runs[1])]
 
 
+@pytest.mark.slow
 def test_another_window_finds_the_same_periods_up_to_date(store: Store, days: Days) -> None:
     days(RIGHT, WRONG, RIGHT)
     backfill(store)
     assert backfill(store, since=START + DAY).done == []
 
 
+@pytest.mark.slow
 def test_reports_land_again_only_where_a_figure_differs(store: Store, days: Days) -> None:
     first, second = days(RIGHT, WRONG)
     rows = store.last_reports()

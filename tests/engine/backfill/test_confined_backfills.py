@@ -93,6 +93,7 @@ def test_p59_so_does_the_sandbox(store: Store, replay: Replay) -> None:
     assert said(store) == [[78, False]]
 
 
+@pytest.mark.slow
 def test_another_limit_is_another_evaluation_and_the_same_one_is_up_to_date(store: Store, replay: Replay) -> None:
     assert replay().done
     assert replay(open_files=77).done

@@ -98,6 +98,7 @@ class TestOfAStoredRun:
         row = Store(tmp_path / "store").calibrations().iloc[0]
         assert (row["calibration_id"], row["kappa"], row["benchmark_id"]) == (name, pytest.approx(0.8), found.benchmark_id)
 
+    @pytest.mark.slow
     def test_from_then_on_reports_show_the_corrected_rate(self, run: Any, labelled: Any, tmp_path: Path) -> None:
         run_id = run(passed=6)
         before = figures_in(shown(run_id, tmp_path).reports[0])
@@ -118,6 +119,7 @@ class TestOfAStoredRun:
         document = json.loads(json_report.render(source.reports, source.context))
         assert document[0]["evaluatorMetadata"]["judge"]["judges"][0]["calibration"]["labels"] == 10
 
+    @pytest.mark.slow
     def test_one_with_fewer_labels_takes_its_place_only_where_it_is_forced(self, run: Any, labelled: Any, tmp_path: Path) -> None:
         store, run_id = Store(tmp_path / "store"), run(passed=6)
         labelled(labels(passed=5), run_id=run_id)
@@ -131,6 +133,7 @@ class TestOfAStoredRun:
         assert found.corrected_completion is None
         assert (found.corrected_reason or "").startswith("too few labels: 1 that say pass and 1 that say fail")
 
+    @pytest.mark.slow
     def test_so_do_the_reports_of_a_run_that_just_ended(
         self, run: Any, labelled: Any, make_plan_of: MakePlan, tasks_file: Path
     ) -> None:
@@ -149,6 +152,7 @@ class TestOfAStoredRun:
         assert found is not None
         assert (found.corrected_completion, found.judges[0].model) == (None, "openai/two")
 
+    @pytest.mark.slow
     def test_what_no_model_judged_is_left_out_and_counted(self, run: Any, labelled: Any) -> None:
         gate = {"reasons": [Reason(code="NOT_JUDGED", message="a gate failed first", where="evaluator", informational=True)]}
         broken = {"status": "error", "passed": False, "score": None, "error_kind": "judge"}

@@ -53,10 +53,12 @@ def test_the_runs_of_a_task_stay_together(plan_of: Callable[..., RunPlan]) -> No
     assert {item for batch in batches for item in batch.items} == set(plan.items)
 
 
+@pytest.mark.slow
 def test_no_batch_is_larger_than_two_hundred(plan_of: Callable[..., RunPlan]) -> None:
     assert max(sizes(plan_of(1000, runs=300))) == 200
 
 
+@pytest.mark.slow
 def test_no_batch_is_expected_to_take_more_than_a_minute(plan_of: Callable[..., RunPlan], landed_run: LandedRun) -> None:
     assert max(sizes(plan_of(50_000))) == 50  # nothing is known yet
     landed_run({"ok": "right"}, latency_ms=9_000.0)

@@ -151,6 +151,7 @@ class TestCache:
         (tmp_path / "skills/moody/skill.py").write_text(COUNTING)
         return tmp_path / "skills/moody"
 
+    @pytest.mark.slow
     def test_an_unchanged_skill_is_asked_once(self, calls: Callable[..., int], skill: Path) -> None:
         assert [calls(runs=2, cache=True), calls(runs=2, cache=True), calls(runs=3, cache=True)] == [4, 0, 2]
         assert calls(runs=2) == 4  # unless the cache is left out
@@ -166,6 +167,7 @@ class TestCache:
         (skill / "skill.json").write_text(json.dumps(described | {"metadata": {"deterministic": False}}))
         assert [calls(cache=True), calls(cache=True)] == [2, 2]
 
+    @pytest.mark.slow
     def test_a_broken_entry_is_asked_again(self, calls: Callable[..., int], caches: Path) -> None:
         calls(cache=True)
         for entry in caches.rglob("*.json"):
@@ -185,6 +187,7 @@ class TestCache:
         (skill / "skill.py").write_text("raise SystemExit(3)")
         assert [evaluated(cache=True).remarks for _ in range(2)][1] == []
 
+    @pytest.mark.slow
     def test_an_answer_with_a_secret_is_not_kept(self, calls: Callable[..., int], monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("TOKEN_OF_TEST", "hunter2hunter2")
         about = {"cache": True, "secrets": ["TOKEN_OF_TEST"]}
@@ -192,6 +195,7 @@ class TestCache:
         monkeypatch.setenv("TOKEN_OF_TEST", "wrong")
         assert [calls(**about, timeout_ms=110_000), calls(**about, timeout_ms=110_000)] == [2, 1]
 
+    @pytest.mark.slow
     def test_what_was_paid_for_before_counts_to_no_limit(self, calls: Callable[..., int], evaluated: Callable[..., Any]) -> None:
         calls(cache=True)
         summary = evaluated(cache=True, max_tokens=1)

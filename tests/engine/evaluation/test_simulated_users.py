@@ -332,6 +332,7 @@ class TestAgain:
         assert (rest.finished, [item.run for item in rest.items]) == (1, [1])
         assert shown((await outcome_of(rest)).result) == [(1, "hello", "1: hello", None)]
 
+    @pytest.mark.slow
     def test_a_run_is_told_and_its_failures_are_run_again(
         self, planned: Callable[..., Any], make_request: MakeRequest, model: ScriptedModel, tmp_path: Path
     ) -> None:

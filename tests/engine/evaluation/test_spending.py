@@ -90,6 +90,7 @@ def test_the_last_item_may_reach_the_limit(dear: Any) -> None:
     assert Store(summary.store).unfinished() == []
 
 
+@pytest.mark.slow
 def test_a_resume_counts_what_was_spent_before_and_goes_on_with_more(dear: Any, resume: Resume) -> None:
     first = dear(max_cost=1.1)
     again = resume()

@@ -45,6 +45,7 @@ for file in pathlib.Path("../../store").rglob("*"):
 """
 
 
+@pytest.mark.slow
 def test_what_a_skill_does_to_the_store_is_a_remark(
     make_plan_of: MakePlan, write_skill: Callable[..., Path], tmp_path: Path
 ) -> None:

@@ -123,6 +123,7 @@ def test_every_report_has_what_judging_came_to_apart_from_the_skills_cost(model:
     assert summary.judging[-1] == f"judging: {len(model.asked)} requests, 0 from the cache, 720 tokens, $0.1200"
 
 
+@pytest.mark.slow
 def test_the_store_has_it_for_each_run_and_skill(model: ScriptedModel, judged: Judged, tmp_path: Path) -> None:
     model.otherwise = of_model
     run_id = judged({"a": by(), "dead": by()}, llm=PRICED).run_id
@@ -142,6 +143,7 @@ def test_the_store_has_it_for_each_run_and_skill(model: ScriptedModel, judged: J
     assert (again.token_cost.judge_tokens, again.summary.unjudged_items) == (120, 1)
 
 
+@pytest.mark.slow
 def test_a_price_or_a_count_that_nobody_knows_is_unknown_and_never_zero(model: ScriptedModel, judged: Judged) -> None:
     """p38: the second run has one verdict from the cache, which costs nothing, and one of which nothing is known."""
     tasks = {"a": by(), "b": by()}
@@ -167,6 +169,7 @@ def test_p38_that_nothing_failed_is_known_where_no_tokens_are_counted(
     assert rows["unjudged_items"].tolist() == [0]
 
 
+@pytest.mark.slow
 def test_p38_what_a_judge_that_was_too_late_cost_is_unknown(
     model: ScriptedModel, judged: Judged, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -178,6 +181,7 @@ def test_p38_what_a_judge_that_was_too_late_cost_is_unknown(
     assert (row["Judged"], row["Not judged"], row["Tokens"], row["Cost"]) == ("1", "1", "unknown", "unknown")
 
 
+@pytest.mark.slow
 def test_what_came_from_the_cache_costs_nothing(model: ScriptedModel, judged: Judged) -> None:
     judged({"a": by()}, llm=PRICED)
     [again] = judged({"a": by()}, llm=PRICED).reports
@@ -185,6 +189,7 @@ def test_what_came_from_the_cache_costs_nothing(model: ScriptedModel, judged: Ju
     assert (row["Judged"], row["From cache"], row["Tokens"], row["Cost"]) == ("1", "1", "0", "$0.00")
 
 
+@pytest.mark.slow
 def test_p13_where_the_judge_failed_at_everything_the_report_says_so(model: ScriptedModel, judged: Judged) -> None:
     model.otherwise = failure(422, "out of order")
     summary = judged({"a": by(), "b": by()}, llm=PRICED)
@@ -195,6 +200,7 @@ def test_p13_where_the_judge_failed_at_everything_the_report_says_so(model: Scri
     assert "Completion is not corrected for the judge's mistakes: no item was judged." in written([report])["markdown"]
 
 
+@pytest.mark.slow
 def test_only_what_models_judged_is_told_of(model: ScriptedModel, judged: Judged, write_skill: Any, tmp_path: Path) -> None:
     """One skill passes the gate before the judge, the other does not; and a run without a judge says nothing of judging."""
     write_skill("moody")
@@ -233,6 +239,7 @@ def test_who_verified_claims_is_named_and_counted_where_nothing_else_was_judged(
     assert judging_line(summary.reports[0]) == "judging of moody@1.0.0: 2 items judged, 3 requests, tokens 360, cost $0.0600"
 
 
+@pytest.mark.slow
 def test_the_dimensions_of_a_rubric_are_in_every_report(
     model: ScriptedModel, judged: Judged, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

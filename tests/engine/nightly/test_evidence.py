@@ -129,6 +129,7 @@ def test_a_week_of_nights(nights: Nights) -> None:
     assert since == {"20260103T000000Z-9999"}
 
 
+@pytest.mark.slow
 def test_a_suspect_night_is_no_reference_and_its_runs_add_to_the_evidence(nights: Nights) -> None:
     flipping = {f"x{number}": "pf" for number in range(3)}
     found = [nights.night(FINE | flipping)]
@@ -136,6 +137,7 @@ def test_a_suspect_night_is_no_reference_and_its_runs_add_to_the_evidence(nights
     assert verdicts(*found) == ["new", "suspect", "suspect", "suspect", "suspect", "regressed"]
 
 
+@pytest.mark.slow
 def test_another_version_of_the_skill_has_the_same_past(nights: Nights) -> None:
     nights.night(FINE)
     bad = nights.night(BROKEN, {"t3": "ffffff"}, skill_version="1.1.0")
@@ -211,6 +213,7 @@ def test_p95_a_skill_that_is_down_does_not_freeze_its_neighbours(nights: Nights)
     assert third.skills[0].against[0].name == "2 good nights"
 
 
+@pytest.mark.slow
 def test_a_skill_that_is_gone_is_missed_every_night_until_it_is_back(nights: Nights) -> None:
     first, second, third = nights.night(FINE, neighbour=True), nights.night(FINE), nights.night(FINE)
     told = [[(last.skill_key, last.run_id) for last in night.gone] for night in (first, second, third)]
@@ -223,6 +226,7 @@ def test_a_skill_that_is_gone_is_missed_every_night_until_it_is_back(nights: Nig
     assert nights.night(FINE, neighbour=True).gone == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("retired", ["neighbour", "neighbour@1.0.0"])
 def test_a_retired_skill_is_not_missed_and_then_forgotten(nights: Nights, retired: str) -> None:
     nights.night(FINE, neighbour=True)
@@ -274,6 +278,7 @@ def test_a_change_is_named_with_the_night_in_which_it_came(nights: Nights) -> No
     assert (row["rule"], row["began_night_id"], list(row["changed"])) == (found.rule, found.began, found.changed)
 
 
+@pytest.mark.slow
 def test_what_later_nights_need_survives_pruning(nights: Nights) -> None:
     found = [nights.night(FINE), nights.night(FINE), nights.night(BROKEN, {"t3": "ffffff"})]
     kept = nights.run(FINE, 1, number=7).run_id

@@ -35,6 +35,7 @@ def test_cost_and_time_are_those_of_one_evaluation_of_all_skills() -> None:
     assert plan.assumed == []
 
 
+@pytest.mark.slow
 def test_the_cheapest_and_the_best_choice_lie_within_the_budget() -> None:
     plan = make_plan(effect=0.2, target=0.8, skills=1, sample=SAMPLE, budget="3usd")
     assert [row.within_budget for row in plan.rows] == [row.items <= 300 for row in plan.rows]
@@ -51,6 +52,7 @@ def test_what_nobody_said_is_assumed_and_named() -> None:
     assert plan.rows[0].cost_usd is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "says"),
     [

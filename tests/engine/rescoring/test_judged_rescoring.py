@@ -69,6 +69,7 @@ def test_what_the_judge_failed_lands_as_an_error_and_the_next_call_judges_that_a
     assert (third.landed, len(model.asked)) == (True, 2)
 
 
+@pytest.mark.slow
 def test_what_the_judge_was_paid_where_it_failed_stays_in_the_rows(plan: Plan, model: ScriptedModel, store: Store) -> None:
     """It reads the first answer three times in vain; at the others it fails for nothing, and is asked again."""
     priced = {"inputPrice": 0.0, "outputPrice": 1_000.0}
@@ -92,6 +93,7 @@ def test_what_the_judge_was_paid_where_it_failed_stays_in_the_rows(plan: Plan, m
     assert tokens == 10 * 120
 
 
+@pytest.mark.slow
 def test_what_nobody_knows_of_a_failure_stays_unknown(
     plan: Plan, model: ScriptedModel, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -141,6 +143,7 @@ def test_two_calls_that_make_the_same_scoring_at_once(plan: Plan, model: Scripte
     assert store.items(run_id=made.run_id)["judge_tokens"].tolist() == landed["judge_tokens"].tolist()
 
 
+@pytest.mark.slow
 def test_p59_no_judge_cache_asks_anew_and_keeps_nothing(plan: Plan, model: ScriptedModel, tmp_path: Path) -> None:
     rescore(plan(noJudgeCache=True))
     assert not list((tmp_path / "cache").rglob("*.json"))

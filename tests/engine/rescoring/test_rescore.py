@@ -116,6 +116,7 @@ def test_p09_an_answer_whose_scoring_broke_is_judged(store: Store, landed_run: L
     assert (after.status, after.score, after.error_kind, after.error_message) == ("pass", 1.0, None, None)
 
 
+@pytest.mark.slow
 def test_sql_has_each_item_once_with_its_last_scoring_and_all_of_them_beside(
     store: Store, landed_run: LandedRun, write_expectations: WriteExpectations
 ) -> None:
@@ -222,6 +223,7 @@ def test_tool_calls_are_judged_too(store: Store, landed_run: LandedRun, tmp_path
     assert after.tool_calls == [ToolCall(name="search", arguments={"q": 1})]
 
 
+@pytest.mark.slow
 def test_p11_custom_code_is_allowed_anew(store: Store, landed_run: LandedRun, tmp_path: Path) -> None:
     of = landed_run({"x": "right"})
     (tmp_path / "own.py").write_text("def score(output, expected, task):\n    return 0.25\n")

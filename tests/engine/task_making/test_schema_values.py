@@ -45,6 +45,7 @@ def test_the_smallest_and_the_fullest_input_come_first() -> None:
     assert second.value.keys() == WEATHER["properties"].keys()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "inside", "outside"),
     [
@@ -63,6 +64,7 @@ def test_both_sides_of_every_boundary_are_tried(name: str, inside: list[Any], ou
     assert [each for each in outside if same(each) not in invalid] == []
 
 
+@pytest.mark.slow
 def test_what_is_optional_is_left_out_and_what_is_required_makes_it_invalid() -> None:
     variants = made()
     without = {each.what: each.is_valid for each in variants if each.what.endswith("left out")}
@@ -134,6 +136,7 @@ LEAVES = st.sampled_from(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.sampled_from("abcde"), LEAVES, max_size=5), st.integers(1, 60), st.integers(0, 3))
 @settings(max_examples=60, deadline=None)
 def test_the_schema_itself_says_what_is_valid(properties: dict[str, Any], count: int, seed: int) -> None:
@@ -181,6 +184,7 @@ def test_a_key_that_is_required_and_forbidden_is_said() -> None:
         made({"type": "object", "required": ["a"], "additionalProperties": False})
 
 
+@pytest.mark.slow
 def test_of_a_long_enum_choices_from_its_whole_length_are_taken() -> None:
     choices = [f"choice {number}" for number in range(20_000)]
     variants = made({"type": "object", "required": ["c"], "properties": {"c": {"enum": choices}}}, 1_000)

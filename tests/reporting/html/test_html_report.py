@@ -175,6 +175,7 @@ def test_nan_is_refused() -> None:
         script_json(float("nan"))
 
 
+@pytest.mark.slow
 @each_row(
     "place",
     ["skill", "version", "benchmark_id", "task", "message", "code", "where", "answer", "expected", "input", "tag", "task_tag",

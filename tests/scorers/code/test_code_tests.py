@@ -151,6 +151,7 @@ async def test_no_solution_stands_in_for_what_compares_it(answer: str, test: str
     assert why in verdict.reasons[0].message
 
 
+@pytest.mark.slow
 @needs_sandbox
 async def test_a_function_that_is_called_like_one_of_pythons_own_is_tested_where_it_is_known_to_be_meant() -> None:
     own, several = "def sum(a, b): return a + b", ["assert sum(1, 2) == 3", "assert set([sum(1, 2)]) == set([3])"]
@@ -191,6 +192,7 @@ async def test_what_does_not_end_is_ended_with_all_that_it_started() -> None:
     assert psutil.wait_procs(left, timeout=10)[1] == []
 
 
+@pytest.mark.slow
 @needs_sandbox
 async def test_assertions_on_functions_of_the_answer() -> None:
     answer = "\n".join(["def area(x): return x * x", "def pairs(): return iter([(1, 2)])", "def bad(): raise ValueError('no')"])

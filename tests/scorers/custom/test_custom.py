@@ -233,6 +233,7 @@ async def test_p71_it_sees_an_allow_list_of_variables(tmp_path: Path, monkeypatc
     assert (await verdict(tmp_path, source)).status == "pass"
 
 
+@pytest.mark.slow
 async def test_many_run_at_once(tmp_path: Path) -> None:
     judge = scoring(tmp_path, "def score(output, expected, task):\n    return output / 10\n")
     verdicts = await asyncio.gather(*(judge.verdict(SkillResponse(output=number)) for number in range(5)))

@@ -50,6 +50,7 @@ async def test_it_passes_from_the_threshold_on_and_the_reason_shows_both() -> No
     assert found.reasons[0].message == 'len(text) / 8 gave 0.5, expected at least 0.6, of the answer "Bern"'
 
 
+@pytest.mark.slow
 @each_row(
     ("expression", "output", "message"),
     [
@@ -68,6 +69,7 @@ async def test_what_gives_no_score_is_an_error_never_a_verdict(expression: str, 
     assert message in found.reasons[0].message
 
 
+@pytest.mark.slow
 async def test_p11_it_runs_in_another_process_and_opens_no_files_of_others(tmp_path: Path) -> None:
     folder, outside = tmp_path / "bench", tmp_path / "outside.txt"
     folder.mkdir()
@@ -79,6 +81,7 @@ async def test_p11_it_runs_in_another_process_and_opens_no_files_of_others(tmp_p
     assert "PermissionError" in (await judged(f"bool(open({str(outside)!r}).read())")).reasons[0].message
 
 
+@pytest.mark.slow
 async def test_it_is_ended_after_its_time() -> None:
     found = await judged("all(True for each in iter(int, 1))", timeoutMs=500)
     assert "did not answer within 500 ms" in found.reasons[0].message

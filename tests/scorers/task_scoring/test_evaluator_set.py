@@ -304,6 +304,7 @@ def entries(unknown: bool) -> st.SearchStrategy[list[Any]]:
     return st.lists(st.one_of(leaves, leaves, sets), min_size=1, max_size=4)
 
 
+@pytest.mark.slow
 @given(entries(unknown=False), rules)
 @hypothesis_settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_free_first_gives_the_verdict_of_as_written(evaluators: list[Any], rule: dict[str, Any]) -> None:
@@ -311,6 +312,7 @@ def test_free_first_gives_the_verdict_of_as_written(evaluators: list[Any], rule:
     assert (frugal.status, frugal.passed) == (full.status, full.passed)
 
 
+@pytest.mark.slow
 @given(entries(unknown=True), rules)
 @hypothesis_settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_free_first_knows_what_as_written_knows(evaluators: list[Any], rule: dict[str, Any]) -> None:
@@ -319,6 +321,7 @@ def test_free_first_knows_what_as_written_knows(evaluators: list[Any], rule: dic
     assert (frugal.score is None) == (frugal.status == "error")
 
 
+@pytest.mark.slow
 @given(entries(unknown=False), rules, st.sampled_from([30, 60, 90]))
 @hypothesis_settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_free_first_gives_the_same_under_a_min_score(evaluators: list[Any], rule: dict[str, Any], least: int) -> None:

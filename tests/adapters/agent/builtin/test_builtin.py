@@ -94,6 +94,7 @@ async def test_it_works_in_its_workspace_and_all_of_it_is_in_the_response(
     assert [(file.path, file.change, file.content) for file in response.files or []] == [("out/n.txt", "added", "2")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("tool", "arguments", "said"),
     [
@@ -265,6 +266,7 @@ async def test_it_is_ended_once_a_skill_is_loaded(tmp_path: Path, model: Scripte
     assert len(model.asked) == 1
 
 
+@pytest.mark.slow
 async def test_many_items_at_a_time_have_workspaces_of_their_own(tmp_path: Path, model: ScriptedModel) -> None:
     def reply(asked: Any) -> Says:
         messages = asked.body["messages"]
