@@ -89,6 +89,16 @@ function dataTable(place, spec, chosen = () => {}) {
   };
   draw();
   openingRows(parts.table);
+  whenPrinted("rows", () => {
+    const put = (pagination) => {
+      state = { ...state, pagination };
+      table.setOptions((options) => ({ ...options, state }));
+      draw();
+    };
+    const { pagination } = state;
+    put({ pageIndex: 0, pageSize: Math.max(PAGE_ROWS, rows.length) });
+    return () => put(pagination);
+  });
   return { table, search: parts.search };
 }
 

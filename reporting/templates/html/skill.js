@@ -70,8 +70,8 @@ function showErrors(errors) {
   );
 }
 
-/** The tasks that the filters leave, in the order the grid is sorted by. */
-function showTasks() {
+/** The tasks that the filters leave, in the order the grid is sorted by; at first so many of them, or a page. */
+function showTasks(first) {
   const all = taskGroups(shownSkill);
   shownGroups = filtered(all);
   const { column, direction } = gridOrder;
@@ -79,8 +79,8 @@ function showTasks() {
   const failures = failureRows(shownGroups);
   byId("filter-count").textContent = `${shownGroups.length.toLocaleString("en")} of ${plural(all.length, "task")}`;
   byId("failures").hidden = failures.length === 0;
-  showPaged(byId("grid-table").tBodies[0], byId("grid-more"), shownGroups, GRID_PAGE, (group) => gridRow(shownSkill, group));
-  showPaged(byId("failure-table").tBodies[0], byId("failures-more"), failures, FAILURE_PAGE, (row) => failureRow(shownSkill, row));
+  showPaged(byId("grid-table").tBodies[0], byId("grid-more"), shownGroups, GRID_PAGE, (group) => gridRow(shownSkill, group), first);
+  showPaged(byId("failure-table").tBodies[0], byId("failures-more"), failures, FAILURE_PAGE, (row) => failureRow(shownSkill, row), first);
 }
 
 function startSkill() {
