@@ -1,6 +1,6 @@
 // The report on paper: every skill has its section and every task its row in the matrix; a task that is open is printed alone.
 
-const MATRIX_ACROSS = 16; // skills that fit beside each other on a sheet
+const MATRIX_ACROSS = 8; // skills whose names fit beside each other on a sheet
 
 /** A table of the matrix for each handful of skills, with all tasks that its filters leave. */
 function printMatrix() {

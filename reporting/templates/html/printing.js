@@ -38,6 +38,20 @@ function sayFilters() {
   return () => lines.forEach((line) => line.remove());
 }
 
+/** Heads without their buttons: Chromium does not repeat the head of a table on the next sheet if there is a button in it. */
+function plainHeads() {
+  const focused = document.activeElement;
+  const buttons = [...document.querySelectorAll("th > .sort")].map((button) => ({ button, head: button.parentElement, says: [...button.childNodes] }));
+  for (const { button, says } of buttons) button.replaceWith(...says);
+  return () => {
+    for (const { button, head, says } of buttons) {
+      button.append(...says);
+      head.append(button);
+    }
+    if (focused?.matches(".sort")) focused.focus({ preventScroll: true });
+  };
+}
+
 const PAPER = { width: 680, sharpness: 2.5 }; // px of a chart across a sheet of A4, and dots to each of them
 
 /** A chart at the width of the paper: a canvas keeps the pixels that the screen gave it. */
@@ -58,7 +72,7 @@ function fitCharts() {
     });
 }
 
-for (const open of [unfold, sayFilters, fitCharts]) whenPrinted("rest", open);
+for (const open of [unfold, sayFilters, plainHeads, fitCharts]) whenPrinted("rest", open);
 addEventListener("beforeprint", () => {
   if (isPrinting()) return;
   for (const { open } of printing.openers.toSorted((a, b) => a.order - b.order)) printing.undo.push(open());
