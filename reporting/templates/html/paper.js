@@ -31,6 +31,7 @@ function printSkills() {
   latencyChart = null;
   const made = report.skills.map((each) => printedSkill(screen, each));
   [shownSkill, shownGroups, latencyChart] = [skill, groups, chart];
+  markRanked(skill);
   screen.classList.add("on-screen");
   return () => {
     screen.classList.remove("on-screen");
