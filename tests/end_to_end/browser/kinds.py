@@ -36,11 +36,15 @@ def many_skills(folder: Path) -> Path:
     """Ten skills: one of 210 tasks with every outcome, the others of three; the last column and the last skill have long names."""
     outcomes = ("pass", "fail", "error", "timeout")
     long = [
-        item(f"task-{number:03d}", run, outcomes[(number + run) % 4], **({"errorKind": "infra"} if (number + run) % 4 == 2 else {}))
+        item(
+            f"task-{number:03d}", run, outcomes[(number + run) % 4], **({"errorKind": "infra"} if (number + run) % 4 == 2 else {})
+        )
         for number in range(210)
         for run in range(2)
     ]
-    few = [[item(f"task-{number:03d}", status="pass" if number < which % 3 else "fail") for number in range(3)] for which in range(9)]
+    few = [
+        [item(f"task-{number:03d}", status="pass" if number < which % 3 else "fail") for number in range(3)] for which in range(9)
+    ]
     names = [f"skill_{which}" for which in range(8)] + ["a_skill_with_a_name_" + "that_is_much_too_long_" * 3]
     skills = [skill("busy", long), *(skill(name, items) for name, items in zip(names, few, strict=True))]
     return written(folder, skills, context(ranks={f"{name}@1.0.0": 1 for name in names}))
@@ -83,17 +87,28 @@ def skill_effect(folder: Path) -> Path:
     """60 tasks on two arms, of which some lost."""
     ours = {f"t{number:02d}": "pp" if number % 3 else "ff" for number in range(60)}
     theirs = {f"t{number:02d}": "ff" if number % 3 else "pp" for number in range(60)}
-    return _file(folder, "effect", effect_page(effect(with_=report("with", ours, LOADED), without=report("without", theirs, NOT_LOADED))))
+    return _file(
+        folder, "effect", effect_page(effect(with_=report("with", ours, LOADED), without=report("without", theirs, NOT_LOADED)))
+    )
 
 
 def viewer_table(folder: Path) -> Path:
     """A page of the viewer with 130 rows, of which a screen shows 100."""
-    titles: dict[str, str] = {"Run": "text", "State": "state", "Completion": "interval", "Tags": "names", "Cost": "usd", "Note": "text"}
+    titles: dict[str, str] = {
+        "Run": "text",
+        "State": "state",
+        "Completion": "interval",
+        "Tags": "names",
+        "Cost": "usd",
+        "Note": "text",
+    }
     rows = [
         [f"run-{number:03d}", "passed" if number % 2 else "failed", [0.5, 0.25, 0.75], ["a", "b"], number / 7, f"note {number}"]
         for number in range(130)
     ]
-    columns = [{"title": title, "kind": kind, "facet": title == "State", "wide": title == "Note"} for title, kind in titles.items()]
+    columns = [
+        {"title": title, "kind": kind, "facet": title == "State", "wide": title == "Note"} for title, kind in titles.items()
+    ]
     table = {
         "name": "runs", "title": "Runs", "sql": "SELECT 1", "sort": "Run", "selects": None, "note": "", "columns": columns,
         "rows": rows, "links": [[None] * len(titles)] * len(rows),
@@ -111,4 +126,3 @@ def _file(folder: Path, name: str, page: str) -> Path:
 KINDS: dict[str, Callable[[Path], Path]] = {
     each.__name__: each for each in (one_skill, many_skills, comparison, trend, trigger_rates, skill_effect, viewer_table)
 }
-

@@ -28,7 +28,7 @@ TEXTS = (
 """The texts of all cells in the document, whether or not this screen has room for them."""
 
 BARS = "[...document.querySelectorAll('.range, .point, .strip-none, .zero, .gate')].filter((it) => it.checkVisibility())"
-STATE = "[document.body.innerHTML.replace(/<canvas[^>]*>| (style|class)=\"[^\"]*\"/g, ''), location.href, scrollY]"
+STATE = '[document.body.innerHTML.replace(/<canvas[^>]*>| (style|class)="[^"]*"/g, \'\'), location.href, scrollY]'
 
 
 def sheets(page: Page) -> list[str]:
