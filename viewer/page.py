@@ -85,6 +85,6 @@ class AnswerPage:
 
 
 ANSWER_SCRIPTS = (
-    "elements", "printing", "theme", "sorting", "arrows", "keys", "failures", "calls", "turns", "differences", "task", "csv", "data_table",
-    "labelling",
+    "elements", "printing", "theme", "sorting", "arrows", "keys", "failures", "calls", "turns", "differences", "task", "csv",
+    "data_table", "labelling",
 )  # fmt: skip

@@ -28,8 +28,8 @@ FLIPS_SHOWN, EXCERPT_LENGTH = 20, 300
 NAMES_IN_MARKDOWN, NAMES_IN_HTML = 10, 50
 
 SCRIPTS = (
-    "elements", "printing", "paging", "theme", "sorting", "arrows", "place", "differences", "csv", "exports", "diff_bars", "diff_flips",
-    "diff_page",
+    "elements", "printing", "paging", "theme", "sorting", "arrows", "place", "differences", "csv", "exports", "diff_bars",
+    "diff_flips", "diff_page",
 )  # fmt: skip
 STYLES = ("style", "diff")
 SHOWN = (

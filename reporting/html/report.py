@@ -128,8 +128,8 @@ def _shown(value: Any) -> Any:
 TEMPLATES = Path(__file__).parents[1] / "templates"
 VENDOR = TEMPLATES / "vendor"
 SCRIPTS = (
-    "elements", "printing", "paging", "theme", "sorting", "arrows", "place", "matrix", "groups", "scatter", "latency", "filters", "grid",
-    "failures", "calls", "turns", "differences", "task", "skill", "paper", "page",
+    "elements", "printing", "paging", "theme", "sorting", "arrows", "place", "matrix", "groups", "scatter", "latency", "filters",
+    "grid", "failures", "calls", "turns", "differences", "task", "skill", "paper", "page",
 )  # fmt: skip
 CHARTS, TABLES = "chart.js", "@tanstack/table-core"
 """The vendored libraries: one draws, the other sorts, filters and pages."""

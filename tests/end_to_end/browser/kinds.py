@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 from eval_skills.core.diff.diff import diff_reports
 from eval_skills.core.models import ConfidenceInterval, SkillCompletionReport
@@ -33,7 +32,7 @@ def one_skill(folder: Path) -> Path:
 
 
 def many_skills(folder: Path) -> Path:
-    """Ten skills: one of 210 tasks with every outcome, the others of three; the last column and the last skill have long names."""
+    """Ten skills: one of 210 tasks with every outcome, the others of three tasks, and the last with a long name."""
     outcomes = ("pass", "fail", "error", "timeout")
     long = [
         item(
@@ -68,8 +67,9 @@ def trend(folder: Path) -> Path:
     """60 runs of two versions."""
     points = [
         TrendPoint(
-            timestamp=START + timedelta(days=day), run_id=f"run-{day}", skill_version=f"1.{day // 30}.0", benchmark_version="1.0.0",
-            value=(value := 0.5 + day % 5 / 10), interval=ConfidenceInterval(lower=value / 2, upper=(1 + value) / 2, method="wilson"),
+            timestamp=START + timedelta(days=day), run_id=f"run-{day}", skill_version=f"1.{day // 30}.0",
+            benchmark_version="1.0.0", value=(value := 0.5 + day % 5 / 10),
+            interval=ConfidenceInterval(lower=value / 2, upper=(1 + value) / 2, method="wilson"),
         )
         for day in range(60)
     ]  # fmt: skip

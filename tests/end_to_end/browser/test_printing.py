@@ -65,14 +65,18 @@ def test_nothing_is_wider_than_a_sheet_and_every_bar_is_drawn(page: Page, tmp_pa
     page.open(KINDS[kind](tmp_path))
     on_paper(page)
     wide = (
-        f"[...document.querySelectorAll('body *')].filter((it) => it.checkVisibility() && it.getBoundingClientRect().right > {SHEET + 1})"
+        "[...document.querySelectorAll('body *')]"
+        f".filter((it) => it.checkVisibility() && it.getBoundingClientRect().right > {SHEET + 1})"
         ".map((it) => it.outerHTML.slice(0, 100))"
     )
     assert page.value("document.documentElement.scrollWidth") <= SHEET, page.value(wide)
-    cut = "(it) => !it.matches('.hidden-text') && it.checkVisibility() && getComputedStyle(it).overflowY !== 'visible' && it.scrollHeight > it.clientHeight + 1"
+    cut = (
+        "(it) => !it.matches('.hidden-text') && it.checkVisibility() && getComputedStyle(it).overflowY !== 'visible' "
+        "&& it.scrollHeight > it.clientHeight + 1"
+    )
     assert page.value(f"[...document.querySelectorAll('main *')].filter({cut}).map((it) => it.outerHTML.slice(0, 100))") == []
-    drawn = "(it) => { const look = getComputedStyle(it); return parseFloat(look.borderTopWidth) + parseFloat(look.borderLeftWidth) > 0 }"
-    assert page.value(f"{BARS}.filter((it) => !({drawn})(it)).map((it) => it.outerHTML)") == []
+    borders = "parseFloat(getComputedStyle(it).borderTopWidth) + parseFloat(getComputedStyle(it).borderLeftWidth)"
+    assert page.value(f"{BARS}.filter((it) => {borders} === 0).map((it) => it.outerHTML)") == []
     assert page.value("getComputedStyle(document.body).color") == "rgb(27, 32, 39)", "ink is dark on paper, also in the dark"
 
 
@@ -115,5 +119,6 @@ def test_a_task_that_is_open_is_printed_alone_and_whole(page: Page, tmp_path: Pa
     text = "".join(sheets(page))
     assert text.startswith("an_agent_of_some_name@1.0.0:trip")
     assert "aroominBern" in text, "messages are folded on the screen"
-    assert text.count("x" * 40) >= 1 and "Ranking" not in text
+    assert "x" * 40 in text
+    assert "Ranking" not in text
     assert page.value("document.querySelector('#task').open && !document.querySelector('#task details.messages').open")
