@@ -33,7 +33,7 @@ def test_the_matrix_says_by_sign_and_word_how_each_skill_did_each_task(page: Any
         ["✓", "◐ 1/2", "✗"], ["✓", "✗ 0/2", "✗"], ["·", "✓ 2/2", "·"], ["·", "✗ 0/2", "·"],
     ]  # fmt: skip
     label = page.value("document.querySelector('#matrix-table tbody tr td:nth-child(3) a').ariaLabel")
-    assert label == "troubled@1.0.0 · t1: flaky, 1 of 2 runs passed"
+    assert label == "troubled@1.0.0 · t1: flaky, 1 of 2 runs passed, ◐ 1/2"
     page.click("#matrix-table tbody tr td:nth-child(3) a")
     page.until("document.querySelector('#task').open && document.querySelector('#task-name').textContent === 't1'")
     assert page.complaints() == []
