@@ -1,4 +1,4 @@
-"""Reports as axe-core sees them: names, roles, order, contrasts, in light and in the dark. The viewer's pages: test_viewer_pages."""
+"""Reports as axe-core sees them: names, roles, contrasts, in light and in the dark. The viewer's pages: test_viewer_pages."""
 
 from __future__ import annotations
 
