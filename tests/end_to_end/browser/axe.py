@@ -27,6 +27,6 @@ def violations(page: Page) -> list[Any]:
 @cache
 def _source() -> str:
     (note,) = json.loads((VENDOR / "vendor.json").read_text(encoding="utf-8"))
-    content = (VENDOR / note["file"]).read_bytes()
+    content: bytes = (VENDOR / str(note["file"])).read_bytes()
     assert hashlib.sha256(content).hexdigest() == note["sha256"], "not the file that its note names"
-    return content.decode()
+    return content.decode("utf-8")

@@ -201,7 +201,8 @@ def test_one_line_says_how_the_tasks_of_all_skills_did() -> None:
     counts: dict[str, Any] = {"tasks": 5, "tasks_better": 1, "tasks_worse": 2}
     apart: dict[str, Any] = {"tasks_changed": ["a"], "tasks_only_before": ["b", "c"], "tasks_only_after": []}
     compared = SkillDiff.model_construct(statistics=PairedStatistics.model_construct(**counts), **apart)
-    alone = SkillDiff.model_construct(statistics=None, **{name: [] for name in apart})
+    nothing: dict[str, Any] = {name: [] for name in apart}
+    alone = SkillDiff.model_construct(statistics=None, **nothing)
     text = "tasks of all skills: 2 got worse, 1 got better, 2 equal, 3 not comparable"
     assert summary_of_tasks([compared, alone]) == text
 
