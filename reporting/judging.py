@@ -41,8 +41,8 @@ def estimate_number(estimate: Estimate) -> str:
     if estimate.value is None:
         return numbers.UNKNOWN
     if estimate.lower is None or estimate.upper is None:
-        return f"{estimate.value:.2f}"
-    return f"{estimate.value:.2f} [{estimate.lower:.2f}, {estimate.upper:.2f}]"
+        return f"{estimate.value:z.2f}"
+    return f"{estimate.value:z.2f} [{estimate.lower:z.2f}, {estimate.upper:z.2f}]"
 
 
 def position_line(bias: PositionBias, noun: str = "pair") -> str:
@@ -121,7 +121,7 @@ def correlation(rho: float | None) -> str:
     """A figure from −1 to 1 as ``−0.14``."""
     if rho is None:
         return numbers.UNKNOWN
-    return f"{round(rho, 2) + 0.0:.2f}".replace("-", "−")  # a negative zero would mislead
+    return f"{rho:z.2f}".replace("-", "−")
 
 
 def judging_figures(report: SkillCompletionReport) -> list[tuple[str, str]]:

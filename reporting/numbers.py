@@ -1,4 +1,7 @@
-"""How figures are shown to people, alone and as a sparkline. None is unknown, shown as a dash and never as zero."""
+"""How figures are shown to people, alone and as a sparkline. None is unknown, shown as a dash and never as zero.
+
+What is shown as 0 has no sign, also where it is a little less: that is the ``z`` of the formats.
+"""
 
 from __future__ import annotations
 
@@ -24,14 +27,14 @@ def interval(value: ConfidenceInterval | DifferenceInterval | None) -> str:
 
 def score(value: float | None) -> str:
     """A score with four decimals: ``0.8125``."""
-    return UNKNOWN if value is None else f"{value:.4f}"
+    return UNKNOWN if value is None else f"{value:z.4f}"
 
 
 def milliseconds(value: float | None) -> str:
     """A time in ms: ``3.2 ms`` below 100, ``1,234 ms`` above."""
     if value is None:
         return UNKNOWN
-    return f"{value:.1f} ms" if value < 100 else f"{value:,.0f} ms"
+    return f"{value:z.1f} ms" if value < 100 else f"{value:,.0f} ms"
 
 
 def times(*values: float | None) -> str:
@@ -52,7 +55,7 @@ def usd(value: float | None) -> str:
     if value is None:
         return UNKNOWN
     if value >= 1 or value == 0:
-        return f"${value:,.2f}"
+        return f"${value:z,.2f}"
     if value < 1e-11:
         return f"${value:.1e}"
     text = f"{value:.12f}" if value < 1e-4 else f"{value:.4f}"
@@ -61,7 +64,7 @@ def usd(value: float | None) -> str:
 
 def count(value: float | None) -> str:
     """A number of things: ``1,234``."""
-    return UNKNOWN if value is None else f"{value:,.0f}"
+    return UNKNOWN if value is None else f"{value:z,.0f}"
 
 
 MOST_DECIMALS = 6
@@ -87,7 +90,7 @@ def points(difference: float | None) -> str:
 
 def _percent(value: float) -> str:
     for decimals in range(1, 5):
-        text = f"{value * 100:.{decimals}f}"
+        text = f"{value * 100:z.{decimals}f}"
         if float(text) not in (0.0, 100.0) or value in (0, 1):
             return text
     return text

@@ -44,7 +44,7 @@ class TablesPage:
             nav=navigation,
             data=script_json({"tables": self.tables, "live": navigation.is_live}),
             assets=page_assets(
-                ("elements", "theme", "sorting", "arrows", "keys", "csv", "data_table", "live", self.script),
+                ("elements", "printing", "theme", "sorting", "arrows", "keys", "csv", "data_table", "live", self.script),
                 ("style", "viewer"),
                 libraries=(TABLES,),
                 is_live=navigation.is_live,
@@ -85,6 +85,6 @@ class AnswerPage:
 
 
 ANSWER_SCRIPTS = (
-    "elements", "theme", "sorting", "arrows", "keys", "failures", "calls", "turns", "differences", "task", "csv", "data_table",
-    "labelling",
+    "elements", "printing", "theme", "sorting", "arrows", "keys", "failures", "calls", "turns", "differences", "task", "csv",
+    "data_table", "labelling",
 )  # fmt: skip

@@ -90,7 +90,7 @@ def marks_of(values: Sequence[float | None], tasks: Sequence[int | None], metric
     weights = None if ranks or not all(tasks) else [float(each or 1) for each in tasks]
     found = change_points(values, weights, ranks=ranks)
     if (alike := autocorrelation(values, found)) is not None and (found or alike >= _STRONG):
-        why = f"each run resembles the one before (autocorrelation {alike:.2f}), so a drift cannot be told from a change"
+        why = f"each run resembles the one before (autocorrelation {alike:z.2f}), so a drift cannot be told from a change"
         return Marks([], [], why)
     return Marks(found, _single(values, tasks, metric, found), None)
 

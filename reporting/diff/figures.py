@@ -13,7 +13,7 @@ from eval_skills.reporting.numbers import UNKNOWN, points
 
 
 def _one_decimal(value: float | None) -> str:
-    return UNKNOWN if value is None else f"{value:.1f}"
+    return UNKNOWN if value is None else f"{value:z.1f}"
 
 
 _SHOWN: dict[Metric, tuple[str, Callable[[float | None], str], float, str, int]] = {
@@ -76,7 +76,7 @@ def statistics_lines(found: PairedStatistics) -> list[tuple[str, str]]:
         ("sign-flip test", f"p = {found.p_value:.4g} ({exact}); Holm over the skills: p = {found.adjusted_p:.4g}"),
         ("sign test", f"p = {found.sign_test_p:.4g}"),
         ("floor", _floor(found)),
-        ("correlation", UNKNOWN if found.correlation is None else f"r = {found.correlation:.2f} between both sides' tasks"),
+        ("correlation", UNKNOWN if found.correlation is None else f"r = {found.correlation:z.2f} between both sides' tasks"),
         ("sensitivity", sensitivity(found)),
     ]
     if (missing := found.missing) is not None:
@@ -132,6 +132,20 @@ def summary_of_skills(skills: Sequence[SkillDiff]) -> str:
         return line
     mean, skill = min(losses, key=lambda loss: loss[0])
     return f"{line}; the biggest loss: {lineage(skill)}, {points(mean)}"
+
+
+def summary_of_tasks(skills: Iterable[SkillDiff]) -> str:
+    """``tasks of all skills: 24 got worse, 1 got better, 3 equal, 2 not comparable``.
+
+    What is not comparable is on one side only, or was changed.
+    """
+    worse = better = equal = apart = 0
+    for skill in skills:
+        apart += sum(len(names) for _, names in tasks_apart(skill))
+        if (found := skill.statistics) is not None:
+            worse, better = worse + found.tasks_worse, better + found.tasks_better
+            equal += found.tasks - found.tasks_worse - found.tasks_better
+    return f"tasks of all skills: {worse:,} got worse, {better:,} got better, {equal:,} equal, {apart:,} not comparable"
 
 
 VERDICTS = frozenset({"better", "worse", "equivalent", "inconclusive"})

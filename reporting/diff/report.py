@@ -28,10 +28,14 @@ FLIPS_SHOWN, EXCERPT_LENGTH = 20, 300
 NAMES_IN_MARKDOWN, NAMES_IN_HTML = 10, 50
 
 SCRIPTS = (
-    "elements", "theme", "sorting", "arrows", "place", "differences", "csv", "exports", "diff_bars", "diff_flips", "diff_page",
+    "elements", "printing", "paging", "theme", "sorting", "arrows", "place", "differences", "csv", "exports", "diff_bars",
+    "diff_flips", "diff_page",
 )  # fmt: skip
 STYLES = ("style", "diff")
-SHOWN = ("shown_row", "points", "verdict_text", "lineage", "statistics_lines", "sensitivity", "names_shown", "tasks_apart")
+SHOWN = (
+    "shown_row", "points", "verdict_text", "lineage", "statistics_lines", "sensitivity", "names_shown", "tasks_apart",
+    "summary_of_skills", "summary_of_tasks",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +96,12 @@ def render_markdown(document: DiffDocument) -> str:
     """Verdicts first, then each skill's figures, statistics and flipped tasks; lists are cut, and say by how much."""
     names = (
         *("shown_row", "points", "verdict_text", "lineage", "statistics_lines"),
-        *("flips_shown", "side_text", "names_shown", "tasks_apart"),
+        *("flips_shown", "side_text", "names_shown", "tasks_apart", "summary_of_skills", "summary_of_tasks"),
     )
     functions = {name: getattr(diff_figures, name) for name in names}
+    skills = diff_figures.worst_first(document.diff.skills)
     limits = {"flips_limit": FLIPS_SHOWN, "names_limit": NAMES_IN_MARKDOWN, "excerpt_length": EXCERPT_LENGTH}
-    return encodable(template("diff.md.jinja").render(document=document, **functions, **limits))
+    return encodable(template("diff.md.jinja").render(document=document, skills=skills, **functions, **limits))
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +124,6 @@ def render_html(document: DiffDocument, *, navigation: Navigation | None = None)
         document=document,
         nav=navigation,
         skills=skills,
-        verdicts=Counter(diff_figures.verdict_text(each) for each in document.diff.skills),
         scale=_scale(document.diff.skills, document.diff.equivalence_margin),
         names_limit=NAMES_IN_HTML,
         data=script_json(payload(skills)),

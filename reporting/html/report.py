@@ -128,8 +128,8 @@ def _shown(value: Any) -> Any:
 TEMPLATES = Path(__file__).parents[1] / "templates"
 VENDOR = TEMPLATES / "vendor"
 SCRIPTS = (
-    "elements", "theme", "sorting", "arrows", "place", "matrix", "groups", "scatter", "latency", "filters", "grid", "failures",
-    "calls", "turns", "differences", "task", "skill", "page",
+    "elements", "printing", "paging", "theme", "sorting", "arrows", "place", "matrix", "groups", "scatter", "latency", "filters",
+    "grid", "failures", "calls", "turns", "differences", "task", "skill", "paper", "page",
 )  # fmt: skip
 CHARTS, TABLES = "chart.js", "@tanstack/table-core"
 """The vendored libraries: one draws, the other sorts, filters and pages."""
@@ -178,7 +178,7 @@ def page_assets(
     """A page's own files, by their names in ``templates/html``, and the vendored `libraries` that it needs; read once."""
     script = "\n".join(_read(TEMPLATES / "html" / f"{name}.js") for name in scripts)
     return Assets(
-        style=_inline("\n".join(_read(TEMPLATES / "html" / f"{name}.css") for name in styles)),
+        style=_inline("\n".join(_read(TEMPLATES / "html" / f"{name}.css") for name in (*styles, "print"))),
         library=_inline(_vendored(libraries)) if libraries else Markup(),
         script=_inline(f'(() => {{\n"use strict";\n{script}}})();\n'),
         is_live=is_live,

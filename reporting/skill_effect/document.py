@@ -58,7 +58,9 @@ def render_html(effect: SkillEffect, *, navigation: Navigation | None = None) ->
         scale=scale,
         heading=figures.title(effect),
         assets=page_assets(
-            ("elements", "theme", "sorting", "csv", "exports", "diff_bars", "effect_page"), ("style", "diff"), libraries=()
+            ("elements", "printing", "theme", "sorting", "csv", "exports", "diff_bars", "effect_page"),
+            ("style", "diff"),
+            libraries=(),
         ),
         **{name: shown for name, shown in _SHOWN.items() if name != "title"},
     )

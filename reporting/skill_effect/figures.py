@@ -31,7 +31,7 @@ def arm_cells(arm: ArmFigures) -> tuple[str, ...]:
 
 def turns(value: float | None) -> str:
     """A mean number of turns: ``3.9``."""
-    return UNKNOWN if value is None else f"{value:.1f}"
+    return UNKNOWN if value is None else f"{value:z.1f}"
 
 
 def _seconds(milliseconds: float) -> str:
@@ -54,7 +54,7 @@ def comparison_line(found: ArmComparison, effect: SkillEffect) -> str:
         return f"{what}: {verdict_text(found.diff)}"
     if effect.problems:
         return f"{what}: {points(statistics.mean_difference)}, no verdict: the set-up is wrong"
-    gain = "gain undefined" if found.gain is None else f"gain {found.gain * 100:.0f} % of what was left"
+    gain = "gain undefined" if found.gain is None else f"gain {found.gain * 100:z.0f} % of what was left"
     return f"{what}: {points(statistics.mean_difference)}, {verdict_text(found.diff)} (p = {statistics.adjusted_p:.3g}); {gain}"
 
 

@@ -16,6 +16,7 @@ from eval_skills.reporting.trend.series import shown as shown_of
 
 SCRIPTS = (
     "elements",
+    "printing",
     "theme",
     "sorting",
     "csv",

@@ -53,7 +53,7 @@ def render_html(found: Triggers, *, navigation: Navigation | None = None) -> str
         missed=[each for each in found.failed if each.should_trigger],
         alarms=[each for each in found.failed if not each.should_trigger],
         assets=page_assets(
-            ("elements", "theme", "sorting", "csv", "exports", "triggers_page"), ("style", "triggers"), libraries=()
+            ("elements", "printing", "theme", "sorting", "csv", "exports", "triggers_page"), ("style", "triggers"), libraries=()
         ),
         **{name: getattr(figures, name) for name in ("outcome", "should", "others")},
     )

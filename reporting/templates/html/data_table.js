@@ -3,7 +3,7 @@
 
 const PAGE_ROWS = 100;
 
-const percent = (value) => (value === null ? UNKNOWN : `${(value * 100).toFixed(1)} %`);
+const percent = (value) => (value === null ? UNKNOWN : `${fixed(value * 100, 1)} %`);
 const signed = (value, digits) => {
   const size = Math.abs(value).toFixed(digits);
   return `${Number(size) === 0 ? "" : value > 0 ? "+" : "−"}${size}`; // what is shown as 0 has no sign
@@ -18,7 +18,7 @@ const WRITTEN = {
   count: (value) => value.toLocaleString("en"),
   rate: percent,
   points: (value) => `${signed(value * 100, 1)} pp`,
-  score: (value) => value.toFixed(4),
+  score: (value) => fixed(value, 4),
   ms: milliseconds,
   usd: dollars,
   moment,
@@ -91,6 +91,16 @@ function dataTable(place, spec, chosen = () => {}) {
   };
   draw();
   openingRows(parts.table);
+  whenPrinted("rows", () => {
+    const put = (pagination) => {
+      state = { ...state, pagination };
+      table.setOptions((options) => ({ ...options, state }));
+      draw();
+    };
+    const { pagination } = state;
+    put({ pageIndex: 0, pageSize: Math.max(PAGE_ROWS, rows.length) });
+    return () => put(pagination);
+  });
   return { table, search: parts.search };
 }
 

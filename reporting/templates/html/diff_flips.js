@@ -65,21 +65,6 @@ function showFlips(section, skill, sought) {
   place.querySelector(".flip-count").textContent = left.length === total ? total.toLocaleString("en") : `${left.length.toLocaleString("en")} of ${total.toLocaleString("en")}`;
   place.querySelector("table").hidden = left.length === 0;
   const page = Math.max(FLIP_PAGE, left.findIndex((flip) => flip.task === sought) + 1);
-  showPage(place, left.map((flip) => () => flipRow(skill, flip, sought)), page);
+  showPaged(place.querySelector("tbody"), place.querySelector(".more"), left, FLIP_PAGE, (flip) => flipRow(skill, flip, sought), page);
   return [left.length, total];
-}
-
-function showPage(place, makers, first) {
-  const more = place.querySelector(".more");
-  const rows = place.querySelector("tbody");
-  let shown = 0;
-  const show = (count) => {
-    rows.append(...makers.slice(shown, shown + count).map((make) => make()));
-    shown = Math.min(makers.length, shown + count);
-    more.hidden = shown === makers.length;
-    more.textContent = `Show ${Math.min(FLIP_PAGE, makers.length - shown)} more of ${makers.length - shown}`;
-  };
-  rows.replaceChildren();
-  more.onclick = () => show(FLIP_PAGE);
-  show(first);
 }

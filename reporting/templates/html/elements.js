@@ -47,9 +47,12 @@ function drawInterval(bar, { at, lower, upper, gate }) {
   return bar;
 }
 
+/** A number with so many decimals; what is shown as 0 has no sign. */
+const fixed = (value, digits) => value.toFixed(digits).replace(/^-(?=[0.]*$)/, "");
+
 function milliseconds(value) {
   if (value === undefined) return UNKNOWN;
-  return value < 100 ? `${value.toFixed(1)} ms` : `${Math.round(value).toLocaleString("en")} ms`;
+  return value < 100 ? `${fixed(value, 1)} ms` : `${Math.round(value).toLocaleString("en")} ms`;
 }
 
 /** A figure whose unit and whose parenthesis stay on one line. */
@@ -60,5 +63,5 @@ function mean(values) {
   return known.length ? known.reduce((sum, value) => sum + value, 0) / known.length : undefined;
 }
 
-const score = (value) => (value === undefined ? UNKNOWN : value.toFixed(4));
+const score = (value) => (value === undefined ? UNKNOWN : fixed(value, 4));
 const plural = (number, noun) => `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;

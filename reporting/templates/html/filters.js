@@ -34,8 +34,10 @@ const OUTCOMES = {
 
 const FILTERS = { "tasks.show": "filter-status", "tasks.why": "filter-why", "tasks.tag": "filter-tag", "tasks.q": "filter-search" };
 
-/** Take the filters from the address; one that it does not name, or that this skill does not know, is off. */
+/** Take the filters from the address; one that it does not name, or that no skill knows, is off. */
 function followFilters() {
+  offerTags(taskGroups(shownSkill));
+  offerReasons(taskGroups(shownSkill));
   for (const [name, id] of Object.entries(FILTERS)) {
     const field = byId(id);
     const asked = choiceOf(name);
@@ -54,9 +56,10 @@ function keepFilters() {
   });
 }
 
-/** Offer the reasons for which items of this skill did not pass. */
+/** Offer the reasons for which items of this skill did not pass; and the one that the address asks for, if any skill has it. */
 function offerReasons(groups) {
   const found = new Set(groups.flatMap((group) => group.items.flatMap((item) => item.why ?? [])));
+  found.add(report.failures.findIndex(({ key }) => key === choiceOf("tasks.why")));
   const keys = report.failures.map(({ key }) => key).filter((_, index) => found.has(index));
   byId("filter-why").replaceChildren(element("option", { value: "" }, "any"), ...keys.map((key) => element("option", { value: key }, key.slice(key.indexOf(":") + 1))));
 }
@@ -87,9 +90,10 @@ function wording(group) {
   return group.wording;
 }
 
-/** Offer the tags of these tasks; the value has a dot before it, so that no tag is taken for "any". */
+/** Offer the tags of these tasks, and the one that the address asks for; with a dot before, so that no tag is taken for "any". */
 function offerTags(groups) {
-  const tags = [...new Set(groups.flatMap((group) => group.task.tags))].sort(collator.compare);
+  const asked = report.tasks.some((task) => task.tags.includes(choiceOf("tasks.tag"))) ? [choiceOf("tasks.tag")] : [];
+  const tags = [...new Set([...groups.flatMap((group) => group.task.tags), ...asked])].sort(collator.compare);
   byId("filter-tag").replaceChildren(
     element("option", { value: "" }, "any"),
     ...tags.map((tag) => element("option", { value: `.${tag}` }, tag)),

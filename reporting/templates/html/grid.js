@@ -45,17 +45,3 @@ function firstReason(group) {
   const index = group.items.find((item) => item.status !== "pass")?.reasons?.[0];
   return index === undefined ? undefined : report.texts[index][0];
 }
-
-/** Show the first `page` rows, and more on demand; `place` is where the rows go, `more` the button below them. */
-function showPaged(place, more, rows, page, make) {
-  let shown = 0;
-  const show = () => {
-    place.append(...rows.slice(shown, shown + page).map(make));
-    shown = Math.min(rows.length, shown + page);
-    more.hidden = shown === rows.length;
-    more.textContent = `Show ${Math.min(page, rows.length - shown)} more of ${rows.length - shown}`;
-  };
-  place.replaceChildren();
-  more.onclick = show;
-  show();
-}

@@ -1,4 +1,5 @@
-// Failures of all skills by their reason; wherever a reason or the kind of an error is named, a click filters the tasks by it.
+// Failures of all skills by their reason; wherever a reason or the kind of an error is named, a click filters the tasks by it,
+// and another click on it shows all of them again.
 
 const GROUP_PAGE = 25;
 const GROUP_SKILLS = 5;
@@ -7,8 +8,26 @@ const groupName = ({ key }) => key.slice(key.indexOf(":") + 1);
 
 /** A link to the tasks of a skill that did not pass for the reason of a group. */
 function groupLink(group, skill, ...says) {
-  const href = `${linkTo(skill.name)}&tasks.why=${encodeURIComponent(group.key)}`;
-  return element("a", { href, title: `Tasks of ${skill.name} with ${groupName(group)}`, "data-goal": "filters" }, ...(says.length ? says : [groupName(group)]));
+  const link = element("a", { "data-goal": "filters", "data-why": group.key, "data-of": skill.name }, ...(says.length ? says : [groupName(group)]));
+  return leadingTo(link, false);
+}
+
+/** Where the link of a reason leads: to its tasks, or where they are shown, back to all. */
+function leadingTo(link, isShown) {
+  const { why, of } = link.dataset;
+  link.href = `${linkTo(of)}&tasks.why=${isShown ? "" : encodeURIComponent(why)}`;
+  link.title = isShown ? `All tasks of ${of} again` : `Tasks of ${of} with ${groupName({ key: why })}`;
+  if (isShown) link.setAttribute("aria-current", "true");
+  else link.removeAttribute("aria-current");
+  return link;
+}
+
+/** Mark the links of the reason that the tasks of this skill are filtered by. */
+function markReasons(skill, key) {
+  for (const link of document.querySelectorAll("a[data-why]")) {
+    const isShown = link.dataset.why === key && link.dataset.of === skill.name;
+    if (isShown !== link.hasAttribute("aria-current")) leadingTo(link, isShown);
+  }
 }
 
 /** Links for the reasons of these items, each once. */

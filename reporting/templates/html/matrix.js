@@ -78,7 +78,8 @@ function matrixCell(row, index) {
   const { name } = report.skills[index];
   const href = row.page ? `${row.page}#${new URLSearchParams({ skill: name })}` : linkTo(name, row.task);
   const title = `${name} · ${row.task}: ${says}${count ? `, ${passed} of ${runs} runs passed` : ""}`;
-  return element("td", { className: look }, element("a", { href, title, ariaLabel: title, tabIndex: -1 }, `${sign}${count ? ` ${count}` : ""}`));
+  const shown = count ? `${sign} ${count}` : sign;
+  return element("td", { className: look }, element("a", { href, title, ariaLabel: `${title}, ${shown}`, tabIndex: -1 }, shown));
 }
 
 /** The page (from 0) that the address asks for, as far as there is one. */

@@ -20,14 +20,14 @@ function keepChoices(choices) {
   history.replaceState(null, "", addressOf(asked) || location.pathname + location.search);
 }
 
-/** An address within this page with the present choices; one that filters tasks itself keeps none of their filters. */
+/** An address within this page with the present choices; one that filters tasks itself, or by nothing, keeps none of their filters. */
 function carried(hash) {
   const asked = new URLSearchParams(hash.slice(1));
   const filters = [...asked.keys()].some((name) => name.startsWith("tasks."));
   for (const [name, value] of addressed()) {
     if (CHOICES.test(name) && !(filters && name.startsWith("tasks."))) asked.set(name, value);
   }
-  return addressOf(asked);
+  return addressOf([...asked].filter(([, value]) => value !== ""));
 }
 
 /** Links within this page take the choices along; `followed(link)` is told of each before the address changes. */

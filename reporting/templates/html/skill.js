@@ -12,14 +12,17 @@ function showSkill(skill) {
   byId("skill-name").textContent = skill.name;
   byId("skill-choice").value = skill.name;
   byId("figures").replaceChildren(...skill.figures.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, unbroken(value)))));
-  for (const row of byId("ranking-table").tBodies[0].rows) row.toggleAttribute("aria-current", row.dataset.skill === skill.name);
+  markRanked(skill);
   showGroups("by-tag", "tag-table", skill.tags);
   showGroups("by-complexity", "complexity-table", skill.complexity);
   showJudges(skill.judging ?? { heads: [], rows: [], notes: [] });
   showErrors(skill.errors);
   drawLatency(skill.items);
-  offerTags(taskGroups(skill));
-  offerReasons(taskGroups(skill));
+}
+
+/** Mark the row of the skill in the ranking. */
+function markRanked(skill) {
+  for (const row of byId("ranking-table").tBodies[0].rows) row.toggleAttribute("aria-current", row.dataset.skill === skill.name);
 }
 
 /** Filter and sort the tasks of the skill as the address says; what is shown already is left as it is. */
@@ -70,8 +73,8 @@ function showErrors(errors) {
   );
 }
 
-/** The tasks that the filters leave, in the order the grid is sorted by. */
-function showTasks() {
+/** The tasks that the filters leave, in the order the grid is sorted by; at first so many of them, or a page. */
+function showTasks(first) {
   const all = taskGroups(shownSkill);
   shownGroups = filtered(all);
   const { column, direction } = gridOrder;
@@ -79,8 +82,9 @@ function showTasks() {
   const failures = failureRows(shownGroups);
   byId("filter-count").textContent = `${shownGroups.length.toLocaleString("en")} of ${plural(all.length, "task")}`;
   byId("failures").hidden = failures.length === 0;
-  showPaged(byId("grid-table").tBodies[0], byId("grid-more"), shownGroups, GRID_PAGE, (group) => gridRow(shownSkill, group));
-  showPaged(byId("failure-table").tBodies[0], byId("failures-more"), failures, FAILURE_PAGE, (row) => failureRow(shownSkill, row));
+  showPaged(byId("grid-table").tBodies[0], byId("grid-more"), shownGroups, GRID_PAGE, (group) => gridRow(shownSkill, group), first);
+  showPaged(byId("failure-table").tBodies[0], byId("failures-more"), failures, FAILURE_PAGE, (row) => failureRow(shownSkill, row), first);
+  markReasons(shownSkill, byId("filter-why").value);
 }
 
 function startSkill() {

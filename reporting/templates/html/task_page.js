@@ -68,6 +68,15 @@ function startAnswers() {
   };
   addEventListener("hashchange", show);
   show();
+  whenPrinted("rows", () => {
+    const before = most;
+    most = report.items.length;
+    draw();
+    return () => {
+      most = before;
+      draw();
+    };
+  });
 }
 
 startAnswers();

@@ -17,7 +17,16 @@ function startTheme(changed) {
     rememberTheme(next);
     changed();
   });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", changed);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => isPrinting() || changed());
+  whenPrinted("colours", () => {
+    const { theme } = document.documentElement.dataset;
+    const put = (name) => {
+      document.documentElement.dataset.theme = name;
+      changed();
+    };
+    put("light"); // paper is white, whatever the screen is
+    return () => put(theme);
+  });
   show(rememberedTheme());
 }
 

@@ -159,6 +159,11 @@ class Page:
         shot = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
         file.write_bytes(base64.b64decode(shot["data"]))
 
+    def printed(self) -> bytes:
+        """The page as PDF on sheets of A4 as a printer gets it: without grounds."""
+        made = self.call("Page.printToPDF", paperWidth=8.27, paperHeight=11.69, printBackground=False)
+        return base64.b64decode(made["data"])
+
     def happened(self, *methods: str) -> list[Event]:
         """The parameters of the events of these kinds so far in this tab."""
         self.value("0")

@@ -172,6 +172,22 @@ def test_many_flipped_tasks_come_a_page_at_a_time(page: Any, diff: Path) -> None
     assert len(page.texts(rows)) == 25
 
 
+def test_one_click_shows_all_of_a_long_list(page: Any, tmp_path: Path) -> None:
+    page.open(written(tmp_path, [skill("a", items("p" * 46))], [skill("a", items("f" * 46))]))
+    assert page.texts(".flips .more") == ["Show 20 more of 26", "Show all 46"]
+    page.click(".flips .more + .more")
+    assert len(page.texts(".flips tbody tr")) == 46
+    assert page.value("[...document.querySelectorAll('.flips .more')].map((it) => it.hidden)") == [True, True]
+
+
+def test_the_first_lines_say_what_got_worse_and_better(page: Any, diff: Path) -> None:
+    page.open(diff)
+    assert page.text(".summary").splitlines() == [
+        "5 skills: 1 better, 1 worse, 0 equivalent, 1 inconclusive, 1 added, 1 removed; the biggest loss: loser@1.0.0, -92.0 pp.",
+        "Tasks of all skills: 25 got worse, 13 got better, 1 equal, 0 not comparable.",
+    ]
+
+
 @pytest.mark.parametrize(
     ("fragment", "chosen", "sought", "notice"),
     [

@@ -33,7 +33,7 @@ def test_the_matrix_says_by_sign_and_word_how_each_skill_did_each_task(page: Any
         ["✓", "◐ 1/2", "✗"], ["✓", "✗ 0/2", "✗"], ["·", "✓ 2/2", "·"], ["·", "✗ 0/2", "·"],
     ]  # fmt: skip
     label = page.value("document.querySelector('#matrix-table tbody tr td:nth-child(3) a').ariaLabel")
-    assert label == "troubled@1.0.0 · t1: flaky, 1 of 2 runs passed"
+    assert label == "troubled@1.0.0 · t1: flaky, 1 of 2 runs passed, ◐ 1/2"
     page.click("#matrix-table tbody tr td:nth-child(3) a")
     page.until("document.querySelector('#task').open && document.querySelector('#task-name').textContent === 't1'")
     assert page.complaints() == []
@@ -133,6 +133,23 @@ def test_failures_are_grouped_and_a_click_filters_the_tasks(page: Any, report: P
     page.value("history.back()")
     page.until("document.querySelector('#filter-why').value === 'error:infra'")
     assert page.complaints() == []
+
+
+def test_the_kind_of_an_error_is_a_filter_by_keys_too_and_the_same_link_takes_it_off(page: Any, report: Path) -> None:
+    page.open(report, "#skill=troubled@1.0.0")
+    for on in (True, False):
+        page.value("document.querySelector('#error-table a[data-why=\"error:timeout\"]').focus()")
+        page.press("Enter")
+        page.until(f"document.querySelector('#filter-why').value === '{'error:timeout' if on else ''}'")
+        assert page.texts("#grid-table a[data-open]") == (["t2"] if on else ["t1", "t2", "t3", "t4"])
+        assert page.value("location.hash") == "#skill=troubled@1.0.0" + ("&tasks.why=error:timeout" if on else "")
+        assert page.texts("[aria-current=true][data-why]") == (["timeout", "troubled@1.0.0", "timeout", "timeout"] if on else [])
+
+
+def test_a_filter_that_another_skill_knows_stays_on_where_nothing_meets_it(page: Any, report: Path) -> None:
+    page.open(report, "#skill=sound@1.0.0&tasks.why=error:timeout")
+    assert page.text("#filter-count") == "0 of 2 tasks"
+    assert page.value("document.querySelector('#filter-why').value") == "error:timeout"
 
 
 def test_filters_sort_and_search_live_in_the_address(page: Any, report: Path) -> None:

@@ -21,6 +21,7 @@ from eval_skills.core.viewer_pages import comparison_page, effect_page, item_pag
 from eval_skills.viewer.labels import GivenLabel, Labelling
 from eval_skills.viewer.page import PLACES
 from eval_skills.viewer.server import listen, server_of
+from tests.end_to_end.browser.axe import violations
 from tests.end_to_end.browser.probes import PROBES
 from tests.end_to_end.browser.test_viewer import go
 from tests.viewer.test_agent_skills import AGENT
@@ -132,6 +133,15 @@ def test_a_page_takes_texts_for_texts_and_is_usable_by_keys_on_a_phone_in_the_da
         page.press("Tab")
     focused = "document.activeElement !== document.body && document.activeElement.getBoundingClientRect().width > 0"
     assert page.value(focused), "what has the focus is not seen"
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "none"])
+def test_axe_finds_nothing(page: Any, pages: tuple[str, dict[str, str]], kind: str, dark: bool) -> None:
+    address, names = pages
+    page.look(dark=dark)
+    go(page, f"{address}{names[kind]}")
+    assert violations(page) == []
 
 
 @pytest.mark.parametrize("kind", ["a run", "a comparison", "an effect", "a skill"])

@@ -15,6 +15,7 @@ from eval_skills.reporting.diff.figures import (
     side_text,
     statistics_lines,
     summary_of_skills,
+    summary_of_tasks,
     verdict_text,
     worst_first,
 )
@@ -194,6 +195,16 @@ def test_what_lost_most_comes_first_and_one_line_says_how_many_did() -> None:
     assert summary_of_skills(given) == (
         "6 skills: 1 better, 2 worse, 1 equivalent, 1 inconclusive, 1 added; the biggest loss: open@1.0.0, -35.0 pp"
     )
+
+
+def test_one_line_says_how_the_tasks_of_all_skills_did() -> None:
+    counts: dict[str, Any] = {"tasks": 5, "tasks_better": 1, "tasks_worse": 2}
+    apart: dict[str, Any] = {"tasks_changed": ["a"], "tasks_only_before": ["b", "c"], "tasks_only_after": []}
+    compared = SkillDiff.model_construct(statistics=PairedStatistics.model_construct(**counts), **apart)
+    nothing: dict[str, Any] = {name: [] for name in apart}
+    alone = SkillDiff.model_construct(statistics=None, **nothing)
+    text = "tasks of all skills: 2 got worse, 1 got better, 2 equal, 3 not comparable"
+    assert summary_of_tasks([compared, alone]) == text
 
 
 def test_where_nothing_was_lost_no_loss_is_named() -> None:

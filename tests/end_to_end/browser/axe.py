@@ -1,0 +1,32 @@
+"""axe-core, the accessibility checker by Deque, in a page. Only the tests have it: nothing of it is installed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from tests.end_to_end.browser.conftest import Page
+
+VENDOR = Path(__file__).parent / "vendor"
+
+FOUND = (
+    "axe.run(document).then(({violations}) => violations.map(({id, nodes}) => "
+    "[id, nodes.slice(0, 3).map((node) => `${node.html.slice(0, 200)}: ${node.failureSummary}`)]))"
+)
+
+
+def violations(page: Page) -> list[Any]:
+    """What axe's rules find wrong in the page as it is, each with the first places."""
+    page.value(f"{_source()}; undefined")
+    return list(page.value(FOUND))
+
+
+@cache
+def _source() -> str:
+    (note,) = json.loads((VENDOR / "vendor.json").read_text(encoding="utf-8"))
+    content: bytes = (VENDOR / str(note["file"])).read_bytes()
+    assert hashlib.sha256(content).hexdigest() == note["sha256"], "not the file that its note names"
+    return content.decode("utf-8")
