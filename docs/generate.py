@@ -405,11 +405,13 @@ def place_of(module: str, name: str) -> str:
 
 
 def deployments_page() -> str:
-    """``deployments/README.md`` as a page of the site: its links to other files of the folder become their names."""
+    """``deployments/README.md`` as a page of the site: its links to other files of the folder become their names, those to
+    pages lead there."""
     text = (ROOT / "deployments" / "README.md").read_text(encoding="utf-8")
     (DOCS / "images").mkdir(exist_ok=True)
     text = re.sub(r"!\[([^]]*)\]\(images/([^)]+)\)", r"![\1](../images/\2)", text)
-    return DRAFT + re.sub(r"(?<!!)\[([^]]+)\]\((?!https?://|#|\.\./images)([^)]+)\)", r"`deployments/\2`", text)
+    text = text.replace("](../docs/", "](../")
+    return DRAFT + re.sub(r"(?<!!)\[([^]]+)\]\((?!https?://|#|\.\./)([^)]+)\)", r"`deployments/\2`", text)
 
 
 def _docstring(text: str) -> str:

@@ -25,7 +25,7 @@ from eval_skills.engine.evaluation.execution import Outcome
 from eval_skills.engine.evaluation.handover import plan_made_of
 from eval_skills.engine.evaluation.plan import Item, RunPlan, make_plan
 from eval_skills.engine.evaluation.resume import RUN_ID_SECOND, continuing, resumed_plan, wait_for_writer
-from eval_skills.engine.evaluation.retries import JITTER, final_result, give_back_slot, take_slot
+from eval_skills.engine.evaluation.retries import JITTER, final_results, give_back_slot, take_slot
 from eval_skills.engine.evaluation.rounds import record_decisions
 from eval_skills.engine.evaluation.session import RunRef, RunSession, manifest_of
 from eval_skills.engine.evaluation.summary import landed_reports
@@ -105,10 +105,10 @@ async def evaluate_batch(batch: ItemBatch, run: RunRef, retries: int = 0) -> Sta
     """Evaluate the items of a batch one after the other, each with its own retries."""
     session, task_run_id = RunSession.of(run), str(_current_task_run().id)
     counts: Counter[str] = Counter()
-    for item in batch.items:
+    while left := batch.items[counts.total() :]:
         if session.stopped:
             return Cancelled(message=NOT_STARTED)
-        counts[(await final_result(session, item, retries, task_run_id)).status] += 1
+        counts.update(result.status for result in await final_results(session, left, retries, task_run_id))
     message = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
     failed = counts["error"] + counts["timeout"]
     return Failed(name="Some errors", message=message) if failed else Completed(name="Finished", message=message)

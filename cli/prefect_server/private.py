@@ -255,11 +255,13 @@ def _answers(client: httpx.Client, url: str) -> bool:
 
 
 def why_silent(client: httpx.Client, url: str) -> str | None:
-    """Why the API does not answer as it should; None where it does."""
+    """Why the API does not answer as it should; None where it does. Without its database it is healthy, and not ready."""
     import httpx
 
     try:
         answer = client.get(f"{url}/health")
+        if answer.status_code == httpx.codes.OK and client.get(f"{url}/ready").status_code == httpx.codes.SERVICE_UNAVAILABLE:
+            return "its database does not answer"
     except httpx.TimeoutException:
         return f"no answer within {client.timeout.read:.0f} s"
     except httpx.HTTPError as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 
 from eval_skills.core.config.limits import AUTO
 from eval_skills.core.errors import UserError
@@ -17,11 +16,17 @@ MOST_ITEMS, MOST_SECONDS = 200, 60.0
 """A batch is at most so large, and at most so long as far as the store knows: one after the other, its items show as one."""
 
 
-@dataclass(frozen=True, slots=True)
 class ItemBatch:
-    """Items that share one Prefect task run; each keeps its own time limit, retries and journal line."""
+    """Items that share one Prefect task run; each keeps its own time limit, retries and journal line.
 
-    items: tuple[Item, ...]
+    Not a dataclass: Prefect looks for futures in every field of those, six times per task run, which takes it longer than short
+    items take.
+    """
+
+    __slots__ = ("items",)
+
+    def __init__(self, items: tuple[Item, ...]) -> None:
+        self.items = items
 
     def __str__(self) -> str:
         return f"{self.items[0]} +{len(self.items) - 1}" if len(self.items) > 1 else str(self.items[0])

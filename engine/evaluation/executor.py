@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -28,6 +28,14 @@ class ItemExecutor(AbstractAsyncContextManager[Any], Protocol):
 
     async def execute(self, item: Item, earlier: Sequence[Attempt]) -> Outcome:
         """Make one attempt at `item`, as `execution.execute` does."""
+        ...
+
+    def execute_some(self, items: Sequence[Item], for_s: float, *, retried: bool) -> AsyncIterator[list[Outcome]]:
+        """Make the first attempt at the first item, and at those after it in their order, as far as that saves anything.
+
+        No other begins after `for_s` seconds, when those that are known are given out; nor, where items are `retried`, after a
+        transient outcome.
+        """
         ...
 
 
@@ -61,6 +69,10 @@ class LocalExecutor:
 
     async def execute(self, item: Item, earlier: Sequence[Attempt]) -> Outcome:
         return await execute(item, self, earlier)
+
+    async def execute_some(self, items: Sequence[Item], for_s: float, *, retried: bool) -> AsyncIterator[list[Outcome]]:
+        """One: here nothing is saved by more."""
+        yield [await self.execute(items[0], ())]
 
     async def adapter(self, skill_key: str) -> Adapter:
         """The open adapter of a skill; concurrent callers share one opening."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextvars import ContextVar
 
 from eval_skills.core.models import ItemResult
@@ -17,7 +17,28 @@ async def final_result(session: RunSession, item: Item, retries: int, task_run_i
 
     The caller's slot, if it has one, is held while the skill works and free while the item waits.
     """
-    attempt = 0
+    return await _final_result(session, item, retries, 0, task_run_id)
+
+
+async def final_results(
+    session: RunSession, items: Sequence[Item], retries: int, task_run_id: str | None = None
+) -> list[ItemResult]:
+    """The final results of the first of `items`, in their order: of one at least, and of as many as were attempted in one go.
+
+    Each has at most `retries` further attempts. Slots as in `final_result`.
+    """
+    await take_slot()
+    outcomes = await session.attempt_some(items, last=retries == 0, task_run_id=task_run_id)
+    results = [outcome.result for outcome in outcomes]
+    if outcomes[-1].transient and retries:
+        give_back_slot()
+        await asyncio.sleep(delay_s(1))
+        results[-1] = await _final_result(session, items[len(results) - 1], retries, 1, task_run_id)
+    return results
+
+
+async def _final_result(session: RunSession, item: Item, retries: int, attempt: int, task_run_id: str | None) -> ItemResult:
+    """The result after the first `attempt` attempts failed."""
     while True:
         attempt += 1
         await session.not_before(item)

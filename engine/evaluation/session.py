@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import platform
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -33,6 +33,9 @@ from eval_skills.engine.evaluation.spending import Limits, record_stop
 
 MAX_RETRY_AFTER_S = 120.0
 """The longest wait that a skill may ask for with ``Retry-After``: no service may stall a run for ever."""
+
+UNREPORTED_S = 0.25
+"""How long an executor elsewhere may go on with a batch before its results are here: as long as a line may wait for its sync."""
 
 REPORTED_WAIT_S = 5.0
 """Waits of at least this long are reported to the run's observer."""
@@ -137,7 +140,27 @@ class RunSession:
 
     async def attempt(self, item: Item, *, last: bool, task_run_id: str | None = None) -> Outcome:
         """Make one attempt; a final one is in the journal when this returns. `last` says that no other will follow."""
-        outcome = self._without_secrets(await self._outcome(item))
+        return self._noted(item, await self._outcome(item), last=last, task_run_id=task_run_id)
+
+    async def attempt_some(self, items: Sequence[Item], *, last: bool, task_run_id: str | None = None) -> list[Outcome]:
+        """Make the first attempt at the first of `items`, and at as many of those after it as the executor takes in one go.
+
+        Final ones are in the journal when this returns. Only the last may be not final, where it is not the `last` attempt.
+        Items follow each other unseen for `UNREPORTED_S` at most; not at all where the first that fails, or what one costs, may
+        end the run.
+        """
+        if self._cache is not None:
+            return [await self.attempt(items[0], last=last, task_run_id=task_run_id)]
+        for_s = 0.0 if self.plan.request.fail_fast else min(UNREPORTED_S, self.limits.unwatched_s)
+        noted: list[Outcome] = []
+        async for outcomes in self._executor.execute_some(items, for_s, retried=not last):
+            for outcome in outcomes:
+                self._count(outcome)
+                noted.append(self._noted(items[len(noted)], outcome, last=last, task_run_id=task_run_id))
+        return noted
+
+    def _noted(self, item: Item, outcome: Outcome, *, last: bool, task_run_id: str | None) -> Outcome:
+        outcome = self._without_secrets(outcome)
         if outcome.transient and not last:
             self._attempts[item] = outcome.result.attempts
             self._not_before[item] = monotonic() + self._wait_s(item.skill, outcome.retry_after_s)
@@ -150,11 +173,14 @@ class RunSession:
         if self._cache is not None and not self._attempts[item] and (kept := await self._cache.outcome(item)) is not None:
             return kept  # which was paid for when it was asked
         outcome = await self._executor.execute(item, self._attempts[item])
-        if (warning := self.limits.add(outcome.result)) is not None:
-            self._observer.unbounded(warning)
+        self._count(outcome)
         if self._cache is not None:
             self._cache.keep(item, outcome.result)
         return outcome
+
+    def _count(self, outcome: Outcome) -> None:
+        if (warning := self.limits.add(outcome.result)) is not None:
+            self._observer.unbounded(warning)
 
     def _wait_s(self, skill: str, asked_s: float) -> float:
         wait_s = min(asked_s, MAX_RETRY_AFTER_S)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -112,6 +113,13 @@ class Limits:
         if self._duration_s is not None and (passed := monotonic() - self._began) >= self._duration_s:
             return ReachedLimit(limit="duration", allowed=self._duration_s, spent=passed)
         return None
+
+    @property
+    def unwatched_s(self) -> float:
+        """How long items may follow each other before `reached` must be asked again; 0 where it may depend on each of them."""
+        if self._cost is not None or self._tokens is not None:
+            return 0.0
+        return inf if self._duration_s is None else max(0.0, self._began + self._duration_s - monotonic())
 
     def settle(self) -> None:
         """Nothing is in flight any more: the limit that was reached says what was spent in the end."""

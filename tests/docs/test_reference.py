@@ -107,7 +107,8 @@ def test_every_public_name_is_in_the_python_reference(pages: dict[str, str]) -> 
 
 def test_the_deployments_page_has_no_link_out_of_the_site(pages: dict[str, str]) -> None:
     links = re.findall(r"\]\(([^)]+)\)", pages["how-to/deployments.md"])
-    assert [link for link in links if not link.startswith(("http", "#", "../images/"))] == []
+    inside = [link for link in links if not link.startswith(("http", "#", "../images/"))]
+    assert [link for link in inside if not (generate.DOCS / "how-to" / link).is_file()] == []
 
 
 @pytest.mark.slow

@@ -36,6 +36,7 @@ ROWS = {
         Row("persistent", 240),
         Row("recorded", 600),
         Row("sweep", 300),
+        Row("cluster", 900),
         Row("startup", 180),
         Row("aggregation", 300),
         Row("trajectory", 600),

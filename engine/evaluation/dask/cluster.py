@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import pickle
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import UTC, datetime
+from itertools import takewhile
 from time import monotonic, perf_counter
 from types import TracebackType
 from typing import Any, Self
@@ -20,7 +22,7 @@ from distributed.comm.core import CommClosedError
 from eval_skills.core.config.limits import dask_address
 from eval_skills.core.errors import RunError, SkillUnavailable
 from eval_skills.core.models import Attempt
-from eval_skills.engine.evaluation.dask.worker import RunOnWorker, execute_on_worker, worker_plugin
+from eval_skills.engine.evaluation.dask.worker import EARLY, RunOnWorker, Share, execute_on_worker, worker_plugin
 from eval_skills.engine.evaluation.execution import Outcome, no_answer
 from eval_skills.engine.evaluation.plan import Item, RunPlan
 
@@ -33,10 +35,12 @@ LOOPBACK = "127.0.0.1"
 
 
 class DaskExecutor:
-    """Gives each attempt at an item to a worker, as one Dask task; its outcome is returned to this process.
+    """Gives attempts at items to workers, as Dask tasks: of a batch as many as a worker makes in a moment, else one; their
+    outcomes are returned to this process.
 
     When a worker dies, the scheduler gives its items to others. An item at which worker after worker dies (four by Dask's
-    default) is a transient `infra` error. Items of a cluster that is gone have no result and are left for a resume.
+    default) is a transient `infra` error; those of a batch are given out one by one then. Items of a cluster that is gone have no
+    result and are left for a resume.
     """
 
     def __init__(self, plan: RunPlan) -> None:
@@ -45,6 +49,8 @@ class DaskExecutor:
         self._client: Any = None
         self._lost = ""
         self._waiting: set[Future[Any]] = set()
+        self._alone: set[Item] = set()
+        self._early: dict[str, asyncio.Queue[list[Outcome]]] = {}
 
     async def __aenter__(self) -> Self:
         async with AsyncExitStack() as opening:
@@ -61,32 +67,65 @@ class DaskExecutor:
         """Make one attempt at `item` on the worker that the scheduler chooses. Raises RunError: the cluster is gone."""
         started_at, began = datetime.now(UTC), perf_counter()
         try:
-            return await self._on_a_worker(item, earlier)
+            [[outcome]] = [found async for found in self._on_a_worker(Share(_key(item), (item,), tuple(earlier)))]
+            return outcome
         except KilledWorker as error:
             died = SkillUnavailable(f"{error.allowed_failures + 1} worker processes died while they worked on this item")
             return no_answer(item, self._plan, died, started_at, (perf_counter() - began) * 1000, earlier)
+
+    async def execute_some(self, items: Sequence[Item], for_s: float, *, retried: bool) -> AsyncIterator[list[Outcome]]:
+        """Attempt what one worker makes of `items` in `for_s` seconds, as one Dask task. Raises RunError: the cluster is gone."""
+        together = tuple(takewhile(lambda item: item not in self._alone, items)) if for_s else ()
+        known = 0
+        if len(together) > 1:
+            try:
+                async for outcomes in self._on_a_worker(Share(_key(items[0]), together, for_s=for_s, retried=retried)):
+                    known += len(outcomes)
+                    yield outcomes
+                return
+            except KilledWorker:  # at one of them, nobody knows which
+                self._alone.update(together[known:])
+        yield [await self.execute(items[known], ())]
+
+    async def _on_a_worker(self, share: Share) -> AsyncIterator[list[Outcome]]:
+        """The outcomes of a share, in one piece or, where it takes longer than it was to, in two.
+
+        A worker that takes over from one that died begins anew: what is known already is not given out again.
+        """
+        if self._lost:
+            raise RunError(self._lost)
+        future = self._client.submit(execute_on_worker, worker_plugin(self._plan.run_id), share, key=share.key, pure=False)
+        self._waiting.add(future)
+        self._early[share.key] = early = asyncio.Queue[list[Outcome]]()
+        whole = asyncio.ensure_future(future.result())
+        whole.add_done_callback(lambda _: early.put_nowait([]))
+        known = 0
+        try:
+            while not whole.done():
+                if new := (await early.get())[known:]:
+                    known += len(new)
+                    yield new
+            yield whole.result().outcomes[known:]
         except (FutureCancelledError, CommClosedError):
             self._lost = self._lost or "the connection to the Dask cluster was lost"
             raise RunError(self._lost) from None
-
-    async def _on_a_worker(self, item: Item, earlier: Sequence[Attempt]) -> Outcome:
-        if self._lost:
-            raise RunError(self._lost)
-        key, run = f"{item}-{uuid4().hex}", worker_plugin(self._plan.run_id)
-        future = self._client.submit(execute_on_worker, run, item, list(earlier), key=key, pure=False)
-        self._waiting.add(future)
-        try:
-            outcome: Outcome = await future.result()
-            return outcome
         finally:
+            whole.cancel()
             self._waiting.discard(future)
+            del self._early[share.key]
             future.release()
+
+    def _hear_early(self, event: tuple[float, dict[str, Any]]) -> None:
+        told = event[1]
+        if (early := self._early.get(told["key"])) is not None:
+            early.put_nowait(pickle.loads(told["outcomes"]))  # noqa: S301 - as Dask reads all that its workers send
 
     @asynccontextmanager
     async def _on_every_worker(self) -> AsyncIterator[None]:
         plugin = RunOnWorker(self._plan, private=dask_address(self._plan.request.task_runner) is None)
         try:
             await self._introduce(plugin)
+            self._client.subscribe_topic(EARLY, self._hear_early)
             yield
         finally:
             if self._client.status == "running":  # a cluster that is gone has nothing to stop
@@ -123,6 +162,10 @@ class DaskExecutor:
             if monotonic() - seen_at > NO_WORKER_S:
                 self._lost = f"the Dask cluster has had no worker for {NO_WORKER_S:g} s"
                 await self._client.cancel(list(self._waiting))
+
+
+def _key(item: Item) -> str:
+    return f"{item}-{uuid4().hex}"
 
 
 @asynccontextmanager

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import pickle
 import signal
-from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib.metadata import version
+from time import monotonic
 from typing import Any
 
 from distributed import Reschedule, Worker, get_worker
@@ -29,6 +30,29 @@ IDLE_S = 300.0
 """After so long without an item a worker closes its adapters, in case the flow's process was killed."""
 
 PACKAGE = "eval-skills"
+EARLY = "eval-skills-early"
+"""The topic of outcomes that are sent before their Dask task has ended; one for all runs, as the scheduler keeps the last
+thousand of each topic for good."""
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What one Dask task may do: an attempt at each of these items, one after the other; none begins after `for_s` seconds nor,
+    where items are `retried`, after a transient outcome. `earlier` are the attempts at the item, where it is one.
+    """
+
+    key: str
+    items: tuple[Item, ...]
+    earlier: tuple[Attempt, ...] = ()
+    for_s: float = 0.0
+    retried: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """The outcomes of a share, in its order. Not a list, whose elements Dask would pack and send one by one."""
+
+    outcomes: list[Outcome]
 
 
 class RunOnWorker(WorkerPlugin):
@@ -43,7 +67,7 @@ class RunOnWorker(WorkerPlugin):
         self.name = worker_plugin(plan.run_id)
         self._plan, self._private, self._version = replace(plan, items=[], scorings={}, remarks=[]), private, version(PACKAGE)
         self._here: LocalExecutor | None = None
-        self._working: set[asyncio.Task[Outcome]] = set()
+        self._working: set[asyncio.Task[list[Outcome]]] = set()
         self._idle: asyncio.TimerHandle | None = None
         self._closing: asyncio.Task[None] | None = None
         self._redaction: Redaction | None = None
@@ -88,16 +112,32 @@ class RunOnWorker(WorkerPlugin):
         if self._closing is not None:
             await self._closing
 
-    async def execute(self, item: Item, earlier: Sequence[Attempt]) -> Outcome:
-        """Make one attempt at `item` with the adapters that are open on this worker."""
+    async def execute(self, share: Share) -> list[Outcome]:
+        """Make an attempt at the first items of a share, one at least, with the adapters that are open on this worker."""
         self._here = self._here or LocalExecutor(self._plan)
-        work = asyncio.create_task(self._here.execute(item, earlier))
+        work = asyncio.create_task(self._attempts(self._here, share))
         self._working.add(work)
         try:
-            return self._without_secrets(await work)
+            return await work
         finally:
             self._working.discard(work)
             self._close_when_idle()
+
+    async def _attempts(self, here: LocalExecutor, share: Share) -> list[Outcome]:
+        outcomes: list[Outcome] = []
+        began = last = monotonic()
+        longest = 0.0
+        early = asyncio.get_running_loop().call_later(share.for_s, _tell_early, share, outcomes)
+        try:
+            for item in share.items:
+                outcome = await here.execute(item, share.earlier)
+                outcomes.append(self._without_secrets(outcome))
+                longest, last = max(longest, monotonic() - last), monotonic()
+                if last + longest - began >= share.for_s or (outcome.transient and share.retried):
+                    break
+        finally:
+            early.cancel()
+        return outcomes
 
     def _without_secrets(self, outcome: Outcome) -> Outcome:
         if self._redaction is None:
@@ -121,12 +161,18 @@ class RunOnWorker(WorkerPlugin):
             here.plan.remarks.clear()
 
 
-async def execute_on_worker(plugin: str, item: Item, earlier: Sequence[Attempt]) -> Outcome:
-    """The Dask task: one attempt at one item of the run behind `plugin`."""
+def _tell_early(share: Share, outcomes: list[Outcome]) -> None:
+    """Send the outcomes that are known while an item works for longer than those before it: they must not wait for it."""
+    if outcomes:
+        get_worker().log_event(EARLY, {"key": share.key, "outcomes": pickle.dumps(outcomes)})
+
+
+async def execute_on_worker(plugin: str, share: Share) -> Delivery:
+    """The Dask task: one attempt at each of the first items of a share, for the run behind `plugin`."""
     run = get_worker().plugins.get(plugin)
     if not isinstance(run, RunOnWorker):  # the run is over, and the scheduler does not know it yet
         raise Reschedule
-    return await run.execute(item, earlier)
+    return Delivery(await run.execute(share))
 
 
 def worker_plugin(run_id: str) -> str:

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from time import monotonic, sleep
+from typing import Any
 
 import pytest
 
@@ -17,11 +18,20 @@ from eval_skills.cli.prefect_server.private import ApiServer
 SILENT, BACK = "is silent (HTTP 500); the evaluation goes on", "answers again"
 
 
+NOT_READY = 0
+"""Healthy, but without its database, of which Prefect speaks at another path."""
+
+
 class Health(BaseHTTPRequestHandler):
     """Answers with the next status of the server's list."""
 
     def do_GET(self) -> None:
-        self.send_response(next(self.server.statuses))  # type: ignore[attr-defined]
+        api: Any = self.server
+        if self.path == "/api/ready":
+            self.send_response(503 if api.last == NOT_READY else 200)
+        else:
+            api.last = next(api.statuses)
+            self.send_response(api.last or 200)
         self.send_header("Content-Length", "0")
         self.end_headers()
 
@@ -43,6 +53,7 @@ def api() -> Iterator[ThreadingHTTPServer]:
         pytest.param([200, 500, 200, 500, 200], [], id="a-single-failure-is-no-news"),
         pytest.param([500, 500, 500, 200], [SILENT, BACK], id="it-was-away"),
         pytest.param([500, 500, 200] * 3, [SILENT, BACK], id="again-and-again"),
+        pytest.param([NOT_READY] * 3 + [200], [SILENT.replace("HTTP 500", "its database does not answer"), BACK], id="database"),
     ],
 )
 def test_each_line_is_told_once(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -21,6 +23,7 @@ from eval_skills.engine.evaluation.observer import NullObserver, observed_runs
 from eval_skills.engine.evaluation.plan import Item
 from eval_skills.engine.evaluation.resume import resumed_plan
 from eval_skills.engine.evaluation.session import RunSession, manifest_of
+from eval_skills.engine.evaluation.spending import Limits
 from eval_skills.engine.evaluation.summary import RunSummary, context_of
 from eval_skills.engine.stored_runs.reports import read_source
 
@@ -152,3 +155,20 @@ async def test_attempts_that_fail_count_too_now_and_for_a_resume(make_plan_of: M
     assert [attempt["cost_usd"] for attempt in line["attempts"]] == [0.25, 0.25, 0.25]
     rest = resumed_plan(EvaluateRequest(resume=plan.run_id, store=str(tmp_path / "store"), format=[], max_cost=0.75))
     assert evaluate_in_process(rest).stop_line == "stopped at --max-cost 0.75: $0.7500 spent, 1 of 2 items done"
+
+
+@pytest.mark.parametrize(
+    ("limits", "began_before_s", "least_s", "most_s"),
+    [
+        pytest.param({}, 0, math.inf, math.inf, id="no-limit"),
+        pytest.param({"max_duration_s": 600.0}, 100, 1, 500, id="what-is-left"),
+        pytest.param({"max_duration_s": 600.0}, 700, 0, 0, id="the-time-is-up"),
+        pytest.param({"max_duration_s": 600.0, "max_tokens": 9}, 100, 0, 0, id="each-may-be-the-last"),
+    ],
+)
+def test_how_long_items_may_follow_each_other_unwatched(
+    make_plan_of: MakePlan, limits: dict[str, float], began_before_s: float, least_s: float, most_s: float
+) -> None:
+    running = Limits(make_plan_of("ok", **limits))
+    running.begin(monotonic() - began_before_s)
+    assert least_s <= running.unwatched_s <= most_s

@@ -17,14 +17,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import dask
+import psutil
 import pytest
 from distributed import Client, LocalCluster
 
 from eval_skills.core.errors import RunError
+from eval_skills.engine.evaluation import session as session_module
 from eval_skills.engine.evaluation.dask import cluster as cluster_module
 from eval_skills.engine.evaluation.dask import worker as cluster_worker
 from eval_skills.engine.evaluation.dask.cluster import DaskExecutor
-from eval_skills.engine.evaluation.dask.worker import RunOnWorker
+from eval_skills.engine.evaluation.dask.worker import RunOnWorker, Share
 from eval_skills.engine.evaluation.execution import Outcome
 from eval_skills.engine.evaluation.observer import NullObserver
 from eval_skills.engine.evaluation.plan import Item, RunPlan
@@ -204,6 +206,58 @@ async def test_items_of_a_worker_that_dies_are_given_to_another(make_scene: Make
     assert scene.calls().total() > 4
 
 
+class TestABatch:
+    async def test_what_a_worker_makes_of_it_in_a_moment_is_one_dask_task(
+        self, make_scene: MakeScene, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(session_module, "UNREPORTED_S", PATIENCE_S)
+        scene = make_scene("ok", runs=40)
+        async with scene.session() as session:
+            outcomes = await session.attempt_some(scene.plan.items, last=True)
+            assert len(scene.processes()) == 1
+        assert [outcome.result.run_index for outcome in outcomes] == list(range(40))
+        assert [line["run_index"] for line in scene.journal()] == list(range(40))
+
+    @pytest.mark.parametrize("limit", [{"fail_fast": True}, {"max_cost": 1e9}, {"max_tokens": 10**9}], ids=str)
+    async def test_it_is_one_item_where_each_may_end_the_run(
+        self, make_scene: MakeScene, monkeypatch: pytest.MonkeyPatch, limit: dict[str, Any]
+    ) -> None:
+        monkeypatch.setattr(session_module, "UNREPORTED_S", PATIENCE_S)
+        scene = make_scene("ok", runs=5, **limit)
+        async with scene.session() as session:
+            assert len(await session.attempt_some(scene.plan.items, last=True)) == 1
+        assert scene.calls() == {"ok": 1}
+
+    async def test_what_is_known_waits_for_no_slow_item_and_is_not_doubled_when_the_worker_dies(
+        self, make_scene: MakeScene, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(session_module, "UNREPORTED_S", 2.0)
+        scene = make_scene("warm", "a", "b", "wait", runs=8)
+        warming = [item for item in scene.plan.items if item.task == "warm"]
+        batch = [item for item in scene.plan.items if item.run == 0 and item.task != "warm"]
+        async with scene.session() as session:
+            await attempt_all(session, warming)
+            working = asyncio.create_task(session.attempt_some(batch, last=True))
+            await until(lambda: {line["task_id"] for line in scene.journal()} == {"warm", "a", "b"})
+            [begun] = [name for name in scene.begun() if name.startswith("wait")]
+            assert not working.done()
+            os.kill(psutil.Process(int(begun.split("-")[-2])).ppid(), signal.SIGKILL)
+            await until(lambda: scene.calls()["wait"] == 2)
+            scene.open_the_gate()
+            outcomes = await working
+        assert [outcome.result.task_id for outcome in outcomes] == ["a", "b", "wait"]
+        assert [line["task_id"] for line in scene.journal()[len(warming) :]] == ["a", "b", "wait"]
+
+    async def test_one_item_that_brings_down_its_workers_costs_the_others_nothing(self, make_scene: MakeScene) -> None:
+        scene = make_scene("a", "assassin", "b")
+        left = scene.plan.items
+        async with scene.session() as session:
+            while left:
+                left = left[len(await session.attempt_some(left, last=True)) :]
+        found = [(line["task_id"], line["status"]) for line in scene.journal()]
+        assert found == [("a", "pass"), ("assassin", "error"), ("b", "pass")]
+
+
 @pytest.mark.slow
 async def test_an_item_at_which_every_worker_dies_is_an_infra_error_that_a_retry_may_mend(make_scene: MakeScene) -> None:
     scene = make_scene("assassin", "ok")
@@ -235,7 +289,7 @@ async def test_an_idle_worker_closes_its_adapters_and_opens_them_again(
     run: Any = RunOnWorker(scene.plan, private=False)
     await run.setup(worker=None)
     for time_ in (1, 2):
-        await run.execute(scene.plan.items[0], [])
+        await run.execute(Share("key", (scene.plan.items[0],)))
         await until(lambda: not any(map(is_alive, scene.processes())))
         assert len(scene.processes()) == time_
     await run.teardown(worker=None)

@@ -14,7 +14,7 @@ from distributed import LocalCluster
 
 from eval_skills.core.errors import RunError
 from eval_skills.engine.evaluation.dask.cluster import DaskExecutor
-from eval_skills.engine.evaluation.dask.worker import RunOnWorker
+from eval_skills.engine.evaluation.dask.worker import RunOnWorker, Share
 from eval_skills.engine.evaluation.plan import RunPlan
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ async def test_p59_a_limit_of_the_run_holds_on_a_worker(plan: Callable[..., RunP
     held = plan(open_files=77)
     run = RunOnWorker(held, private=False)
     await run.setup(worker=WORKER)
-    outcome = await run.execute(held.items[0], [])
+    [outcome] = await run.execute(Share("key", (held.items[0],)))
     await run.teardown(worker=WORKER)
     assert outcome.result.output == 77
 
