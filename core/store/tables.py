@@ -46,7 +46,7 @@ class Tables:
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
         self.is_local = "://" not in layout.tables
-        self.filesystem, self._root = (fs.LocalFileSystem(), layout.tables) if self.is_local else _remote(layout.tables)
+        self.filesystem, self.root = (fs.LocalFileSystem(), layout.tables) if self.is_local else _remote(layout.tables)
         self.tell: Callable[[str], object] = warnings.warn
         """Called once with a sentence about every damaged file that was left out of what was read."""
         self._left_out: set[str] = set()
@@ -57,7 +57,7 @@ class Tables:
 
     def files(self, name: TableName, run_ids: Collection[str] | None = None) -> dict[str, str]:
         """The landed files as run id → path on `filesystem`, in the order of the run ids; of all runs, or of those named."""
-        selector = fs.FileSelector(f"{self._root}/{name}", recursive=True, allow_not_found=True)
+        selector = fs.FileSelector(f"{self.root}/{name}", recursive=True, allow_not_found=True)
         found = {run_id: info.path for info in self.filesystem.get_file_info(selector) if (run_id := _run_id_in(info))}
         return {run_id: found[run_id] for run_id in sorted(found) if run_ids is None or run_id in run_ids}
 
@@ -107,6 +107,10 @@ class Tables:
         self._well[path] = state
         return True
 
+    def has_digest(self, path: str) -> bool:
+        """Whether it was written down with which bytes a file has landed, so that `sound_files` has compared these."""
+        return self.relative(path) in self.known_digests()
+
     def known_digests(self) -> dict[str, set[str]]:
         """The digests of the landed files, by their path below the tables; none where the list cannot be read, which is told."""
         if self._digests is None:
@@ -137,7 +141,7 @@ class Tables:
             format=self._format(),
             filesystem=self.filesystem,
             partitioning=partitioning,
-            partition_base_dir=f"{self._root}/{name}",
+            partition_base_dir=f"{self.root}/{name}",
         )
 
     def _format(self) -> ds.ParquetFileFormat:
@@ -205,7 +209,7 @@ class Tables:
             for path in self.files(name, run_ids).values():
                 with _readable(path):
                     pq.read_table(path, filesystem=self.filesystem, page_checksum_verification=True)
-            raise InputError(f"a file of the table {name} cannot be read ({error})", source=self._root) from None
+            raise InputError(f"a file of the table {name} cannot be read ({error})", source=self.root) from None
 
     def landed_rows(self, run_ids: Collection[str] | None = None) -> dict[str, int | None]:
         """How many items have landed, by run id, of all runs or of those named; only the files' footers are read.
@@ -247,7 +251,7 @@ class Tables:
         if path not in self._named:
             self._named.add(path)
             problem = error.message.partition(" (")[0].partition("; ")[0]
-            place = self.location(path) if path.startswith(f"{self._root}/") else path
+            place = self.location(path) if path.startswith(f"{self.root}/") else path
             self.tell(f"left out: {place}: {problem}; see eval-skills store verify")
 
     def digest(self, name: TableName, run_id: str) -> str | None:
@@ -259,7 +263,7 @@ class Tables:
 
     def scratch(self, relative: str, run_id: str) -> Path:
         """Where to write a file before it is published; it is there, and empty. No reader takes it for a landed file."""
-        target = Path(self._root, relative)
+        target = Path(self.root, relative)
         run_folder = self._layout.run_folder(run_id)
         # every folder below runs/ is a run: anything else is prepared beside them
         folder = target.parent if self.is_local else run_folder if run_folder.is_dir() else self._layout.root / "scratch"
@@ -272,7 +276,7 @@ class Tables:
 
         Locally it is renamed. Behind a URL it is uploaded: object stores show an object only when it is complete.
         """
-        target = f"{self._root}/{relative}"
+        target = f"{self.root}/{relative}"
         record_digest(self._layout, relative, digest_of_file(fs.LocalFileSystem(), str(scratch)))
         if self.is_local:
             replace_durably(scratch, Path(target))
@@ -286,7 +290,7 @@ class Tables:
 
     def relative(self, path: str) -> str:
         """Where a path of `files` is below the tables."""
-        return path.removeprefix(f"{self._root}/")
+        return path.removeprefix(f"{self.root}/")
 
     def path_of(self, location: str) -> str:
         """The path on `filesystem` of what a person names so; the inverse of `location`."""
