@@ -32,6 +32,7 @@ import threading
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from functools import lru_cache
 from pathlib import Path
 from time import sleep
 from typing import TYPE_CHECKING, Literal
@@ -162,6 +163,7 @@ def derived_run_id(moment: datetime, content: str, taken: Collection[str] = ()) 
     raise ValueError(f"every run id of {start} is taken")
 
 
+@lru_cache(maxsize=16_384)  # a reader asks it of every file, several times over
 def is_run_id(text: str) -> bool:
     """Whether `text` has the exact shape of a run id and names a moment of the calendar."""
     return _moment_of(text) is not None

@@ -13,8 +13,8 @@ import duckdb
 import pyarrow as pa
 
 from eval_skills.core.errors import UsageError
+from eval_skills.core.store.missing import name_missing
 from eval_skills.core.store.schema import RUN_SCHEMA, SCHEMAS
-from eval_skills.core.store.verify import name_missing
 from eval_skills.core.store.views import Source, quoted, select_of_none
 
 if TYPE_CHECKING:

@@ -275,7 +275,7 @@ class Store:
 
     def _last_reports(self, columns: Iterable[str]) -> dict[str, dict[str, Any]]:
         """The row of the last report of every skill of primary origin, with these columns, its moment, run and identity."""
-        from eval_skills.core.store.verify import name_missing
+        from eval_skills.core.store.missing import name_missing
 
         name_missing(self, "reports")
         wanted = {*columns, "timestamp", "run_id", "skill_id", "skill_version", "origin"}

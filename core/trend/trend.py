@@ -8,15 +8,15 @@ from datetime import datetime
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from eval_skills.core.diff.model import DifferenceInterval
 from eval_skills.core.errors import UsageError
-from eval_skills.core.models import ConfidenceInterval
 from eval_skills.core.store.effects import LEVEL
+from eval_skills.core.store.missing import name_missing
 from eval_skills.core.store.store import without_parts
-from eval_skills.core.store.verify import name_missing
 from eval_skills.core.text import nearest
 
 if TYPE_CHECKING:
+    from eval_skills.core.diff.model import DifferenceInterval
+    from eval_skills.core.models import ConfidenceInterval
     from eval_skills.core.store import Store
 
 METRICS = {
@@ -187,6 +187,9 @@ def _unknown(kind: str, name: str, known: list[str], what: str) -> UsageError:
 
 
 def _point(row: dict[str, Any], metric: str) -> TrendPoint:
+    from eval_skills.core.diff.model import DifferenceInterval
+    from eval_skills.core.models import ConfidenceInterval
+
     interval: ConfidenceInterval | DifferenceInterval | None = None
     least, most = None, None
     if metric == "effect":
