@@ -80,7 +80,7 @@ def is_readable(tables: Tables, paths: Iterable[str]) -> bool:
     return tables.is_local and _GLOB.isdisjoint(os.path.abspath(tables.root)) and all(map(tables.has_digest, paths))
 
 
-def rows_of(name: TableName, columns: Collection[str], paths: Iterable[str]) -> pa.Table:
+def columns_of(name: TableName, columns: Collection[str], paths: Iterable[str]) -> pa.Table:
     """These columns of the files, in the order of the files and of the schema.
 
     Raises:
