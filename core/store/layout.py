@@ -47,6 +47,7 @@ TableName = Literal["items", "reports", "comparisons", "samples", "nights", "pre
 
 SQLITE_SUFFIXES = frozenset({".db", ".sqlite", ".sqlite3"})
 DEFAULT_ROOT = "./eval-store"
+JOURNAL = "journal.jsonl"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,9 +86,13 @@ class Layout:
         """The folder of one run. Raises `UsageError` when `run_id` is not one, so no path leads out of the store."""
         return self.root / "runs" / check_run_id(run_id)
 
+    def run_file(self, run_id: str, name: str) -> str:
+        """A file in the folder of a run, as text: a reader looks at a year of them, and to make the paths takes longer."""
+        return f"{self.root}/runs/{check_run_id(run_id)}/{name}"
+
     def journal(self, run_id: str) -> Path:
         """The journal of one run, there only while the run is unfinished."""
-        return self.run_folder(run_id) / "journal.jsonl"
+        return self.run_folder(run_id) / JOURNAL
 
     @staticmethod
     def table_file(name: TableName, day: date, run_id: str) -> str:

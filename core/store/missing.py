@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from eval_skills.core.errors import InputError
-from eval_skills.core.store.layout import is_run_id
+from eval_skills.core.store.layout import JOURNAL, is_run_id
 from eval_skills.core.store.retention import PRUNED
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def missing_files(store: Store, name: TableName, known: Collection[str]) -> Iter
     landed = store.tables.files(name)
     for relative in sorted(each for each in known if each.startswith(f"{name}/")):
         run_id = relative.rpartition("/")[2].removesuffix(".parquet")
-        if run_id in landed or not is_run_id(run_id) or store.journal_path(run_id).exists():
+        if run_id in landed or not is_run_id(run_id) or os.path.exists(store.layout.run_file(run_id, JOURNAL)):
             continue
         path, folder = store.layout.root / relative, store.run_folder(run_id)
         pruned = name == "items" and (not folder.is_dir() or (folder / PRUNED).exists())  # without one, it was not noted

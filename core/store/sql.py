@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 import threading
 from contextvars import copy_context
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 import pyarrow as pa
@@ -15,7 +15,7 @@ import pyarrow as pa
 from eval_skills.core.errors import UsageError
 from eval_skills.core.store.missing import name_missing
 from eval_skills.core.store.schema import RUN_SCHEMA, SCHEMAS
-from eval_skills.core.store.views import Source, quoted, select_of_none
+from eval_skills.core.store.views import Source, create_table, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable
@@ -149,7 +149,7 @@ def _answer(store: Store, statement: str, of_runs: Collection[str] | None) -> pa
         with connection:
             _check(connection, statement)
             sources = _sources(store, statement, of_runs)
-            runs = store.run_table() if "runs" in _words(statement.lower()) else None
+            runs = store.run_list() if "runs" in _words(statement.lower()) else None
             paths = [path for source in sources.values() for path in source.paths]
             if paths:
                 _refuse_files(statement)
@@ -228,13 +228,10 @@ def _current(store: Store, statement: str, sources: dict[TableName, Source]) -> 
 
 
 def _create_views(
-    connection: duckdb.DuckDBPyConnection, sources: dict[TableName, Source], current: str, runs: pa.Table | None
+    connection: duckdb.DuckDBPyConnection, sources: dict[TableName, Source], current: str, runs: list[dict[str, Any]] | None
 ) -> None:
     for name, source in sources.items():
         source.create(connection, "items_all" if name == "items" else name)
     connection.execute(f"CREATE TEMP VIEW items AS {current}")
     connection.execute(_TURNS)
-    if runs is None:
-        connection.execute(f"CREATE TEMP VIEW runs AS {select_of_none(RUN_SCHEMA)}")
-    else:
-        connection.register("runs", runs)
+    create_table(connection, "runs", RUN_SCHEMA, runs or [])

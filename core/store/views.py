@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 import pyarrow as pa
+from pydantic_core import to_json
 
 from eval_skills.core.store.schema import DATE_FIELD, SCHEMAS
 
@@ -109,6 +110,22 @@ def select_of_none(columns: Iterable[pa.Field]) -> str:
     """A SELECT with these columns that has no rows."""
     nulls = (f'CAST(NULL AS {_type_of(each.type)}) AS "{each.name}"' for each in columns)
     return f"SELECT {', '.join(nulls)} WHERE false"
+
+
+def create_table(connection: duckdb.DuckDBPyConnection, name: str, schema: pa.Schema, rows: list[dict[str, Any]]) -> None:
+    """Make a table of these rows. They are handed over as JSON: as Arrow data they would have pandas imported."""
+    columns = ", ".join(f'"{each.name}" {_type_of(each.type)}' for each in schema)
+    connection.execute(f"CREATE TEMP TABLE {name} ({columns})")
+    if rows:
+        shape = to_json([{each.name: _json_type_of(each.type) for each in schema}]).decode()
+        chosen = to_json([{each.name: row[each.name] for each in schema} for row in rows]).decode()
+        connection.execute(
+            f"INSERT INTO {name} SELECT row.* FROM (SELECT unnest(from_json(?, {quoted(shape)})) AS row)", [chosen]
+        )
+
+
+def _json_type_of(kind: pa.DataType) -> str | list[str]:
+    return [_type_of(kind.value_type)] if pa.types.is_list(kind) else _type_of(kind)
 
 
 @cache
