@@ -151,8 +151,8 @@ def _identified(part: dict[str, Any], redaction: Redaction) -> dict[str, Any]:
 
 
 def _as_written(path: Path) -> Any:
-    """The document of a file whose checksum holds; None of any other. What we wrote has none of the mistakes that people make, and
-    to look for these takes longer than all else: a store has a manifest for each of its runs."""
+    """The document of a file whose checksum holds; None of any other. What we wrote has none of the mistakes that people make;
+    to look for these takes longer than all else, and a store has a manifest for each of its runs."""
     try:
         text = path.read_bytes()
         body = without_checksum(text)
