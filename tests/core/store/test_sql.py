@@ -49,7 +49,7 @@ def test_the_name_of_the_folder_and_missing_digests_change_no_answer(
     land(store, RUN)
     if not is_digested:
         (store.layout.root / "digests.jsonl").unlink()
-    (row,) = store.query("SELECT * FROM items JOIN runs USING (run_id)").to_dict("records")
+    (row,) = store.query("SELECT i.date, i.tags, r.landed_items FROM items i JOIN runs r USING (run_id)").to_dict("records")
     assert (str(row["date"])[:10], list(row["tags"]), row["landed_items"]) == ("2026-01-01", ["x"], 1)
 
 
