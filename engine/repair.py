@@ -10,7 +10,8 @@ from eval_skills.core.store import Store, land_reports
 from eval_skills.core.store.digests import digest_of_file, record_digest
 from eval_skills.core.store.files import RunLock, write_whole
 from eval_skills.core.store.journal import complete_lines, result_of
-from eval_skills.core.store.verify import BROKEN, Finding, Verified, put_aside, verify
+from eval_skills.core.store.missing import BROKEN
+from eval_skills.core.store.verify import Finding, Verified, put_aside, verify
 from eval_skills.core.text import plural
 
 

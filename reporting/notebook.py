@@ -12,7 +12,7 @@ from eval_skills.reporting import numbers
 from eval_skills.reporting.context import ranked
 from eval_skills.reporting.diff.figures import lineage, shown_row, verdict_text
 from eval_skills.reporting.escape import excerpt, visible_line
-from eval_skills.reporting.html.report import html_template
+from eval_skills.reporting.html.pages import html_template
 from eval_skills.reporting.ranking import completion_text, rank_text, ranking_notes
 from eval_skills.reporting.sections import reasons
 from eval_skills.reporting.skill_effect import figures

@@ -6,9 +6,11 @@ What is shown as 0 has no sign, also where it is a little less: that is the ``z`
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from eval_skills.core.diff.model import DifferenceInterval
-from eval_skills.core.models import ConfidenceInterval
+if TYPE_CHECKING:
+    from eval_skills.core.diff.model import DifferenceInterval
+    from eval_skills.core.models import ConfidenceInterval
 
 UNKNOWN = "–"
 
@@ -20,6 +22,8 @@ def rate(value: float | None) -> str:
 
 def interval(value: ConfidenceInterval | DifferenceInterval | None) -> str:
     """The bounds as ``62.1 to 96.8 %``; those of a difference as ``-12.5 to +3.0 pp``."""
+    from eval_skills.core.diff.model import DifferenceInterval
+
     if isinstance(value, DifferenceInterval):
         return f"{signed(value.lower * 100, 1)} to {points(value.upper)}"
     return UNKNOWN if value is None else f"{_percent(value.lower)} to {_percent(value.upper)} %"

@@ -5,10 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from eval_skills.engine.stored_runs.items import RunItems, run_items
-
 if TYPE_CHECKING:
     from eval_skills.core.store import Store
+    from eval_skills.engine.stored_runs.items import RunItems
     from eval_skills.viewer.site import Site
 
 
@@ -19,12 +18,16 @@ def items_of(site: Site, run_id: str) -> RunItems:
         NoSuchPageError: the store has no such run, or it is not in the export.
         UserError: it cannot be read.
     """
+    from eval_skills.engine.stored_runs.items import run_items
+
     site.check_run(run_id)
     return run_items(site.store, run_id) if site.is_live else _kept(site.store, run_id)
 
 
 @lru_cache(maxsize=2)
 def _kept(store: Store, run_id: str) -> RunItems:
+    from eval_skills.engine.stored_runs.items import run_items
+
     return run_items(store, run_id)
 
 

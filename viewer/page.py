@@ -9,7 +9,7 @@ from typing import Any
 from eval_skills.core import viewer_pages as names
 from eval_skills.reporting.escape import encodable, script_json
 from eval_skills.reporting.html.navigation import Navigation
-from eval_skills.reporting.html.report import TABLES, html_template, page_assets
+from eval_skills.reporting.html.pages import TABLES, html_template, page_assets
 
 PLACES = {
     "Runs": names.RUNS,

@@ -22,7 +22,7 @@ from eval_skills.core.errors import EvalSkillsError, UsageError
 from eval_skills.core.store.labels import LabelWriter
 from eval_skills.core.viewer_pages import NoSuchPageError
 from eval_skills.reporting.escape import visible
-from eval_skills.reporting.html.report import page_assets
+from eval_skills.reporting.html.pages import page_assets
 from eval_skills.viewer.guard import HEADERS, LOOPBACK, Guard
 from eval_skills.viewer.labels import GivenLabel, Labelling
 from eval_skills.viewer.live import LiveRuns

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from importlib import import_module
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
@@ -15,15 +16,7 @@ from eval_skills.core.viewer_pages import NoSuchPageError
 from eval_skills.reporting.html.navigation import Navigation
 from eval_skills.viewer.items import items_of
 from eval_skills.viewer.page import PLACES
-from eval_skills.viewer.pages.agent_skills import agent_skills_page, effect_page_of, triggers_page_of
-from eval_skills.viewer.pages.comparison import comparison_page
-from eval_skills.viewer.pages.item import item_page_of
-from eval_skills.viewer.pages.labels import labels_of_run, labels_page
 from eval_skills.viewer.pages.lists import LISTS, list_page
-from eval_skills.viewer.pages.run import run_page
-from eval_skills.viewer.pages.runs import runs_page
-from eval_skills.viewer.pages.skill import skill_page
-from eval_skills.viewer.pages.task import task_page_of
 
 if TYPE_CHECKING:
     from eval_skills.core.store import Store
@@ -124,18 +117,28 @@ class Site:
         return f"{word} run_id IN ({listed})"
 
 
+def _of(module: str, function: str) -> Callable[..., str]:
+    """What makes a page, loaded when it is first asked for: the first page of a store does not wait for what makes the others."""
+
+    def make(*parts: object) -> str:
+        found: Callable[..., str] = getattr(import_module(f"eval_skills.viewer.pages.{module}"), function)
+        return found(*parts)
+
+    return make
+
+
 PAGES: dict[str, Callable[..., str]] = {
-    r"(?:index\.html)?": runs_page,
-    rf"run-({names.RUN_ID})\.html": run_page,
-    rf"compare-({names.RUN_ID})-({names.RUN_ID})\.html": comparison_page,
-    rf"task-({names.RUN_ID})-({names.KEY})\.html": task_page_of,
-    rf"item-({names.RUN_ID})-({names.KEY})\.html": item_page_of,
-    rf"skill-({names.KEY})\.html": skill_page,
-    rf"labels-({names.RUN_ID})\.csv": labels_of_run,
-    r"labels\.html": labels_page,
-    r"agent-skills\.html": agent_skills_page,
-    rf"effect-({names.RUN_ID})\.html": effect_page_of,
-    rf"triggers-({names.RUN_ID})\.html": triggers_page_of,
+    r"(?:index\.html)?": _of("runs", "runs_page"),
+    rf"run-({names.RUN_ID})\.html": _of("run", "run_page"),
+    rf"compare-({names.RUN_ID})-({names.RUN_ID})\.html": _of("comparison", "comparison_page"),
+    rf"task-({names.RUN_ID})-({names.KEY})\.html": _of("task", "task_page_of"),
+    rf"item-({names.RUN_ID})-({names.KEY})\.html": _of("item", "item_page_of"),
+    rf"skill-({names.KEY})\.html": _of("skill", "skill_page"),
+    rf"labels-({names.RUN_ID})\.csv": _of("labels", "labels_of_run"),
+    r"labels\.html": _of("labels", "labels_page"),
+    r"agent-skills\.html": _of("agent_skills", "agent_skills_page"),
+    rf"effect-({names.RUN_ID})\.html": _of("agent_skills", "effect_page_of"),
+    rf"triggers-({names.RUN_ID})\.html": _of("agent_skills", "triggers_page_of"),
     **{PLACES[place].replace(".", r"\."): (lambda site, place=place: list_page(site, place)) for place in LISTS},
 }
 """What makes a page, by what its name looks like; it is called with the site and the parts of the name."""

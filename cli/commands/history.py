@@ -158,10 +158,11 @@ def _further(run: PastRun, changes: Mapping[str, RunChanges]) -> dict[str, str]:
 def _judging(run: PastRun) -> str:
     """What all its verdicts cost, and how many items have none because of the judge."""
     from eval_skills.reporting import numbers
-    from eval_skills.reporting.judging import paid_usd
 
     if not run.judging:
         return numbers.UNKNOWN
+    from eval_skills.reporting.judging import paid_usd
+
     costs = [each.judge_cost_usd for each in run.judging]
     paid = any(each.judge_tokens is not None for each in run.judging)
     known = [cost for cost in costs if cost is not None]

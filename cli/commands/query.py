@@ -134,7 +134,7 @@ def _print_csv(names: list[str], rows: list[tuple[Any, ...]]) -> None:
 def _print_table(names: list[str], rows: list[tuple[Any, ...]]) -> None:
     from rich.measure import Measurement
 
-    from eval_skills.cli.output.run import NO_LIMIT
+    from eval_skills.cli.output.tables import NO_LIMIT
 
     out = current().out(pipe_width=NO_LIMIT)
     table = _table(names, rows)

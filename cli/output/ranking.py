@@ -19,7 +19,7 @@ from rich.text import Text
 
 from eval_skills.cli.context import current, printable
 from eval_skills.core.models import SkillCompletionReport, TaskResult
-from eval_skills.core.models.report import DIMENSIONS
+from eval_skills.core.models.dimensions import DIMENSIONS
 from eval_skills.core.text import plural
 from eval_skills.reporting import numbers
 from eval_skills.reporting.context import dimension_title, mean_of, ranked, shown_dimensions

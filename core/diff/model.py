@@ -19,7 +19,7 @@ Metric = Literal[
 ]
 
 
-class DiffRow(Model):
+class DiffRow(Model, defer_build=True):
     """One figure on both sides. The arrow says where it went, `good` whether that is welcome; neither where it did not move.
 
     Both may be chance: only where `significant` does a test of this figure's own say that it changed, and only there are they
@@ -40,7 +40,7 @@ class DiffRow(Model):
     significant: bool = False
 
 
-class FlipSide(Model):
+class FlipSide(Model, defer_build=True):
     """One run of a task that shows how that side went: the pass on the better side, the miss on the worse one.
 
     `run_index` counts from 0, of `runs` that the side has; 0 where an earlier version did not write that down.
@@ -54,7 +54,7 @@ class FlipSide(Model):
     reasons: list[Reason] = Field(default_factory=list)
 
 
-class Flip(Model):
+class Flip(Model, defer_build=True):
     """A task whose completion rate moved."""
 
     task_id: str
@@ -63,7 +63,7 @@ class Flip(Model):
     after: FlipSide
 
 
-class DifferenceInterval(Model):
+class DifferenceInterval(Model, defer_build=True):
     """An interval of the mean difference, in [−1, 1]; method ``t``, or ``constant`` where all tasks moved alike."""
 
     lower: float
@@ -72,7 +72,7 @@ class DifferenceInterval(Model):
     method: Literal["t", "constant"]
 
 
-class AtBound(Model):
+class AtBound(Model, defer_build=True):
     """What the test says with all missing items taken one way; `adjusted_p` is Holm's over the skills of the diff."""
 
     p_value: Rate
@@ -80,7 +80,7 @@ class AtBound(Model):
     equivalence_interval: DifferenceInterval
 
 
-class MissingItems(Model):
+class MissingItems(Model, defer_build=True):
     """Items without a verdict of the skill (error kinds infra, scorer, judge, simulator), and how far they could move the mean
     difference.
 
@@ -101,7 +101,7 @@ class MissingItems(Model):
         return self.before + self.after
 
 
-class PairedStatistics(Model):
+class PairedStatistics(Model, defer_build=True):
     """The shared tasks compared pairwise; differences are after − before of each task's completion rate, both of the items that
     have a verdict of the skill.
 
@@ -133,7 +133,7 @@ class PairedStatistics(Model):
     missing: MissingItems | None = None
 
 
-class SkillDiff(Model):
+class SkillDiff(Model, defer_build=True):
     """One skill: its id and version after (of a removed one: before), its figures, and a verdict where it was compared.
 
     `explanation` is the verdict in one sentence. `statistics` is None where no task has a verdict of the skill on both sides.
@@ -161,7 +161,7 @@ class SkillDiff(Model):
         return self.verdict == "inconclusive" and self.statistics is not None and self.statistics.missing is not None
 
 
-class ReportDiff(Model):
+class ReportDiff(Model, defer_build=True):
     """Two evaluations compared skill by skill.
 
     `significance` is the p, and `min_effect` the size of the mean difference, that a verdict of better or worse must reach.

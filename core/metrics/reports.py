@@ -15,7 +15,8 @@ from eval_skills.core.metrics.consumption import Consumption
 from eval_skills.core.metrics.item_table import PASS, ItemTable, WholeRows, item_table
 from eval_skills.core.metrics.tasks import TaskCounts, count_tasks, known_list, known_mapping, task_results_of
 from eval_skills.core.models import Benchmark, DimensionSummary, SkillCompletionReport, Summary, TagSummary
-from eval_skills.core.models.report import DIMENSIONS, in_order
+from eval_skills.core.models.dimensions import DIMENSIONS
+from eval_skills.core.models.report import in_order
 from eval_skills.core.models.result import FORBIDDEN_TOOL_CALLED
 from eval_skills.core.models.task import COMPLEXITIES
 from eval_skills.core.statistics.rates import FloatArray

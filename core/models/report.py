@@ -10,11 +10,9 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 from pydantic.alias_generators import to_camel
 
 from eval_skills.core.models.base import Model, Rate
+from eval_skills.core.models.dimensions import DIMENSIONS
 from eval_skills.core.models.response import ToolCall, WorkspaceFile
 from eval_skills.core.models.result import ErrorKind, Reason, Status, TurnResult
-
-DIMENSIONS = ("tool_accuracy", "sequence_correctness", "output_quality", "hallucination")
-"""The dimensions of an agent's run, each with a column of its own in the store. An evaluator may add others."""
 
 
 def in_order(names: Iterable[str]) -> list[str]:
@@ -23,7 +21,7 @@ def in_order(names: Iterable[str]) -> list[str]:
     return [*(name for name in DIMENSIONS if name in given), *(name for name in given if name not in DIMENSIONS)]
 
 
-class ConfidenceInterval(Model):
+class ConfidenceInterval(Model, defer_build=True):
     """An interval of the completion rate, with the task as the unit; `method` names how it was computed."""
 
     lower: Rate
@@ -32,7 +30,7 @@ class ConfidenceInterval(Model):
     method: str = ""
 
 
-class StatusCounts(Model):
+class StatusCounts(Model, defer_build=True):
     """How many items ended how."""
 
     passed: int = Field(default=0, alias="pass")
@@ -41,7 +39,7 @@ class StatusCounts(Model):
     timeout: int = 0
 
 
-class Summary(Model):
+class Summary(Model, defer_build=True):
     """The figures of a skill; rates in [0, 1]. None means unknown, never zero.
 
     `consistency_score` is None unless there are at least two runs, `flake_rate` unless some task ran at least twice; `pass_at_k`
@@ -77,7 +75,7 @@ class Summary(Model):
     completion_upper_bound: Rate | None = None
 
 
-class Latency(Model):
+class Latency(Model, defer_build=True):
     """Percentiles by nearest rank, over every item with a known latency; ms. None where none is known.
 
     `time_to_first_token_p50_ms` is over the items whose answers were streamed.
@@ -90,7 +88,7 @@ class Latency(Model):
     time_to_first_token_p50_ms: float | None = None
 
 
-class TokenCost(Model):
+class TokenCost(Model, defer_build=True):
     """Sums over the items that know them; None where no item does. What judging models were paid stands apart from the skill's.
 
     `judge_cost_usd` is None, too, where the price of a single judged item is not known, and `judge_tokens` where its tokens are
@@ -109,7 +107,7 @@ class TokenCost(Model):
     user_requests: int | None = Field(default=None, exclude_if=lambda requests: requests is None)
 
 
-class TagSummary(Model):
+class TagSummary(Model, defer_build=True):
     """The figures of the tasks under one tag, or of one complexity."""
 
     completion_rate: Rate
@@ -120,7 +118,7 @@ class TagSummary(Model):
     tasks: int
 
 
-class DimensionSummary(Model):
+class DimensionSummary(Model, defer_build=True):
     """One dimension of a skill's answers: its mean over the `items` that were scored on it. The others say nothing: not 0."""
 
     mean: Rate
@@ -133,7 +131,7 @@ _ONLY_SOME_HAVE = (
 )  # fmt: skip
 
 
-class TaskResult(Model):
+class TaskResult(Model, defer_build=True):
     """One item as the report shows it: what was asked, what was expected, what came, and why it was judged so.
 
     What only some answers have (`tool_calls`, `messages`, `content`, `finish_reason`, `time_to_first_token_ms`, `turns`, `files`,
@@ -182,7 +180,7 @@ class TaskResult(Model):
         return fields
 
 
-class Ranking(Model):
+class Ranking(Model, defer_build=True):
     """The place of a skill among the `ranked_skills` that did the same tasks; see `core.ranking`.
 
     Skills that the tasks cannot tell apart share the ranks `rank` to `last_rank`, from 1. `adjusted_p` is that of the paired test
@@ -203,7 +201,7 @@ class Ranking(Model):
     pareto_optimal: bool
 
 
-class SkillCompletionReport(Model):
+class SkillCompletionReport(Model, defer_build=True):
     """The result of one skill on one benchmark. The JSON report of a run is an array of these."""
 
     skill_id: str

@@ -28,7 +28,7 @@ def unwrapped(output: Any) -> Any:
     return output
 
 
-class ToolCall(Model):
+class ToolCall(Model, defer_build=True):
     """One tool call of an agent run. `arguments` (or ``args``) is whatever the agent passed: an object, or unreadable text.
 
     Keys of other tools' formats are let through and ignored: a trace is data, not a configuration. A key that is almost
@@ -58,7 +58,7 @@ class ToolCall(Model):
         return call
 
 
-class Usage(Model):
+class Usage(Model, defer_build=True):
     """Tokens that the skill's own models consumed. Keys of providers' formats beside these are ignored."""
 
     model_config = ConfigDict(extra="ignore")
@@ -73,7 +73,7 @@ class Usage(Model):
         return None if None in known else sum(filter(None, known))
 
 
-class WorkspaceFile(Model):
+class WorkspaceFile(Model, defer_build=True):
     """One file that an agent added, changed or deleted in its workspace; `path` is relative to that, with ``/`` between parts.
 
     `size` (bytes) and `sha256` are those of the file as the agent left it: None where it was deleted; the `sha256` also where
@@ -100,7 +100,7 @@ Stopped = Literal["done", "max_turns"]
 """Why a simulated user said no more: it was done, or had written as many messages as it may."""
 
 
-class Simulation(Model):
+class Simulation(Model, defer_build=True):
     """What the model that plays a user was paid, in so many `requests`; None is unknown.
 
     `stopped` says why it wrote no more, with its `reason`; None where the conversation did not come to its end.
@@ -113,7 +113,7 @@ class Simulation(Model):
     reason: str = ""
 
 
-class SkillResponse(Model):
+class SkillResponse(Model, defer_build=True):
     """An answer: `output` is any JSON; None for `tool_calls`, `usage` and `cost_usd` means unknown, never zero.
 
     `latency_ms` is the call alone: no interpreter start of a warm worker, no queueing, no scoring. `time_to_first_token_ms` is
@@ -191,7 +191,7 @@ class SkillResponse(Model):
         )
 
 
-class TurnResponse(SkillResponse):
+class TurnResponse(SkillResponse, defer_build=True):
     """The answer of one turn, to what the skill was told in it (`input`)."""
 
     input: Any = None

@@ -27,7 +27,7 @@ TOOL_CALLS_UNKNOWN = "TOOL_CALLS_UNKNOWN"
 """The code of the reason that it is not known which tools were called."""
 
 
-class Reason(Model):
+class Reason(Model, defer_build=True):
     """One machine-readable reason: a code in capitals, a sentence with the values, and the place it is about.
 
     An `informational` one is a remark: it did not make the item fail. Records of older versions, which have no such field, mark
@@ -49,7 +49,7 @@ class Reason(Model):
         return self if self.informational else self.model_copy(update={"informational": True})
 
 
-class Verdict(Model):
+class Verdict(Model, defer_build=True):
     """The result of scoring one answer.
 
     `score` is None where there was nothing to score (status `error`). A dimension that is not configured is absent from
@@ -84,7 +84,7 @@ class Verdict(Model):
         return float(share) if type(share) in (int, float) and 0 <= share <= 1 else None
 
 
-class Attempt(Model):
+class Attempt(Model, defer_build=True):
     """One try of an item: when it began (UTC), how long it took, and what stopped it, if anything did.
 
     `called` names the tools that it called before it ended without an answer, None where that is unknown; the item keeps the
@@ -101,7 +101,7 @@ class Attempt(Model):
     simulation: Simulation | None = Field(default=None, exclude=True)
 
 
-class TurnResult(Model):
+class TurnResult(Model, defer_build=True):
     """One turn of an item: what the skill was told, what it answered and did, and the verdict on that.
 
     `turn` counts from 1. `status`, `score` and `passed` are None where the turn was not judged: nothing is expected of it, or the
@@ -152,7 +152,7 @@ _OF_THE_ANSWER = (
 )  # fmt: skip
 
 
-class ItemResult(Model):
+class ItemResult(Model, defer_build=True):
     """One finished item: a line of the journal and a row of the store's `items` table.
 
     `passed` is `status == "pass"`. `score` is None for errors and timeouts: there was nothing to score. An item that called a

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from eval_skills.core.diff.tasks import MISSING_KINDS
 from eval_skills.core.errors import InputError, RunError, UsageError
-from eval_skills.core.metrics.tasks import Tally
 from eval_skills.core.store.effects import EFFECT_COLUMNS, EffectPoint, effects_in
+from eval_skills.core.store.missing import name_missing
 from eval_skills.core.store.store import is_own
-from eval_skills.core.store.verify import name_missing
 
 if TYPE_CHECKING:
+    from eval_skills.core.metrics.tasks import Tally
     from eval_skills.core.store.store import Store
 
 _JUDGING = ("judge_tokens", "judge_cost_usd", "unjudged_items")
@@ -220,6 +219,9 @@ def task_outcomes(store: Store, run_ids: Iterable[str]) -> list[TaskOutcome]:
 
 
 def _outcomes(run_id: str, table: pa.Table) -> Iterable[TaskOutcome]:
+    from eval_skills.core.diff.tasks import MISSING_KINDS
+    from eval_skills.core.metrics.tasks import Tally
+
     groups = table.group_by([*_KEY, "passed", "status", "error_kind"]).aggregate([([], "count_all")]).to_pylist()
     tallies: dict[tuple[Any, ...], Tally] = {}
     for row in groups:

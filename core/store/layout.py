@@ -32,6 +32,7 @@ import threading
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from functools import lru_cache
 from pathlib import Path
 from time import sleep
 from typing import TYPE_CHECKING, Literal
@@ -46,6 +47,7 @@ TableName = Literal["items", "reports", "comparisons", "samples", "nights", "pre
 
 SQLITE_SUFFIXES = frozenset({".db", ".sqlite", ".sqlite3"})
 DEFAULT_ROOT = "./eval-store"
+JOURNAL = "journal.jsonl"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,9 +86,13 @@ class Layout:
         """The folder of one run. Raises `UsageError` when `run_id` is not one, so no path leads out of the store."""
         return self.root / "runs" / check_run_id(run_id)
 
+    def run_file(self, run_id: str, name: str) -> str:
+        """A file in the folder of a run, as text: a reader looks at a year of them, and to make the paths takes longer."""
+        return f"{self.root}/runs/{check_run_id(run_id)}/{name}"
+
     def journal(self, run_id: str) -> Path:
         """The journal of one run, there only while the run is unfinished."""
-        return self.run_folder(run_id) / "journal.jsonl"
+        return self.run_folder(run_id) / JOURNAL
 
     @staticmethod
     def table_file(name: TableName, day: date, run_id: str) -> str:
@@ -162,6 +168,7 @@ def derived_run_id(moment: datetime, content: str, taken: Collection[str] = ()) 
     raise ValueError(f"every run id of {start} is taken")
 
 
+@lru_cache(maxsize=16_384)  # a reader asks it of every file, several times over
 def is_run_id(text: str) -> bool:
     """Whether `text` has the exact shape of a run id and names a moment of the calendar."""
     return _moment_of(text) is not None

@@ -27,7 +27,7 @@ from eval_skills.core.models import (
     ToolCall,
     TurnResult,
 )
-from eval_skills.core.models.report import DIMENSIONS
+from eval_skills.core.models.dimensions import DIMENSIONS
 from eval_skills.core.models.result import FORBIDDEN_TOOL_CALLED
 from eval_skills.core.store.schema import CALIBRATION_SCHEMA, ESTIMATES, ITEM_SCHEMA, REPORT_SCHEMA
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from eval_skills.core.models.report import DIMENSIONS
+from eval_skills.core.models.dimensions import DIMENSIONS
 
 if TYPE_CHECKING:
     from eval_skills.core.store.layout import TableName

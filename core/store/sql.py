@@ -1,72 +1,61 @@
 """SQL over the landed tables, through DuckDB, for reading only; of several scorings of the same items one is current."""
 
+# ruff: noqa: S608 - run ids have one form, and paths are quoted
+
 from __future__ import annotations
 
 import re
 import threading
 from contextvars import copy_context
-from functools import reduce
-from operator import and_, or_
 from typing import TYPE_CHECKING, Any
 
 import duckdb
 import pyarrow as pa
 
 from eval_skills.core.errors import UsageError
+from eval_skills.core.store.missing import name_missing
 from eval_skills.core.store.schema import RUN_SCHEMA, SCHEMAS
-from eval_skills.core.store.tables import empty_table
-from eval_skills.core.store.verify import name_missing
+from eval_skills.core.store.views import Source, create_table, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable
 
-    import pyarrow.compute as pc
-    import pyarrow.dataset as ds
-
+    from eval_skills.core.store.layout import TableName
     from eval_skills.core.store.store import Store
 
 
-_KEY = ("skill_id", "skill_version", "task_id", "run_index")
+ALL_ITEMS = "SELECT * FROM items_all"
+_KEY = "skill_id, skill_version, task_id, run_index"
 
 
-def current_items(store: Store, items: ds.Dataset) -> ds.Dataset:
-    """The rows of all `items` without those that a later scoring of the same item replaces.
+def current_items(store: Store, items: Source) -> str:
+    """A SELECT over all `items` but those that a later scoring of the same item replaces; the view ``items_all`` has all.
 
     `rescore` lands its scorings beside the run whose answers it judged. The last one that was made counts; what it left out keeps
     the scoring it had.
     """
     # a manifest alone says of which run: to look for their rows would open all files
-    chains = _chains(store, store.rescorings())
-    replaced = [expression for of, scorings in chains.items() for expression in _replaced(items, [of, *scorings])]
-    return items.filter(~reduce(or_, replaced)) if replaced else items
+    landed = items.files.keys()
+    chains = _chains(store, [run_id for run_id in store.rescorings() if run_id in landed])
+    later = {run_id: chain[place + 1 :] for chain in chains for place, run_id in enumerate(chain[:-1]) if run_id in landed}
+    if not later:
+        return ALL_ITEMS
+    replaced = (f"SELECT '{older}' AS run_id, {_KEY} FROM ({items.select(newer)})" for older, newer in later.items())
+    return (
+        f"{items.select(landed - later.keys())} UNION ALL BY NAME "
+        f"SELECT * FROM ({items.select(later.keys())}) ANTI JOIN ({' UNION ALL '.join(replaced)}) USING (run_id, {_KEY})"
+    )
 
 
-def _chains(store: Store, rescorings: list[str]) -> dict[str, list[str]]:
-    """The scorings of each run, in the order in which they were made; one whose manifest does not name its run is none."""
+def _chains(store: Store, rescorings: list[str]) -> list[list[str]]:
+    """Each run that was scored again with its scorings, in the order in which they were made; one whose manifest does not name
+    its run is none."""
     manifests = [manifest for run_id in rescorings if (manifest := store.find_manifest(run_id)) is not None]
     chains: dict[str, list[str]] = {}
     for manifest in sorted(manifests, key=lambda manifest: (manifest.created_at, manifest.run_id)):
         if of := manifest.provenance.get("of"):
-            chains.setdefault(str(of), []).append(manifest.run_id)
-    return chains
-
-
-def _replaced(items: ds.Dataset, chain: list[str]) -> list[pc.Expression]:
-    """For each scoring but the last, the condition of its rows that a later one has, too."""
-    import pyarrow.dataset as ds
-
-    table = items.to_table(columns=["run_id", *_KEY], filter=ds.field("run_id").isin(chain))
-    keys: dict[str, set[tuple[Any, ...]]] = {run_id: set() for run_id in chain}
-    for row in table.to_pylist():
-        keys[row["run_id"]].add(tuple(row[name] for name in _KEY))
-    conditions, later = [], set[tuple[Any, ...]]()
-    for newer, older in zip(chain[:0:-1], chain[-2::-1], strict=True):
-        later |= keys[newer]
-        condition = ds.field("run_id") == older
-        for kept in keys[older] - later:
-            condition &= ~reduce(and_, (ds.field(name) == value for name, value in zip(_KEY, kept, strict=True)))
-        conditions.append(condition)
-    return conditions
+            chains.setdefault(str(of), [str(of)]).append(manifest.run_id)
+    return list(chains.values())
 
 
 VIEWS = (
@@ -94,13 +83,9 @@ FROM (
 """
 """The columns of `TURN_SCHEMA`."""
 
-# DuckDB opens no file at all: it reads the views through Arrow, so they are all that a statement can reach
-_SETTINGS = (
-    "SET TimeZone = 'UTC'",
-    "SET python_enable_replacements = false",
-    "SET enable_external_access = false",
-    "SET lock_configuration = true",
-)
+# the files of the views are all that DuckDB opens
+_SETTINGS = ("SET TimeZone = 'UTC'", "SET python_enable_replacements = false")
+_LOCKS = ("SET enable_external_access = false", "SET lock_configuration = true")
 
 
 _OF_THE_STATEMENT = (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException)
@@ -163,14 +148,27 @@ def _answer(store: Store, statement: str, of_runs: Collection[str] | None) -> pa
     def executed() -> pa.Table:
         with connection:
             _check(connection, statement)
-            for name, view in _views(store, statement, of_runs).items():
-                connection.register(name, view)
-            connection.execute(_TURNS)
-            for setting in _SETTINGS:
+            sources = _sources(store, statement, of_runs)
+            runs = store.run_list() if "runs" in _words(statement.lower()) else None
+            paths = [path for source in sources.values() for path in source.paths]
+            if paths:
+                _refuse_files(statement)
+            _create_views(connection, sources, _current(store, statement, sources), runs)
+            for setting in (*_SETTINGS, f"SET allowed_paths = [{', '.join(map(quoted, paths))}]", *_LOCKS):
                 connection.execute(setting)
             return connection.sql(statement).to_arrow_table()
 
     return _interruptible(executed, connection.interrupt)
+
+
+def _refuse_files(statement: str) -> None:
+    """Raise what DuckDB says of a statement that names a file: those of the views are there for the views alone, which know which
+    of them are damaged."""
+    with duckdb.connect(":memory:") as connection:
+        _create_views(connection, {name: Source(name) for name in SCHEMAS}, ALL_ITEMS, None)
+        for setting in (*_SETTINGS, *_LOCKS):
+            connection.execute(setting)
+        connection.sql(statement)
 
 
 _FAREWELL_S, _AGAIN_S = 0.5, 0.02
@@ -213,16 +211,27 @@ def _check(connection: duckdb.DuckDBPyConnection, statement: str) -> None:
         raise UsageError(f"a query is one SELECT over {', '.join(VIEWS)}; this is {found}")
 
 
-def _views(store: Store, statement: str, of_runs: Collection[str] | None) -> dict[str, Any]:
-    """What a statement is not about stays empty: listing a year of files takes time, and `runs` opens every manifest."""
+def _sources(store: Store, statement: str, of_runs: Collection[str] | None) -> dict[TableName, Source]:
+    """What a statement is not about stays empty: listing a year of files takes time."""
     words = _words(statement.lower())
     said = _tables_in(words)
     name_missing(store, *(name for name in SCHEMAS if name in said or "runs" in words))
-    tables: dict[str, Any] = {
-        name: store.tables.dataset(name, of_runs if name == "items" else None) if name in said else empty_table(name)
+    return {
+        name: Source.of(store.tables, name, of_runs if name == "items" else None) if name in said else Source(name)
         for name in SCHEMAS
     }
-    scorings = tables["items"]
-    if words & {"items", "turns"}:
-        tables["items"] = current_items(store, scorings)
-    return {**tables, "items_all": scorings, "runs": store.run_table() if "runs" in words else RUN_SCHEMA.empty_table()}
+
+
+def _current(store: Store, statement: str, sources: dict[TableName, Source]) -> str:
+    """The SELECT of the view ``items``; where the statement is not about it, no manifest is opened for that."""
+    return current_items(store, sources["items"]) if _words(statement.lower()) & {"items", "turns"} else ALL_ITEMS
+
+
+def _create_views(
+    connection: duckdb.DuckDBPyConnection, sources: dict[TableName, Source], current: str, runs: list[dict[str, Any]] | None
+) -> None:
+    for name, source in sources.items():
+        source.create(connection, "items_all" if name == "items" else name)
+    connection.execute(f"CREATE TEMP VIEW items AS {current}")
+    connection.execute(_TURNS)
+    create_table(connection, "runs", RUN_SCHEMA, runs or [])

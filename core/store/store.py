@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from eval_skills.core.errors import InputError, UsageError
-from eval_skills.core.store.layout import DEFAULT_ROOT, Layout, is_run_id, started_at
+from eval_skills.core.store.layout import DEFAULT_ROOT, JOURNAL, Layout, is_run_id, started_at
 from eval_skills.core.store.manifest import EXPERIMENT, FILE_NAME, Manifest, read_manifest
 
 if TYPE_CHECKING:
@@ -138,9 +138,13 @@ class Store:
 
     def run_ids(self) -> list[str]:
         """The ids of all runs, oldest first: those with a folder here and those that have landed."""
-        folder = self.layout.root / "runs"
-        here = {entry.name for entry in folder.iterdir() if is_run_id(entry.name)} if folder.is_dir() else set()
-        return sorted(here | self.tables.files("items").keys())
+        return sorted(self._folders() | self.tables.files("items").keys())
+
+    def _folders(self) -> set[str]:
+        try:
+            return {name for name in os.listdir(self.layout.root / "runs") if is_run_id(name)}
+        except (FileNotFoundError, NotADirectoryError):
+            return set()
 
     def latest_run(self) -> str | None:
         """The id of the run that began last, finished or not; None in an empty store.
@@ -210,9 +214,12 @@ class Store:
 
         from eval_skills.core.store.schema import RUN_SCHEMA
 
+        return pa.Table.from_pylist(self.run_list(), schema=RUN_SCHEMA)
+
+    def run_list(self) -> list[dict[str, Any]]:
+        """The rows of `run_table`."""
         landed = self.tables.landed_rows()
-        rows = [{**row, "landed_items": landed.get(row["run_id"], 0)} for row in self.run_rows()]
-        return pa.Table.from_pylist(rows[::-1], schema=RUN_SCHEMA)
+        return [{**row, "landed_items": landed.get(row["run_id"], 0)} for row in self.run_rows()][::-1]
 
     def run_rows(self) -> Iterator[dict[str, Any]]:
         """All runs, youngest first, as rows of `run_table` without `landed_items`, with their `origin` and what
@@ -235,15 +242,29 @@ class Store:
 
     def run_states(self) -> dict[str, tuple[tuple[int, int, int] | None, bool]]:
         """What differs when `run_rows` does, but for landed files: of each run its manifest, and whether it has a journal."""
-        return {run_id: (self._manifest_state(run_id), self.journal_path(run_id).exists()) for run_id in self.run_ids()}
+        return {run_id: (self._manifest_state(run_id), self._has_journal(run_id)) for run_id in self.run_ids()}
 
     def rescorings(self) -> list[str]:
         """The runs that score answers of other ones again, oldest first, as far as their manifests are there to say of which."""
-        return [run_id for run_id in self.run_ids() if self._from_manifest(run_id, is_named=False).get("origin") == "rescore"]
+        asked = (run_id for run_id in sorted(self._folders()) if self._may_be_rescoring(run_id))
+        return [run_id for run_id in asked if self._from_manifest(run_id, is_named=False).get("origin") == "rescore"]
+
+    def _may_be_rescoring(self, run_id: str) -> bool:
+        """Whether the word is in its manifest at all: hardly any run is one, and to read them all takes a tenth of the time."""
+        if run_id in self._read_manifests:
+            return True
+        try:
+            with open(self.layout.run_file(run_id, FILE_NAME), "rb", buffering=0) as manifest:
+                return b"rescore" in manifest.read()
+        except OSError:
+            return False
+
+    def _has_journal(self, run_id: str) -> bool:
+        return os.path.exists(self.layout.run_file(run_id, JOURNAL))
 
     def _manifest_state(self, run_id: str) -> tuple[int, int, int] | None:
         try:
-            found = os.stat(self.run_folder(run_id) / FILE_NAME)
+            found = os.stat(self.layout.run_file(run_id, FILE_NAME))
         except OSError:
             return None
         return found.st_size, found.st_mtime_ns, found.st_ino
@@ -271,11 +292,11 @@ class Store:
         return manifest.origin if manifest is not None else "run"
 
     def _state(self, run_id: str, has_landed: bool) -> str:
-        return "finished" if has_landed and not self.journal_path(run_id).exists() else "unfinished"
+        return "finished" if has_landed and not self._has_journal(run_id) else "unfinished"
 
     def _last_reports(self, columns: Iterable[str]) -> dict[str, dict[str, Any]]:
         """The row of the last report of every skill of primary origin, with these columns, its moment, run and identity."""
-        from eval_skills.core.store.verify import name_missing
+        from eval_skills.core.store.missing import name_missing
 
         name_missing(self, "reports")
         wanted = {*columns, "timestamp", "run_id", "skill_id", "skill_version", "origin"}

@@ -1,18 +1,13 @@
-"""The landed Parquet files of a store, in a local folder or behind an fsspec URL.
-
-After a year of nights a table is many small files, of which mostly a few columns are wanted: `rows_of` reads these without
-pyarrow's dataset, whose import loads pandas and which is built for few large files.
-"""
+"""The landed Parquet files of a store, in a local folder or behind an fsspec URL."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -24,6 +19,7 @@ from eval_skills.core.errors import InputError, RunError, UsageError
 from eval_skills.core.store.digests import digest_of_file, record_digest, recorded_digests
 from eval_skills.core.store.files import create, make_folder, replace_durably, sync_folder
 from eval_skills.core.store.layout import is_run_id
+from eval_skills.core.store.parquet_files import READERS, as_rows, read_all, readable, row_count
 from eval_skills.core.store.schema import DATE_FIELD, SCHEMAS
 
 if TYPE_CHECKING:
@@ -34,6 +30,9 @@ if TYPE_CHECKING:
     from eval_skills.core.store.layout import Layout, TableName
 
 Found = TypeVar("Found")
+
+MANY = 50
+"""From so many files on it pays to import DuckDB for reading them."""
 
 
 class Tables:
@@ -46,7 +45,7 @@ class Tables:
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
         self.is_local = "://" not in layout.tables
-        self.filesystem, self._root = (fs.LocalFileSystem(), layout.tables) if self.is_local else _remote(layout.tables)
+        self.filesystem, self.root = (fs.LocalFileSystem(), layout.tables) if self.is_local else _remote(layout.tables)
         self.tell: Callable[[str], object] = warnings.warn
         """Called once with a sentence about every damaged file that was left out of what was read."""
         self._left_out: set[str] = set()
@@ -57,9 +56,13 @@ class Tables:
 
     def files(self, name: TableName, run_ids: Collection[str] | None = None) -> dict[str, str]:
         """The landed files as run id → path on `filesystem`, in the order of the run ids; of all runs, or of those named."""
-        selector = fs.FileSelector(f"{self._root}/{name}", recursive=True, allow_not_found=True)
-        found = {run_id: info.path for info in self.filesystem.get_file_info(selector) if (run_id := _run_id_in(info))}
+        paths = _local_files(f"{self.root}/{name}") if self.is_local else self._remote_files(f"{self.root}/{name}")
+        found = {run_id: path for path in paths if (run_id := _run_id_of(path))}
         return {run_id: found[run_id] for run_id in sorted(found) if run_ids is None or run_id in run_ids}
+
+    def _remote_files(self, folder: str) -> Iterator[str]:
+        selector = fs.FileSelector(folder, recursive=True, allow_not_found=True)
+        yield from (info.path for info in self.filesystem.get_file_info(selector) if info.type == fs.FileType.File)
 
     def sound_files(self, name: TableName, run_ids: Collection[str] | None = None) -> dict[str, str]:
         """Those of `files` whose bytes are as they were written, by the digests of their landing; each is read for that once.
@@ -82,10 +85,14 @@ class Tables:
         return {run_id: path for run_id, path in left.items() if path not in self._left_out}
 
     def _each(self, function: Callable[[str], Found], paths: Collection[str]) -> list[Found]:
+        """What the function returns for each path, in their order. A thread gets many at once: to hand over one small file takes
+        longer than to read it."""
         if len(paths) < READERS:
             return [function(path) for path in paths]
+        listed, size = list(paths), -(-len(paths) // READERS)
+        parts = [listed[start : start + size] for start in range(0, len(listed), size)]
         with ThreadPoolExecutor(READERS) as readers:
-            return list(readers.map(function, paths))
+            return [found for part in readers.map(lambda part: [function(path) for path in part], parts) for found in part]
 
     def _is_as_written(self, path: str) -> bool:
         """Whether its digest is one of those with which it has landed; so does a file without any, and one that is just gone."""
@@ -96,7 +103,7 @@ class Tables:
             if self._well.get(path) == (state := (found.st_size, found.st_mtime_ns)):
                 return True
             known = self.known_digests().get(self.relative(path))
-            if known and (digest := digest_of_file(self.filesystem, path)) not in known:
+            if known and (digest := _digest_of(path)) not in known:
                 self._digests = None  # it may just have landed again
                 if digest not in self.known_digests().get(self.relative(path), ()):
                     return False
@@ -106,6 +113,10 @@ class Tables:
             return False
         self._well[path] = state
         return True
+
+    def has_digest(self, path: str) -> bool:
+        """Whether it was written down with which bytes a file has landed, so that `sound_files` has compared these."""
+        return self.relative(path) in self.known_digests()
 
     def known_digests(self) -> dict[str, set[str]]:
         """The digests of the landed files, by their path below the tables; none where the list cannot be read, which is told."""
@@ -137,7 +148,7 @@ class Tables:
             format=self._format(),
             filesystem=self.filesystem,
             partitioning=partitioning,
-            partition_base_dir=f"{self._root}/{name}",
+            partition_base_dir=f"{self.root}/{name}",
         )
 
     def _format(self) -> ds.ParquetFileFormat:
@@ -159,12 +170,25 @@ class Tables:
         wanted = frozenset(columns)
         schema = pa.schema([column for column in SCHEMAS[name] if column.name in wanted])
         paths = list(self.sound_files(name, run_ids).values())
+        if len(paths) >= MANY and (table := self._read_many(name, wanted, paths)) is not None:
+            return as_rows(table)
         try:
-            return rows_of(self.filesystem, paths, schema)
+            return as_rows(read_all(self.filesystem, paths, schema))
         except InputError:
             if not self.leave_out_damaged(name, run_ids):
                 raise
-        return rows_of(self.filesystem, [path for path in paths if path not in self._left_out], schema)
+        return as_rows(read_all(self.filesystem, [path for path in paths if path not in self._left_out], schema))
+
+    def _read_many(self, name: TableName, columns: Collection[str], paths: list[str]) -> pa.Table | None:
+        """The columns of these files through DuckDB, which takes a quarter of the time; None where it cannot read them."""
+        import duckdb
+
+        from eval_skills.core.store.views import columns_of, is_readable
+
+        try:
+            return columns_of(name, columns, paths) if is_readable(self, paths) else None
+        except duckdb.Error:
+            return None  # pyarrow says which file is the cause
 
     def leave_out_damaged(self, name: TableName, run_ids: Collection[str] | None = None) -> bool:
         """Leave damaged files out of what is read of these from now on, and tell of each; whether there are any, and others."""
@@ -177,7 +201,7 @@ class Tables:
 
     def _problem(self, path: str) -> InputError | None:
         try:
-            with _readable(path):
+            with readable(path):
                 pq.read_table(path, filesystem=self.filesystem, partitioning=None, page_checksum_verification=True)
         except InputError as error:
             return error
@@ -203,9 +227,9 @@ class Tables:
             yield
         except (pa.ArrowException, OSError) as error:
             for path in self.files(name, run_ids).values():
-                with _readable(path):
+                with readable(path):
                     pq.read_table(path, filesystem=self.filesystem, page_checksum_verification=True)
-            raise InputError(f"a file of the table {name} cannot be read ({error})", source=self._root) from None
+            raise InputError(f"a file of the table {name} cannot be read ({error})", source=self.root) from None
 
     def landed_rows(self, run_ids: Collection[str] | None = None) -> dict[str, int | None]:
         """How many items have landed, by run id, of all runs or of those named; only the files' footers are read.
@@ -247,7 +271,7 @@ class Tables:
         if path not in self._named:
             self._named.add(path)
             problem = error.message.partition(" (")[0].partition("; ")[0]
-            place = self.location(path) if path.startswith(f"{self._root}/") else path
+            place = self.location(path) if path.startswith(f"{self.root}/") else path
             self.tell(f"left out: {place}: {problem}; see eval-skills store verify")
 
     def digest(self, name: TableName, run_id: str) -> str | None:
@@ -259,7 +283,7 @@ class Tables:
 
     def scratch(self, relative: str, run_id: str) -> Path:
         """Where to write a file before it is published; it is there, and empty. No reader takes it for a landed file."""
-        target = Path(self._root, relative)
+        target = Path(self.root, relative)
         run_folder = self._layout.run_folder(run_id)
         # every folder below runs/ is a run: anything else is prepared beside them
         folder = target.parent if self.is_local else run_folder if run_folder.is_dir() else self._layout.root / "scratch"
@@ -272,7 +296,7 @@ class Tables:
 
         Locally it is renamed. Behind a URL it is uploaded: object stores show an object only when it is complete.
         """
-        target = f"{self._root}/{relative}"
+        target = f"{self.root}/{relative}"
         record_digest(self._layout, relative, digest_of_file(fs.LocalFileSystem(), str(scratch)))
         if self.is_local:
             replace_durably(scratch, Path(target))
@@ -286,7 +310,7 @@ class Tables:
 
     def relative(self, path: str) -> str:
         """Where a path of `files` is below the tables."""
-        return path.removeprefix(f"{self._root}/")
+        return path.removeprefix(f"{self.root}/")
 
     def path_of(self, location: str) -> str:
         """The path on `filesystem` of what a person names so; the inverse of `location`."""
@@ -306,9 +330,29 @@ def _dated(name: TableName) -> pa.Schema:
     return pa.schema([*SCHEMAS[name], DATE_FIELD])
 
 
-def _run_id_in(info: fs.FileInfo) -> str | None:
-    stem, _, suffix = info.base_name.partition(".")
-    return stem if info.type == fs.FileType.File and suffix == "parquet" and is_run_id(stem) else None
+def _digest_of(path: str) -> str:
+    with open(path, "rb", buffering=0) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _local_files(folder: str) -> Iterator[str]:
+    """What is in the partitions of a table; pyarrow's listing looks at each file, too, which takes five times as long."""
+    try:
+        with os.scandir(folder) as partitions:
+            days = sorted(entry.path for entry in partitions if entry.name.startswith("date=") and entry.is_dir())
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    for day in days:
+        try:
+            with os.scandir(day) as entries:
+                yield from (entry.path for entry in entries if entry.name.endswith(".parquet") and entry.is_file())
+        except FileNotFoundError:
+            continue
+
+
+def _run_id_of(path: str) -> str | None:
+    stem, _, suffix = path.rpartition("/")[2].partition(".")
+    return stem if suffix == "parquet" and is_run_id(stem) else None
 
 
 def _remote(url: str) -> tuple[fs.FileSystem, str]:
@@ -322,71 +366,3 @@ def _remote(url: str) -> tuple[fs.FileSystem, str]:
 
 
 _ALTERED = "its bytes are not those that were written"
-
-READERS = 8
-"""Files that are read at a time: behind a URL each is a wait of its own."""
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-def rows_of(filesystem: fs.FileSystem, paths: Sequence[str], schema: pa.Schema) -> list[dict[str, Any]]:
-    """The columns of `schema` of every file, in the order of the files; null where a file of an older version lacks one.
-
-    It is fastest with the columns in the order in which the files have them.
-
-    Raises:
-        InputError: a file is not readable.
-    """
-    if not paths:
-        return []
-    with ThreadPoolExecutor(min(READERS, len(paths))) as readers:
-        found = pa.concat_tables(readers.map(partial(_read, filesystem, schema), paths))
-    return [dict(zip(schema.names, row, strict=True)) for row in zip(*map(_values, found.columns), strict=True)]
-
-
-def row_count(filesystem: fs.FileSystem, path: str) -> int:
-    """How many rows a file has; only its footer is read.
-
-    Raises:
-        InputError: it is not readable.
-    """
-    with _readable(path):
-        footer = pq.read_metadata(path, filesystem=filesystem)
-    rows: int = footer.num_rows
-    if rows != sum(footer.row_group(place).num_rows for place in range(footer.num_row_groups)):  # no checksum covers the footer
-        raise InputError("not a readable Parquet file (its footer contradicts itself); restore it, or move it away", source=path)
-    return rows
-
-
-def _read(filesystem: fs.FileSystem, schema: pa.Schema, path: str) -> pa.Table:
-    with _readable(path), pq.ParquetFile(path, filesystem=filesystem, page_checksum_verification=True) as file:
-        places = _places(file.metadata.schema, frozenset(schema.names))
-        # `file.read` looks the names up in a list of all columns that it makes anew for every file: half of the time
-        table: pa.Table = file.reader.read_all(column_indices=places, use_threads=False).replace_schema_metadata()
-        for each in schema if table.num_columns < len(schema) else ():
-            if each.name not in table.column_names:
-                table = table.append_column(each, pa.nulls(file.metadata.num_rows, each.type))
-        table = table if table.column_names == schema.names else table.select(schema.names)
-        return table if table.schema.equals(schema) else table.cast(schema)
-
-
-def _places(columns: pq.ParquetSchema, names: frozenset[str]) -> list[int]:
-    """Where the leaves of these columns are in a file: a list or struct has several."""
-    return [place for place in range(len(columns)) if columns.column(place).path.partition(".")[0] in names]
-
-
-def _values(column: pa.ChunkedArray) -> list[Any]:
-    """The values as Python objects. Pyarrow's own conversion of moments imports pandas, and a cast all of its functions."""
-    if not pa.types.is_timestamp(column.type):
-        values: list[Any] = column.to_pylist()
-        return values
-    since = (each for chunk in column.chunks for each in chunk.view(pa.int64()).to_pylist())
-    return [None if each is None else _EPOCH + timedelta(microseconds=each) for each in since]
-
-
-@contextmanager
-def _readable(path: str) -> Iterator[None]:
-    try:
-        yield
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(f"not a readable Parquet file ({error}); restore it, or move it away", source=path) from None

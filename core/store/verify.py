@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Literal, get_args
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from eval_skills.core.errors import EvalSkillsError, InputError
+from eval_skills.core.errors import EvalSkillsError
 from eval_skills.core.store.digests import digest_of_file, recorded_digests
 from eval_skills.core.store.files import is_locked
 from eval_skills.core.store.journal import complete_lines, result_of
 from eval_skills.core.store.layout import TableName, is_run_id
 from eval_skills.core.store.manifest import FILE_NAME, read_manifest
+from eval_skills.core.store.missing import BROKEN, GONE, missing_files
 from eval_skills.core.store.newer import newer_remarks
-from eval_skills.core.store.retention import PRUNED
 from eval_skills.core.store.schema import SCHEMAS
 from eval_skills.core.store.store import LOST
 
@@ -28,11 +28,6 @@ if TYPE_CHECKING:
 FindingKind = Literal["damaged", "missing", "journal", "manifest", "leftover", "without-reports"]
 """A landed file that is not what was written, or that is gone though nothing of ours deleted it; a journal or a manifest that
 cannot be read; what a process that died left behind; items without their reports."""
-
-_GONE = "it has landed, and is gone"
-
-BROKEN = ".broken"
-"""What is appended to the name of a damaged file that was put aside: no reader takes it for a landed one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,46 +104,14 @@ def _damage(store: Store, name: TableName, path: str, digests: set[str]) -> str:
     return ""
 
 
-NAMED = 3
-"""How many missing files are named one by one; of more, their number and the first."""
-
-
-def name_missing(store: Store, *names: TableName) -> None:
-    """Tell of landed items and reports that are gone (`Tables.tell`), once for each file: nothing that is read shows that they
-    were there. Of the other tables none is missed; see `verify`.
-    """
-    found = [each for name in names for each in missing_files(store, name, store.tables.known_digests())]
-    if len(found) <= NAMED:
-        for each in found:
-            store.tables.name_damaged(each.path, InputError(_GONE))
-    else:
-        store.tables.name_damaged(found[0].path, InputError(f"it and {len(found) - 1} more have landed, and are gone"))
-
-
-def missing_files(store: Store, name: TableName, known: Collection[str]) -> Iterator[Finding]:
-    """The items, or reports, that have landed here and are gone, but for what was put aside or pruned.
-
-    A digest is written down before its file has its name. So a process that was stopped in between left a journal, or items. Of
-    the other tables it left nothing: their files are not missed.
-    """
-    if name not in ("items", "reports") or not store.tables.is_local:
-        return
-    landed = store.tables.files(name)
-    for relative in sorted(each for each in known if each.partition("/")[0] == name):
-        run_id, path = Path(relative).stem, store.layout.root / relative
-        if run_id in landed or not is_run_id(run_id) or store.journal_path(run_id).exists():
-            continue
-        folder = store.run_folder(run_id)  # without one, it was not noted that they were pruned
-        pruned = name == "items" and (not folder.is_dir() or (folder / PRUNED).exists())
-        if not pruned and not path.with_name(f"{path.name}{BROKEN}").exists():
-            yield Finding("missing", str(path), f"{_GONE}; restore it from a copy", run_id, name)
-
-
 def _missing(store: Store, known: Collection[str]) -> Iterator[Finding]:
     """What is missing; of reports, those that cannot be made anew from their items, and of manifests, those of landed runs."""
     items = store.tables.files("items")
-    yield from missing_files(store, "items", known)
-    yield from (each for each in missing_files(store, "reports", known) if each.run_id not in items)
+    names: tuple[TableName, ...] = ("items", "reports")
+    for name in names:
+        for run_id, path in missing_files(store, name, known):
+            if name == "items" or run_id not in items:
+                yield Finding("missing", path, f"{GONE}; restore it from a copy", run_id, name)
     for run_id in store.run_ids():
         if store.lost_manifest(run_id):
             yield Finding("missing", str(store.run_folder(run_id) / FILE_NAME), f"{LOST}; restore it from a copy", run_id)

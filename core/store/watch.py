@@ -18,8 +18,8 @@ from pyarrow import fs
 
 from eval_skills.core.store.digests import DIGESTS_FILE, digest_of_file, recorded_digests
 from eval_skills.core.store.layout import TableName, is_run_id
+from eval_skills.core.store.missing import BROKEN
 from eval_skills.core.store.retention import PRUNED
-from eval_skills.core.store.verify import BROKEN
 
 if TYPE_CHECKING:
     from eval_skills.core.store.layout import Layout

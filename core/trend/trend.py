@@ -8,15 +8,15 @@ from datetime import datetime
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from eval_skills.core.diff.model import DifferenceInterval
 from eval_skills.core.errors import UsageError
-from eval_skills.core.models import ConfidenceInterval
 from eval_skills.core.store.effects import LEVEL
+from eval_skills.core.store.missing import name_missing
 from eval_skills.core.store.store import without_parts
-from eval_skills.core.store.verify import name_missing
 from eval_skills.core.text import nearest
 
 if TYPE_CHECKING:
+    from eval_skills.core.diff.model import DifferenceInterval
+    from eval_skills.core.models import ConfidenceInterval
     from eval_skills.core.store import Store
 
 METRICS = {
@@ -65,6 +65,44 @@ Trend = dict[str, list[TrendPoint]]
 """The points by benchmark id, oldest first: figures of different benchmarks are not one line."""
 
 
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """The reports of the store at `path`, as far as trends are made of them: read once for the trends of several metrics."""
+
+    path: str
+    rows: list[dict[str, Any]]
+
+    @classmethod
+    def of(cls, store: Store, *metrics: str) -> Reported:
+        """The reports of all runs that are not later work on others, oldest first, with what the trends of these metrics need."""
+        name_missing(store, "reports")
+        names = ("run_id", "timestamp", "skill_id", "skill_version", "benchmark_id", "benchmark_version", "tasks", "origin")
+        columns = {*names, *_BOUNDS, *_INTERVAL, *_EFFECT, *(METRICS[metric] for metric in metrics)}
+        rows = store.tables.rows("reports", columns)
+        whole = without_parts(rows, lambda row: (row["skill_id"], row["benchmark_id"]), lambda row: row["origin"])
+        return cls(store.path, sorted(whole, key=lambda row: (row["timestamp"], row["run_id"], row["skill_version"])))
+
+    def about(self, metric: str) -> list[dict[str, Any]]:
+        """The rows that a trend of this metric is made of."""
+        return [row for row in self.rows if row["effect_arm"] is not None] if metric == "effect" else self.rows
+
+    def trend(
+        self,
+        skill: str,
+        *,
+        metric: str = "completionRate",
+        benchmark: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> Trend:
+        """As the function `trend`, of one of the metrics for which they were read.
+
+        Raises:
+            UsageError: there is no report of that skill or of that benchmark for it, at any time.
+        """
+        return _by_benchmark(_matching(self.about(metric), skill, benchmark, self.path), metric, since, until)
+
+
 def trend(
     store: Store,
     skill: str,
@@ -84,7 +122,7 @@ def trend(
             benchmark for it, at any time.
     """
     _check(metric, since, until)
-    return _by_benchmark(_matching(_reports(store, metric), skill, benchmark, store.path), metric, since, until)
+    return Reported.of(store, metric).trend(skill, metric=metric, benchmark=benchmark, since=since, until=until)
 
 
 def every_trend(
@@ -101,7 +139,7 @@ def every_trend(
         UsageError: the metric is unknown, `since` is not before `until`, or no report is of that benchmark.
     """
     _check(metric, since, until)
-    rows = _reports(store, metric)
+    rows = Reported.of(store, metric).about(metric)
     if benchmark is not None and not any(map(_is_on(benchmark), rows)):
         raise _unknown("benchmark", benchmark, sorted({row["benchmark_id"] for row in rows}), f"no report on {benchmark!r}")
     chosen = [row for row in rows if benchmark is None or _is_on(benchmark)(row)]
@@ -146,26 +184,6 @@ def lines(points: Sequence[TrendPoint]) -> list[list[TrendPoint]]:
     return [[point for point in points if point.skill_version == version] for version in dict.fromkeys(turns)]
 
 
-def _reports(store: Store, metric: str) -> list[dict[str, Any]]:
-    names = [
-        "run_id",
-        "timestamp",
-        "skill_id",
-        "skill_version",
-        "benchmark_id",
-        "benchmark_version",
-        METRICS[metric],
-        "tasks",
-        *_BOUNDS,
-    ]
-    name_missing(store, "reports")
-    rows = store.tables.rows("reports", [*dict.fromkeys([*names, *_INTERVAL, *_EFFECT, "origin"])])
-    whole = without_parts(rows, lambda row: (row["skill_id"], row["benchmark_id"]), lambda row: row["origin"])
-    if metric == "effect":
-        whole = [row for row in whole if row["effect_arm"] is not None]
-    return sorted(whole, key=lambda row: (row["timestamp"], row["run_id"], row["skill_version"]))
-
-
 def _matching(rows: list[dict[str, Any]], skill: str, benchmark: str | None, place: str) -> list[dict[str, Any]]:
     of_skill = [row for row in rows if skill in (row["skill_id"], f"{row['skill_id']}@{row['skill_version']}")]
     if not of_skill:
@@ -187,6 +205,9 @@ def _unknown(kind: str, name: str, known: list[str], what: str) -> UsageError:
 
 
 def _point(row: dict[str, Any], metric: str) -> TrendPoint:
+    from eval_skills.core.diff.model import DifferenceInterval
+    from eval_skills.core.models import ConfidenceInterval
+
     interval: ConfidenceInterval | DifferenceInterval | None = None
     least, most = None, None
     if metric == "effect":

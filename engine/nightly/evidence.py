@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from eval_skills.core.diff import diff_reports
+from eval_skills.core.diff.diff import diff_reports
 from eval_skills.core.diff.model import ReportDiff, SkillDiff
 from eval_skills.core.errors import UserError
 from eval_skills.core.metrics.tasks import Tallies, count_tallies, merge_tallies

@@ -12,7 +12,7 @@ from eval_skills.core.documents.loading import validate_known
 from eval_skills.core.errors import InputError, UserError
 from eval_skills.core.models import Benchmark, SkillCompletionReport, TaskResult, WorkspaceFile
 from eval_skills.core.models.base import collection_paused
-from eval_skills.core.models.report import DIMENSIONS
+from eval_skills.core.models.dimensions import DIMENSIONS
 from eval_skills.core.models.task import OWN_TESTS
 from eval_skills.core.ranking import Outcomes, rank_by_task_results, rank_reports
 from eval_skills.core.store import Manifest, Store, started_at

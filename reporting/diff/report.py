@@ -19,7 +19,7 @@ from eval_skills.reporting.diff.figures import flips_shown
 from eval_skills.reporting.escape import encodable, script_json, visible
 from eval_skills.reporting.html.differences import BUDGET, difference_json
 from eval_skills.reporting.html.navigation import Navigation
-from eval_skills.reporting.html.report import html_template, page_assets
+from eval_skills.reporting.html.pages import html_template, page_assets
 from eval_skills.reporting.html.runs import TextTable
 from eval_skills.reporting.markdown import template
 from eval_skills.reporting.sections import reason_text

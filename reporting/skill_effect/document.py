@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 from eval_skills.core.skill_effect import Arm, ArmComparison, SkillEffect, TaskEffect
 from eval_skills.reporting.escape import encodable
 from eval_skills.reporting.html.navigation import Navigation
-from eval_skills.reporting.html.report import html_template, page_assets
+from eval_skills.reporting.html.pages import html_template, page_assets
 from eval_skills.reporting.junit_report import xml_text
 from eval_skills.reporting.markdown import template
 from eval_skills.reporting.numbers import points

@@ -10,7 +10,7 @@ from eval_skills.core.trend.trend import Trend, TrendPoint
 from eval_skills.reporting import numbers
 from eval_skills.reporting.escape import script_json, visible
 from eval_skills.reporting.html.navigation import Navigation
-from eval_skills.reporting.html.report import html_template, page_assets
+from eval_skills.reporting.html.pages import html_template, page_assets
 from eval_skills.reporting.trend.series import BOUNDED, SHARES, Annotations, Series, trend_series, unit, value_text
 from eval_skills.reporting.trend.series import shown as shown_of
 

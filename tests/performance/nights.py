@@ -16,7 +16,7 @@ from pyarrow import fs
 from eval_skills.core.fingerprint import digest_of_json
 from eval_skills.core.metrics.reports import skill_reports
 from eval_skills.core.models import Benchmark
-from eval_skills.core.store.digests import DIGESTS_FILE, digest_line, digest_of_file
+from eval_skills.core.store.digests import DIGESTS_FILE, digest_line, digest_of_file, with_checksum
 from eval_skills.core.store.layout import Layout, TableName, derived_run_id, start_date
 from eval_skills.core.store.rows import report_row
 from eval_skills.core.store.schema import ITEM_SCHEMA, REPORT_SCHEMA
@@ -177,7 +177,7 @@ def _manifest(run_id: str, began: datetime, suite: int, shape: Shape, *, late: b
         platform="Linux",
         planned_items=shape.items,
     )
-    return to_json(manifest.to_json(), indent=2) + b"\n"
+    return with_checksum(to_json(manifest.to_json(), indent=2), indent="  ") + b"\n"
 
 
 def _benchmark(suite: int) -> Benchmark:

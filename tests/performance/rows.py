@@ -40,7 +40,7 @@ ROWS = {
         Row("startup", 180),
         Row("aggregation", 300),
         Row("trajectory", 600),
-        Row("year", 300),
+        Row("year", 600),
         Row("viewer", 600),
         Row("rooms", 120),
     )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from eval_skills.core.trend.trend import trend
+from eval_skills.core.trend.trend import Reported
 from eval_skills.core.viewer_pages import NoSuchPageError, run_page
 from eval_skills.core.viewer_pages import skill_page as name_of
 from eval_skills.reporting.trend.page import Further, render
@@ -31,11 +31,11 @@ def skill_page(site: Site, key: str) -> str:
         NoSuchPageError: no skill of the store has that key.
     """
     name = f"skill-{key}.html"
-    ids = {row["skill_id"] for row in site.store.tables.rows("reports", ["skill_id"])}
-    skill = next((skill_id for skill_id in ids if name_of(skill_id) == name), None)
+    reported = Reported.of(site.store, METRIC, *FURTHER)
+    skill = next((skill_id for skill_id in {row["skill_id"] for row in reported.rows} if name_of(skill_id) == name), None)
     if skill is None:
         raise NoSuchPageError(f"the store has no skill of the page {name}; skills.html lists them")
-    found = _trend(site, skill, METRIC)
+    found = _trend(site, reported, skill, METRIC)
     steps = {benchmark: Steps.of(site.store, skill, points, METRIC, newest=NEWEST) for benchmark, points in found.items()}
     return render(
         found,
@@ -44,18 +44,18 @@ def skill_page(site: Site, key: str) -> str:
         shown=shown(METRIC),
         annotations={name: [*each.annotations(), *each.silent_annotations()] for name, each in steps.items()},
         navigation=replace(site.navigation("Skills"), run_page=run_page, sql=_statements(site, skill, found)),
-        further=[_further(site, skill, metric, title) for metric, title in FURTHER.items()],
+        further=[_further(site, reported, skill, metric, title) for metric, title in FURTHER.items()],
         digests=_digests(site, skill, found),
     )
 
 
-def _trend(site: Site, skill: str, metric: str) -> Trend:
-    found = {benchmark: site.of_runs(points) for benchmark, points in trend(site.store, skill, metric=metric).items()}
+def _trend(site: Site, reported: Reported, skill: str, metric: str) -> Trend:
+    found = {benchmark: site.of_runs(points) for benchmark, points in reported.trend(skill, metric=metric).items()}
     return {benchmark: points for benchmark, points in found.items() if points}
 
 
-def _further(site: Site, skill: str, metric: str, title: str) -> Further:
-    found = _trend(site, skill, metric)
+def _further(site: Site, reported: Reported, skill: str, metric: str, title: str) -> Further:
+    found = _trend(site, reported, skill, metric)
     notes: dict[str, list[Annotation]] = {
         name: Steps.of(site.store, skill, points, metric, newest=0).annotations() for name, points in found.items()
     }

@@ -5,7 +5,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from eval_skills.core.models import ItemResult
-from eval_skills.core.models.report import DIMENSIONS
+from eval_skills.core.models.dimensions import DIMENSIONS
 from eval_skills.core.store.schema import ITEM_SCHEMA, REPORT_SCHEMA, RUN_SCHEMA, SCHEMA_VERSION, VERSION_KEY
 
 ITEM_COLUMNS = """

@@ -36,6 +36,23 @@ def test_p57_the_three_views_answer_sql(
     assert row == {"n": 2, "quality": 0.5, "deep": "2", "tags": 2, "rate": 0.5, "state": "finished"}
 
 
+@pytest.mark.parametrize(
+    "folder", ["eval-store", "it's", pytest.param("runs-[1]*", id="a-pattern"), pytest.param("date=2020-01-01/s", id="a-date")]
+)
+@pytest.mark.parametrize("is_digested", [True, False])
+def test_the_name_of_the_folder_and_missing_digests_change_no_answer(
+    tmp_path: Path, make_result: Callable[..., ItemResult], folder: str, is_digested: bool
+) -> None:
+    store = Store(tmp_path / folder)
+    with Journal(store.journal_path(RUN)) as journal:
+        journal.append(make_result("a", run_id=RUN, tags=["x"]))
+    land(store, RUN)
+    if not is_digested:
+        (store.layout.root / "digests.jsonl").unlink()
+    (row,) = store.query("SELECT i.date, i.tags, r.landed_items FROM items i JOIN runs r USING (run_id)").to_dict("records")
+    assert (str(row["date"])[:10], list(row["tags"]), row["landed_items"]) == ("2026-01-01", ["x"], 1)
+
+
 @pytest.mark.parametrize("name", ["items", "reports", "runs", "ITEMS", "main.items"])
 def test_a_view_of_an_empty_store_has_its_columns(store: Store, name: str) -> None:
     answer = store.query(f"SELECT * FROM {name}")

@@ -15,7 +15,7 @@ import pytest
 from eval_skills.core.diff.diff import diff_reports
 from eval_skills.core.models import SkillCompletionReport
 from eval_skills.reporting.diff.report import DIFF_FORMATS, SCRIPTS, STYLES, DiffDocument, diff_format_of, render_html
-from eval_skills.reporting.html.report import page_assets
+from eval_skills.reporting.html.pages import page_assets
 from tests.tables import each_row
 
 MakeReport = Callable[..., SkillCompletionReport]

@@ -20,8 +20,9 @@ from eval_skills.reporting import ReportContext, render
 from eval_skills.reporting.context import Provenance
 from eval_skills.reporting.escape import script_json
 from eval_skills.reporting.html.navigation import Navigation
+from eval_skills.reporting.html.pages import CHARTS, VENDOR, page_assets
 from eval_skills.reporting.html.payload import payload, skill_names
-from eval_skills.reporting.html.report import CHARTS, VENDOR, assets, page_assets
+from eval_skills.reporting.html.report import assets
 from eval_skills.reporting.html.report import render as render_page
 from eval_skills.reporting.html.runs import SHORTEST_LIMIT, TEXT_LIMIT, TextTable
 from tests.tables import each_row

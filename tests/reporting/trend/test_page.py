@@ -12,7 +12,7 @@ from typing import Any
 
 from eval_skills.core.models import ConfidenceInterval
 from eval_skills.core.trend.trend import TrendPoint
-from eval_skills.reporting.html.report import page_assets
+from eval_skills.reporting.html.pages import page_assets
 from eval_skills.reporting.trend.page import SCRIPTS, STYLES, render
 from eval_skills.reporting.trend.series import Annotation, shown
 from tests.tables import each_row
