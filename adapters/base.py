@@ -16,6 +16,7 @@ from eval_skills.adapters.probing import ProbeResult, empty_input
 from eval_skills.adapters.sandbox.limits import name_limit
 from eval_skills.core.errors import InfraError, ItemError, SkillCrashed, SkillError, SkillNotStarted, SkillTimeout, UsageError
 from eval_skills.core.models import Skill, SkillResponse
+from eval_skills.core.rate_limits.services import Services
 from eval_skills.core.text import one_line
 
 Done = TypeVar("Done")
@@ -27,7 +28,8 @@ class Adapter(ABC):
     An adapter may be called any number of times, also at the same time, on the event loop that opened it. Opening never
     raises for an error of the skill (a service that does not start): every call does, so it is recorded for the items.
 
-    `limits` are those of the processes it starts: an error that one of them explains names it.
+    `limits` are those of the processes it starts: an error that one of them explains names it. `services` are those of the run:
+    where the skill is behind one, each call waits for its turn there.
 
     Raises:
         InputError: when it is made, if the skill's `adapterConfig` is wrong.
@@ -40,6 +42,7 @@ class Adapter(ABC):
     def __init__(self, skill: Skill) -> None:
         self.skill = skill
         self.limits = Limits()
+        self.services = Services()
         self._opened = False
         self._open_error: ItemError | None = None
         self._around = AsyncExitStack()

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-_REMAINING = re.compile(r"(?P<before>.*rate-?limit-.*)?remaining(?P<after>(?:-.*)?)")
+_REMAINING = re.compile(r"(?P<before>.*rate-?limit-(?:.*-)?)remaining(?P<after>(?:-.*)?)")
 _PART = re.compile(r"(\d+(?:\.\d+)?)(ms|h|m|s)")
 _SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 _FIELD = re.compile(r"(?:^|[;,\s])(remaining|reset|r|t)\s*=\s*(\d+(?:\.\d+)?)")
@@ -54,9 +54,9 @@ def exhausted_s(headers: Mapping[str, str], now: datetime | None = None) -> floa
 def _paired(headers: Mapping[str, str], now: datetime) -> Iterator[float | None]:
     for name, value in headers.items():
         found = _REMAINING.fullmatch(name)
-        if found is None or "limit" not in name or _number(value) != 0:
+        if found is None or _number(value) != 0:
             continue
-        before, after = found["before"] or "", found["after"]
+        before, after = found["before"], found["after"]
         resets = (headers.get(f"{before}reset{after}"), headers.get(f"{before}reset-after{after}"))
         yield next((_until(reset, now) for reset in resets if reset is not None), None)
 

@@ -150,7 +150,8 @@ class Pace:
         self.rate = self.base = measured
 
     def _step(self, now: float) -> float:
-        even = self.base * STEP * 2.0 ** min((now - self.refused_at) / DOUBLING_S, 20) / self.rate
+        calm_s = now - self.refused_at
+        even: float = self.base * STEP * 2.0 ** min(calm_s / DOUBLING_S, 20.0) / self.rate
         quick = min(self.searching, MOST_SEARCH, SEARCH / max(self.counted, 1.0))
         return max(even, quick)
 

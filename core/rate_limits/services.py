@@ -82,7 +82,12 @@ class Services:
         self.declared = None if rate is None else per_second(rate)
         self.before_request: BeforeRequest = at_once
         self.listener: Callable[[Throttled], None] = _to_nobody
+        self._callers: dict[tuple[str, str], Caller] = {}
         self._queues: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, asyncio.Lock]] = WeakKeyDictionary()
+
+    def caller(self, url: str, who: str) -> Caller:
+        """`who`, a skill or a model, as one that asks the service behind `url`; the same for the same."""
+        return self._callers.setdefault((service_of(url), who), Caller(self, service_of(url)))
 
     def queue(self, name: str) -> asyncio.Lock:
         """Held by who is the next on the running event loop to ask the service of this name."""
@@ -90,11 +95,11 @@ class Services:
 
 
 class Caller:
-    """One skill, or one model, that asks the service behind `url`."""
+    """One skill, or one model, that asks the service of this name; see `Services.caller`."""
 
-    def __init__(self, services: Services, url: str) -> None:
-        self.services, self.name = services, service_of(url)
-        self.ledger = _ledger_of(self.name)
+    def __init__(self, services: Services, name: str) -> None:
+        self.services, self.name = services, name
+        self.ledger = _ledger_of(name)
         self.refused_since = 0.0
 
     @property
@@ -109,16 +114,19 @@ class Caller:
             NoTurn: `is_over` became true before that.
         """
         async with self.services.queue(self.name):
-            turn = await self._waited(is_over)
+            waited = await self._wait(is_over)
         await self.services.before_request(self.name)
-        return turn
+        return Turn(self, time.time(), waited)
 
-    async def _waited(self, is_over: Callable[[], bool] | None) -> Turn:
+    async def _wait(self, is_over: Callable[[], bool] | None) -> bool:
+        """Return when it is this caller's turn, and whether it had to wait for that."""
         freely, waited = self.has_given_up, False
         while True:
             with self.ledger.pace(publish=self.services.declared is not None) as pace:
                 start = pace.claim(now := time.time(), self.services.declared, freely=freely)
-            waited = waited or start > now
+            if start <= now:
+                return waited
+            waited = True
             while (rest := start - time.time()) > 0:
                 if is_over is not None and is_over():
                     raise NoTurn
@@ -126,7 +134,7 @@ class Caller:
             with self.ledger.pace() as pace:
                 is_held = pace.held_until > time.time() and not freely
             if not is_held:  # nobody was refused meanwhile
-                return Turn(self, time.time(), waited)
+                return waited
 
 
 @dataclass(slots=True)

@@ -7,26 +7,47 @@ import random
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 
+from eval_skills.core.errors import ItemLeft
 from eval_skills.core.models import ItemResult
+from eval_skills.engine.evaluation.execution import Outcome
 from eval_skills.engine.evaluation.plan import Item
 from eval_skills.engine.evaluation.session import RunSession
 
 
-async def final_result(session: RunSession, item: Item, retries: int, task_run_id: str | None = None) -> ItemResult:
-    """Attempt `item` until it has a result that is final, with at most `retries` further attempts.
+async def final_result(session: RunSession, item: Item, retries: int, task_run_id: str | None = None) -> ItemResult | None:
+    """Attempt `item` until it has a result that is final, with at most `retries` further attempts; None: it is left for a resume.
 
     The caller's slot, if it has one, is held while the skill works and free while the item waits.
     """
     attempt = 0
     while True:
         attempt += 1
-        await session.not_before(item)
-        await take_slot()
-        outcome = await session.attempt(item, last=attempt > retries, task_run_id=task_run_id)
+        outcome = await attempt_in_turn(session, item, last=attempt > retries, task_run_id=task_run_id)
+        if outcome is None:
+            return None
         if not outcome.transient or attempt > retries:
             return outcome.result
         give_back_slot()
         await asyncio.sleep(delay_s(attempt))
+
+
+async def attempt_in_turn(session: RunSession, item: Item, *, last: bool, task_run_id: str | None = None) -> Outcome | None:
+    """One attempt at `item`, as soon as its service may be asked, and asked again as long as that only says to ask less often.
+
+    None: the run ended before; the item is left for a resume.
+    """
+    while True:
+        await session.not_before(item)
+        await take_slot()
+        if not session.may_attempt(item):
+            return None
+        try:
+            outcome = await session.attempt(item, last=last, task_run_id=task_run_id)
+        except ItemLeft:
+            return None
+        if outcome.throttled is None:
+            return outcome
+        give_back_slot()
 
 
 JITTER = 0.25

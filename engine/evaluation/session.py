@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import platform
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from importlib.metadata import version
@@ -14,9 +14,12 @@ from time import monotonic
 from types import TracebackType
 from typing import Self
 
+from eval_skills.adapters.throttling import run_is_over
 from eval_skills.core.errors import InputError, RunError
 from eval_skills.core.fingerprint import digest_of_folder, digest_of_json, git_commit
 from eval_skills.core.models import Attempt, Skill
+from eval_skills.core.rate_limits.pace import MAX_WAIT_S
+from eval_skills.core.rate_limits.services import Throttled
 from eval_skills.core.redaction import Redaction
 from eval_skills.core.store import Journal, Manifest, ManifestBenchmark, ManifestSkill, ReachedLimit
 from eval_skills.core.store.watch import Snapshot, foreign_changes, snapshot
@@ -31,8 +34,14 @@ from eval_skills.engine.evaluation.plan import Item, RunPlan
 from eval_skills.engine.evaluation.recorder import Recorder
 from eval_skills.engine.evaluation.spending import Limits, record_stop
 
-MAX_RETRY_AFTER_S = 120.0
-"""The longest wait that a skill may ask for with ``Retry-After``: no service may stall a run for ever."""
+MAX_RETRY_AFTER_S = MAX_WAIT_S
+"""The longest wait that a skill may ask for with ``Retry-After``."""
+
+MAX_THROTTLED_S = 600.0
+"""So long an item that its service refuses is asked again and again while others are answered; then the refusal is an error."""
+
+LOOK_AGAIN_S = 0.5
+"""How often a waiting item looks whether the run has ended."""
 
 REPORTED_WAIT_S = 5.0
 """Waits of at least this long are reported to the run's observer."""
@@ -70,8 +79,9 @@ class RunSession:
         self._secrets = plan.secrets()
         self._redaction = Redaction(self._secrets)
         self._executor = executor or LocalExecutor(plan)
-        self._attempts: dict[Item, list[Attempt]] = defaultdict(list)
+        self._attempts: dict[Item, list[Attempt]] = {}
         self._not_before: dict[Item, float] = {}
+        self._throttled_since: dict[Item, float] = {}
         self._reported_waits: set[str] = set()
         self._with_duplicate_keys: Counter[str] = Counter()
         self._recorder = Recorder(plan, self._redaction)
@@ -111,6 +121,8 @@ class RunSession:
 
     async def __aenter__(self) -> Self:
         await self._executor.__aenter__()
+        if isinstance(self._executor, LocalExecutor):
+            self._executor.services.listener = self._observer.throttled
         if self.plan.request.resume:
             await asyncio.to_thread(record_stop, self.plan, None)
         self._input = await asyncio.to_thread(digests_of_input, self.plan)
@@ -132,12 +144,25 @@ class RunSession:
             self.plan.remarks.extend(await asyncio.to_thread(store_changes_since, self._store, self.plan, self._journal))
 
     async def not_before(self, item: Item) -> None:
-        """Wait as long as the skill asked for after the item's last attempt."""
-        await asyncio.sleep(max(0.0, self._not_before.pop(item, 0.0) - monotonic()))
+        """Wait as long as the skill asked for after the item's last attempt, or until it may not be attempted any more."""
+        until = self._not_before.pop(item, 0.0)
+        while (rest := until - monotonic()) > 0 and self.may_attempt(item):
+            await asyncio.sleep(min(rest, LOOK_AGAIN_S))
 
     async def attempt(self, item: Item, *, last: bool, task_run_id: str | None = None) -> Outcome:
-        """Make one attempt; a final one is in the journal when this returns. `last` says that no other will follow."""
+        """Make one attempt; a final one is in the journal when this returns. `last` says that no other will follow, unless the
+        outcome is `throttled`: then the same attempt is to be made again.
+
+        Raises:
+            ItemLeft: the run ended before the skill's service was asked.
+        """
         outcome = self._without_secrets(await self._outcome(item))
+        if outcome.throttled is not None:
+            if self._is_worth_waiting(item):
+                self._wait_for_service(item, outcome, outcome.throttled)
+                return outcome
+            outcome = replace(outcome, throttled=None)
+        self._throttled_since.pop(item, None)
         if outcome.transient and not last:
             self._attempts[item] = outcome.result.attempts
             self._not_before[item] = monotonic() + self._wait_s(item.skill, outcome.retry_after_s)
@@ -146,10 +171,27 @@ class RunSession:
         self._finish(item, outcome, task_run_id)
         return outcome
 
+    def _is_worth_waiting(self, item: Item) -> bool:
+        return monotonic() - self._throttled_since.setdefault(item, monotonic()) < MAX_THROTTLED_S
+
+    def _wait_for_service(self, item: Item, outcome: Outcome, throttled: Throttled) -> None:
+        """What was refused is no attempt, unless it may have called a tool that is forbidden."""
+        if outcome.result.forbidden_unknown:
+            self._attempts[item] = outcome.result.attempts
+        self._not_before[item] = monotonic() + throttled.wait_s
+        self._observer.throttled(throttled)
+
     async def _outcome(self, item: Item) -> Outcome:
-        if self._cache is not None and not self._attempts[item] and (kept := await self._cache.outcome(item)) is not None:
+        earlier = self._attempts.get(item, [])
+        if self._cache is not None and not earlier and (kept := await self._cache.outcome(item)) is not None:
             return kept  # which was paid for when it was asked
-        outcome = await self._executor.execute(item, self._attempts[item])
+        token = run_is_over.set(lambda: not self.may_attempt(item))
+        try:
+            outcome = await self._executor.execute(item, earlier)
+        finally:
+            run_is_over.reset(token)
+        if outcome.throttled is not None and outcome.result.cost_usd is None:  # what was refused cost nothing
+            return outcome
         if (warning := self.limits.add(outcome.result)) is not None:
             self._observer.unbounded(warning)
         if self._cache is not None:
