@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
+from time import monotonic
 from types import TracebackType
 from typing import Any, ClassVar, Literal, Self, TypeVar, final
 
@@ -14,9 +15,18 @@ from eval_skills.adapters.config import AdapterConfig, Limits, read_config
 from eval_skills.adapters.conversation import Conversation
 from eval_skills.adapters.probing import ProbeResult, empty_input
 from eval_skills.adapters.sandbox.limits import name_limit
-from eval_skills.core.errors import InfraError, ItemError, SkillCrashed, SkillError, SkillNotStarted, SkillTimeout, UsageError
+from eval_skills.core.errors import (
+    InfraError,
+    ItemError,
+    SkillCrashed,
+    SkillError,
+    SkillNotStarted,
+    SkillThrottled,
+    SkillTimeout,
+    UsageError,
+)
 from eval_skills.core.models import Skill, SkillResponse
-from eval_skills.core.rate_limits.services import Services
+from eval_skills.core.rate_limits.services import MAX_THROTTLED_S, Services
 from eval_skills.core.text import one_line
 
 Done = TypeVar("Done")
@@ -253,12 +263,23 @@ class ConversationSession:
         return self._conversation.id
 
     async def call(self, input_data: Any, timeout_s: float) -> SkillResponse:
-        """The answer of the next turn, as that of `Adapter.call`; of its messages only those that are new.
+        """The answer of the next turn, as that of `Adapter.call`; of its messages only those that are new. A turn that the
+        service refuses because there are too many requests is said again: what was said before need not be.
 
         Raises:
             ItemError: as `Adapter.call`; the conversation is over then.
         """
         self._conversation.begin_turn()
-        response = await self._adapter._turn_of(self._conversation, input_data, timeout_s)
+        response = await self._answer(input_data, timeout_s)
         self._conversation.note(input_data, response.output)
         return self._conversation.own(response)
+
+    async def _answer(self, input_data: Any, timeout_s: float) -> SkillResponse:
+        until = monotonic() + MAX_THROTTLED_S
+        while True:
+            try:
+                return await self._adapter._turn_of(self._conversation, input_data, timeout_s)
+            except SkillThrottled as refusal:
+                if refusal.throttled is None or monotonic() > until:
+                    refusal.throttled = None
+                    raise

@@ -10,7 +10,15 @@ from http import HTTPStatus
 
 from eval_skills.adapters.http.address import shown
 from eval_skills.adapters.http.tls import tls_problem
-from eval_skills.core.errors import ContractError, InfraError, ItemError, SkillCrashed, SkillError, SkillThrottled, SkillUnavailable
+from eval_skills.core.errors import (
+    ContractError,
+    InfraError,
+    ItemError,
+    SkillCrashed,
+    SkillError,
+    SkillThrottled,
+    SkillUnavailable,
+)
 from eval_skills.core.llm import QUOTA
 from eval_skills.core.rate_limits.headers import wait_s
 from eval_skills.core.text import one_line
@@ -26,9 +34,10 @@ UNREACHED = frozenset({401, 403, 404, 405, 407, 410})
 def status_error(status: int, headers: Mapping[str, str], body: str, url: str) -> ItemError | None:
     """The error that a response with `status` is, or None for 2xx. The status comes first, then the body's beginning.
 
-    The `TRANSIENT` are SkillUnavailable and every other 5xx is SkillCrashed, with the wait that Retry-After asks for; a 429, and a
-    503 that asks for a wait, are SkillThrottled, unless the quota is used up for good; 3xx (one that was not followed) and the `UNREACHED` are InfraError; other 4xx are SkillError. None of them says that nothing was done
-    before: many an agent passes on the status of its own model, 429 and 401 among them.
+    The `TRANSIENT` are SkillUnavailable and every other 5xx is SkillCrashed, with the wait that Retry-After asks for; a 429, and
+    a 503 that asks for a wait, are SkillThrottled, unless the quota is used up for good; 3xx (one that was not followed) and the
+    `UNREACHED` are InfraError; other 4xx are SkillError. None of them says that nothing was done before: many an agent passes on
+    the status of its own model, 429 and 401 among them.
     """
     if 200 <= status < 300:
         return None

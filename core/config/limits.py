@@ -1,6 +1,8 @@
 """What a process may be held to, and what may hold it: the same words in a skill, in a run's options and in the configuration.
 
-How much a run may use before no other item begins, and how often a service is asked. Where its items are executed, as people name it: ``local``, ``dask`` or ``dask://HOST:PORT``.
+How much a run may use before no other item begins, and how often a service is asked.
+
+Where its items are executed, as people name it: ``local``, ``dask`` or ``dask://HOST:PORT``.
 
 Names of environment variables, written where a secret must never stand; people paste the secret itself there.
 """

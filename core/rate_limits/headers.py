@@ -44,7 +44,7 @@ def exhausted_s(headers: Mapping[str, str], now: datetime | None = None) -> floa
     """Seconds until the last of the limits is renewed of which nothing is left; None where something is left, or nothing is said.
 
     ``x-ratelimit-remaining`` and ``-reset``, the same with ``-requests`` and ``-tokens`` behind, ``anthropic-ratelimit-…``, and
-    the ``RateLimit`` of the IETF's drafts. Resets are durations (``6m0s``, ``20ms``, 5) or moments (RFC 3339, seconds since 1970).
+    the ``RateLimit`` of the IETF's drafts. Resets are durations (``6m0s``, ``20ms``, 5) or moments (RFC 3339, s since 1970).
     """
     lowered, at = _lowered(headers), now or datetime.now(UTC)
     waits = [wait for wait in (*_paired(lowered, at), *_structured(lowered)) if wait is not None]

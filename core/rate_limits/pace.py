@@ -16,7 +16,7 @@ STEP, DOUBLING_S = 0.001, 20.0
 """The share of the rate that every answer adds to it, and after how many seconds without a refusal that share has doubled."""
 
 MOST, LEAST, LEAST_UNANSWERED = 0.95, 0.9, 0.5
-"""A refusal leaves the rate at most, and at least, at this share of what it was; and where nothing was answered since the last."""
+"""A refusal leaves the rate at most, and at least, at this share of what it was; and where nothing was answered between two."""
 
 SEARCH, MOST_SEARCH, SEARCH_AGAIN = 0.5, 0.25, 0.1
 """After the first refusal every answer adds so much, divided by the number of answers that the first estimate rests on, and no

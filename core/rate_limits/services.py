@@ -21,7 +21,10 @@ from eval_skills.core.rate_limits.pace import MAX_WAIT_S
 from eval_skills.core.rate_limits.rate import per_second, rate_words
 
 GIVEN_UP_S = 120.0
-"""A service that has refused whoever asks for so long, and answered nothing, is given up: its refusals are errors from then on."""
+"""A service that has refused whoever asks for so long, and answered nothing, is given up: its refusals are errors then."""
+
+MAX_THROTTLED_S = 600.0
+"""So long an item that is refused is asked again while others are answered; then the refusal is an error."""
 
 LOOK_AGAIN_S = 0.25
 """How often it is looked whether a wait still makes sense."""
@@ -30,11 +33,15 @@ _PORTS = {"http": 80, "https": 443}
 
 
 def service_of(url: str) -> str:
-    """The name of the service behind an address: ``127.0.0.1:8000``, or the host alone where the port is the usual one."""
+    """The name of the service behind an address: ``127.0.0.1:8000``, or the host alone where the port is the usual one. What is
+    not an address, such as the name of a provider, stays as it is.
+    """
     try:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port
     except ValueError:
+        return url
+    if not host:
         return url
     host = f"[{host}]" if ":" in host else host
     return host if port in (None, _PORTS.get(parts.scheme)) else f"{host}:{port}"
@@ -56,7 +63,7 @@ class Throttled:
         return f"{self.service} asks for fewer requests; waiting {self.wait_s:,.3g} s"
 
 
-class NoTurn(Exception):  # noqa: N818 - a fact that the caller asked for, and no error
+class NoTurn(Exception):
     """Who waited for a turn need not wait any more, and has asked nothing."""
 
 

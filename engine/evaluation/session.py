@@ -19,7 +19,7 @@ from eval_skills.core.errors import InputError, RunError
 from eval_skills.core.fingerprint import digest_of_folder, digest_of_json, git_commit
 from eval_skills.core.models import Attempt, Skill
 from eval_skills.core.rate_limits.pace import MAX_WAIT_S
-from eval_skills.core.rate_limits.services import Throttled
+from eval_skills.core.rate_limits.services import MAX_THROTTLED_S, Throttled
 from eval_skills.core.redaction import Redaction
 from eval_skills.core.store import Journal, Manifest, ManifestBenchmark, ManifestSkill, ReachedLimit
 from eval_skills.core.store.watch import Snapshot, foreign_changes, snapshot
@@ -36,9 +36,6 @@ from eval_skills.engine.evaluation.spending import Limits, record_stop
 
 MAX_RETRY_AFTER_S = MAX_WAIT_S
 """The longest wait that a skill may ask for with ``Retry-After``."""
-
-MAX_THROTTLED_S = 600.0
-"""So long an item that its service refuses is asked again and again while others are answered; then the refusal is an error."""
 
 LOOK_AGAIN_S = 0.5
 """How often a waiting item looks whether the run has ended."""
@@ -146,7 +143,7 @@ class RunSession:
     async def not_before(self, item: Item) -> None:
         """Wait as long as the skill asked for after the item's last attempt, or until it may not be attempted any more."""
         until = self._not_before.pop(item, 0.0)
-        while (rest := until - monotonic()) > 0 and self.may_attempt(item):
+        while (rest := until - monotonic()) > 0 and self.may_attempt(item):  # noqa: ASYNC110 - a limit of time sets no event
             await asyncio.sleep(min(rest, LOOK_AGAIN_S))
 
     async def attempt(self, item: Item, *, last: bool, task_run_id: str | None = None) -> Outcome:
@@ -179,7 +176,8 @@ class RunSession:
         if outcome.result.forbidden_unknown:
             self._attempts[item] = outcome.result.attempts
         self._not_before[item] = monotonic() + throttled.wait_s
-        self._observer.throttled(throttled)
+        if not isinstance(self._executor, LocalExecutor):  # which has reported it
+            self._observer.throttled(throttled)
 
     async def _outcome(self, item: Item) -> Outcome:
         earlier = self._attempts.get(item, [])

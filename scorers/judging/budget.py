@@ -166,8 +166,9 @@ class RunLimits:
     """What the judging models of one run share.
 
     `redaction` removes the run's secrets from everything that a model is shown, `before_request` is awaited before each request
-    (a rate limit's place), `services` are those that the run asks, at their pace, `total` counts what all judging cost, `users` what playing users did, `checks` what asking before the
-    run did. It may be used on several event loops, one after the other or side by side.
+    (a rate limit's place), `services` are those that the run asks, at their pace, `total` counts what all judging cost, `users`
+    what playing users did, `checks` what asking before the run did. It may be used on several event loops, one after the other
+    or side by side.
     """
 
     def __init__(self, options: JudgeOptions) -> None:

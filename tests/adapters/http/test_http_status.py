@@ -4,8 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from eval_skills.adapters.http.errors import retry_after_s, status_error
+from eval_skills.adapters.http.errors import status_error
 from eval_skills.core.errors import InfraError, ItemError, SkillCrashed, SkillError, SkillUnavailable
+from eval_skills.core.rate_limits.headers import retry_after_s
 from tests.tables import each_row
 
 NOW = datetime(2026, 11, 22, 12, 0, 0, tzinfo=UTC)
