@@ -11,7 +11,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import RLock
 
-from eval_skills.core.cache_files import cache_folder
 from eval_skills.core.rate_limits.pace import SIZE, Pace
 
 LOCK_S = 0.25
@@ -22,13 +21,13 @@ UNUSED_S = 86_400.0
 
 
 class Ledger:
-    """The pace of the service of this name. Until that is published, it is this process's alone, and there is no file.
+    """The pace of the service of this name, in `folder`. Until it is published, it is this process's alone, and there is no file.
 
     It may be used from several threads. Where no file can be written or locked, the pace stays this process's own.
     """
 
-    def __init__(self, name: str) -> None:
-        self._path = cache_folder("rates") / f"{hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:32]}.pace"
+    def __init__(self, folder: Path, name: str) -> None:
+        self._path = folder / f"{hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:32]}.pace"
         self._lock, self._own = RLock(), Pace()
         self._file: int | None = None
         self._pid, self._is_private, self._has_joined = os.getpid(), False, False

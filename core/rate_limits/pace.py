@@ -12,13 +12,13 @@ MAX_WAIT_S = 120.0
 FORGOTTEN_S = 60.0
 """After so long without a request, what was learnt of a service is forgotten: its limits may be others by then."""
 
-STEP, DOUBLING_S = 0.001, 20.0
+STEP, DOUBLING_S = 0.0005, 20.0
 """The share of the rate that every answer adds to it, and after how many seconds without a refusal that share has doubled."""
 
-MOST, LEAST, LEAST_UNANSWERED = 0.95, 0.9, 0.5
+MOST, LEAST, LEAST_UNANSWERED = 0.97, 0.93, 0.5
 """A refusal leaves the rate at most, and at least, at this share of what it was; and where nothing was answered between two."""
 
-SEARCH, MOST_SEARCH, SEARCH_AGAIN = 0.5, 0.25, 0.1
+SEARCH, MOST_SEARCH, SEARCH_AGAIN = 0.3, 0.25, 0.1
 """After the first refusal every answer adds so much, divided by the number of answers that the first estimate rests on, and no
 more than the second; after refusals without an answer between them the third. Up to the next refusal: the rate is looked for.
 """

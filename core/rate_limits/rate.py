@@ -7,7 +7,7 @@ import re
 UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0}
 """Seconds in each unit, by its name in a rate."""
 
-_RATE = re.compile(r"\s*(\d{1,9}(?:\.\d{1,6})?)\s*/\s*(s|min|h)\s*")
+_RATE = re.compile(r"\s*([0-9]{1,9}(?:\.[0-9]{1,6})?)\s*/\s*(s|min|h)\s*")
 _MOST_PER_S = 100_000.0
 
 
@@ -19,7 +19,9 @@ def per_second(rate: str) -> float:
     """
     found = _RATE.fullmatch(rate)
     value = float(found[1]) / UNITS[found[2]] if found else 0.0
-    if not 0 < value <= _MOST_PER_S:
+    if value > _MOST_PER_S:
+        raise ValueError(f"{rate} is more than {_MOST_PER_S:,.0f} requests per second; leave the limit out")
+    if not value:
         raise ValueError(f"give a number above 0 per s, min or h, such as 60/min, 10/s or 1000/h; got {rate!r}")
     return value
 

@@ -182,5 +182,6 @@ _ledgers_lock = Lock()
 
 def _ledger_of(name: str) -> Ledger:
     """The ledger of this process for the service of this name; all runs share it."""
+    folder = cache_folder("rates")
     with _ledgers_lock:
-        return _ledgers.setdefault((cache_folder("rates"), name), Ledger(name))
+        return _ledgers.setdefault((folder, name), Ledger(folder, name))

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from eval_skills.core.errors import ContractError, InfraError, ItemError, SkillCrashed, SkillError, SkillTimeout, SkillUnavailable
+from eval_skills.core.errors import ContractError, InfraError, ItemError, SkillCrashed, SkillError, SkillThrottled, SkillTimeout, SkillUnavailable
 from tests.adapters.mcp_by_hand import Told
 from tests.adapters.mcp_probe import PATIENCE_S, Tools, ask, failure, mcp_skill, modern
 
@@ -111,7 +111,7 @@ async def test_p19_a_server_that_dies_and_comes_back_costs_one_item(tmp_path: Pa
 @pytest.mark.parametrize(
     ("given", "kind", "message"),
     [
-        pytest.param({"status": 429, "headers": {"Retry-After": "7"}}, SkillUnavailable, "HTTP 429", id="p20-429"),
+        pytest.param({"status": 429, "headers": {"Retry-After": "7"}}, SkillThrottled, "HTTP 429", id="p20-429"),
         pytest.param({"status": 503, "body": "busy"}, SkillUnavailable, "HTTP 503 from .*: busy", id="p20-503"),
         pytest.param({"status": 500, "body": "<html>oops"}, SkillCrashed, "HTTP 500 .*<html>oops", id="p21-html"),
         pytest.param({"status": 401, "body": "no"}, InfraError, "HTTP 401 .*: no", id="401"),
