@@ -12,7 +12,16 @@ from typing import Any
 import pytest
 
 from eval_skills.adapters.http.adapter import HttpAdapter
-from eval_skills.core.errors import ContractError, InfraError, InputError, ItemError, SkillError, SkillThrottled, SkillTimeout, SkillUnavailable
+from eval_skills.core.errors import (
+    ContractError,
+    InfraError,
+    InputError,
+    ItemError,
+    SkillError,
+    SkillThrottled,
+    SkillTimeout,
+    SkillUnavailable,
+)
 from eval_skills.core.models import Skill, SkillResponse
 
 MakeSkill = Callable[..., Skill]

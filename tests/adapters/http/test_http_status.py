@@ -6,6 +6,7 @@ from eval_skills.adapters.http.errors import status_error
 from eval_skills.core.errors import InfraError, ItemError, SkillCrashed, SkillError, SkillThrottled, SkillUnavailable
 from tests.tables import each_row
 
+
 @pytest.mark.parametrize("status", [200, 201, 204, 299])
 def test_success_is_no_error(status: int) -> None:
     assert status_error(status, {}, "", "http://x") is None

@@ -17,7 +17,16 @@ from typing import Any
 
 import pytest
 
-from eval_skills.core.errors import ContractError, InfraError, ItemError, SkillCrashed, SkillError, SkillThrottled, SkillTimeout, SkillUnavailable
+from eval_skills.core.errors import (
+    ContractError,
+    InfraError,
+    ItemError,
+    SkillCrashed,
+    SkillError,
+    SkillThrottled,
+    SkillTimeout,
+    SkillUnavailable,
+)
 from tests.adapters.mcp_by_hand import Told
 from tests.adapters.mcp_probe import PATIENCE_S, Tools, ask, failure, mcp_skill, modern
 
