@@ -37,6 +37,8 @@ async def attempt_in_turn(session: RunSession, item: Item, *, last: bool, task_r
     None: the run ended before; the item is left for a resume.
     """
     while True:
+        if session.lets_others_go_first(item):
+            give_back_slot()
         await session.not_before(item)
         await take_slot()
         if not session.may_attempt(item):
@@ -47,7 +49,6 @@ async def attempt_in_turn(session: RunSession, item: Item, *, last: bool, task_r
             return None
         if outcome.throttled is None:
             return outcome
-        give_back_slot()
 
 
 JITTER = 0.25

@@ -79,6 +79,7 @@ class RunSession:
         self._attempts: dict[Item, list[Attempt]] = {}
         self._not_before: dict[Item, float] = {}
         self._throttled_since: dict[Item, float] = {}
+        self._held_until: dict[str, float] = {}
         self._reported_waits: set[str] = set()
         self._with_duplicate_keys: Counter[str] = Counter()
         self._recorder = Recorder(plan, self._redaction)
@@ -141,10 +142,20 @@ class RunSession:
             self.plan.remarks.extend(await asyncio.to_thread(store_changes_since, self._store, self.plan, self._journal))
 
     async def not_before(self, item: Item) -> None:
-        """Wait as long as the skill asked for after the item's last attempt, or until it may not be attempted any more."""
-        until = self._not_before.pop(item, 0.0)
+        """Wait as long as the skill asked for after the item's last attempt, or its service for all, or until the item may not be
+        attempted any more.
+        """
+        until = self._earliest(item)
+        self._not_before.pop(item, None)
         while (rest := until - monotonic()) > 0 and self.may_attempt(item):  # noqa: ASYNC110 - a limit of time sets no event
             await asyncio.sleep(min(rest, LOOK_AGAIN_S))
+
+    def lets_others_go_first(self, item: Item) -> bool:
+        """Whether the service of `item` is waited for, and items of other skills need not wait as well."""
+        return len(self.plan.skills) > 1 and self._earliest(item) > monotonic()
+
+    def _earliest(self, item: Item) -> float:
+        return max(self._not_before.get(item, 0.0), self._held_until.get(item.skill, 0.0))
 
     async def attempt(self, item: Item, *, last: bool, task_run_id: str | None = None) -> Outcome:
         """Make one attempt; a final one is in the journal when this returns. `last` says that no other will follow, unless the
@@ -175,7 +186,7 @@ class RunSession:
         """What was refused is no attempt, unless it may have called a tool that is forbidden."""
         if outcome.result.forbidden_unknown:
             self._attempts[item] = outcome.result.attempts
-        self._not_before[item] = monotonic() + throttled.wait_s
+        self._held_until[item.skill] = monotonic() + throttled.wait_s
         if not isinstance(self._executor, LocalExecutor):  # which has reported it
             self._observer.throttled(throttled)
 
