@@ -112,7 +112,7 @@ def test_a_service_that_only_refuses_is_given_up(
 def test_an_item_that_is_always_refused_ends_though_others_are_answered(
     run: Run, watcher: Watcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session, "MAX_THROTTLED_S", 0.0)
+    monkeypatch.setattr(session, "MAX_THROTTLED_S", -1.0)
     with limited_service(0.1, burst=1) as service:
         run(service, 2, concurrency=2)
     assert sorted(result.status for result in watcher.results) == ["error", "pass"]
