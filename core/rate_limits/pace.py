@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from dataclasses import dataclass, fields
 from typing import Self
@@ -117,7 +118,8 @@ class Pace:
 
     def refresh(self, now: float) -> None:
         """Forget everything where that is too long ago, or where the clock was set back."""
-        if self.used_at and not -NEW_AFTER_S <= now - self.used_at <= FORGOTTEN_S + self._ahead:
+        is_of_another_time = self.held_until > now + MAX_WAIT_S + NEW_AFTER_S
+        if is_of_another_time or (self.used_at and not -NEW_AFTER_S <= now - self.used_at <= FORGOTTEN_S + self._ahead):
             for field in fields(self):
                 setattr(self, field.name, field.default)
         self.used_at = now
@@ -168,7 +170,7 @@ class Pace:
         if len(data) != SIZE:
             return None
         magic, *values = _FORM.unpack(data)
-        return cls(*values) if magic == _MAGIC else None
+        return cls(*values) if magic == _MAGIC and all(map(math.isfinite, values)) else None
 
 
 _MAGIC = b"esrate01"

@@ -170,3 +170,8 @@ def test_a_pace_is_kept_in_bytes() -> None:
     assert Pace.unpacked(pace.packed()) == pace
     assert Pace.unpacked(b"") is None
     assert Pace.unpacked(b"x" * SIZE) is None
+    assert Pace.unpacked(Pace(held_until=math.inf).packed()) is None
+
+
+def test_a_hold_that_nobody_can_have_asked_for_is_forgotten() -> None:
+    assert Pace(held_until=9e9, used_at=1000.0).claim(1000.0) == 1000.0
