@@ -93,6 +93,7 @@ class LiveDisplay(NullObserver):
         self._console, self._lock, self._of_a_night = console, Lock(), of_a_night
         self._counts: Counter[str] = Counter()
         self._throttled_by = set[str]()
+        self._waiting, self._waiting_until = "", 0.0
         self._plan: RunPlan | None = None
         self._flow_run: str | None = None
         self._shown_at = self.began = monotonic()
@@ -156,14 +157,15 @@ class LiveDisplay(NullObserver):
         self._console.print(printable(waiting_text(skill, waited_s, asked_s)), markup=False, soft_wrap=True)
 
     def throttled(self, throttled: Throttled) -> None:
-        """A service refused a request because there were too many: it stands beside the bar until an item is finished.
+        """A service refused a request because there were too many: it stands beside the bar as long as the service is waited for.
 
         Where there is no bar, it is a line of its own, once for each service.
         """
         with self._lock:
             is_new = throttled.service not in self._throttled_by
             self._throttled_by.add(throttled.service)
-            self._bar.update(self._row, description=printable(str(throttled)))
+            self._waiting, self._waiting_until = printable(str(throttled)), monotonic() + throttled.wait_s
+            self._bar.update(self._row, description=self._waiting)
         if is_new and not self._console.is_terminal:
             self._console.print(printable(str(throttled)), markup=False, soft_wrap=True)
 
@@ -185,7 +187,8 @@ class LiveDisplay(NullObserver):
         """An item has its final result."""
         with self._lock:
             self._counts[result.status] += 1
-            self._bar.update(self._row, advance=1, description=self._line())
+            waits = monotonic() < self._waiting_until
+            self._bar.update(self._row, advance=1, description=self._waiting if waits else self._line())
             if not self._console.is_terminal and monotonic() - self._shown_at >= PLAIN_PERIOD_S:
                 self._shown_at = monotonic()
                 self._console.print(

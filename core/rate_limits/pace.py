@@ -19,9 +19,9 @@ STEP, DOUBLING_S = 0.0005, 20.0
 MOST, LEAST, LEAST_UNANSWERED = 0.97, 0.93, 0.5
 """A refusal leaves the rate at most, and at least, at this share of what it was; and where nothing was answered between two."""
 
-SEARCH, MOST_SEARCH, SEARCH_AGAIN = 0.3, 0.25, 0.1
-"""After the first refusal every answer adds so much, divided by the number of answers that the first estimate rests on, and no
-more than the second; after refusals without an answer between them the third. Up to the next refusal: the rate is looked for.
+SEARCH, MOST_SEARCH, SEARCH_AGAIN = 6.0, 0.25, 0.1
+"""After the first refusal every answer adds so much, divided by the square of the number of answers that the first estimate rests
+on, and no more than the second; after refusals without an answer between them the third. Up to the next refusal: the rate is looked for.
 """
 
 NEW_AFTER_S = 1.0
@@ -154,7 +154,7 @@ class Pace:
     def _step(self, now: float) -> float:
         calm_s = now - self.refused_at
         even: float = self.base * STEP * 2.0 ** min(calm_s / DOUBLING_S, 20.0) / self.rate
-        quick = min(self.searching, MOST_SEARCH, SEARCH / max(self.counted, 1.0))
+        quick = min(self.searching, MOST_SEARCH, SEARCH / max(self.counted, 1.0) ** 2)
         return max(even, quick)
 
     def _hold(self, now: float, wait_s: float) -> None:
