@@ -29,54 +29,45 @@ class Ledger:
     def __init__(self, folder: Path, name: str) -> None:
         self._path = folder / f"{hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:32]}.pace"
         self._lock, self._own = RLock(), Pace()
-        self._file: int | None = None
-        self._pid, self._is_private, self._has_joined = os.getpid(), False, False
+        self._is_published = self._is_private = self._has_joined = False
 
     @contextmanager
     def pace(self, *, publish: bool = False) -> Iterator[Pace]:
         """The pace to read and change; changes are what the others know, too. With `publish` they know it from now on."""
-        with self._lock:
-            file = self._opened(publish=publish)
-            if file is None or not self._locked(file):
+        with self._lock, self._locked_file(publish=publish) as file:
+            if file is None:
                 yield self._own
                 return
-            try:
-                self._own = self._shared(file)
-                yield self._own
-                os.pwrite(file, self._own.packed(), 0)
-            finally:
-                fcntl.flock(file, fcntl.LOCK_UN)
+            self._own = self._shared(file)
+            yield self._own
+            os.pwrite(file, self._own.packed(), 0)
+
+    @contextmanager
+    def _locked_file(self, *, publish: bool) -> Iterator[int | None]:
+        """The file, which nobody else reads or writes meanwhile; None where there is none."""
+        file = None if self._is_private else self._opened(publish=publish)
+        if file is None:
+            yield None
+            return
+        try:
+            self._is_private = not _lock(file)
+            yield None if self._is_private else file
+        finally:
+            os.close(file)  # which unlocks it
 
     def _opened(self, *, publish: bool) -> int | None:
-        if self._pid != os.getpid():  # a lock of the process that forked is not one of our own
-            self._file, self._pid = None, os.getpid()
-        if self._file is not None or self._is_private or not (publish or self._path.exists()):
-            return self._file
+        flags = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            if publish:
+            if publish and not self._is_published:
+                self._is_published = True
+                self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
                 _remove_unused(self._path.parent)
-            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            return os.open(self._path, flags | (os.O_CREAT if publish else 0), 0o600)
+        except FileNotFoundError:
+            return None
         except OSError:
             self._is_private = True
-        return self._file
-
-    def _locked(self, file: int) -> bool:
-        until = time.monotonic() + LOCK_S
-        while True:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                if time.monotonic() < until:
-                    time.sleep(0.001)
-                    continue
-            except OSError:  # a file system without locks
-                pass
-            else:
-                return True
-            self._is_private, self._file = True, None
-            os.close(file)
-            return False
+            return None
 
     def _shared(self, file: int) -> Pace:
         """What stands in the file, with what this process alone knew before."""
@@ -88,6 +79,22 @@ class Ledger:
         if joins:
             found.joined(self._own)
         return found
+
+
+def _lock(file: int) -> bool:
+    """Lock the file; false: it could not be locked in time, or its file system has no locks."""
+    until = time.monotonic() + LOCK_S
+    while True:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > until:
+                return False
+            time.sleep(0.001)
+        except OSError:
+            return False
+        else:
+            return True
 
 
 def _remove_unused(folder: Path) -> None:

@@ -21,7 +21,8 @@ MOST, LEAST, LEAST_UNANSWERED = 0.97, 0.93, 0.5
 
 SEARCH, MOST_SEARCH, SEARCH_AGAIN = 6.0, 0.25, 0.1
 """After the first refusal every answer adds so much, divided by the square of the number of answers that the first estimate rests
-on, and no more than the second; after refusals without an answer between them the third. Up to the next refusal: the rate is looked for.
+on, and no more than the second; after refusals without an answer between them the third. That looks for the rate, and ends with
+the next refusal.
 """
 
 NEW_AFTER_S = 1.0
