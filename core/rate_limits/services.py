@@ -20,8 +20,8 @@ from eval_skills.core.rate_limits.ledger import Ledger
 from eval_skills.core.rate_limits.pace import MAX_WAIT_S
 from eval_skills.core.rate_limits.rate import per_second, rate_words
 
-GIVEN_UP_S = 120.0
-"""A service that has refused whoever asks for so long, and answered nothing, is given up: its refusals are errors then."""
+GIVEN_UP_S, GIVEN_UP_REFUSALS = 120.0, 5
+"""A service that has refused who asks for so long, and so often in a row, is given up: its refusals are errors then."""
 
 MAX_THROTTLED_S = 600.0
 """So long an item that is refused is asked again while others are answered; then the refusal is an error."""
@@ -107,12 +107,24 @@ class Caller:
     def __init__(self, services: Services, name: str) -> None:
         self.services, self.name = services, name
         self.ledger = _ledger_of(name)
-        self.refused_since = 0.0
+        self._refusals, self._refused_since, self._refused_at = 0, 0.0, 0.0
 
     @property
     def has_given_up(self) -> bool:
         """Whether every request was refused for so long that no pace makes sense."""
-        return bool(self.refused_since) and time.time() - self.refused_since > GIVEN_UP_S
+        return self._refusals >= GIVEN_UP_REFUSALS and time.time() - self._refused_since > GIVEN_UP_S
+
+    def note_answer(self) -> None:
+        """A request was answered."""
+        self._refusals = 0
+
+    def note_refusal(self, sent_at: float) -> None:
+        """The request of `sent_at` was refused; those that were under way at the same time count once."""
+        now = time.time()
+        if not self._refusals:
+            self._refused_since = now
+        if not self._refusals or sent_at > self._refused_at:
+            self._refusals, self._refused_at = self._refusals + 1, now
 
     async def turn(self, is_over: Callable[[], bool] | None = None) -> Turn:
         """Wait until a request may be made; it must be made at once then.
@@ -154,7 +166,7 @@ class Turn:
 
     def answered(self, headers: Mapping[str, str] | None = None) -> None:
         """The service dealt with it, and may say that its limit is used up now."""
-        self.caller.refused_since = 0.0
+        self.caller.note_answer()
         wait_s = exhausted_s(headers) if headers else None
         with self.caller.ledger.pace(publish=bool(wait_s)) as pace:
             pace.answered(time.time(), self.sent_at, waited=self.waited)
@@ -166,7 +178,7 @@ class Turn:
         long or the service has been given up.
         """
         caller, now = self.caller, time.time()
-        caller.refused_since = caller.refused_since or now
+        caller.note_refusal(self.sent_at)
         if caller.has_given_up or (asked_s is not None and asked_s > MAX_WAIT_S):
             return None
         with caller.ledger.pace(publish=True) as pace:

@@ -102,6 +102,7 @@ def test_a_service_that_only_refuses_is_given_up(
     run: Run, watcher: Watcher, monkeypatch: pytest.MonkeyPatch, retries: int
 ) -> None:
     monkeypatch.setattr(services, "GIVEN_UP_S", 0.4)
+    monkeypatch.setattr(services, "GIVEN_UP_REFUSALS", 2)
     with limited_service(1000, burst=0) as service:
         run(service, 3, concurrency=3, retries=retries)
     assert {result.error_kind for result in watcher.results} == {"infra"}
