@@ -59,13 +59,14 @@ def run(make_plan_of: MakePlan, write_skill: Callable[..., Path]) -> Run:
     return go
 
 
+@pytest.mark.slow
 def test_no_item_fails_no_attempt_is_counted_and_no_wait_is_in_a_latency_or_a_time_limit(run: Run, watcher: Watcher) -> None:
-    with limited_service(0.26, burst=1) as service:
-        run(service, 2, concurrency=2, timeout_ms=3_000)
+    with limited_service(0.1, burst=1) as service:  # a busy machine may take seconds for one call
+        run(service, 2, concurrency=2, timeout_ms=8_000)
     assert Counter(result.status for result in watcher.results) == {"pass": 2}
     assert {len(result.attempts) for result in watcher.results} == {1}
-    assert max(result.latency_ms or 0 for result in watcher.results) < 3_000
-    assert service.bucket.answered[1] - service.bucket.answered[0] > 3.1
+    assert max(result.latency_ms or 0 for result in watcher.results) < 8_000
+    assert service.bucket.answered[1] - service.bucket.answered[0] > 9
     assert watcher.retried == []
     assert watcher.throttles[0].service == f"127.0.0.1:{service.server_port}"
 
