@@ -20,7 +20,7 @@ async def in_turn(caller: Caller, call: Call) -> AsyncIterator[Turn]:
     """Wait for the turn of `call`, whose clock and deadline rest until it starts; inside, it is made.
 
     Raises:
-        ItemLeft: the run came to its end before that.
+        ItemLeft: the run ended before that.
         SkillThrottled: the service refused it inside, with what that means for all.
     """
     call.suspend()

@@ -15,7 +15,7 @@
     │  ├─ ContractError     the skill answered something unreadable    (kind contract)
     │  ├─ InfraError        the skill could not be reached or started  (kind infra)
     │  │  ├─ SkillUnavailable   … and another attempt may succeed
-    │  │  │  └─ SkillThrottled  … its service asks for fewer requests; asked again, that is no failed attempt
+    │  │  │  └─ SkillThrottled  … its service asks for fewer requests; asking again is not another attempt
     │  │  └─ ItemLeft       the run ended while the item waited for its turn; nothing was asked, and it is left for a resume
     │  ├─ SkillTimeout      the deadline passed                        (status timeout)
     │  ├─ ScorerError       the scorer itself failed                   (kind scorer)
@@ -136,7 +136,7 @@ class SkillThrottled(SkillUnavailable):
 
 
 class ItemLeft(InfraError):
-    """The run came to its end while the item waited for its turn at the service: nothing was asked, and there is no result."""
+    """The run ended while the item waited for its turn at the service: nothing was asked, and there is no result."""
 
 
 class SkillTimeout(ItemError, TimeoutError):

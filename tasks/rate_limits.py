@@ -44,7 +44,7 @@ def limit_services(services: Services) -> None:
     """Let every request to a service that has a limit on the server wait for its turn there, too, over all runs and machines.
 
     A limit is made with ``prefect gcl create eval-skills-service-api.example.com --limit 10 --slot-decay-per-second 1``. Which
-    there are is looked up when a run starts; one without a slot decay is no rate, and does not count.
+    there are is looked up when a run starts; one without a slot decay is not a rate, and does not count.
     """
     if limited := _service_limits():
 

@@ -45,7 +45,7 @@ class AdapterSource(Protocol):
 class Outcome:
     """The result of one attempt at an item, and whether (and after how long) another attempt may succeed.
 
-    `throttled`: its service refused the request and is waited for; asking again then is no further attempt.
+    `throttled`: its service refused the request and is waited for; asking again then is not another attempt.
     """
 
     result: ItemResult

@@ -183,7 +183,7 @@ class RunSession:
         return monotonic() - self._throttled_since.setdefault(item, monotonic()) < MAX_THROTTLED_S
 
     def _wait_for_service(self, item: Item, outcome: Outcome, throttled: Throttled) -> None:
-        """What was refused is no attempt, unless it may have called a tool that is forbidden."""
+        """What was refused does not count as an attempt, unless it may have called a tool that is forbidden."""
         if outcome.result.forbidden_unknown:
             self._attempts[item] = outcome.result.attempts
         self._held_until[item.skill] = monotonic() + throttled.wait_s
