@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
+from time import monotonic
 from types import TracebackType
 from typing import Any, ClassVar, Literal, Self, TypeVar, final
 
@@ -14,8 +15,18 @@ from eval_skills.adapters.config import AdapterConfig, Limits, read_config
 from eval_skills.adapters.conversation import Conversation
 from eval_skills.adapters.probing import ProbeResult, empty_input
 from eval_skills.adapters.sandbox.limits import name_limit
-from eval_skills.core.errors import InfraError, ItemError, SkillCrashed, SkillError, SkillNotStarted, SkillTimeout, UsageError
+from eval_skills.core.errors import (
+    InfraError,
+    ItemError,
+    SkillCrashed,
+    SkillError,
+    SkillNotStarted,
+    SkillThrottled,
+    SkillTimeout,
+    UsageError,
+)
 from eval_skills.core.models import Skill, SkillResponse
+from eval_skills.core.rate_limits.services import MAX_THROTTLED_S, Services
 from eval_skills.core.text import one_line
 
 Done = TypeVar("Done")
@@ -27,7 +38,8 @@ class Adapter(ABC):
     An adapter may be called any number of times, also at the same time, on the event loop that opened it. Opening never
     raises for an error of the skill (a service that does not start): every call does, so it is recorded for the items.
 
-    `limits` are those of the processes it starts: an error that one of them explains names it.
+    `limits` are those of the processes it starts: an error that one of them explains names it. `services` are those of the run:
+    where the skill is behind one, each call waits for its turn there.
 
     Raises:
         InputError: when it is made, if the skill's `adapterConfig` is wrong.
@@ -40,6 +52,7 @@ class Adapter(ABC):
     def __init__(self, skill: Skill) -> None:
         self.skill = skill
         self.limits = Limits()
+        self.services = Services()
         self._opened = False
         self._open_error: ItemError | None = None
         self._around = AsyncExitStack()
@@ -250,12 +263,23 @@ class ConversationSession:
         return self._conversation.id
 
     async def call(self, input_data: Any, timeout_s: float) -> SkillResponse:
-        """The answer of the next turn, as that of `Adapter.call`; of its messages only those that are new.
+        """The answer of the next turn, as that of `Adapter.call`; of its messages only those that are new. A turn that the
+        service refuses because there are too many requests is said again: what was said before need not be.
 
         Raises:
             ItemError: as `Adapter.call`; the conversation is over then.
         """
         self._conversation.begin_turn()
-        response = await self._adapter._turn_of(self._conversation, input_data, timeout_s)
+        response = await self._answer(input_data, timeout_s)
         self._conversation.note(input_data, response.output)
         return self._conversation.own(response)
+
+    async def _answer(self, input_data: Any, timeout_s: float) -> SkillResponse:
+        until = monotonic() + MAX_THROTTLED_S
+        while True:
+            try:
+                return await self._adapter._turn_of(self._conversation, input_data, timeout_s)
+            except SkillThrottled as refusal:
+                if refusal.throttled is None or monotonic() > until:
+                    refusal.throttled = None
+                    raise

@@ -72,6 +72,7 @@ class EvaluateOptions(ScoreOptions, total=False):
     max_cost: float | None
     max_tokens: int | None
     max_duration_s: float | None
+    rate: str | None
     secrets: Sequence[str]
     record: str
     replay: str

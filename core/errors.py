@@ -14,7 +14,9 @@
     │  │  └─ SkillNotStarted   … it ended as soon as it was started; asking again gives the same
     │  ├─ ContractError     the skill answered something unreadable    (kind contract)
     │  ├─ InfraError        the skill could not be reached or started  (kind infra)
-    │  │  └─ SkillUnavailable   … and another attempt may succeed
+    │  │  ├─ SkillUnavailable   … and another attempt may succeed
+    │  │  │  └─ SkillThrottled  … its service asks for fewer requests; asking again is not another attempt
+    │  │  └─ ItemLeft       the run ended while the item waited for its turn; nothing was asked, and it is left for a resume
     │  ├─ SkillTimeout      the deadline passed                        (status timeout)
     │  ├─ ScorerError       the scorer itself failed                   (kind scorer)
     │  ├─ JudgeError        the judging model failed                   (kind judge)
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
     from eval_skills.core.models import SkillResponse
     from eval_skills.core.models.result import ErrorKind
+    from eval_skills.core.rate_limits.services import Throttled
 
 
 class EvalSkillsError(Exception):
@@ -121,6 +124,19 @@ class SkillUnavailable(InfraError):
     """The skill refused, dropped or postponed the call; another attempt may succeed."""
 
     transient = True
+
+
+class SkillThrottled(SkillUnavailable):
+    """The skill's service refused the request because there were too many, as HTTP 429 says.
+
+    `throttled` says how long nothing is asked of it now; None where nobody waits for that: then it is an error like any other.
+    """
+
+    throttled: Throttled | None = None
+
+
+class ItemLeft(InfraError):
+    """The run ended while the item waited for its turn at the service: nothing was asked, and there is no result."""
 
 
 class SkillTimeout(ItemError, TimeoutError):

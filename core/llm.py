@@ -12,13 +12,12 @@ import re
 import sys
 import warnings
 from collections.abc import Iterator
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from functools import cache
 from importlib import import_module
 from inspect import isawaitable
 from typing import Any
 
+from eval_skills.core.rate_limits import headers as rate_limits
 from eval_skills.core.text import one_line
 
 ANY_KEY = "none"
@@ -86,14 +85,12 @@ def causes_of(error: BaseException) -> Iterator[BaseException]:
         each = each.__cause__ or each.__context__
 
 
+def response_headers(error: Exception) -> dict[str, str]:
+    """The headers of the response behind an error of the library; empty where there was none."""
+    found = getattr(error, "litellm_response_headers", None) or getattr(getattr(error, "response", None), "headers", None) or {}
+    return {str(name).lower(): str(value) for name, value in dict(found).items()}
+
+
 def retry_after_s(error: Exception) -> float | None:
     """Seconds of ``Retry-After``, in either of its notations; None: there is none."""
-    headers = getattr(error, "litellm_response_headers", None) or getattr(getattr(error, "response", None), "headers", None) or {}
-    text = str(headers.get("retry-after") or headers.get("Retry-After") or "").strip()
-    if re.fullmatch(r"\d{1,9}(\.\d+)?", text):
-        return float(text)
-    try:
-        moment = parsedate_to_datetime(text)
-    except ValueError:
-        return None
-    return max(0.0, (moment.replace(tzinfo=moment.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
+    return rate_limits.retry_after_s(response_headers(error).get("retry-after"))

@@ -47,7 +47,7 @@ from eval_skills.tasks.evaluation import (
 )
 from eval_skills.tasks.flow_runs import describe_flow_run, not_planned
 from eval_skills.tasks.pauses import EndedInPrefect, StoppedInPrefect
-from eval_skills.tasks.rate_limits import apply_rate_limits
+from eval_skills.tasks.rate_limits import apply_rate_limits, limit_services
 from eval_skills.tasks.run_log import log_conclusion, logged_run
 from eval_skills.tasks.runner import PROGRESS_PERIOD_S, EventLoopTaskRunner, LoopFuture, returned, unwalked, unwrap
 
@@ -197,7 +197,9 @@ def open_session(plan: RunPlan) -> Iterator[RunSession]:
 
 def _executor(plan: RunPlan) -> ItemExecutor:
     if plan.request.task_runner == LOCAL:
-        return LocalExecutor(plan)
+        executor = LocalExecutor(plan)
+        limit_services(executor.services)
+        return executor
     from eval_skills.engine.evaluation.dask.cluster import DaskExecutor  # an extra, and a second to import
 
     return DaskExecutor(plan)

@@ -25,7 +25,7 @@ from eval_skills.engine.evaluation.execution import Outcome
 from eval_skills.engine.evaluation.handover import plan_made_of
 from eval_skills.engine.evaluation.plan import Item, RunPlan, make_plan
 from eval_skills.engine.evaluation.resume import RUN_ID_SECOND, continuing, resumed_plan, wait_for_writer
-from eval_skills.engine.evaluation.retries import JITTER, final_results, give_back_slot, take_slot
+from eval_skills.engine.evaluation.retries import JITTER, attempt_in_turn, final_results, give_back_slot
 from eval_skills.engine.evaluation.rounds import record_decisions
 from eval_skills.engine.evaluation.session import RunRef, RunSession, manifest_of
 from eval_skills.engine.evaluation.summary import landed_reports
@@ -92,12 +92,8 @@ async def is_transient(task: Task[..., Any], run: TaskRun, state: State[Any]) ->
 async def evaluate_item(item: Item, run: RunRef, retries: int = 0) -> State[Any]:
     """Call the skill once and score its answer; see `execution.execute` for what can go wrong."""
     session, task_run = RunSession.of(run), _current_task_run()
-    await session.not_before(item)
-    await take_slot()
-    if not session.may_attempt(item):
-        return Cancelled(message=NOT_STARTED)
-    outcome = await session.attempt(item, last=task_run.run_count > retries, task_run_id=str(task_run.id))
-    return state_of(outcome)
+    outcome = await attempt_in_turn(session, item, last=task_run.run_count > retries, task_run_id=str(task_run.id))
+    return Cancelled(message=NOT_STARTED) if outcome is None else state_of(outcome)
 
 
 @task(task_run_name="{batch}", persist_result=False, cache_policy=NO_CACHE)
@@ -108,7 +104,9 @@ async def evaluate_batch(batch: ItemBatch, run: RunRef, retries: int = 0) -> Sta
     while left := batch.items[counts.total() :]:
         if session.stopped:
             return Cancelled(message=NOT_STARTED)
-        counts.update(result.status for result in await final_results(session, left, retries, task_run_id))
+        if not (results := await final_results(session, left, retries, task_run_id)):
+            return Cancelled(message=NOT_STARTED)
+        counts.update(result.status for result in results)
     message = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
     failed = counts["error"] + counts["timeout"]
     return Failed(name="Some errors", message=message) if failed else Completed(name="Finished", message=message)

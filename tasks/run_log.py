@@ -18,6 +18,7 @@ from time import monotonic
 from prefect.logging import get_run_logger
 
 from eval_skills.core.models import ItemResult
+from eval_skills.core.rate_limits.services import Throttled
 from eval_skills.core.redaction import Redaction
 from eval_skills.core.text import first_of, one_line, plural
 from eval_skills.core.viewer_pages import link_to, run_page
@@ -92,6 +93,12 @@ class RunLog(NullObserver):
         """A service asked to be left alone for a while."""
         self._log.say(f"{skill} waits {waited_s:,.0f} s: its service asked for {asked_s:,.0f} s", logging.WARNING)
         self._observer.waiting(skill, waited_s, asked_s)
+
+    def throttled(self, throttled: Throttled) -> None:
+        """A service refused a request because there were too many; one line for each service."""
+        if self._counted(f"throttled by {throttled.service}") == 1:
+            self._log.say(str(throttled), logging.WARNING)
+        self._observer.throttled(throttled)
 
     def unbounded(self, warning: str) -> None:
         """A limit of the run does not bound what a skill does not say."""

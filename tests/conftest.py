@@ -6,12 +6,14 @@ import atexit
 import gc
 import os
 import signal
+from itertools import count
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from eval_skills.cli.context import Invocation, begin
+from eval_skills.core.rate_limits import services
 
 pytest_plugins = [
     "pytester",
@@ -44,10 +46,20 @@ def pytest_collection_finish() -> None:
     atexit.register(gc.unfreeze)  # duckdb reports what is left of its own at the end
 
 
+_numbers = count()
+
+
 @pytest.fixture(autouse=True)
 def _nothing_was_typed_before() -> None:
     """What a test prints does not depend on the options with which another of the same process called a command."""
     begin(Invocation())
+
+
+@pytest.fixture(autouse=True)
+def _nothing_was_learnt_before(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """No test waits for what a service said to another one, nor for what the machine's other programs learnt."""
+    folder = tmp_path_factory.getbasetemp() / f"rates-{next(_numbers)}"
+    monkeypatch.setattr(services, "cache_folder", lambda _: folder)
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from http.client import TOO_MANY_REQUESTS
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from eval_skills.adapters.call import Call, shield_cleanup
@@ -21,6 +22,7 @@ from eval_skills.adapters.probing import ProbeResult
 from eval_skills.adapters.process.adapter import ProcessAdapter, hooks_of
 from eval_skills.adapters.process.launch import launch_of
 from eval_skills.adapters.template.request import path_marks
+from eval_skills.adapters.throttling import in_turn
 from eval_skills.core.errors import InfraError, InputError, ItemError, SkillCrashed, SkillUnavailable
 from eval_skills.core.models import Skill, SkillResponse
 from eval_skills.core.text import nearest
@@ -111,17 +113,20 @@ class HttpAdapter(ProcessAdapter):
             await self._service.ensure_running(self._client)
         call.not_yet_asked()
         request = self._request(input_data, call.told)
-        call.start()
-        call.sends()
-        answer = HttpAnswer(self._config, call)
-        client = self._client if call.conversation is None else call.conversation.state
-        try:
-            reply = await client.send(request, self._config.max_output_bytes, self._auth_query, answer.takes)
-        except SkillUnavailable as error:
+        async with in_turn(self.services.caller(self._url, self.skill.key), call) as turn:
+            call.start()
+            call.sends()
+            answer = HttpAnswer(self._config, call)
+            client = self._client if call.conversation is None else call.conversation.state
+            try:
+                reply = await client.send(request, self._config.max_output_bytes, self._auth_query, answer.takes)
+            except SkillUnavailable as error:
+                call.stop()
+                raise await self._explained(error) from None
             call.stop()
-            raise await self._explained(error) from None
-        call.stop()
-        return answer.response(reply)
+            if reply.status < 500 and reply.status != TOO_MANY_REQUESTS:
+                turn.answered(reply.headers)
+            return answer.response(reply)
 
     @asynccontextmanager
     async def _joined(self, conversation: Conversation) -> AsyncIterator[None]:

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-import math
 import os
 import socket
 import ssl
 from collections.abc import Mapping
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 
 from eval_skills.adapters.http.address import shown
 from eval_skills.adapters.http.tls import tls_problem
-from eval_skills.core.errors import ContractError, InfraError, ItemError, SkillCrashed, SkillError, SkillUnavailable
+from eval_skills.core.errors import (
+    ContractError,
+    InfraError,
+    ItemError,
+    SkillCrashed,
+    SkillError,
+    SkillThrottled,
+    SkillUnavailable,
+)
+from eval_skills.core.llm import QUOTA
+from eval_skills.core.rate_limits.headers import wait_s
 from eval_skills.core.text import one_line
 
 TRANSIENT = frozenset({408, 425, 429, 502, 503, 504, 529})
@@ -27,44 +34,24 @@ UNREACHED = frozenset({401, 403, 404, 405, 407, 410})
 def status_error(status: int, headers: Mapping[str, str], body: str, url: str) -> ItemError | None:
     """The error that a response with `status` is, or None for 2xx. The status comes first, then the body's beginning.
 
-    The `TRANSIENT` are SkillUnavailable and every other 5xx is SkillCrashed, with the wait that Retry-After asks for; 3xx (one
-    that was not followed) and the `UNREACHED` are InfraError; other 4xx are SkillError. None of them says that nothing was done
-    before: many an agent passes on the status of its own model, 429 and 401 among them.
+    The `TRANSIENT` are SkillUnavailable and every other 5xx is SkillCrashed, with the wait that Retry-After asks for; a 429, and
+    a 503 that asks for a wait, are SkillThrottled, unless the quota is used up for good; 3xx (one that was not followed) and the
+    `UNREACHED` are InfraError; other 4xx are SkillError. None of them says that nothing was done before: many an agent passes on
+    the status of its own model, 429 and 401 among them.
     """
     if 200 <= status < 300:
         return None
     said = f": {one_line(body)}" if body.strip() else ""
     if status in TRANSIENT or status >= 500:
-        kind = SkillUnavailable if status in TRANSIENT else SkillCrashed
-        return kind(f"HTTP {status} from {url}{said}", retry_after_s=retry_after_s(headers.get("retry-after")))
+        wait = wait_s(headers)
+        is_limit = (status == 429 and not QUOTA.search(body)) or (status == 503 and wait is not None)
+        kind = SkillThrottled if is_limit else SkillUnavailable if status in TRANSIENT else SkillCrashed
+        return kind(f"HTTP {status} from {url}{said}", retry_after_s=wait)
     if 300 <= status < 400:
         target = one_line(headers.get("location", "nowhere"))
         return InfraError(f"HTTP {status} from {url}: redirected to {target}, which is not followed; put the final address there")
     error = InfraError if status in UNREACHED else SkillError
     return error(f"HTTP {status} from {url}{said}")
-
-
-def retry_after_s(value: str | None, now: datetime | None = None) -> float | None:
-    """Seconds to wait by a Retry-After header: a number of seconds or an HTTP date (RFC 9110, section 10.2.3).
-
-    A date in the past is 0. None if there is no such header or it cannot be read.
-    """
-    if value is None:
-        return None
-    try:
-        seconds = float(value)
-    except ValueError:
-        return _seconds_until(value, now or datetime.now(UTC))
-    return seconds if math.isfinite(seconds) and seconds >= 0 else None
-
-
-def _seconds_until(date: str, now: datetime) -> float | None:
-    try:
-        when = parsedate_to_datetime(date)
-    except ValueError:
-        return None
-    when = when if when.tzinfo is not None else when.replace(tzinfo=UTC)
-    return max(0.0, (when - now).total_seconds())
 
 
 def connection_error(error: Exception, url: str) -> ItemError:

@@ -10,10 +10,11 @@ from eval_skills.adapters.call import Call, shield_cleanup
 from eval_skills.adapters.config import AdapterConfig, read_config
 from eval_skills.adapters.http.auth import refuse_unusable_secrets
 from eval_skills.adapters.http.tls import tls_warnings
-from eval_skills.adapters.mcp.server import McpConfig, server_of
+from eval_skills.adapters.mcp.server import McpConfig, is_url, server_of
 from eval_skills.adapters.probing import ProbeResult, schema_differences
 from eval_skills.adapters.process.adapter import ProcessAdapter
-from eval_skills.core.errors import InfraError, SkillCrashed, SkillUnavailable
+from eval_skills.adapters.throttling import in_turn
+from eval_skills.core.errors import ContractError, InfraError, SkillCrashed, SkillError, SkillUnavailable
 from eval_skills.core.models import Skill, SkillResponse
 from eval_skills.core.text import nearest
 
@@ -84,12 +85,24 @@ class McpAdapter(ProcessAdapter):
         return ProbeResult(f"{server} offers {self._tool}, 1 of {len(session.tools)}", tuple(warnings))
 
     async def _invoke(self, input_data: Any, call: Call) -> SkillResponse:
+        if not is_url(url := self._config.command or self.skill.entrypoint):
+            return await self._asked(input_data, call)
+        async with in_turn(self.services.caller(url.strip(), self.skill.key), call) as turn:
+            try:
+                response = await self._asked(input_data, call)
+            except (SkillError, ContractError):
+                turn.answered()
+                raise
+            turn.answered()
+            return response
+
+    async def _asked(self, input_data: Any, call: Call) -> SkillResponse:
         from eval_skills.adapters.mcp.calls import CallInterrupted, ServerEnded, ServerLost, ask
         from eval_skills.adapters.mcp.results import OutputChoice
 
         choice = OutputChoice.of(self._config.result_from, self.skill.output_schema, self._config.max_output_bytes)
         tool, arguments = self._tool, _arguments(input_data)
-        for turn in range(_TURNS):
+        for attempt in range(_TURNS):
             call.suspend()  # connecting has a limit of its own
             session = await self._connected(tool)
             try:
@@ -99,7 +112,7 @@ class McpAdapter(ProcessAdapter):
                 raise
             except CallInterrupted:
                 self._retire(session)
-                if turn == _TURNS - 1:
+                if attempt == _TURNS - 1:
                     raise
             except asyncio.CancelledError:
                 await shield_cleanup(self._settle(session, call))

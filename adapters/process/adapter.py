@@ -119,7 +119,9 @@ class ProcessAdapter(Adapter):
 
     def _new_session(self) -> Self:
         own: dict[str, Any] = {key: value for key, value in self.skill.adapter_config.items() if key not in _OF_THE_WHOLE}
-        return type(self)(self.skill.model_copy(update={"adapter_config": own}))
+        session = type(self)(self.skill.model_copy(update={"adapter_config": own}))
+        session.services = self.services
+        return session
 
     def _has(self, scope: Scope) -> bool:
         return any(f"{when}.{scope}" in self._hooks for when in ("setup", "teardown"))

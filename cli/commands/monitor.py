@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
-from eval_skills.cli.configuration import Mark
+from eval_skills.cli.configuration import Mark, Own
 from eval_skills.cli.context import current
 from eval_skills.cli.options import HOW, RESULTS, JudgeFlags, Results, option, whole
 from eval_skills.cli.requests import configured_options, flags_of, request_of, unused_judge_options
@@ -32,6 +32,7 @@ def monitor_command(
     *,
     rate: Annotated[
         float,
+        Own("is a share of the interactions; the top level's is about requests to services"),
         Parameter(
             group=SAMPLED,
             help="Share of the interactions to sample, above 0 and up to 1; the default is for busy logs, where a hundredth says "

@@ -25,6 +25,7 @@ from rich.progress import (
 
 from eval_skills.cli.context import current, printable
 from eval_skills.core.models import ItemResult
+from eval_skills.core.rate_limits.services import Throttled
 from eval_skills.core.text import plural
 from eval_skills.engine.evaluation.batches import batch_words
 from eval_skills.engine.evaluation.observer import NullObserver
@@ -54,6 +55,9 @@ RESUMED = "resumed in Prefect"
 class RunsAnnounced(NullObserver):
     """Prints a line for every evaluation of a replay when it starts."""
 
+    def __init__(self) -> None:
+        self._throttled_by = set[str]()
+
     def planned(self, plan: RunPlan) -> None:
         """A revision is evaluated, or its evaluation is resumed."""
         commit = str(plan.request.provenance.get("commit", ""))[:12]
@@ -62,6 +66,12 @@ class RunsAnnounced(NullObserver):
     def waiting(self, skill: str, waited_s: float, asked_s: float) -> None:
         """A skill's service asked us to wait."""
         current().remark(waiting_text(skill, waited_s, asked_s), style="")
+
+    def throttled(self, throttled: Throttled) -> None:
+        """A service refused a request because there were too many."""
+        if throttled.service not in self._throttled_by:
+            self._throttled_by.add(throttled.service)
+            current().remark(printable(str(throttled)), style="")
 
     def unbounded(self, warning: str) -> None:
         """A limit does not hold what is not reported."""
@@ -82,6 +92,8 @@ class LiveDisplay(NullObserver):
     def __init__(self, console: Console, *, of_a_night: bool = False) -> None:
         self._console, self._lock, self._of_a_night = console, Lock(), of_a_night
         self._counts: Counter[str] = Counter()
+        self._throttled_by = set[str]()
+        self._waiting, self._waiting_until = "", 0.0
         self._plan: RunPlan | None = None
         self._flow_run: str | None = None
         self._shown_at = self.began = monotonic()
@@ -144,6 +156,19 @@ class LiveDisplay(NullObserver):
         """A skill's service asked us to wait."""
         self._console.print(printable(waiting_text(skill, waited_s, asked_s)), markup=False, soft_wrap=True)
 
+    def throttled(self, throttled: Throttled) -> None:
+        """A service refused a request because there were too many: it stands beside the bar as long as the service is waited for.
+
+        Where there is no bar, it is a line of its own, once for each service.
+        """
+        with self._lock:
+            is_new = throttled.service not in self._throttled_by
+            self._throttled_by.add(throttled.service)
+            self._waiting, self._waiting_until = printable(str(throttled)), monotonic() + throttled.wait_s
+            self._bar.update(self._row, description=self._waiting)
+        if is_new and not self._console.is_terminal:
+            self._console.print(printable(str(throttled)), markup=False, soft_wrap=True)
+
     def unbounded(self, warning: str) -> None:
         """A limit does not hold what is not reported."""
         self._console.print(printable(warning), style="yellow", markup=False, soft_wrap=True)
@@ -162,7 +187,8 @@ class LiveDisplay(NullObserver):
         """An item has its final result."""
         with self._lock:
             self._counts[result.status] += 1
-            self._bar.update(self._row, advance=1, description=self._line())
+            waits = monotonic() < self._waiting_until
+            self._bar.update(self._row, advance=1, description=self._waiting if waits else self._line())
             if not self._console.is_terminal and monotonic() - self._shown_at >= PLAIN_PERIOD_S:
                 self._shown_at = monotonic()
                 self._console.print(

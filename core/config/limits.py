@@ -1,6 +1,8 @@
 """What a process may be held to, and what may hold it: the same words in a skill, in a run's options and in the configuration.
 
-How much a run may use before no other item begins. Where its items are executed, as people name it: ``local``, ``dask`` or ``dask://HOST:PORT``.
+How much a run may use before no other item begins, and how often a service is asked.
+
+Where its items are executed, as people name it: ``local``, ``dask`` or ``dask://HOST:PORT``.
 
 Names of environment variables, written where a secret must never stand; people paste the secret itself there.
 """
@@ -13,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from eval_skills.core.models.form import Form
+from eval_skills.core.rate_limits.rate import checked_rate
 from eval_skills.core.text import nearest
 
 if TYPE_CHECKING:
@@ -177,8 +180,13 @@ class ProcessLimits(Form, defer_build=True):
     )
 
 
+RequestRate = Annotated[str, AfterValidator(checked_rate)]
+"""Requests per second, minute or hour: ``10/s``, ``60/min``, ``1000/h``."""
+
+
 class RunLimits(Form, defer_build=True):
     """How much the skills of one run may use before no other item begins; what is in flight then finishes, and may pass a limit.
+    And how often one service is asked, be it by skills or for judging.
 
     Cost and tokens are what items report themselves, of all calls and attempts of the run, earlier calls that a resume goes on
     with included; judging is apart. The duration is that of one call, from its first item on: a resume has its own.
@@ -207,4 +215,10 @@ class RunLimits(Form, defer_build=True):
         le=31_536_000,
         description="Seconds that this call may take; then no other item begins, and a resume has as long again",
         examples=[3600.0],
+    )
+    rate: RequestRate | None = Field(
+        title="Most requests to a service",
+        default=None,
+        description="Requests that each service (a host) gets at most, such as 60/min, 10/s or 1000/h",
+        examples=["60/min"],
     )

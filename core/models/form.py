@@ -20,7 +20,7 @@ ORDER = (
     "benchmarks_dir", "skip_unreadable", "traces", "trace_skill", "record", "replay", "cache", "cache_runs",
     # how items are run
     "timeout_ms", "retries", "items_per_task", "task_runner", "fail_fast", "until", "against", "max_runs", "resume",
-    "retry_errors", "max_cost", "max_tokens", "max_duration_s",
+    "retry_errors", "max_cost", "max_tokens", "max_duration_s", "rate",
     # what becomes of the results
     "top_k", "strategy", "keep_ties", "min_completion", "exit_on_fail", "store", "format", "output_dir", "viewer", "secrets",
     # how answers are judged

@@ -12,9 +12,10 @@ from typing import Any, Protocol
 
 from eval_skills.adapters import Adapter
 from eval_skills.adapters.recorded import RecordedRun
-from eval_skills.core.errors import ContractError, InfraError, ItemError, SimulatorError
+from eval_skills.core.errors import ContractError, InfraError, ItemError, ItemLeft, SimulatorError, SkillThrottled
 from eval_skills.core.models import Attempt, EvalTask, ItemResult, Reason, SkillResponse, Status, ToolCall, TurnResult, Verdict
 from eval_skills.core.models.result import FORBIDDEN_TOOL_CALLED, TOOL_CALLS_UNKNOWN, ErrorKind
+from eval_skills.core.rate_limits.services import Throttled
 from eval_skills.engine.evaluation.conversation import converse, scripted
 from eval_skills.engine.evaluation.duplicate_keys import about_duplicate_keys
 from eval_skills.engine.evaluation.plan import Item, RunPlan
@@ -42,17 +43,24 @@ class AdapterSource(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of one attempt at an item, and whether (and after how long) another attempt may succeed."""
+    """The result of one attempt at an item, and whether (and after how long) another attempt may succeed.
+
+    `throttled`: its service refused the request and is waited for; asking again then is not another attempt.
+    """
 
     result: ItemResult
     transient: bool = False
     retry_after_s: float = 0.0
+    throttled: Throttled | None = None
 
 
 async def execute(item: Item, run: AdapterSource, earlier: Sequence[Attempt] = ()) -> Outcome:
     """Make one attempt at `item`. What the skill does, errors included, becomes part of the outcome and is not raised.
 
     `earlier` are the attempts made before this one; the result lists them all.
+
+    Raises:
+        ItemLeft: the run ended before the skill's service was asked.
     """
     if run.plan.recordings is not None:
         return await judge_recorded(item, run.plan, run.plan.recordings)
@@ -61,6 +69,8 @@ async def execute(item: Item, run: AdapterSource, earlier: Sequence[Attempt] = (
     try:
         adapter = await run.adapter(item.skill)
         response = await _answer_to(item, adapter, run.plan)
+    except ItemLeft:
+        raise
     except ItemError as error:
         latency_ms = error.latency_ms if error.latency_ms is not None else (perf_counter() - began) * 1000
         return no_answer(item, run.plan, error, started_at, latency_ms, earlier, known=error.known)
@@ -159,7 +169,8 @@ def no_answer(
     result = _result(item, plan, scoring.task, [*earlier, last], latency_ms=latency_ms, **ended, **delivered)
     result = with_earlier_calls(result, scoring)
     transient = error.transient and result.status != "fail"  # a forbidden call cannot be undone by another attempt
-    return Outcome(result, transient=transient, retry_after_s=error.retry_after_s or 0.0)
+    throttled = error.throttled if isinstance(error, SkillThrottled) and transient else None
+    return Outcome(result, transient=transient, retry_after_s=error.retry_after_s or 0.0, throttled=throttled)
 
 
 def with_earlier_calls(result: ItemResult, scoring: TaskScoring) -> ItemResult:

@@ -15,6 +15,7 @@ from eval_skills.adapters import Adapter, Confinement, open_adapter
 from eval_skills.benchmarks.locations import locate
 from eval_skills.core.errors import InputError
 from eval_skills.core.models import Attempt
+from eval_skills.core.rate_limits.services import Services
 from eval_skills.core.redaction import Redaction
 from eval_skills.engine.definition.request import confinement_asked
 from eval_skills.engine.evaluation.asyncio_support import ResourceOwner
@@ -33,8 +34,8 @@ class ItemExecutor(AbstractAsyncContextManager[Any], Protocol):
     def execute_some(self, items: Sequence[Item], for_s: float, *, retried: bool) -> AsyncIterator[list[Outcome]]:
         """Make the first attempt at the first item, and at those after it in their order, as far as that saves anything.
 
-        No other begins after `for_s` seconds, when those that are known are given out; nor, where items are `retried`, after a
-        transient outcome.
+        No other begins after `for_s` seconds, when those that are known are given out; nor after a refusal (`throttled`), nor,
+        where items are `retried`, after a transient outcome.
         """
         ...
 
@@ -48,12 +49,14 @@ class LocalExecutor:
 
     def __init__(self, plan: RunPlan) -> None:
         self.plan = plan
+        self.services = Services(plan.request.rate)
         self._confinement = confinement_of(plan)
         self._opening: dict[str, asyncio.Task[Adapter]] = {}
         self._owners: list[ResourceOwner] = []
         self._judges = judges_of(plan.scorings, simulators=plan.calls_skills)
         if self._judges is not None:
             self._judges.redaction = Redaction(plan.secrets())
+            self._judges.services = self.services
 
     async def __aenter__(self) -> Self:
         return self
@@ -88,7 +91,9 @@ class LocalExecutor:
     async def _open(self, skill_key: str) -> Adapter:
         owner = ResourceOwner()
         self._owners.append(owner)
-        return await owner.hold(open_adapter(self.plan.skills[skill_key], self.plan.benchmark.subject, self._confinement))
+        adapter = open_adapter(self.plan.skills[skill_key], self.plan.benchmark.subject, self._confinement)
+        adapter.services = self.services
+        return await owner.hold(adapter)
 
 
 def confinement_of(plan: RunPlan) -> Confinement:

@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 from eval_skills.core.models import ItemResult
+from eval_skills.core.rate_limits.services import Throttled
 from eval_skills.engine.evaluation.plan import RunPlan
 from eval_skills.engine.observer import Observed
 
@@ -28,6 +29,9 @@ class NullObserver:
 
     def waiting(self, skill: str, waited_s: float, asked_s: float) -> None:
         """An item of `skill` waits before its next attempt, as its service asked; reported once per skill and run."""
+
+    def throttled(self, throttled: Throttled) -> None:
+        """A service refused a request because there were too many, and is left alone for a while; reported at each refusal."""
 
     def unbounded(self, warning: str) -> None:
         """A skill does not say what a limit of the run is about; reported once per run, in a sentence."""

@@ -7,13 +7,15 @@ import random
 from collections.abc import Awaitable, Callable, Sequence
 from contextvars import ContextVar
 
+from eval_skills.core.errors import ItemLeft
 from eval_skills.core.models import ItemResult
+from eval_skills.engine.evaluation.execution import Outcome
 from eval_skills.engine.evaluation.plan import Item
 from eval_skills.engine.evaluation.session import RunSession
 
 
-async def final_result(session: RunSession, item: Item, retries: int, task_run_id: str | None = None) -> ItemResult:
-    """Attempt `item` until it has a result that is final, with at most `retries` further attempts.
+async def final_result(session: RunSession, item: Item, retries: int, task_run_id: str | None = None) -> ItemResult | None:
+    """Attempt `item` until it has a result that is final, with at most `retries` further attempts; None: it is left for a resume.
 
     The caller's slot, if it has one, is held while the skill works and free while the item waits.
     """
@@ -23,31 +25,65 @@ async def final_result(session: RunSession, item: Item, retries: int, task_run_i
 async def final_results(
     session: RunSession, items: Sequence[Item], retries: int, task_run_id: str | None = None
 ) -> list[ItemResult]:
-    """The final results of the first of `items`, in their order: of one at least, and of as many as were attempted in one go.
+    """The final results of the first of `items`, in their order: of as many as were attempted in one go, and of one at least,
+    unless the run ended and leaves it for a resume.
 
     Each has at most `retries` further attempts. Slots as in `final_result`.
     """
-    await take_slot()
-    outcomes = await session.attempt_some(items, last=retries == 0, task_run_id=task_run_id)
-    results = [outcome.result for outcome in outcomes]
-    if outcomes[-1].transient and retries:
+    if not await _turn(session, items[0]):
+        return []
+    try:
+        outcomes = await session.attempt_some(items, last=retries == 0, task_run_id=task_run_id)
+    except ItemLeft:
+        return []
+    results, last = [outcome.result for outcome in outcomes], outcomes[-1]
+    is_refused = last.throttled is not None
+    if not is_refused and (not last.transient or not retries):
+        return results
+    if not is_refused:
         give_back_slot()
         await asyncio.sleep(delay_s(1))
-        results[-1] = await _final_result(session, items[len(results) - 1], retries, 1, task_run_id)
-    return results
+    final = await _final_result(session, items[len(results) - 1], retries, 0 if is_refused else 1, task_run_id)
+    return [*results[:-1], *([] if final is None else [final])]
 
 
-async def _final_result(session: RunSession, item: Item, retries: int, attempt: int, task_run_id: str | None) -> ItemResult:
+async def _final_result(
+    session: RunSession, item: Item, retries: int, attempt: int, task_run_id: str | None
+) -> ItemResult | None:
     """The result after the first `attempt` attempts failed."""
     while True:
         attempt += 1
-        await session.not_before(item)
-        await take_slot()
-        outcome = await session.attempt(item, last=attempt > retries, task_run_id=task_run_id)
+        outcome = await attempt_in_turn(session, item, last=attempt > retries, task_run_id=task_run_id)
+        if outcome is None:
+            return None
         if not outcome.transient or attempt > retries:
             return outcome.result
         give_back_slot()
         await asyncio.sleep(delay_s(attempt))
+
+
+async def attempt_in_turn(session: RunSession, item: Item, *, last: bool, task_run_id: str | None = None) -> Outcome | None:
+    """One attempt at `item`, as soon as its service may be asked, and asked again as long as that only says to ask less often.
+
+    None: the run ended before; the item is left for a resume.
+    """
+    while await _turn(session, item):
+        try:
+            outcome = await session.attempt(item, last=last, task_run_id=task_run_id)
+        except ItemLeft:
+            return None
+        if outcome.throttled is None:
+            return outcome
+    return None
+
+
+async def _turn(session: RunSession, item: Item) -> bool:
+    """Wait until `item` may be attempted; whether it may, as the run goes on."""
+    if session.lets_others_go_first(item):
+        give_back_slot()
+    await session.not_before(item)
+    await take_slot()
+    return session.may_attempt(item)
 
 
 JITTER = 0.25

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import platform
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
@@ -14,9 +14,12 @@ from time import monotonic
 from types import TracebackType
 from typing import Self
 
+from eval_skills.adapters.throttling import run_is_over
 from eval_skills.core.errors import InputError, RunError
 from eval_skills.core.fingerprint import digest_of_folder, digest_of_json, git_commit
 from eval_skills.core.models import Attempt, Skill
+from eval_skills.core.rate_limits.pace import MAX_WAIT_S
+from eval_skills.core.rate_limits.services import MAX_THROTTLED_S, Throttled
 from eval_skills.core.redaction import Redaction
 from eval_skills.core.store import Journal, Manifest, ManifestBenchmark, ManifestSkill, ReachedLimit
 from eval_skills.core.store.watch import Snapshot, foreign_changes, snapshot
@@ -31,8 +34,11 @@ from eval_skills.engine.evaluation.plan import Item, RunPlan
 from eval_skills.engine.evaluation.recorder import Recorder
 from eval_skills.engine.evaluation.spending import Limits, record_stop
 
-MAX_RETRY_AFTER_S = 120.0
-"""The longest wait that a skill may ask for with ``Retry-After``: no service may stall a run for ever."""
+MAX_RETRY_AFTER_S = MAX_WAIT_S
+"""The longest wait that a skill may ask for with ``Retry-After``."""
+
+LOOK_AGAIN_S = 0.5
+"""How often a waiting item looks whether the run has ended."""
 
 UNREPORTED_S = 0.25
 """How long an executor elsewhere may go on with a batch before its results are here: as long as a line may wait for its sync."""
@@ -73,8 +79,10 @@ class RunSession:
         self._secrets = plan.secrets()
         self._redaction = Redaction(self._secrets)
         self._executor = executor or LocalExecutor(plan)
-        self._attempts: dict[Item, list[Attempt]] = defaultdict(list)
+        self._attempts: dict[Item, list[Attempt]] = {}
         self._not_before: dict[Item, float] = {}
+        self._throttled_since: dict[Item, float] = {}
+        self._held_until: dict[str, float] = {}
         self._reported_waits: set[str] = set()
         self._with_duplicate_keys: Counter[str] = Counter()
         self._recorder = Recorder(plan, self._redaction)
@@ -114,6 +122,8 @@ class RunSession:
 
     async def __aenter__(self) -> Self:
         await self._executor.__aenter__()
+        if isinstance(self._executor, LocalExecutor):
+            self._executor.services.listener = self._observer.throttled
         if self.plan.request.resume:
             await asyncio.to_thread(record_stop, self.plan, None)
         self._input = await asyncio.to_thread(digests_of_input, self.plan)
@@ -135,32 +145,62 @@ class RunSession:
             self.plan.remarks.extend(await asyncio.to_thread(store_changes_since, self._store, self.plan, self._journal))
 
     async def not_before(self, item: Item) -> None:
-        """Wait as long as the skill asked for after the item's last attempt."""
-        await asyncio.sleep(max(0.0, self._not_before.pop(item, 0.0) - monotonic()))
+        """Wait as long as the skill asked for after the item's last attempt, or its service for all, or until the item may not be
+        attempted any more.
+        """
+        until = self._earliest(item)
+        self._not_before.pop(item, None)
+        while (rest := until - monotonic()) > 0 and self.may_attempt(item):  # noqa: ASYNC110 - a limit of time sets no event
+            await asyncio.sleep(min(rest, LOOK_AGAIN_S))
+
+    def lets_others_go_first(self, item: Item) -> bool:
+        """Whether the service of `item` is waited for, and items of other skills need not wait as well."""
+        return len(self.plan.skills) > 1 and self._earliest(item) > monotonic()
+
+    def _earliest(self, item: Item) -> float:
+        return max(self._not_before.get(item, 0.0), self._held_until.get(item.skill, 0.0))
 
     async def attempt(self, item: Item, *, last: bool, task_run_id: str | None = None) -> Outcome:
-        """Make one attempt; a final one is in the journal when this returns. `last` says that no other will follow."""
+        """Make one attempt; a final one is in the journal when this returns. `last` says that no other will follow, unless the
+        outcome is `throttled`: then the same attempt is to be made again.
+
+        Raises:
+            ItemLeft: the run ended before the skill's service was asked.
+        """
         return self._noted(item, await self._outcome(item), last=last, task_run_id=task_run_id)
 
     async def attempt_some(self, items: Sequence[Item], *, last: bool, task_run_id: str | None = None) -> list[Outcome]:
         """Make the first attempt at the first of `items`, and at as many of those after it as the executor takes in one go.
 
-        Final ones are in the journal when this returns. Only the last may be not final, where it is not the `last` attempt.
-        Items follow each other unseen for `UNREPORTED_S` at most; not at all where the first that fails, or what one costs, may
-        end the run.
+        Final ones are in the journal when this returns. Only the last may be not final: where it is not the `last` attempt, or
+        is `throttled`. Items follow each other unseen for `UNREPORTED_S` at most; not at all where the first that fails, or what
+        one costs, may end the run.
+
+        Raises:
+            ItemLeft: the run ended before the skill's service was asked.
         """
         if self._cache is not None:
             return [await self.attempt(items[0], last=last, task_run_id=task_run_id)]
         for_s = 0.0 if self.plan.request.fail_fast else min(UNREPORTED_S, self.limits.unwatched_s)
         noted: list[Outcome] = []
-        async for outcomes in self._executor.execute_some(items, for_s, retried=not last):
-            for outcome in outcomes:
-                self._count(outcome)
-                noted.append(self._noted(items[len(noted)], outcome, last=last, task_run_id=task_run_id))
+        token = run_is_over.set(lambda: not self.may_attempt(items[len(noted)]))
+        try:
+            async for outcomes in self._executor.execute_some(items, for_s, retried=not last):
+                for outcome in outcomes:
+                    self._count(outcome)
+                    noted.append(self._noted(items[len(noted)], outcome, last=last, task_run_id=task_run_id))
+        finally:
+            run_is_over.reset(token)
         return noted
 
     def _noted(self, item: Item, outcome: Outcome, *, last: bool, task_run_id: str | None) -> Outcome:
         outcome = self._without_secrets(outcome)
+        if outcome.throttled is not None:
+            if self._is_worth_waiting(item):
+                self._wait_for_service(item, outcome, outcome.throttled)
+                return outcome
+            outcome = replace(outcome, throttled=None)
+        self._throttled_since.pop(item, None)
         if outcome.transient and not last:
             self._attempts[item] = outcome.result.attempts
             self._not_before[item] = monotonic() + self._wait_s(item.skill, outcome.retry_after_s)
@@ -169,16 +209,36 @@ class RunSession:
         self._finish(item, outcome, task_run_id)
         return outcome
 
+    def _is_worth_waiting(self, item: Item) -> bool:
+        return monotonic() - self._throttled_since.setdefault(item, monotonic()) < MAX_THROTTLED_S
+
+    def _wait_for_service(self, item: Item, outcome: Outcome, throttled: Throttled) -> None:
+        """What was refused does not count as an attempt, unless it may have called a tool that is forbidden."""
+        if outcome.result.forbidden_unknown:
+            self._attempts[item] = outcome.result.attempts
+        self._held_until[item.skill] = monotonic() + throttled.wait_s
+        if not isinstance(self._executor, LocalExecutor):  # which has reported it
+            self._observer.throttled(throttled)
+
     async def _outcome(self, item: Item) -> Outcome:
-        if self._cache is not None and not self._attempts[item] and (kept := await self._cache.outcome(item)) is not None:
+        earlier = self._attempts.get(item, [])
+        if self._cache is not None and not earlier and (kept := await self._cache.outcome(item)) is not None:
             return kept  # which was paid for when it was asked
-        outcome = await self._executor.execute(item, self._attempts[item])
+        token = run_is_over.set(lambda: not self.may_attempt(item))
+        try:
+            outcome = await self._executor.execute(item, earlier)
+        finally:
+            run_is_over.reset(token)
         self._count(outcome)
+        if outcome.throttled is not None and outcome.result.cost_usd is None:
+            return outcome
         if self._cache is not None:
             self._cache.keep(item, outcome.result)
         return outcome
 
     def _count(self, outcome: Outcome) -> None:
+        if outcome.throttled is not None and outcome.result.cost_usd is None:  # what was refused cost nothing
+            return
         if (warning := self.limits.add(outcome.result)) is not None:
             self._observer.unbounded(warning)
 

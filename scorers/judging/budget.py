@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 from eval_skills.core.cache_files import cache_folder
 from eval_skills.core.config.judging import JudgeOptions
 from eval_skills.core.errors import JudgeError
+from eval_skills.core.rate_limits.services import Services
 from eval_skills.core.redaction import Redaction
 from eval_skills.scorers.judging.cache import VerdictCache
 from eval_skills.scorers.judging.model import judge_secrets
@@ -165,8 +166,9 @@ class RunLimits:
     """What the judging models of one run share.
 
     `redaction` removes the run's secrets from everything that a model is shown, `before_request` is awaited before each request
-    (a rate limit's place), `total` counts what all judging cost, `users` what playing users did, `checks` what asking before the
-    run did. It may be used on several event loops, one after the other or side by side.
+    (a rate limit's place), `services` are those that the run asks, at their pace, `total` counts what all judging cost, `users`
+    what playing users did, `checks` what asking before the run did. It may be used on several event loops, one after the other
+    or side by side.
     """
 
     def __init__(self, options: JudgeOptions) -> None:
@@ -175,6 +177,7 @@ class RunLimits:
         self.cache = None if options.no_judge_cache else VerdictCache(options.llm.cache_dir or cache_folder("judge"))
         self.redaction = Redaction()
         self.before_request: BeforeRequest = no_rate_limit
+        self.services = Services()
         self.total, self.users, self.checks = Spending(), Spending(), Spending()
         self._here: WeakKeyDictionary[asyncio.AbstractEventLoop, LoopLimits] = WeakKeyDictionary()
 

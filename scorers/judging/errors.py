@@ -8,7 +8,8 @@ from socket import gaierror
 from typing import TYPE_CHECKING
 
 from eval_skills.core.errors import JudgeError
-from eval_skills.core.llm import QUOTA, SHOWN_CHARS, causes_of, retry_after_s, said_by
+from eval_skills.core.llm import QUOTA, SHOWN_CHARS, causes_of, response_headers, said_by
+from eval_skills.core.rate_limits.headers import wait_s
 from eval_skills.core.text import one_line
 
 if TYPE_CHECKING:
@@ -49,8 +50,9 @@ class ProviderError(JudgeError):
     """A request to a model failed.
 
     `again`: another attempt can help, not before `retry_after_s` where the provider said so. `ends_judging`: no request to this
-    model will ever succeed (key, model, address, quota), so none should be made. `sent`: the request left this machine. `billed`:
-    it may have cost something. `reply` is an answer that holds nothing but the count of its tokens.
+    model will ever succeed (key, model, address, quota), so none should be made. `sent`: the request left this machine.
+    `billed`: it may have cost something. `asks_for_less`: the provider gets too many requests. `reply` is an answer that holds
+    nothing but the count of its tokens.
     """
 
     def __init__(
@@ -67,6 +69,7 @@ class ProviderError(JudgeError):
     ) -> None:
         super().__init__(message, code=code, retry_after_s=retry_after_s)
         self.reply = reply
+        self.asks_for_less = code == "JUDGE_RATE_LIMIT" or (code == "JUDGE_UNAVAILABLE" and retry_after_s is not None)
         self.again, self.ends_judging, self.sent, self.billed = again, ends_judging, sent, billed
 
 
@@ -132,7 +135,7 @@ def _not_a_completion(api_base: str | None) -> str:
 
 
 def _passing(status: int | None, model: str, said: str, error: Exception) -> ProviderError:
-    wait = retry_after_s(error)
+    wait = wait_s(response_headers(error))
     if status == 429:
         return ProviderError(f"{model} limits the request rate: {said}", code="JUDGE_RATE_LIMIT", again=True, retry_after_s=wait)
     if status in (408, 504):

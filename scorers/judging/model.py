@@ -95,6 +95,11 @@ class JudgeModel:
         return bool(name.strip()) if slash and provider in PROVIDERS else has_provider(self.name, self.api_base)
 
     @property
+    def service(self) -> str:
+        """Who limits how often it is asked: its address, or the provider."""
+        return self.api_base or self.name.partition("/")[0]
+
+    @property
     def attempt_s(self) -> float:
         """The time limit of one request."""
         return self.timeout_s / 2

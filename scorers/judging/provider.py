@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, ClassVar, Literal
 
@@ -61,7 +61,8 @@ class EmbeddingCall:
 @dataclass(frozen=True, slots=True)
 class ModelReply:
     """A model's answer; None is unknown. `finish` is the provider's reason to stop: ``stop``, ``length``, ``content_filter`` ….
-    `refusal` is the text with which the model declined to reply, `vector` the embedding where one was asked for.
+    `refusal` is the text with which the model declined to reply, `vector` the embedding where one was asked for, `headers`
+    those of the response.
     """
 
     text: str | None = None
@@ -71,6 +72,7 @@ class ModelReply:
     completion_tokens: int | None = None
     cost_usd: float | None = None
     vector: tuple[float, ...] = ()
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def tokens(self) -> int | None:
@@ -206,6 +208,7 @@ def _counted(reply: Any) -> ModelReply:
         prompt_tokens=prompt if known else None,
         completion_tokens=completion if known else None,
         cost_usd=float(cost) if cost is not None and known else None,
+        headers=reply._hidden_params.get("additional_headers") or {},
     )
 
 

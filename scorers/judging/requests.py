@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from eval_skills.core.rate_limits.services import NoTurn, Turn
 from eval_skills.scorers.judging.budget import Reservation, RunLimits
 from eval_skills.scorers.judging.errors import NOT_ASKED, ProviderError
 from eval_skills.scorers.judging.provider import LITELLM, EmbeddingCall, ModelCall, ModelReply, Transport
@@ -93,6 +94,10 @@ class Requests:
             is_cut_short = time.left_s < self.model.attempt_s
             try:
                 return await self._once(call, time)
+            except NoTurn:
+                assert telling is not None, "only who was refused before does not wait any longer"
+                self._note_failure(telling)
+                raise self._described(telling, time) from None
             except ProviderError as failed:
                 failures += 1
                 # That a rest of the time was too short tells less than what the model said before.
@@ -111,6 +116,7 @@ class Requests:
         estimate = await asyncio.to_thread(self.model.price, _prompt_tokens(call), call.max_tokens)
         async with self._turn(time):
             await self.limits.before_request(call.model)
+            turn = await self._service_turn(time)
             async with self.limits.budget.reserving(estimate) as held:
                 time.attempts += 1
                 began = monotonic()
@@ -119,11 +125,29 @@ class Requests:
                     reply = await self.transport.answer(call, limit_s)
                 except ProviderError as error:
                     self._note_error(error, held)
+                    if error.asks_for_less:
+                        turn.refused(error.retry_after_s)
                     raise
                 finally:
                     time.left_s -= monotonic() - began
                 self._unanswered = 0
+                turn.answered(reply.headers)
                 return self._counted(reply, held)
+
+    async def _service_turn(self, time: TimeBudget) -> Turn:
+        """The turn at the pace of the model's service. Waiting for it is the question's own once the model has refused it.
+
+        Raises:
+            NoTurn: no time is left for another attempt then.
+        """
+        caller = self.limits.services.caller(self.model.service, self.model.name)
+        if not time.attempts:
+            return await caller.turn()
+        began = monotonic()
+        until = began + time.left_s - time.spare_s
+        turn = await caller.turn(lambda: monotonic() > until)
+        time.left_s -= monotonic() - began
+        return turn
 
     @asynccontextmanager
     async def _turn(self, time: TimeBudget) -> AsyncIterator[None]:

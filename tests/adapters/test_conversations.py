@@ -20,6 +20,7 @@ from eval_skills.core.models import Skill, SkillResponse
 from tests.adapters.mcp_probe import by_hand, mcp_skill
 from tests.adapters.programs import PATIENCE_S
 from tests.adapters.skills import make_skill
+from tests.limited_service import limited_service
 
 MakeSkill = Callable[..., Skill]
 
@@ -343,6 +344,17 @@ def test_messages_that_are_repeated_belong_to_the_turn_in_which_they_came() -> N
 async def test_a_conversation_of_a_thousand_turns(python_skill: MakeSkill) -> None:
     async with open_adapter(python_skill("def run(value, conversation): return len(conversation['history'])")) as adapter:
         assert await outputs(adapter, *[1] * 1000) == list(range(1000))
+
+
+async def test_a_turn_that_the_service_refuses_is_said_again_in_the_same_conversation(tmp_path: Path) -> None:
+    with limited_service(2, burst=2) as service:
+        skill = make_skill("http", service.url, {}, tmp_path)
+        async with open_adapter(skill) as adapter:
+            answers = await talk(adapter, "a", "b", "c")
+    assert [answer.output for answer in answers] == ["ok", "ok", "ok"]
+    assert len(service.bucket.answered) == 3
+    assert service.bucket.refused
+    assert max(answer.latency_ms or 0 for answer in answers) < 900, "the service asked for a second"
 
 
 def test_a_contract_error_needs_a_new_message_of_the_model() -> None:

@@ -41,6 +41,7 @@ TOP_LEVEL = {field.alias or name for name, field in Config.model_fields.items()}
 SPECIAL: dict[str, tuple[Any, Any, Any]] = {
     "taskRunner": ("local", "dask", "dask://127.0.0.1:8786"),
     "map": (["a=b"], ["a=c", "d=e"], ["f=g"]),
+    "rate": ("60/min", "10/s", "1000/h"),
     "itemsPerTask": ("auto", 5, 7),
     "openFiles": (64, 65, 66),
     "sandboxProcesses": (64, 65, 66),
@@ -83,7 +84,7 @@ every_shared_option = pytest.mark.parametrize("option", one_of_each_kind(SHARED)
 
 def values_of(option: Option) -> tuple[Any, Any, Any]:
     """Three values that differ from each other (as far as the type allows) and from the default."""
-    special = None if kind_of(option) == "choice" else SPECIAL.get(option.key)
+    special = None if kind_of(option) in ("choice", "float") else SPECIAL.get(option.key)  # monitor has a rate of its own
     return special or _values(option.argument.hint)
 
 

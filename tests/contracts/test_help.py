@@ -32,7 +32,7 @@ HELD = {
 }  # fmt: skip
 """What eval, run and doctor say of the processes of skills."""
 
-BOUNDED = {"--max-cost": "", "--max-tokens": "", "--max-duration": ""}
+BOUNDED = {"--max-cost": "", "--max-tokens": "", "--max-duration": "", "--rate": ""}
 JUDGED = {
     "--judge-model": "", "--judge-concurrency": "4", "--max-judge-cost": "", "--no-judge-cache": "", "--no-judge-check": "",
 }  # fmt: skip

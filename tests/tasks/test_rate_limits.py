@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from eval_skills.core.rate_limits.services import Services, at_once
 from eval_skills.engine.judging.outcome import judges_of
 from eval_skills.scorers.judging.budget import no_rate_limit
-from eval_skills.tasks.rate_limits import apply_rate_limits, limit_of
+from eval_skills.tasks.rate_limits import apply_rate_limits, limit_of, limit_of_service, limit_services
 
 if TYPE_CHECKING:
     from tests.engine.evaluations import MakePlan
@@ -48,3 +49,24 @@ async def test_a_request_waits_for_the_limit_that_is_there_and_for_no_other(
         await judges.before_request("openai/other")
         limit = await client.read_global_concurrency_limit_by_name(limit_of("openai/limited"))
     assert limit.active_slots == 2
+
+
+@pytest.mark.slow
+async def test_requests_to_a_service_wait_for_its_limit_on_the_server(prefect_url: str) -> None:
+    from prefect.client.orchestration import get_client
+    from prefect.client.schemas.actions import GlobalConcurrencyLimitCreate
+
+    services = Services()
+    async with get_client() as client:
+        for name, decay in (("api.limited.example", 0.001), ("api.slots.example", 0.0)):
+            made = GlobalConcurrencyLimitCreate(name=limit_of_service(name), limit=5, slot_decay_per_second=decay)
+            await client.create_global_concurrency_limit(made)
+        limit_services(services)
+        assert services.before_request is not at_once
+        for name in ("api.limited.example", "api.limited.example", "api.slots.example", "other.example"):
+            await services.caller(f"https://{name}/v1", "a skill").turn()
+        used = [
+            (await client.read_global_concurrency_limit_by_name(limit_of_service(name))).active_slots
+            for name in ("api.limited.example", "api.slots.example")
+        ]
+    assert used == [2, 0]

@@ -37,8 +37,10 @@ thousand of each topic for good."""
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What one Dask task may do: an attempt at each of these items, one after the other; none begins after `for_s` seconds nor,
-    where items are `retried`, after a transient outcome. `earlier` are the attempts at the item, where it is one.
+    """What one Dask task may do: an attempt at each of these items, one after the other.
+
+    None begins after `for_s` seconds, nor after a refusal, nor, where items are `retried`, after a transient outcome. `earlier`
+    are the attempts at the item, where it is one.
     """
 
     key: str
@@ -133,7 +135,7 @@ class RunOnWorker(WorkerPlugin):
                 outcome = await here.execute(item, share.earlier)
                 outcomes.append(self._without_secrets(outcome))
                 longest, last = max(longest, monotonic() - last), monotonic()
-                if last + longest - began >= share.for_s or (outcome.transient and share.retried):
+                if last + longest - began >= share.for_s or (outcome.transient and share.retried) or outcome.throttled:
                     break
         finally:
             early.cancel()

@@ -12,7 +12,16 @@ from typing import Any
 import pytest
 
 from eval_skills.adapters.http.adapter import HttpAdapter
-from eval_skills.core.errors import ContractError, InfraError, InputError, ItemError, SkillError, SkillTimeout, SkillUnavailable
+from eval_skills.core.errors import (
+    ContractError,
+    InfraError,
+    InputError,
+    ItemError,
+    SkillError,
+    SkillThrottled,
+    SkillTimeout,
+    SkillUnavailable,
+)
 from eval_skills.core.models import Skill, SkillResponse
 
 MakeSkill = Callable[..., Skill]
@@ -93,7 +102,7 @@ async def test_proxies_of_the_environment_are_ignored(http_skill: MakeSkill, mon
 @pytest.mark.parametrize(
     ("reply", "kind", "message"),
     [
-        pytest.param({"status": 429, "headers": {"Retry-After": "2"}}, SkillUnavailable, "HTTP 429", id="p20-429"),
+        pytest.param({"status": 429, "headers": {"Retry-After": "2"}}, SkillThrottled, "HTTP 429", id="p20-429"),
         pytest.param({"status": 503, "body": "busy"}, SkillUnavailable, "HTTP 503 .*: busy", id="p20-503"),
         pytest.param({"status": 404, "body": "<html>no"}, InfraError, "HTTP 404 .*: <html>no", id="p21-html-page"),
         pytest.param({"status": 422, "body": '{"detail": "q"}'}, SkillError, "HTTP 422", id="422"),

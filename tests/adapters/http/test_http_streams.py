@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from eval_skills.adapters.call import Call
-from eval_skills.core.errors import ContractError, ItemError, SkillTimeout, SkillUnavailable
+from eval_skills.core.errors import ContractError, ItemError, SkillThrottled, SkillTimeout, SkillUnavailable
 from tests.adapters.http.test_stream_answer import ANTHROPIC, OPENAI, OPENAI_STREAM
 from tests.adapters.wire import Wire, failure, response, skill
 from tests.tables import each_row
@@ -168,7 +168,7 @@ async def test_p21_a_page_instead_of_a_stream_is_shown(wire: Wire) -> None:
 async def test_p21_the_status_comes_before_the_stream(wire: Wire) -> None:
     wire.head, wire.answer = "HTTP/1.1 429 Slow\r\nContent-Type: text/event-stream\r\nRetry-After: 3", b"data: 1\n\n"
     error = await failure(skill(wire.url, stream={}), {})
-    assert type(error) is SkillUnavailable
+    assert type(error) is SkillThrottled
     assert error.retry_after_s == 3
 
 

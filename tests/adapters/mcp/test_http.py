@@ -17,7 +17,16 @@ from typing import Any
 
 import pytest
 
-from eval_skills.core.errors import ContractError, InfraError, ItemError, SkillCrashed, SkillError, SkillTimeout, SkillUnavailable
+from eval_skills.core.errors import (
+    ContractError,
+    InfraError,
+    ItemError,
+    SkillCrashed,
+    SkillError,
+    SkillThrottled,
+    SkillTimeout,
+    SkillUnavailable,
+)
 from tests.adapters.mcp_by_hand import Told
 from tests.adapters.mcp_probe import PATIENCE_S, Tools, ask, failure, mcp_skill, modern
 
@@ -111,7 +120,7 @@ async def test_p19_a_server_that_dies_and_comes_back_costs_one_item(tmp_path: Pa
 @pytest.mark.parametrize(
     ("given", "kind", "message"),
     [
-        pytest.param({"status": 429, "headers": {"Retry-After": "7"}}, SkillUnavailable, "HTTP 429", id="p20-429"),
+        pytest.param({"status": 429, "headers": {"Retry-After": "1"}}, SkillThrottled, "HTTP 429", id="p20-429"),
         pytest.param({"status": 503, "body": "busy"}, SkillUnavailable, "HTTP 503 from .*: busy", id="p20-503"),
         pytest.param({"status": 500, "body": "<html>oops"}, SkillCrashed, "HTTP 500 .*<html>oops", id="p21-html"),
         pytest.param({"status": 401, "body": "no"}, InfraError, "HTTP 401 .*: no", id="401"),
@@ -143,8 +152,10 @@ async def test_what_http_says_becomes_the_error_and_the_session_lives(
     async with Tools(mcp_skill(tmp_path, f"{raw_url}/mcp", "answer")) as tools:
         with pytest.raises(kind, match=message) as caught:
             await tools.use("answer", given)
-        assert caught.value.retry_after_s == (7.0 if given.get("status") == 429 else None)
+        assert caught.value.retry_after_s == (1.0 if kind is SkillThrottled else None)
+        began = time.monotonic()
         assert await tools.use("answer", {"x": 1}) == {"x": 1}
+        assert kind is not SkillThrottled or time.monotonic() - began > 0.9, "the server asked for that"
     assert told.methods.count("initialize") == 1
     assert told.methods[-1] == "DELETE"
 

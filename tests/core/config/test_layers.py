@@ -40,6 +40,7 @@ KEYS: dict[str, tuple[Any, Any]] = {
     "maxCost": (2.5, 5.0),
     "maxTokens": (1000, 2000),
     "maxDurationS": (60.5, 3600.0),
+    "rate": ("60/min", "10/s"),
     "sandbox": ("bwrap", "bwrap"),
     "sandboxNetwork": ("none", "all"),
     "sandboxPaths": ("none", "declared"),

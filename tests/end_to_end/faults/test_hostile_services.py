@@ -17,6 +17,7 @@ import trustme
 
 from eval_skills.core.models import ItemResult
 from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.evaluation import session
 from eval_skills.engine.evaluation.plan import RunPlan, make_plan
 from tests.end_to_end.faults.below_prefect import Traces, run
 
@@ -177,8 +178,9 @@ def objection(service: Service, result: ItemResult) -> str:
 
 @pytest.mark.usefixtures("mark")
 def test_every_service_gets_the_status_and_the_reason_that_it_deserves_and_costs_no_other_item(
-    tmp_path: Path, ports: dict[str, int], authority: trustme.CA
+    tmp_path: Path, ports: dict[str, int], authority: trustme.CA, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(session, "MAX_THROTTLED_S", -1.0)  # a task that is always refused while others are answered
     plan = planned(tmp_path, SERVICES, ports, authority, PATIENCE_S)
     run(plan.narrowed([item for item in plan.items if item.skill == "tls-trusted@1.0.0"]))  # what a process loads once is no leak
     assert [remark.partition(":")[0] for remark in plan.remarks] == ["tls-unchecked@1.0.0"]

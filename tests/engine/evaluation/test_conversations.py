@@ -117,6 +117,7 @@ async def test_another_attempt_begins_with_the_first_turn_in_a_new_session(
     plan = planned({"input": "a", "expected": "1: a"}, {"input": "die once", "expected": "2: die once"})
     async with open_run(plan) as session:
         result = await final_result(session, plan.items[0], retries=1)
+    assert result is not None
     assert (result.status, len(result.attempts)) == ("pass", 2)
     assert [turn.output for turn in result.turns or []] == ["1: a", "2: die once"]
 

@@ -317,6 +317,7 @@ class TestAgain:
         plan = planned(request={"no_judge_cache": True})
         async with open_run(plan) as session:
             result = await final_result(session, plan.items[0], retries=1)
+            assert result is not None
         assert (result.status, len(result.attempts), result.user_requests) == ("pass", 2, 5)
         assert [turn.output for turn in result.turns or []] == ["1: hello", "2: die once"]
 
