@@ -150,7 +150,8 @@ def _of_the_run(reports: Sequence[SkillCompletionReport], context: ReportContext
     below = [report for report in ranked(reports) if context.completes(report) is False]
     least = numbers.rate(context.min_completion)
     return found + [
-        f"{report.skill_key} completes {numbers.rate(report.summary.completion_rate)}, and {least} is the least" for report in below
+        f"{report.skill_key} completes {numbers.rate(report.summary.completion_rate)}, and {least} is the least"
+        for report in below
     ]
 
 

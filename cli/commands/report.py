@@ -292,7 +292,8 @@ def comment(
     key: Annotated[
         str | None,
         Parameter(
-            group=RESULTS, help="Tells the comments of several evaluations of one pull request apart [default: the benchmark's id]"
+            group=RESULTS,
+            help="Tells the comments of several evaluations of one pull request apart [default: the benchmark's id]",
         ),
     ] = None,
     store: PastResults = None,
