@@ -177,7 +177,7 @@ def _notes(failures: Sequence[str], remarks: Sequence[str]) -> Iterator[str]:
 
 
 def _table(columns: str, rows: Sequence[Sequence[str]], more: int, of: str) -> str:
-    """A table of at most so many rows as there are; `columns` are separated by ``|``, and one that ends in ``:`` is right-aligned."""
+    """A table, and that there are `more` rows; `columns` are separated by ``|``, and one that ends in ``:`` is right-aligned."""
     names = columns.split("|")
     head = [f"| {' | '.join(name.strip().rstrip(':') for name in names)} |"]
     head.append(f"|{'|'.join('--:' if name.strip().endswith(':') else ':--' for name in names)}|")
@@ -253,7 +253,7 @@ def _made_by(document: DiffDocument) -> str:
 
 
 def _details(summary: str, blocks: Sequence[str]) -> Iterator[str]:
-    """A part that is folded away; `summary` is ours. One block that is cut in the middle would leave it open, so each is whole."""
+    """A part that is folded away, as one block: cut in its middle it would stay open. `summary` is ours."""
     if any(blocks):
         inside = "\n\n".join(blocks)
         yield f"<details><summary>{summary}</summary>\n\n{inside}\n\n</details>"

@@ -269,7 +269,6 @@ def comment(
     baseline: Annotated[
         str | None,
         Mark.ID_OR_PATH,
-        Own("is what this run is compared with, not what nights are"),
         Parameter(group=COMPARED, help="What it is compared with, likewise [default: nothing]"),
     ] = None,
     min_effect: Annotated[

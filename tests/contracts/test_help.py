@@ -170,6 +170,10 @@ OPTIONS: dict[tuple[str, ...], dict[str, str]] = {
         "--margin": "0.03", "--fail-on": "worse",
         "--output": "", "--format": "markdown", "--store": "./eval-store", "--all": "",
     },
+    ("report", "comment"): {
+        "--baseline": "nothing", "--min-effect": "0", "--fail-on": "worse", "--margin": "0.03", "--format": "github",
+        "--key": "the benchmark's id", "--store": "./eval-store",
+    },
     ("store", "verify"): {"--repair": "", "--store": ""},
     ("server", "start"): {"--port": "4200"},
     ("server", "stop"): {},

@@ -191,7 +191,7 @@ def test_a_comment_that_is_deleted_meanwhile_is_created_anew(api: tuple[Api, str
             scripted.comments.clear()
         return answer
 
-    scripted.reply = deleting  # type: ignore[method-assign]
+    scripted.reply = deleting  # type: ignore[assignment, method-assign]
     assert "the comment of pull request 7 was created" in post(tmp_path, job(tmp_path, url)).stdout
 
 
