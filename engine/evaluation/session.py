@@ -30,6 +30,7 @@ from eval_skills.engine.evaluation.observer import NullObserver
 from eval_skills.engine.evaluation.plan import Item, RunPlan
 from eval_skills.engine.evaluation.recorder import Recorder
 from eval_skills.engine.evaluation.spending import Limits, record_stop
+from eval_skills.engine.evaluation.tracing import RunTrace
 
 MAX_RETRY_AFTER_S = 120.0
 """The longest wait that a skill may ask for with ``Retry-After``: no service may stall a run for ever."""
@@ -75,6 +76,7 @@ class RunSession:
         self._reported_waits: set[str] = set()
         self._with_duplicate_keys: Counter[str] = Counter()
         self._recorder = Recorder(plan, self._redaction)
+        self._trace = RunTrace(plan, self._redaction, flow_run_id)
         self._cache = AnswerCache(plan, self._redaction) if plan.request.cache else None
 
     @classmethod
@@ -117,6 +119,7 @@ class RunSession:
         self._store = await asyncio.to_thread(store_at_start, self.plan)
         await asyncio.to_thread(self.limits.begin, self._began)
         _open_sessions[self.plan.run_id] = self
+        self._trace.begin()
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -127,6 +130,8 @@ class RunSession:
             self.plan.remarks.extend(self._cache.remarks())
         self.plan.remarks.extend(self.limits.remarks)
         self.limits.settle()
+        self._trace.end(None if self.stopped_at is None else self.stopped_at.limit)
+        self.plan.remarks.extend(await asyncio.to_thread(self._trace.send))
         if kind is None:
             self.plan.remarks.extend(await asyncio.to_thread(changes_since, self._input, self.plan))
             self.plan.remarks.extend(await asyncio.to_thread(store_changes_since, self._store, self.plan, self._journal))
@@ -137,7 +142,9 @@ class RunSession:
 
     async def attempt(self, item: Item, *, last: bool, task_run_id: str | None = None) -> Outcome:
         """Make one attempt; a final one is in the journal when this returns. `last` says that no other will follow."""
-        outcome = self._without_secrets(await self._outcome(item))
+        with self._trace.attempt(item, len(self._attempts[item]) + 1) as ended:
+            outcome = self._without_secrets(await self._outcome(item))
+            ended.append(outcome)
         if outcome.transient and not last:
             self._attempts[item] = outcome.result.attempts
             self._not_before[item] = monotonic() + self._wait_s(item.skill, outcome.retry_after_s)
@@ -182,6 +189,7 @@ class RunSession:
             raise
         self._attempts.pop(item, None)
         self.counts[result.status] += 1
+        self._trace.finished(item, result)
         if any(reason.code == DUPLICATE_KEYS for reason in result.reasons):
             self._with_duplicate_keys[result.skill_key] += 1
         if self.plan.request.fail_fast and not result.passed:

@@ -20,6 +20,7 @@ from distributed.comm.core import CommClosedError
 from eval_skills.core.config.limits import dask_address
 from eval_skills.core.errors import RunError, SkillUnavailable
 from eval_skills.core.models import Attempt
+from eval_skills.core.telemetry.spans import trace_headers
 from eval_skills.engine.evaluation.dask.worker import RunOnWorker, execute_on_worker, worker_plugin
 from eval_skills.engine.evaluation.execution import Outcome, no_answer
 from eval_skills.engine.evaluation.plan import Item, RunPlan
@@ -73,7 +74,7 @@ class DaskExecutor:
         if self._lost:
             raise RunError(self._lost)
         key, run = f"{item}-{uuid4().hex}", worker_plugin(self._plan.run_id)
-        future = self._client.submit(execute_on_worker, run, item, list(earlier), key=key, pure=False)
+        future = self._client.submit(execute_on_worker, run, item, list(earlier), trace_headers(), key=key, pure=False)
         self._waiting.add(future)
         try:
             outcome: Outcome = await future.result()

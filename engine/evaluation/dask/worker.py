@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
@@ -19,6 +19,7 @@ from eval_skills.core.models import Attempt, Skill
 from eval_skills.core.models.task import Subject
 from eval_skills.core.redaction import Redaction
 from eval_skills.core.store.journal import as_kept
+from eval_skills.core.telemetry.spans import continued
 from eval_skills.engine.definition.benchmark import build_scorings, check_judges
 from eval_skills.engine.definition.request import confinement_asked
 from eval_skills.engine.evaluation.execution import Outcome
@@ -91,7 +92,7 @@ class RunOnWorker(WorkerPlugin):
     async def execute(self, item: Item, earlier: Sequence[Attempt]) -> Outcome:
         """Make one attempt at `item` with the adapters that are open on this worker."""
         self._here = self._here or LocalExecutor(self._plan)
-        work = asyncio.create_task(self._here.execute(item, earlier))
+        work = asyncio.create_task(self._here.execute(item, earlier))  # in the context of the trace
         self._working.add(work)
         try:
             return self._without_secrets(await work)
@@ -121,12 +122,13 @@ class RunOnWorker(WorkerPlugin):
             here.plan.remarks.clear()
 
 
-async def execute_on_worker(plugin: str, item: Item, earlier: Sequence[Attempt]) -> Outcome:
-    """The Dask task: one attempt at one item of the run behind `plugin`."""
+async def execute_on_worker(plugin: str, item: Item, earlier: Sequence[Attempt], trace: Mapping[str, str]) -> Outcome:
+    """The Dask task: one attempt at one item of the run behind `plugin`, as a part of the attempt's `trace`."""
     run = get_worker().plugins.get(plugin)
     if not isinstance(run, RunOnWorker):  # the run is over, and the scheduler does not know it yet
         raise Reschedule
-    return await run.execute(item, earlier)
+    with continued(trace):
+        return await run.execute(item, earlier)
 
 
 def worker_plugin(run_id: str) -> str:
