@@ -28,7 +28,7 @@ from eval_skills.core.telemetry.conventions import METRICS
 from eval_skills.core.telemetry.spans import CAPTURE, Attributes, Span
 from eval_skills.core.text import one_line
 
-FLUSH_S = 5.0
+FLUSH_S = 3.0
 """So long the end of a run waits for what is still to be sent, and so long a process at its end."""
 
 PAUSE_S = 30.0
@@ -152,7 +152,7 @@ class OtlpSpan:
 
 
 class Otlp:
-    """Spans and metrics by OTLP, as the variables of OpenTelemetry say. Spans by the process's own provider, if it has set one."""
+    """Spans and metrics by OTLP, as OpenTelemetry's variables say; spans by the provider of this process, if it has set one."""
 
     def __init__(self, environ: Mapping[str, str], *, traces: bool, metrics: bool) -> None:
         self.captures = environ.get(CAPTURE, "").strip().lower() == "true"
@@ -169,7 +169,7 @@ class Otlp:
             logging.getLogger(name).addHandler(self._watch)
             logging.getLogger(name).propagate = False
         self._parent = self._context_of({key: environ.get(key.upper(), "") for key in ("traceparent", "tracestate")})
-        atexit.register(self._flusher.flush, FLUSH_S)
+        atexit.register(self.flush)
 
     def start(self, name: str, attributes: Attributes, *, kind: str = "internal", parent: Span | None = None) -> Span:
         """Begin a span; without a current one its parent is what ``TRACEPARENT`` names."""
@@ -197,7 +197,7 @@ class Otlp:
 
     def flush(self) -> None:
         """Send what there is, for some seconds at most."""
-        if not self._flusher.flush(FLUSH_S):
+        if not self._watch.is_pausing and not self._flusher.flush(FLUSH_S):
             self._watch.note(ok=False)
 
     def take_warnings(self) -> list[str]:

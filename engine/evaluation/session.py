@@ -131,8 +131,8 @@ class RunSession:
         self.plan.remarks.extend(self.limits.remarks)
         self.limits.settle()
         self._trace.end(None if self.stopped_at is None else self.stopped_at.limit)
-        self.plan.remarks.extend(await asyncio.to_thread(self._trace.send))
-        if kind is None:
+        if kind is None:  # what an interruption leaves is sent when the process ends
+            self.plan.remarks.extend(await self._trace.send())
             self.plan.remarks.extend(await asyncio.to_thread(changes_since, self._input, self.plan))
             self.plan.remarks.extend(await asyncio.to_thread(store_changes_since, self._store, self.plan, self._journal))
 

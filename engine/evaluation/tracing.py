@@ -5,6 +5,7 @@ Prompts, answers, reasons and messages are part of it only where the environment
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -106,10 +107,10 @@ class RunTrace:
             self._run.set({named.STOPPED: stopped_at})
             self._run.end()
 
-    def send(self) -> list[str]:
+    async def send(self) -> list[str]:
         """Send what there is, which takes some seconds where nobody answers; what went wrong, each in a line."""
         if self._to is not None:
-            self._to.flush()
+            await asyncio.to_thread(self._to.flush)
         return telemetry_warnings()
 
     def _item(self, item: Item) -> Span:
