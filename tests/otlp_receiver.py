@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import json
 import threading
 from collections.abc import Callable, Iterator
@@ -129,12 +128,12 @@ def otlp(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
     made: list[Any] = []
 
     def begin(address: str) -> None:
-        for name, value in {"_running": None, "_refused": {}}.items():
-            monkeypatch.setattr(telemetry_spans, name, value)
+        monkeypatch.setattr(telemetry_spans, "_running", None)
+        monkeypatch.setattr(telemetry_spans, "_refused", {})
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", address)
         made.append(telemetry_spans.telemetry())
 
     yield begin
     for each in made:
         if each is not None:
-            atexit.unregister(each.flush)
+            each.close()

@@ -159,6 +159,7 @@ class Otlp:
         self._watch = _Watch(_address(environ))
         self._said = False
         resource = Resource.create({"service.name": environ.get("OTEL_SERVICE_NAME") or _NAME, "service.version": version(_NAME)})
+        self._own_traces: list[TracerProvider] = []
         self._traces = self._tracer_provider(resource) if traces else None
         self._metrics = self._meter_provider(resource) if metrics else None
         self._tracer = (self._traces or trace.NoOpTracerProvider()).get_tracer(_NAME, version(_NAME))
@@ -200,6 +201,16 @@ class Otlp:
         if not self._watch.is_pausing and not self._flusher.flush(FLUSH_S):
             self._watch.note(ok=False)
 
+    def close(self) -> None:
+        """Stop for good: what was not flushed is dropped."""
+        atexit.unregister(self.flush)
+        self._watch.note(ok=False)
+        for provider in (self._metrics, *self._own_traces):
+            if provider is not None:
+                provider.shutdown()
+        for name in _LOGGERS:
+            logging.getLogger(name).removeHandler(self._watch)
+
     def take_warnings(self) -> list[str]:
         """That something could not be sent, once."""
         if self._said or not self._watch.failed:
@@ -213,6 +224,7 @@ class Otlp:
             return own
         provider = TracerProvider(resource=resource, shutdown_on_exit=False)
         provider.add_span_processor(BatchSpanProcessor(_SpanExporter(self._watch)))
+        self._own_traces.append(provider)
         return provider
 
     def _meter_provider(self, resource: Resource) -> MeterProvider:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ from eval_skills.core.telemetry import spans
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
 from eval_skills.engine.evaluation.resume import resumed_plan
+from tests.adapters.mcp_by_hand import Told, serving
 from tests.otlp_receiver import Received, Receiver, values_of
 from tests.scripted_model import ScriptedModel
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from tests.engine.evaluations import MakePlan
 
 Begin = Callable[[str], None]
+ASKED = {"judgePrompt": "Is it right?"}
 SECRET = "s3cret-of-the-skill"
 
 
@@ -62,7 +65,11 @@ def test_a_run_is_one_trace_that_the_skill_s_own_spans_join(http_plan: MakePlan,
     assert summary.remarks == []
 
 
-_VERDICT = {"gen_ai.evaluation.name": "exact_match", "gen_ai.evaluation.score.value": 1.0, "gen_ai.evaluation.score.label": "pass"}
+_VERDICT = {
+    "gen_ai.evaluation.name": "exact_match",
+    "gen_ai.evaluation.score.value": 1.0,
+    "gen_ai.evaluation.score.label": "pass",
+}
 
 
 def test_each_attempt_has_a_span_and_a_resume_a_trace_of_its_own(
@@ -89,10 +96,11 @@ def test_each_attempt_has_a_span_and_a_resume_a_trace_of_its_own(
 
 
 def test_a_judge_s_request_is_a_span_of_the_attempt(
-    http_plan: MakePlan, receiver: Receiver, model: ScriptedModel
+    http_plan: MakePlan, receiver: Receiver, model: ScriptedModel, write_tasks: Callable[..., str]
 ) -> None:
     llm = LlmSettings(model="openai/scripted", api_base=model.url, input_price=1.0, output_price=2.0)
-    evaluate_in_process(http_plan("one", evaluator="llm_judge", llm=llm, no_judge_check=True))
+    tasks = write_tasks("one", expectedOutput=ASKED)
+    evaluate_in_process(http_plan(tasks=tasks, evaluator="llm_judge", llm=llm, no_judge_check=True))
     [attempt] = receiver.named("invoke_agent")
     [asked] = receiver.children(attempt)
     about = asked.attributes
@@ -107,7 +115,12 @@ def test_a_judge_s_request_is_a_span_of_the_attempt(
 
 @pytest.mark.parametrize("captured", [False, True])
 def test_contents_are_sent_only_where_they_are_asked_for_and_never_a_secret(
-    make_plan_of: MakePlan, otlp: Begin, monkeypatch: pytest.MonkeyPatch, captured: bool, model: ScriptedModel
+    make_plan_of: MakePlan,
+    otlp: Begin,
+    monkeypatch: pytest.MonkeyPatch,
+    captured: bool,
+    model: ScriptedModel,
+    tmp_path: Path,
 ) -> None:
     monkeypatch.setenv("SKILL_TOKEN", SECRET)
     monkeypatch.setenv(spans.CAPTURE, "TRUE" if captured else "")
@@ -115,11 +128,27 @@ def test_contents_are_sent_only_where_they_are_asked_for_and_never_a_secret(
     fields = {"secrets": ["SKILL_TOKEN"], "evaluator": "llm_judge", "llm": llm}
     with Receiver() as receiver:
         otlp(receiver.url)
-        evaluate_in_process(make_plan_of(f"says {SECRET}", "refuse", timeout_ms=120_000, no_judge_check=True, **fields))
+        whats = {"told": f"says {SECRET}", "refused": "refuse"}
+        tasks = [{"id": task, "inputData": {"what": what}, "expectedOutput": ASKED} for task, what in whats.items()]
+        (tmp_path / "tasks.json").write_text(json.dumps(tasks))
+        fields["tasks"] = str(tmp_path / "tasks.json")
+        evaluate_in_process(make_plan_of(timeout_ms=120_000, no_judge_check=True, **fields))
         sent = b"".join(receiver.bodies)
         assert SECRET.encode() not in sent
         for content in (b"says ", b"cannot", b"as asked"):  # an answer, an error, and what the judge said
             assert (content in sent) is captured
+
+
+def test_a_tool_of_an_mcp_server_learns_of_the_trace(
+    make_plan_of: MakePlan, write_skill: Callable[..., Path], receiver: Receiver
+) -> None:
+    told = Told()
+    with serving(told) as url:
+        skill = write_skill("tool", adapterType="mcp", entrypoint=f"{url}/mcp", adapterConfig={"tool": "answer"})
+        evaluate_in_process(make_plan_of("one", "two", skills=[str(skill)], timeout_ms=120_000))
+    attempts = receiver.named("invoke_agent")
+    assert {meta["traceparent"][:-3] for meta in told.metas} == {attempt.traceparent for attempt in attempts}
+    assert len(told.metas) == 2
 
 
 def test_a_receiver_that_is_gone_is_one_line_and_changes_nothing(make_plan_of: MakePlan, otlp: Begin) -> None:
@@ -152,7 +181,9 @@ def test_a_receiver_that_is_gone_is_one_line_and_changes_nothing(make_plan_of: M
             id="protocol",
         ),
         pytest.param(
-            {"OTEL_TRACES_EXPORTER": "otlp", "OTEL_BSP_MAX_QUEUE_SIZE": "-1"}, "no traces or metrics are sent: ValueError", id="sdk"
+            {"OTEL_TRACES_EXPORTER": "otlp", "OTEL_BSP_MAX_QUEUE_SIZE": "-1"},
+            "no traces or metrics are sent: ValueError",
+            id="sdk",
         ),
     ],
 )
