@@ -49,7 +49,7 @@ class _Watch(logging.Handler):
         self.failed = False
 
     def emit(self, record: logging.LogRecord) -> None:
-        self._said = one_line(record.getMessage(), 200)
+        self._said = self._said or one_line(record.getMessage(), 200)  # the first says why, the later ones that it gives up
 
     @property
     def is_pausing(self) -> bool:
