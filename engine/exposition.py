@@ -7,7 +7,7 @@ anybody knows of them. What did not change since the last scrape is not read aga
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -116,9 +116,7 @@ def _of_runs(store: Store) -> Iterator[Metric]:
     kinds = _error_kinds(store, {row["run_id"] for row in last.values()})
     completion = GaugeMetricFamily("eval_skills_completion_ratio", "Completion rate of the last run, from 0 to 1", labels=_SKILL)
     items = GaugeMetricFamily("eval_skills_items", "Items of the last run, by how they ended", labels=(*_SKILL, "status"))
-    errors = GaugeMetricFamily(
-        "eval_skills_errors", "Items of the last run that an error ended, by kind", labels=(*_SKILL, "kind")
-    )
+    errors = GaugeMetricFamily("eval_skills_errors", "Items of the last run that ended in an error", labels=(*_SKILL, "kind"))
     latency = GaugeMetricFamily("eval_skills_latency_seconds", "Latency in the last run", labels=(*_SKILL, "quantile"))
     moment = GaugeMetricFamily("eval_skills_run_timestamp_seconds", "When the last whole run began", labels=("benchmark",))
     for (benchmark, skill), row in sorted(last.items()):
@@ -138,20 +136,13 @@ def _of_runs(store: Store) -> Iterator[Metric]:
 
 
 def _error_kinds(store: Store, run_ids: set[str]) -> Mapping[tuple[str, str, str], Counter[str]]:
-    counts: dict[tuple[str, str, str], Counter[str]] = {}
+    """How many items each kind of error ended; none of a run whose items were pruned."""
+    counts: dict[tuple[str, str, str], Counter[str]] = defaultdict(Counter)
     columns = ("run_id", "skill_id", "skill_version", "error_kind")
     for row in store.tables.rows("items", columns, run_ids) if run_ids else ():
-        of_skill = counts.setdefault((row["run_id"], row["skill_id"], row["skill_version"]), Counter())
         if row["error_kind"] is not None:
-            of_skill[row["error_kind"]] += 1
-    return _Missing(counts)
-
-
-class _Missing(dict[tuple[str, str, str], Counter[str]]):
-    """Of a run whose items were pruned, no kind is known, so there is no series of it."""
-
-    def __missing__(self, key: tuple[str, str, str]) -> Counter[str]:
-        return Counter()
+            counts[row["run_id"], row["skill_id"], row["skill_version"]][row["error_kind"]] += 1
+    return counts
 
 
 def _of_nights(store: Store) -> Iterator[Metric]:
