@@ -25,7 +25,8 @@ Scrape = Callable[[], dict[str, float]]
 
 def series(name: str, **labels: str) -> str:
     """A series as the text has it."""
-    return f"{name}{{{','.join(f'{label}="{labels[label]}"' for label in sorted(labels))}}}"
+    said = ",".join(f'{label}="{labels[label]}"' for label in sorted(labels))
+    return f"{name}{{{said}}}"
 
 
 @pytest.fixture

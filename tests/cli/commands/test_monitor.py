@@ -152,14 +152,15 @@ def test_what_it_follows_is_served_to_prometheus(place: Any, server_url: str) ->
     place.environ["PREFECT_API_URL"] = server_url
     place.write("log.jsonl", LINE)
     words = ("--rate", "1", "--min-sample", "1", "--window", "1", "--follow", "--interval", "0.1", "--metrics-port", str(port))
+    wanted = re.compile(r'eval_skills_monitor_status\{log="log.jsonl",monitor="\w+",status="healthy"\} 1')
     process, text, end = place.begin("monitor", "log.jsonl", *words), "", time.monotonic() + 120
     try:
-        while "eval_skills_monitor_status" not in text:
+        while not wanted.search(text):
             assert process.poll() is None
             assert time.monotonic() < end, text
             with contextlib.suppress(httpx.TransportError):  # it does not listen yet
                 text = httpx.get(f"http://127.0.0.1:{port}/metrics", trust_env=False).text
             time.sleep(0.05)
-        assert re.search(r'eval_skills_monitor_status\{log="log.jsonl",monitor="\w+",status="healthy"\} 1', text)
     finally:
         process.kill()
+        process.output(timeout=60)
