@@ -97,12 +97,13 @@ def _name(line: str) -> str:
 TEMPLATES = Path(__file__).parent / "templates" / "project"
 WORKFLOWS = Path(".github", "workflows")
 ACTION = Path(".github", "actions", "eval-skills")
+ACTION_FILES = ("action.yaml", "post.py")
 
 
 def action(folder: Path) -> list[tuple[Path, str]]:
     """The files of the action that the workflow posts its result with, beside it: where each belongs, and its text."""
-    sources = sorted(each for each in (TEMPLATES / "action").iterdir() if each.is_file())
-    return [(repository_root(folder) / ACTION / each.name, each.read_text(encoding="utf-8")) for each in sources]
+    place = repository_root(folder) / ACTION
+    return [(place / name, (TEMPLATES / "action" / name).read_text(encoding="utf-8")) for name in ACTION_FILES]
 
 
 def repository_root(folder: Path) -> Path:
