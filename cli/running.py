@@ -132,7 +132,7 @@ def run_flow(
 
     `judging` are the options of judging as they were given: where they change nothing, a warning says so.
     """
-    from eval_skills.cli.output.ranking import add_job_summary
+    from eval_skills.cli.output.ranking import add_job_summary, set_step_outputs
     from eval_skills.cli.output.run import show_summary
 
     if dry_run:
@@ -142,7 +142,9 @@ def run_flow(
     ran = run_request(request, command, judging)
     show_summary(ran.summary, gate=exit_on_fail, command=command)
     add_job_summary(ran.summary, gate=exit_on_fail)
-    return ran.exit_code(gate=exit_on_fail)
+    code = ran.exit_code(gate=exit_on_fail)
+    set_step_outputs(ran.summary, finished=code != UNFINISHED and not ran.summary.is_partial)
+    return code
 
 
 def show_dry_run(request: EvaluateRequest | PipelineRequest, *, exit_on_fail: bool, judging: JudgeFlags = JudgeFlags()) -> None:

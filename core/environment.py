@@ -57,6 +57,7 @@ AREA = "environment"
 _EXTRAS = {
     "dask": "--task-runner dask",
     "langsmith": "evaluators in LangSmith, and data sets from there",
+    "otel": "traces and metrics by OpenTelemetry",
     "plot": "trend --output FILE.png",
 }
 """What each optional extra is for."""

@@ -16,7 +16,7 @@ from eval_skills.core.text import plural
 from eval_skills.scaffolding.commented_config import commented_config
 from eval_skills.scaffolding.draft import Draft, write_drafts
 from eval_skills.scaffolding.names import skill_name
-from eval_skills.scaffolding.project_files import ProjectFolders, pattern, with_lines, workflow
+from eval_skills.scaffolding.project_files import ProjectFolders, action, pattern, with_lines, workflow
 from eval_skills.scaffolding.skill_templates import draft_skill
 
 State = Literal["written", "extended", "kept"]
@@ -51,7 +51,7 @@ def plan_project(places: ProjectFolders, *, ci: Ci | None = None) -> list[Part]:
         *_example_benchmark(places),
         _folder(places, places.reports),
         _gitignore(places),
-        *([_workflow(places)] if ci == "github" else []),
+        *(_workflow(places) if ci == "github" else []),
     ]
 
 
@@ -128,8 +128,9 @@ def _gitignore(places: ProjectFolders) -> Part:
     return Part(file, "kept") if new == old else Part(file, "extended", new)
 
 
-def _workflow(places: ProjectFolders) -> Part:
-    return _file(*workflow(places.folder, places.reports, places.store))
+def _workflow(places: ProjectFolders) -> list[Part]:
+    files = [workflow(places.folder, places.reports, places.store), *action(places.folder)]
+    return [_file(*each) for each in files]
 
 
 def _file(path: Path, text: str) -> Part:

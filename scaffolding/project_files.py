@@ -96,6 +96,19 @@ def _name(line: str) -> str:
 
 TEMPLATES = Path(__file__).parent / "templates" / "project"
 WORKFLOWS = Path(".github", "workflows")
+ACTION = Path(".github", "actions", "eval-skills")
+ACTION_FILES = ("action.yaml", "post.py")
+
+
+def action(folder: Path) -> list[tuple[Path, str]]:
+    """The files of the action that the workflow posts its result with, beside it: where each belongs, and its text."""
+    place = repository_root(folder) / ACTION
+    return [(place / name, (TEMPLATES / "action" / name).read_text(encoding="utf-8")) for name in ACTION_FILES]
+
+
+def repository_root(folder: Path) -> Path:
+    """The root of the repository that `folder` is in; the folder itself without one."""
+    return next((place for place in (folder, *folder.parents) if (place / ".git").exists()), folder)
 
 
 def workflow(folder: Path, reports: Path, store: str) -> tuple[Path, str]:
@@ -106,7 +119,7 @@ def workflow(folder: Path, reports: Path, store: str) -> tuple[Path, str]:
     GitHub reads workflows at the root of a repository only. So inside a repository the file belongs there, and for a project
     in a folder below it the file is named after that folder. Without a repository it belongs into `folder`.
     """
-    root = next((place for place in (folder, *folder.parents) if (place / ".git").exists()), folder)
+    root = repository_root(folder)
     inside = folder.relative_to(root).as_posix()
     name = "-".join(filter(None, ["eval-skills", *re.findall(r"[a-z0-9]+", inside.lower())]))
     own = Path(store)

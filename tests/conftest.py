@@ -20,6 +20,7 @@ pytest_plugins = [
     "tests.prefect_server",
     "tests.warm_command",
     "tests.engine.evaluations",
+    "tests.otlp_receiver",
 ]  # the tests of our own plugin run pytest
 
 # A busy machine is no failure: how long one example takes says nothing about what is right. The examples are the same in every
@@ -30,8 +31,11 @@ settings.register_profile("quick", settings.get_profile("patient"), max_examples
 settings.load_profile("patient")
 
 # What a terminal or the page of a CI job is like is nothing to the tests, which would print for the one and write on the other.
-for _name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "COLUMNS", "LINES", "GITHUB_STEP_SUMMARY"):
+_OF_A_JOB = ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT", "TRACEPARENT")
+for _name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "COLUMNS", "LINES", *_OF_A_JOB):
     os.environ.pop(_name, None)
+for _name in [name for name in os.environ if name.startswith("OTEL_")]:
+    del os.environ[_name]
 
 # Tests that a shell starts in the background ignore Ctrl-C, and every process they start and interrupt would inherit that.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:

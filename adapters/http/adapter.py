@@ -25,6 +25,7 @@ from eval_skills.adapters.template.request import path_marks
 from eval_skills.adapters.throttling import in_turn
 from eval_skills.core.errors import InfraError, InputError, ItemError, SkillCrashed, SkillUnavailable
 from eval_skills.core.models import Skill, SkillResponse
+from eval_skills.core.telemetry.spans import trace_headers
 from eval_skills.core.text import nearest
 
 if TYPE_CHECKING:
@@ -147,7 +148,8 @@ class HttpAdapter(ProcessAdapter):
             request = request_of(self.skill, self._sent, self._url, input_data, told)
         except ValueError as error:
             raise InfraError(f"the input cannot be sent: {error}") from None
-        return replace(request, headers=merged(dict(request.headers), self._auth_headers))
+        traced = merged(trace_headers(), request.headers)  # a header that the skill names is its own
+        return replace(request, headers=merged(traced, self._auth_headers))
 
     def _new_service(self, port: int | None) -> Service:
         from eval_skills.adapters.http.service import Service, serve_words

@@ -16,6 +16,7 @@ from cyclopts import Group, Parameter
 
 from eval_skills.cli.configuration import Mark, Own
 from eval_skills.cli.context import current
+from eval_skills.cli.metrics import LOOPBACK, MetricsHost, MetricsPort, metrics_at
 from eval_skills.cli.options import HOW, RESULTS, JudgeFlags, Results, option, whole
 from eval_skills.cli.requests import configured_options, flags_of, request_of, unused_judge_options
 from eval_skills.cli.running import GATE_FAILED, UNFINISHED, call_recorded, interrupted
@@ -82,6 +83,8 @@ def monitor_command(
     restart: Annotated[
         bool, Parameter(group=HOW, help="Begin at the start of the log, whatever was read before", show_default=False)
     ] = False,
+    metrics_port: MetricsPort = None,
+    metrics_host: MetricsHost = LOOPBACK,
     judging: JudgeFlags = JudgeFlags(),
     fail_on: Annotated[
         Literal["warning", "critical"] | None,
@@ -112,7 +115,10 @@ def monitor_command(
         benchmarks_dir=benchmarks_dir,
     )  # fmt: skip
     request = request_of(MonitorRequest, configured_options(MonitorRequest, flags) | own)
-    return _run(request, fail_on, judging)
+    if metrics_port is not None and not follow:
+        raise UsageError("--metrics-port needs --follow: without it the call ends before anybody could ask")
+    with metrics_at(metrics_port, metrics_host, request.store):
+        return _run(request, fail_on, judging)
 
 
 def _run(request: MonitorRequest, fail_on: str | None, judging: JudgeFlags) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -248,11 +249,7 @@ def diff(
         _check_ending(output)
     if output is None and format and (len(format) > 1 or current().json):
         raise UsageError("--format prints one format, and --json has its own; name a place for more with --output")
-    if margin is not None and fail_on != "not-proven":
-        raise UsageError("--margin is what --fail-on not-proven tolerates; give both, or neither")
-    shares = {"--min-effect": min_effect, "--margin": margin}
-    if wrong := next((name for name, share in shares.items() if share is not None and not 0 <= share <= 1), None):
-        raise UsageError(f"{wrong}: give a share from 0 to 1, as 0.02 for 2 percentage points; got {shares[wrong]:g}")
+    _check_shares(min_effect, fail_on, margin)
     rules = {"mapping": _mapping(map_ or []), "min_effect": min_effect or 0.0, "missing": missing}
     document = _compared((before, label_a), (after, label_b), rules, fail_on, margin, store)
     if output is not None:
@@ -260,6 +257,85 @@ def diff(
     printed = format[0] if format and output is None else None
     show_diff(document, printed, flips=None if all_ else FLIPS_SHOWN, more="--all shows all")
     return GATE_FAILED if document.failures else 0
+
+
+@report_app.command
+def comment(
+    source: Annotated[
+        str, Mark.ID_OR_PATH, Parameter(help="A JSON report, a run id of the store or its beginning, or latest")
+    ] = "latest",
+    /,
+    *,
+    baseline: Annotated[
+        str | None,
+        Mark.ID_OR_PATH,
+        Parameter(group=COMPARED, help="What it is compared with, likewise [default: nothing]"),
+    ] = None,
+    min_effect: Annotated[
+        float | None,
+        Parameter(group=COMPARED, help="Smallest change of completion, from 0 to 1, that counts as better or worse [default: 0]"),
+    ] = None,
+    fail_on: Annotated[
+        FailOn | None,
+        Parameter(group=COMPARED, help="Exit 1 when a skill is worse, or is not proven to have lost less than --margin"),
+    ] = None,
+    margin: Annotated[
+        float | None,
+        Parameter(group=COMPARED, help="Loss of completion, from 0 to 1, that --fail-on not-proven tolerates [default: 0.03]"),
+    ] = None,
+    format: Annotated[  # noqa: A002 - the word that people use
+        Literal["github"],
+        Own("a comment has a format of its own"),
+        Parameter(group=RESULTS, help="Whose Markdown, limits and rules: github"),
+    ] = "github",
+    key: Annotated[
+        str | None,
+        Parameter(
+            group=RESULTS,
+            help="Tells the comments of several evaluations of one pull request apart [default: the benchmark's id]",
+        ),
+    ] = None,
+    store: PastResults = None,
+) -> int:
+    """Write the comment of a pull request: verdicts, the tasks that flipped, worst first, and details that fold.
+
+    The first line is hidden and says which comment the next one replaces. It fits into GitHub's limit, and names, answers and
+    reasons stand in code, where they mention nobody, link nowhere and are no HTML. With --json it has the conclusion of a check.
+
+    Example: eval-skills report comment latest --baseline main.json --fail-on worse
+    """
+    from eval_skills.engine.report_diff import compared
+    from eval_skills.engine.stored_runs.reports import read_source
+    from eval_skills.reporting.pull_request import comment_of, page_of_run
+
+    if baseline is None and (wrong := _first_given({"--fail-on": fail_on, "--margin": margin, "--min-effect": min_effect})):
+        raise UsageError(f"{wrong} is about a comparison; name what the run is compared with: --baseline")
+    _check_shares(min_effect, fail_on, margin)
+    folder = current().config({"store": store}).store
+    found = read_source(source, folder)
+    document = baseline and compared(
+        read_source(baseline, folder), found, fail_on=fail_on, margin=margin, min_effect=min_effect or 0.0
+    )
+    made = comment_of(
+        found.reports, found.context, compared=document or None, key=key, remarks=found.remarks, page=page_of_run(os.environ)
+    )
+    if current().json:
+        print_json(made.to_json())
+    else:
+        sys.stdout.write(made.body)
+    return GATE_FAILED if fail_on and made.failures else 0
+
+
+def _first_given(options: dict[str, object]) -> str | None:
+    return next((name for name, value in options.items() if value is not None), None)
+
+
+def _check_shares(min_effect: float | None, fail_on: FailOn | None, margin: float | None) -> None:
+    if margin is not None and fail_on != "not-proven":
+        raise UsageError("--margin is what --fail-on not-proven tolerates; give both, or neither")
+    shares = {"--min-effect": min_effect, "--margin": margin}
+    if wrong := next((name for name, share in shares.items() if share is not None and not 0 <= share <= 1), None):
+        raise UsageError(f"{wrong}: give a share from 0 to 1, as 0.02 for 2 percentage points; got {shares[wrong]:g}")
 
 
 def _compared(

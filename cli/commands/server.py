@@ -10,6 +10,7 @@ from cyclopts import App, Parameter
 
 from eval_skills.cli.configuration import Mark, Own
 from eval_skills.cli.context import current, print_json
+from eval_skills.cli.metrics import LOOPBACK, MetricsHost, MetricsPort, metrics_at
 from eval_skills.cli.options import whole
 from eval_skills.cli.requests import viewer_known
 from eval_skills.core.errors import RunError, UsageError
@@ -89,11 +90,14 @@ def serve_command(
         Own("counts flow runs; find's counts skills"),
         Parameter(converter=whole, help="Flow runs at a time, over all deployments [default: 2]"),
     ] = None,
+    metrics_port: MetricsPort = None,
+    metrics_host: MetricsHost = LOOPBACK,
 ) -> int:
     """Serve nightly, evaluate, pipeline, backfill and monitor from this process, until it is interrupted.
 
     They show in the Prefect UI with their forms and schedules. Runs start here, in the current folder, without a work pool or
-    worker; the schedules are paused when the command ends. It needs a server that stays: see server start.
+    worker; the schedules are paused when the command ends. It needs a server that stays: see server start. With --metrics-port
+    Prometheus gets what the store says of the last runs, nights and monitors.
 
     Example: eval-skills serve --only nightly
     """
@@ -109,9 +113,10 @@ def serve_command(
     from eval_skills.deployments.serving import prepared, serve_deployments
 
     deployments = prepared(entries, source)
-    _show_deployments(entries, url)
-    with viewer_known():  # the processes of the runs inherit it
-        serve_deployments(deployments, limit=most)
+    with metrics_at(metrics_port, metrics_host, current().config({}).store):
+        _show_deployments(entries, url)
+        with viewer_known():  # the processes of the runs inherit it
+            serve_deployments(deployments, limit=most)
     return 0
 
 

@@ -185,3 +185,14 @@ def add_job_summary(summary: RunSummary, *, gate: bool) -> None:
     )
     if remark:
         current().remark(remark)
+
+
+def set_step_outputs(summary: RunSummary, *, finished: bool) -> None:
+    """Tell the later steps of a GitHub Actions job which run this was, and whether it is whole: outputs `run-id`, `finished`."""
+    if not (file := os.environ.get("GITHUB_OUTPUT")):
+        return
+    try:
+        with open(file, "a", encoding="utf-8") as stream:
+            stream.write(f"run-id={summary.run_id}\nfinished={str(finished).lower()}\n")
+    except OSError as error:
+        current().remark(f"GITHUB_OUTPUT {file}: the step's outputs cannot be written: {error.strerror}")

@@ -33,6 +33,7 @@ from eval_skills.engine.evaluation.observer import NullObserver
 from eval_skills.engine.evaluation.plan import Item, RunPlan
 from eval_skills.engine.evaluation.recorder import Recorder
 from eval_skills.engine.evaluation.spending import Limits, record_stop
+from eval_skills.engine.evaluation.tracing import RunTrace
 
 MAX_RETRY_AFTER_S = MAX_WAIT_S
 """The longest wait that a skill may ask for with ``Retry-After``."""
@@ -86,6 +87,7 @@ class RunSession:
         self._reported_waits: set[str] = set()
         self._with_duplicate_keys: Counter[str] = Counter()
         self._recorder = Recorder(plan, self._redaction)
+        self._trace = RunTrace(plan, self._redaction, flow_run_id)
         self._cache = AnswerCache(plan, self._redaction) if plan.request.cache else None
 
     @classmethod
@@ -130,6 +132,7 @@ class RunSession:
         self._store = await asyncio.to_thread(store_at_start, self.plan)
         await asyncio.to_thread(self.limits.begin, self._began)
         _open_sessions[self.plan.run_id] = self
+        self._trace.begin()
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -140,7 +143,9 @@ class RunSession:
             self.plan.remarks.extend(self._cache.remarks())
         self.plan.remarks.extend(self.limits.remarks)
         self.limits.settle()
-        if kind is None:
+        self._trace.end(None if self.stopped_at is None else self.stopped_at.limit)
+        if kind is None:  # what an interruption leaves is sent when the process ends
+            self.plan.remarks.extend(await self._trace.send())
             self.plan.remarks.extend(await asyncio.to_thread(changes_since, self._input, self.plan))
             self.plan.remarks.extend(await asyncio.to_thread(store_changes_since, self._store, self.plan, self._journal))
 
@@ -167,19 +172,22 @@ class RunSession:
         Raises:
             ItemLeft: the run ended before the skill's service was asked.
         """
-        return self._noted(item, await self._outcome(item), last=last, task_run_id=task_run_id)
+        with self._trace.attempt(item, len(self._attempts.get(item, ())) + 1) as ended:
+            outcome = self._without_secrets(await self._outcome(item))
+            ended.append(outcome)
+        return self._noted(item, outcome, last=last, task_run_id=task_run_id)
 
     async def attempt_some(self, items: Sequence[Item], *, last: bool, task_run_id: str | None = None) -> list[Outcome]:
         """Make the first attempt at the first of `items`, and at as many of those after it as the executor takes in one go.
 
         Final ones are in the journal when this returns. Only the last may be not final: where it is not the `last` attempt, or
         is `throttled`. Items follow each other unseen for `UNREPORTED_S` at most; not at all where the first that fails, or what
-        one costs, may end the run.
+        one costs, may end the run, nor where each is traced.
 
         Raises:
             ItemLeft: the run ended before the skill's service was asked.
         """
-        if self._cache is not None:
+        if self._cache is not None or self._trace.is_on:
             return [await self.attempt(items[0], last=last, task_run_id=task_run_id)]
         for_s = 0.0 if self.plan.request.fail_fast else min(UNREPORTED_S, self.limits.unwatched_s)
         noted: list[Outcome] = []
@@ -188,13 +196,14 @@ class RunSession:
             async for outcomes in self._executor.execute_some(items, for_s, retried=not last):
                 for outcome in outcomes:
                     self._count(outcome)
-                    noted.append(self._noted(items[len(noted)], outcome, last=last, task_run_id=task_run_id))
+                    noted.append(
+                        self._noted(items[len(noted)], self._without_secrets(outcome), last=last, task_run_id=task_run_id)
+                    )
         finally:
             run_is_over.reset(token)
         return noted
 
     def _noted(self, item: Item, outcome: Outcome, *, last: bool, task_run_id: str | None) -> Outcome:
-        outcome = self._without_secrets(outcome)
         if outcome.throttled is not None:
             if self._is_worth_waiting(item):
                 self._wait_for_service(item, outcome, outcome.throttled)
@@ -268,6 +277,7 @@ class RunSession:
             raise
         self._attempts.pop(item, None)
         self.counts[result.status] += 1
+        self._trace.finished(item, result)
         if any(reason.code == DUPLICATE_KEYS for reason in result.reasons):
             self._with_duplicate_keys[result.skill_key] += 1
         if self.plan.request.fail_fast and not result.passed:

@@ -120,13 +120,18 @@ def worst_first(skills: Iterable[SkillDiff]) -> list[SkillDiff]:
     return sorted(skills, key=lambda skill: (_WORST_FIRST.index(skill.verdict or skill.change), _mean(skill) or 0.0))
 
 
-def summary_of_skills(skills: Sequence[SkillDiff]) -> str:
-    """``1 better, 2 worse, 0 equivalent, 1 inconclusive; the biggest loss: a@1.0.0, -35.0 pp``."""
+def counts_of_skills(skills: Sequence[SkillDiff]) -> str:
+    """``4 skills: 1 better, 2 worse, 0 equivalent, 1 inconclusive``."""
     kinds = Counter[str](skill.verdict or skill.change for skill in skills)
     shown = [
         name for name in ("better", "worse", "equivalent", "inconclusive", "added", "removed") if kinds[name] or name in VERDICTS
     ]
-    line = f"{plural(len(skills), 'skill')}: {', '.join(f'{kinds[name]:,} {name}' for name in shown)}"
+    return f"{plural(len(skills), 'skill')}: {', '.join(f'{kinds[name]:,} {name}' for name in shown)}"
+
+
+def summary_of_skills(skills: Sequence[SkillDiff]) -> str:
+    """The counts, and what was lost: ``…; the biggest loss: a@1.0.0, -35.0 pp``."""
+    line = counts_of_skills(skills)
     losses = [(mean, skill) for skill in skills if (mean := _mean(skill)) is not None and mean < 0]
     if not losses:
         return line

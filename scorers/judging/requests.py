@@ -14,6 +14,7 @@ from eval_skills.core.rate_limits.services import NoTurn, Turn
 from eval_skills.scorers.judging.budget import Reservation, RunLimits
 from eval_skills.scorers.judging.errors import NOT_ASKED, ProviderError
 from eval_skills.scorers.judging.provider import LITELLM, EmbeddingCall, ModelCall, ModelReply, Transport
+from eval_skills.scorers.judging.tracing import request_span
 
 if TYPE_CHECKING:
     from eval_skills.scorers.judging.model import JudgeModel
@@ -122,7 +123,9 @@ class Requests:
                 began = monotonic()
                 try:
                     limit_s = max(0.001, min(time.left_s, self.model.attempt_s))
-                    reply = await self.transport.answer(call, limit_s)
+                    with request_span(call, self.limits) as replies:
+                        reply = await self.transport.answer(call, limit_s)
+                        replies.append(self.model.priced(reply))
                 except ProviderError as error:
                     self._note_error(error, held)
                     if error.asks_for_less:

@@ -20,6 +20,8 @@ class Told:
     headers: list[dict[str, str]] = field(default_factory=list)
     sessions: set[str] = field(default_factory=set)
     methods: list[str] = field(default_factory=list)
+    metas: list[dict[str, Any]] = field(default_factory=list)
+    """The ``_meta`` of every call of a tool."""
 
 
 class _ByHand(BaseHTTPRequestHandler):
@@ -62,6 +64,7 @@ class _ByHand(BaseHTTPRequestHandler):
         elif message["method"] == "tools/list":
             self.result(message, {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in ("answer", "hang")]})
         else:
+            self.told.metas.append(message["params"].get("_meta", {}))
             self.answer(message, message["params"]["arguments"])
 
     def knows(self, handshake: Any) -> bool:

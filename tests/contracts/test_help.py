@@ -107,6 +107,7 @@ OPTIONS: dict[tuple[str, ...], dict[str, str]] = {
         "--benchmarks-dir": "", "--allow-custom-code": "", "--concurrency": "4", "--window": "200", "--min-sample": "30",
         "--warning": "0.85", "--critical": "0.7", "--hysteresis": "0.02", "--follow": "", "--interval": "10",
         "--idle-stop": "", "--restart": "", "--fail-on": "critical", "--store": "./eval-store",
+        "--metrics-port": "none are served", "--metrics-host": "127.0.0.1",
         **JUDGED,
     },
     ("nightly",): {
@@ -170,11 +171,18 @@ OPTIONS: dict[tuple[str, ...], dict[str, str]] = {
         "--margin": "0.03", "--fail-on": "worse",
         "--output": "", "--format": "markdown", "--store": "./eval-store", "--all": "",
     },
+    ("report", "comment"): {
+        "--baseline": "nothing", "--min-effect": "0", "--fail-on": "worse", "--margin": "0.03", "--format": "github",
+        "--key": "the benchmark's id", "--store": "./eval-store",
+    },
     ("store", "verify"): {"--repair": "", "--store": ""},
     ("server", "start"): {"--port": "4200"},
     ("server", "stop"): {},
     ("server", "status"): {},
-    ("serve",): {"--only": "all of the file", "--file": "the one of this package", "--limit": "2"},
+    ("serve",): {
+        "--only": "all of the file", "--file": "the one of this package", "--limit": "2", "--metrics-port": "none are served",
+        "--metrics-host": "127.0.0.1",
+    },
 }  # fmt: skip
 """Every command's documented options, and the default that its help must state."""
 

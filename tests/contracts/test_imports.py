@@ -16,7 +16,7 @@ RUN_BY_PATH = ("eval_skills.adapters.process.guard", "eval_skills.adapters.pytho
 
 
 def brought_along(*modules: str) -> list[str]:
-    heavy = {"prefect", "litellm", "pandas", "lark", "rapidfuzz", "sacrebleu"}
+    heavy = {"prefect", "litellm", "pandas", "lark", "rapidfuzz", "sacrebleu", "opentelemetry.sdk"}
     program = f"import sys, json, {', '.join(modules)}; print(json.dumps(sorted({heavy} & sys.modules.keys())))"
     found: list[str] = json.loads(subprocess.check_output([sys.executable, "-c", program], text=True))
     return found

@@ -22,6 +22,7 @@ from eval_skills.core.store import Store
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.summary import RunSummary
 from eval_skills.flows import evaluate
+from tests.otlp_receiver import Receiver
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600), pytest.mark.usefixtures("prefect_url")]
 
@@ -111,6 +112,17 @@ class Scene:
 @pytest.fixture
 def scene(tmp_path: Path, cluster: LocalCluster) -> Scene:
     return Scene(tmp_path, cluster.scheduler_address.replace("tcp", "dask"))
+
+
+def test_what_a_worker_sends_is_part_of_the_attempt_s_trace(tmp_path: Path, otlp: Callable[[str], None]) -> None:
+    with Receiver() as receiver:
+        otlp(receiver.url)
+        scene = Scene(tmp_path, "dask")  # its own workers, which see the variables of this process
+        described = {"id": "web", "name": "web", "version": "1.0.0", "adapterType": "http", "entrypoint": f"{receiver.url}/skill"}
+        (tmp_path / "skills" / "moody" / "skill.json").write_text(json.dumps(described))
+        scene.run("ok")
+        [attempt] = receiver.named("invoke_agent")
+        assert [call["traceparent"][:-3] for call in receiver.called] == [attempt.traceparent]
 
 
 def until(condition: Callable[[], Any]) -> None:

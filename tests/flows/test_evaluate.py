@@ -16,6 +16,7 @@ from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.observer import NullObserver, observed_runs
 from eval_skills.engine.evaluation.summary import RunSummary
 from eval_skills.flows import evaluate
+from tests.otlp_receiver import Receiver
 
 Ask = Callable[..., Any]
 
@@ -106,6 +107,23 @@ class TestStates:
         assert flow_run["state_name"] == "Completed"
         assert flow_run["state"]["message"] == summary.line
         assert flow_run["name"] == f"tasks · 1 skill · {summary.run_id}"
+
+    def test_items_are_spans_of_the_run_whatever_prefect_task_run_they_are_in(
+        self, tmp_path: Path, skill: Path, otlp: Callable[[str], None]
+    ) -> None:
+        with Receiver() as receiver:
+            otlp(receiver.url)
+            tasks = tasks_file(tmp_path, "ok", "die-once", "refuse")
+            summaries = [run(tmp_path, skill, tasks=tasks, retries=1, items_per_task=size) for size in (1, 3)]
+        traces = {each.attributes["eval_skills.run.id"]: each for each in receiver.named("evaluate ")}
+        again = ({"ok": 1, "die-once": 2, "refuse": 1}, {"ok": 1, "die-once": 1, "refuse": 1})  # the second time it lives
+        for summary, attempts in zip(summaries, again, strict=True):
+            trace = traces[summary.run_id]
+            assert trace.attributes["eval_skills.prefect.flow_run_id"] == summary.flow_runs[0]
+            items = {each.attributes["test.case.name"]: each for each in receiver.children(trace)}
+            assert {task: len(receiver.children(item)) for task, item in items.items()} == attempts
+            assert items["refuse"].attributes["error.type"] == "skill"
+            assert not any("sent" in remark for remark in summary.remarks)
 
     def test_every_item_lands_classified(self, tmp_path: Path, skill: Path) -> None:
         tasks = tasks_file(tmp_path, "ok", "wrong", "refuse", "die", "garbage", "hang")

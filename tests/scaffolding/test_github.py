@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from eval_skills.core.documents.loading import read_document
-from eval_skills.scaffolding.project_files import workflow
+from eval_skills.scaffolding.project_files import action, workflow
 
 
 def loaded(folder: Path, reports: Path, store: str | None = None) -> tuple[Path, Any]:
@@ -25,7 +25,7 @@ def test_its_structure_is_a_workflows(tmp_path: Path) -> None:
     assert path == tmp_path / ".github" / "workflows" / "eval-skills.yaml"
     assert document.keys() == {"name", "on", "permissions", "jobs"}  # `on` as text: unquoted it is true to YAML 1.1
     assert document["on"].keys() == {"push", "pull_request", "workflow_dispatch"}
-    assert document["permissions"] == {"contents": "read"}
+    assert document["permissions"] == {"contents": "read", "pull-requests": "write", "checks": "write"}
     [job] = document["jobs"].values()
     assert job["runs-on"]
     assert job["timeout-minutes"] > 0
@@ -36,26 +36,44 @@ def test_its_structure_is_a_workflows(tmp_path: Path) -> None:
 def test_its_steps_check_out_install_evaluate_and_keep_the_reports(tmp_path: Path) -> None:
     _, document = loaded(tmp_path, tmp_path / "reports")
     [job] = document["jobs"].values()
-    checkout, python, install, back, evaluate, keep, tests, upload = job["steps"]
-    used = [checkout, python, back, keep, tests, upload]
+    checkout, python, install, back, baseline, evaluate, keep, say, note, keep_baseline, tests, upload = job["steps"]
+    used = [checkout, python, back, baseline, keep, say, keep_baseline, tests, upload]
     assert [step["uses"].partition("@")[0] for step in used] == [
-        "actions/checkout", "actions/setup-python", "actions/cache/restore", "actions/cache/save", "mikepenz/action-junit-report",
-        "actions/upload-artifact",
+        "actions/checkout", "actions/setup-python", "actions/cache/restore", "actions/cache/restore", "actions/cache/save",
+        "./.github/actions/eval-skills", "actions/cache/save", "mikepenz/action-junit-report", "actions/upload-artifact",
     ]  # fmt: skip
-    assert all(step["uses"].partition("@")[2].strip("v").isdigit() for step in used)  # a major version
+    versions = [step["uses"].partition("@")[2] for step in used if step is not say]
+    assert all(version.strip("v").isdigit() for version in versions)  # a major version
     assert python["with"] == {"python-version": "3.12"}  # as text: 3.10 would be the number 3.1
     assert install["run"] == f'pip install "eval-skills=={version("eval-skills")}"'
-    assert evaluate["run"] == "eval-skills run --exit-on-fail --format junit markdown json"
+    assert evaluate["run"] == "eval-skills run --exit-on-fail --format junit html markdown json"
     assert keep["if"] == tests["if"] == upload["if"] == "always()"  # the reports of a failed gate are the interesting ones
     assert (back["with"]["path"], keep["with"]["path"], tests["with"]["report_paths"]) == (
         "eval-store",
         "eval-store",
         "reports/*.xml",
     )
-    assert back["with"]["key"] == keep["with"]["key"]
-    assert back["with"]["key"].startswith(back["with"]["restore-keys"])
-    assert tests["with"]["annotate_only"] is True  # without the permission to write checks
+    for restored, saved in ((back, keep), (baseline, keep_baseline)):
+        assert restored["with"]["key"] == saved["with"]["key"]
+        assert restored["with"]["key"].startswith(restored["with"]["restore-keys"])
     assert upload["with"]["path"] == "reports/"
+    assert say["with"]["source"] == note["env"]["RUN_ID"] == "${{ steps.evaluate.outputs.run-id }}"  # which the run sets
+    assert say["with"]["baseline"].removeprefix("${{ github.workspace }}") in note["run"]
+    assert "github.event.repository.default_branch" in note["if"]
+    assert keep_baseline["if"] == "${{ !cancelled() && steps.note.outcome == 'success' }}"
+
+
+def test_what_the_workflow_gives_its_action_is_an_input_of_it(tmp_path: Path) -> None:
+    _, document = loaded(tmp_path, tmp_path / "reports")
+    [job] = document["jobs"].values()
+    [given] = [step["with"] for step in job["steps"] if step.get("uses", "").startswith("./")]
+    files = {path.relative_to(tmp_path).as_posix(): text for path, text in action(tmp_path)}
+    assert files.keys() == {".github/actions/eval-skills/action.yaml", ".github/actions/eval-skills/post.py"}
+    copy = tmp_path / "action.yaml"
+    copy.write_text(files[".github/actions/eval-skills/action.yaml"])
+    assert given.keys() <= read_document(copy)["inputs"].keys()
+    ours = Path(__file__).parents[2]
+    assert {name: (ours / name).read_text() for name in files} == files  # what this repository offers is the same action
 
 
 def test_the_judge_s_key_has_a_place(tmp_path: Path) -> None:
@@ -72,7 +90,7 @@ def test_the_judge_s_key_has_a_place(tmp_path: Path) -> None:
 def test_the_store_is_kept_where_it_lies(tmp_path: Path, store: str, kept: list[str]) -> None:
     _, document = loaded(tmp_path, tmp_path / "reports", store if "://" in store else str(tmp_path / store))
     [job] = document["jobs"].values()
-    assert [step["with"]["path"] for step in job["steps"] if "cache" in step.get("uses", "")] == kept
+    assert [step["with"]["path"] for step in job["steps"] if step["name"].endswith("the store")] == kept
 
 
 def test_the_nightly_run_is_there_to_be_switched_on(tmp_path: Path) -> None:

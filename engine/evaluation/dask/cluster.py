@@ -22,6 +22,7 @@ from distributed.comm.core import CommClosedError
 from eval_skills.core.config.limits import dask_address
 from eval_skills.core.errors import RunError, SkillUnavailable
 from eval_skills.core.models import Attempt
+from eval_skills.core.telemetry.spans import trace_headers
 from eval_skills.engine.evaluation.dask.worker import EARLY, RunOnWorker, Share, execute_on_worker, worker_plugin
 from eval_skills.engine.evaluation.execution import Outcome, no_answer
 from eval_skills.engine.evaluation.plan import Item, RunPlan
@@ -94,7 +95,9 @@ class DaskExecutor:
         """
         if self._lost:
             raise RunError(self._lost)
-        future = self._client.submit(execute_on_worker, worker_plugin(self._plan.run_id), share, key=share.key, pure=False)
+        future = self._client.submit(
+            execute_on_worker, worker_plugin(self._plan.run_id), share, trace_headers(), key=share.key, pure=False
+        )
         self._waiting.add(future)
         self._early[share.key] = early = asyncio.Queue[list[Outcome]]()
         whole = asyncio.ensure_future(future.result())

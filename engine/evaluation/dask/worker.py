@@ -6,6 +6,7 @@ import asyncio
 import logging
 import pickle
 import signal
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from time import monotonic
@@ -20,6 +21,7 @@ from eval_skills.core.models import Attempt, Skill
 from eval_skills.core.models.task import Subject
 from eval_skills.core.redaction import Redaction
 from eval_skills.core.store.journal import as_kept
+from eval_skills.core.telemetry.spans import continued
 from eval_skills.engine.definition.benchmark import build_scorings, check_judges
 from eval_skills.engine.definition.request import confinement_asked
 from eval_skills.engine.evaluation.execution import Outcome
@@ -117,7 +119,7 @@ class RunOnWorker(WorkerPlugin):
     async def execute(self, share: Share) -> list[Outcome]:
         """Make an attempt at the first items of a share, one at least, with the adapters that are open on this worker."""
         self._here = self._here or LocalExecutor(self._plan)
-        work = asyncio.create_task(self._attempts(self._here, share))
+        work = asyncio.create_task(self._attempts(self._here, share))  # in the context of the trace
         self._working.add(work)
         try:
             return await work
@@ -169,12 +171,13 @@ def _tell_early(share: Share, outcomes: list[Outcome]) -> None:
         get_worker().log_event(EARLY, {"key": share.key, "outcomes": pickle.dumps(outcomes)})
 
 
-async def execute_on_worker(plugin: str, share: Share) -> Delivery:
-    """The Dask task: one attempt at each of the first items of a share, for the run behind `plugin`."""
+async def execute_on_worker(plugin: str, share: Share, trace: Mapping[str, str]) -> Delivery:
+    """The Dask task: one attempt at each of the first items of a share, for the run behind `plugin`; a part of `trace`."""
     run = get_worker().plugins.get(plugin)
     if not isinstance(run, RunOnWorker):  # the run is over, and the scheduler does not know it yet
         raise Reschedule
-    return Delivery(await run.execute(share))
+    with continued(trace):
+        return Delivery(await run.execute(share))
 
 
 def worker_plugin(run_id: str) -> str:

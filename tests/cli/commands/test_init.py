@@ -153,13 +153,18 @@ def test_the_workflows_command_passes_and_tells_the_job(empty: Any, server_url: 
 
     assert empty.call("init", "--ci", "github").code == 0
     [job] = read_document(empty.folder / ".github" / "workflows" / "eval-skills.yaml")["jobs"].values()
-    [command] = [step["run"] for step in job["steps"] if step.get("run", "").startswith("eval-skills ")]
-    summary = empty.folder / "summary.md"
+    [command] = [step["run"] for step in job["steps"] if step["name"] == "Evaluate"]
+    summary, outputs = empty.folder / "summary.md", empty.folder / "outputs"
     environ = {"PREFECT_API_URL": server_url, "GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(summary)}
+    environ["GITHUB_OUTPUT"] = str(outputs)
     result = empty.call(*command.split()[1:], environ=environ)
     assert result.code == 0, result.err
     assert "gate passed" in result.out
     assert "word-facts" in summary.read_text()
-    assert {path.suffix for path in (empty.folder / "reports").iterdir()} == {".json", ".md", ".xml"}
+    assert {path.suffix for path in (empty.folder / "reports").iterdir()} == {".html", ".json", ".md", ".xml"}
+    named, finished = outputs.read_text().splitlines()
+    comment = empty.call("report", "comment", named.removeprefix("run-id="))  # as the workflow's next step does
+    assert (comment.code, finished) == (0, "finished=true")
+    assert "✔ gate passed · 1 skill, 5 items, without a comparison" in comment.out
     [report] = json.loads(next((empty.folder / "reports").glob("*.json")).read_text())
     assert report["summary"]["completionRate"] == 1

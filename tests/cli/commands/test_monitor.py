@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import re
+import socket
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from tests.scripted_model import Asked, Says, ScriptedModel, failure, verdict
@@ -33,6 +38,14 @@ def answers(good: int, bad: int) -> str:
         pytest.param(["--window", "20"], "--min-sample 30 exceeds --window 20", id="min-sample"),
         pytest.param(["--critical", "0.9"], "--critical 0.9 lies above --warning 0.85", id="thresholds"),
         pytest.param(["--idle-stop", "5"], "--idle-stop is about waiting for more; give --follow, too", id="idle"),
+        pytest.param(["--metrics-port", "0"], "--metrics-port needs --follow", id="metrics-of-nobody"),
+        pytest.param(["--follow", "--metrics-port", "65536"], "--metrics-port 65536: give a port from 1", id="port"),
+        pytest.param(["--metrics-host", "0.0.0.0"], "--metrics-host 0.0.0.0 is where --metrics-port listens", id="host"),
+        pytest.param(
+            ["--follow", "--metrics-port", "0", "--metrics-host", "192.0.2.1"],
+            "nothing can listen at 192.0.2.1:0",
+            id="elsewhere",
+        ),
         pytest.param(["--follow", "--interval", "0"], "--interval: input should be greater than 0", id="interval"),
         pytest.param(["--field", "output"], "--field output: give each field once, as NAME=KEY", id="field"),
         pytest.param(["--field", "outptu=a"], "--field: unknown key 'outptu' (did you mean 'output'?)", id="unknown-field"),
@@ -130,3 +143,25 @@ def test_p13_a_judge_that_fails_exits_3_and_the_next_call_goes_on(served: Any) -
         assert "judge: 3 of 4 samples could not be judged" in lost.err
         assert "gate failed: too little could be judged, and --fail-on critical" in lost.out
         assert served.call(*command, "--json").json["read"] == 0
+
+
+@pytest.mark.slow
+def test_what_it_follows_is_served_to_prometheus(place: Any, server_url: str) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    place.environ["PREFECT_API_URL"] = server_url
+    place.write("log.jsonl", LINE)
+    words = ("--rate", "1", "--min-sample", "1", "--window", "1", "--follow", "--interval", "0.1", "--metrics-port", str(port))
+    wanted = re.compile(r'eval_skills_monitor_status\{log="log.jsonl",monitor="\w+",status="healthy"\} 1')
+    process, text, end = place.begin("monitor", "log.jsonl", *words), "", time.monotonic() + 120
+    try:
+        while not wanted.search(text):
+            assert process.poll() is None
+            assert time.monotonic() < end, text
+            with contextlib.suppress(httpx.TransportError):  # it does not listen yet
+                text = httpx.get(f"http://127.0.0.1:{port}/metrics", trust_env=False).text
+            time.sleep(0.05)
+    finally:
+        process.kill()
+        process.output(timeout=60)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from eval_skills.cli.output.ranking import add_job_summary
+from eval_skills.cli.output.ranking import add_job_summary, set_step_outputs
 from eval_skills.core.models import Benchmark, ItemResult
 from eval_skills.core.store import table_of
 from eval_skills.engine.evaluation.summary import RunSummary
@@ -64,3 +64,16 @@ def test_a_page_that_cannot_be_written_is_a_remark(
     monkeypatch.setenv(VARIABLE, str(tmp_path))
     add_job_summary(summary(), gate=False)
     assert "the job summary cannot be written: Is a directory" in capsys.readouterr().err
+
+
+def test_later_steps_learn_which_run_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "outputs"
+    file.write_text("a=b\n")
+    monkeypatch.setenv("GITHUB_OUTPUT", str(file))
+    set_step_outputs(summary(), finished=False)
+    assert file.read_text() == "a=b\nrun-id=20261121T233824Z-3f9a\nfinished=false\n"
+    monkeypatch.setenv("GITHUB_OUTPUT", str(tmp_path))
+    set_step_outputs(summary(), finished=True)
+    assert "the step's outputs cannot be written: Is a directory" in capsys.readouterr().err

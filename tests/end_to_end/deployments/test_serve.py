@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from eval_skills.cli.main import call
@@ -41,7 +43,7 @@ def test_a_served_deployment_is_as_the_file_says_and_runs_in_this_folder(site: S
         concurrency_limit={"limit": 3, "collision_strategy": "CANCEL_NEW"},
     )
     log = tmp_path / "serve.log"
-    with site.running("eval-skills", "serve", "--file", str(file), log=log) as process:
+    with site.running("eval-skills", "serve", "--file", str(file), "--metrics-port", "0", log=log) as process:
         until(lambda: site.ask("deployments/filter", deployments={"name": {"any_": ["mine"]}}), what="registration", log=log)
         known = site.deployment("pipeline/mine")
         assert (known["work_pool_name"], known["entrypoint"], known["tags"]) == (None, PIPELINE, ["mine"])
@@ -56,6 +58,8 @@ def test_a_served_deployment_is_as_the_file_says_and_runs_in_this_folder(site: S
         asked = site.begin("pipeline/mine")
         ended = until(lambda: site.ended(asked), what="the end of the flow run", log=log)
         assert ended["type"] == "COMPLETED", ended
+        [address] = re.findall(r"metrics (http://127\.0\.0\.1:\S+)", log.read_text())
+        assert 'eval_skills_completion_ratio{benchmark="' in httpx.get(address, trust_env=False).text  # of the run's own process
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=120) == 0
     assert list(site.folder.glob("eval-store/reports/*/*.parquet"))

@@ -1,0 +1,1 @@
+../../../scaffolding/templates/project/action/post.py

@@ -1,0 +1,1 @@
+"""Traces and metrics for OpenTelemetry: off, and nothing of it imported, unless the environment asks for them."""
