@@ -175,7 +175,10 @@ class Store:
         """
         folder = self.run_folder(run_id)
         if not folder.is_dir():
-            raise UsageError(f"no run {run_id} in {self.layout.root}; the latest there is {self.latest_run() or 'none at all'}")
+            latest = self.latest_run()
+            raise UsageError(
+                f"no run {run_id} in {self.layout.root}; " + (f"the latest there is {latest}" if latest else "it holds none")
+            )
         return read_manifest(folder)
 
     def find_manifest(self, run_id: str, *, is_named: bool = False) -> Manifest | None:
