@@ -20,6 +20,7 @@ class MonitorRequest(ScoringOptions, WorkOptions):
     Relative paths are read from the working directory of the process that runs the flow.
     """
 
+    form_first = ("log", "rate")
     log: Text = Field(
         title="Log of interactions", description="A JSONL or Parquet file, or a folder of them; it may grow and be rotated"
     )
