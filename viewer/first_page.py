@@ -21,7 +21,14 @@ def _make(store: Store) -> None:
     from eval_skills.core.viewer_pages import RUNS
     from eval_skills.viewer.site import Site
 
+    loading = threading.Thread(target=_load, name="eval-skills-view-load", daemon=True)
+    loading.start()  # while files are read
     try:
         Site(store).page(RUNS)
     except EvalSkillsError:
         return  # the request for the page reports it
+
+
+def _load() -> None:
+    """What makes the page of a run, which is mostly asked for next."""
+    import eval_skills.viewer.pages.run  # noqa: F401
