@@ -22,6 +22,7 @@ import pytest
 from distributed import Client, LocalCluster
 
 from eval_skills.core.errors import RunError
+from eval_skills.core.models import ItemResult
 from eval_skills.engine.evaluation import session as session_module
 from eval_skills.engine.evaluation.dask import cluster as cluster_module
 from eval_skills.engine.evaluation.dask import worker as cluster_worker
@@ -30,7 +31,9 @@ from eval_skills.engine.evaluation.dask.worker import RunOnWorker, Share
 from eval_skills.engine.evaluation.execution import Outcome
 from eval_skills.engine.evaluation.observer import NullObserver
 from eval_skills.engine.evaluation.plan import Item, RunPlan
+from eval_skills.engine.evaluation.retries import final_results
 from eval_skills.engine.evaluation.session import RunSession
+from tests.limited_service import limited_service
 from tests.scripted_model import Says, ScriptedModel
 
 if TYPE_CHECKING:
@@ -141,6 +144,21 @@ def is_alive(pid: int) -> bool:
 
 async def attempt_all(session: RunSession, items: list[Item], *, last: bool = True) -> list[Outcome]:
     return await asyncio.gather(*(session.attempt(item, last=last) for item in items))
+
+
+async def test_a_batch_at_a_service_that_refuses_loses_no_item_and_counts_no_refusal(
+    make_plan_of: MakePlan, write_skill: Callable[..., Path], cluster: LocalCluster, tmp_path: Path
+) -> None:
+    with limited_service(5, burst=2) as service:
+        skill = write_skill("web", adapterType="http", entrypoint=service.url, adapterConfig={})
+        address = cluster.scheduler_address.replace("tcp", "dask")
+        scene = Scene(make_plan_of("ok", skills=[str(skill)], runs=8, task_runner=address), tmp_path)
+        results: list[ItemResult] = []
+        async with scene.session() as session:
+            while left := scene.plan.items[len(results) :]:
+                results += await final_results(session, left, retries=0)
+    assert [(result.status, len(result.attempts)) for result in results] == [("pass", 1)] * 8
+    assert sorted(line["run_index"] for line in scene.journal()) == list(range(8))
 
 
 async def test_adapters_are_opened_once_per_worker_and_closed_with_the_run(make_scene: MakeScene, cluster: LocalCluster) -> None:
