@@ -300,7 +300,7 @@ def comment(
     """Write the comment of a pull request: verdicts, the tasks that flipped, worst first, and details that fold.
 
     The first line is hidden and says which comment the next one replaces. It fits into GitHub's limit, and names, answers and
-    reasons stand in code, where they mention nobody, link nowhere and are no HTML. With --json it has the conclusion of a check.
+    reasons are shown as code, where they mention nobody, add no links and contain no HTML. --json adds the conclusion of a check.
 
     Example: eval-skills report comment latest --baseline main.json --fail-on worse
     """

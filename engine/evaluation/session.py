@@ -239,8 +239,6 @@ class RunSession:
         finally:
             run_is_over.reset(token)
         self._count(outcome)
-        if outcome.throttled is not None and outcome.result.cost_usd is None:
-            return outcome
         if self._cache is not None:
             self._cache.keep(item, outcome.result)
         return outcome
