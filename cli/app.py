@@ -88,7 +88,7 @@ COMMANDS = {
         ),
     },
     "Compare": {
-        "report": ("report:report_app", "Convert reports, and compare two of them."),
+        "report": ("report.app:report_app", "Convert reports, and compare two of them."),
         "select": ("select:select_command", "Filter and rank skills by their evaluation reports."),
     },
     "Judge": {

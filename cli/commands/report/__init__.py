@@ -1,0 +1,1 @@
+"""``eval-skills report``: reports in other formats and programs, and two of them compared."""
