@@ -176,11 +176,21 @@ def _launch(
     return code
 
 
+launcher = App(name="eval-skills", help_flags=(), version_flags=(), result_action="return_value")
+"""Reads the global options. `app.meta` shows them in each help; called itself, it would read the command's options first, and
+the command read them again, which takes a third of the time of a call."""
+launcher.default_parameter = app.default_parameter
+launcher.suppress_keyboard_interrupt = False
+launcher.default(_launch)
+
+
 def call_app(arguments: Sequence[str]) -> int:
     """The exit code of the command that `arguments` call; what goes wrong is raised."""
     with briefly():
         _show_docstring(app, arguments)
-    return app.meta(arguments, exit_on_error=False, print_error=False, console=help_console()) or 0
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    launch, found, _ = launcher.parse_args(arguments[:end], exit_on_error=False, print_error=False, console=help_console())
+    return launch(*found.args, *arguments[end:], **found.kwargs) or 0
 
 
 def _show_docstring(group: App, arguments: Sequence[str]) -> None:

@@ -65,3 +65,10 @@ def test_a_call_leaves_no_option_to_the_next_in_its_process(capsys: pytest.Captu
     assert call(["--json", "--no-color", "config", "get", "runs"]) == 0
     assert json.loads(capsys.readouterr().out)["value"] == 1
     assert current() is before
+
+
+def test_what_stands_after_two_hyphens_is_no_option(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(["config", "get", "--json", "--", "-v"]) == 2
+    said = capsys.readouterr()
+    assert "Traceback" not in said.err
+    assert "'-v'" in said.err
