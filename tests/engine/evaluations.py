@@ -13,9 +13,10 @@ import pytest
 
 from eval_skills.core.metrics.reports import skill_reports
 from eval_skills.core.models import Attempt, ItemResult
+from eval_skills.core.rate_limits.services import Throttled
 from eval_skills.core.store import Journal, Store, land, land_reports, started_at, write_manifest
 from eval_skills.engine.definition.request import EvaluateRequest
-from eval_skills.engine.evaluation.observer import NullObserver
+from eval_skills.engine.evaluation.observer import NullObserver, observed_runs
 from eval_skills.engine.evaluation.plan import RunPlan, make_plan
 from eval_skills.engine.evaluation.session import RunSession, manifest_of
 from tests.engine.backfill.backfills import DAY, START, Days
@@ -49,6 +50,32 @@ def model(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[ScriptedM
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     with ScriptedModel() as server:
         yield server
+
+
+class Watcher(NullObserver):
+    """What a run tells while it goes on."""
+
+    def __init__(self) -> None:
+        self.throttles: list[Throttled] = []
+        self.retried: list[str] = []
+        self.results: list[ItemResult] = []
+
+    def throttled(self, throttled: Throttled) -> None:
+        self.throttles.append(throttled)
+
+    def retrying(self, item: str, reason: str) -> None:
+        self.retried.append(item)
+
+    def finished(self, result: ItemResult) -> None:
+        self.results.append(result)
+
+
+@pytest.fixture
+def watcher() -> Iterator[Watcher]:
+    """What the runs of a test tell."""
+    observer = Watcher()
+    with observed_runs.by(observer):
+        yield observer
 
 
 @pytest.fixture

@@ -172,7 +172,7 @@ def test_a_damaged_file_hides_no_run_of_the_history(landed: Store, kept: int) ->
 
 @pytest.mark.slow
 def test_a_footer_that_contradicts_itself_gives_no_number(landed: Store) -> None:
-    """The number of rows is in it twice; neither copy has a checksum. Each such byte, and one in seven of the others, is altered."""
+    """The number of rows is in it twice; neither copy has a checksum. One in seven of the other bytes is altered, too."""
     file = file_of(landed, "items", RUNS[0])
     whole = file.read_bytes()
     footer = len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")

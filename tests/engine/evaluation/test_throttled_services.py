@@ -3,49 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from eval_skills.core.models import ItemResult
 from eval_skills.core.rate_limits import services
-from eval_skills.core.rate_limits.services import Throttled
 from eval_skills.engine.evaluation import session
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
-from eval_skills.engine.evaluation.observer import NullObserver, observed_runs
 from eval_skills.engine.evaluation.summary import RunSummary
 from tests.limited_service import LimitedService, limited_service
 
 if TYPE_CHECKING:
-    from tests.engine.evaluations import MakePlan
+    from tests.engine.evaluations import MakePlan, Watcher
 
 Run = Callable[..., RunSummary]
-
-
-class Watcher(NullObserver):
-    def __init__(self) -> None:
-        self.throttles: list[Throttled] = []
-        self.retried: list[str] = []
-        self.results: list[ItemResult] = []
-
-    def throttled(self, throttled: Throttled) -> None:
-        self.throttles.append(throttled)
-
-    def retrying(self, item: str, reason: str) -> None:
-        self.retried.append(item)
-
-    def finished(self, result: ItemResult) -> None:
-        self.results.append(result)
-
-
-@pytest.fixture
-def watcher() -> Iterator[Watcher]:
-    observer = Watcher()
-    with observed_runs.by(observer):
-        yield observer
 
 
 @pytest.fixture

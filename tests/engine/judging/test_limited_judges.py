@@ -3,42 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import pairwise
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from eval_skills.core.models import ItemResult
-from eval_skills.core.rate_limits.services import Throttled
 from eval_skills.engine.evaluation.in_process import evaluate_in_process
-from eval_skills.engine.evaluation.observer import NullObserver, observed_runs
 from eval_skills.engine.judging.outcome import judges_of
 from eval_skills.scorers.judging import Judges
 from tests.scripted_model import Asked, Says, ScriptedModel, failure, verdict
 
 if TYPE_CHECKING:
-    from tests.engine.evaluations import MakePlan
-
-
-class Watcher(NullObserver):
-    def __init__(self) -> None:
-        self.results: list[ItemResult] = []
-        self.throttles: list[Throttled] = []
-
-    def finished(self, result: ItemResult) -> None:
-        self.results.append(result)
-
-    def throttled(self, throttled: Throttled) -> None:
-        self.throttles.append(throttled)
-
-
-@pytest.fixture
-def watcher() -> Iterator[Watcher]:
-    observer = Watcher()
-    with observed_runs.by(observer):
-        yield observer
+    from tests.engine.evaluations import MakePlan, Watcher
 
 
 @pytest.fixture
