@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tests.engine.evaluations import MakePlan
 
 
+@pytest.mark.slow
 def test_reports_are_made_anew_from_their_items_and_damaged_items_put_aside(
     make_plan_of: MakePlan, capsys: pytest.CaptureFixture[str], monkeypatch: Any
 ) -> None:

@@ -58,6 +58,7 @@ def test_a_skill_that_helps(agent: dict[str, str]) -> None:
         effect.save("effect.pdf")
 
 
+@pytest.mark.slow
 def test_a_kept_run_can_be_read_again(agent: dict[str, str]) -> None:
     async def in_a_notebook() -> es.EffectResult:
         return es.skill_effect(

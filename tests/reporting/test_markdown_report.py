@@ -173,6 +173,7 @@ def test_a_long_answer_says_how_much_is_missing(make_report: MakeReport, make_it
     assert "x" * 301 not in text
 
 
+@pytest.mark.slow
 @each_row(
     "place",
     ["skill", "task", "message", "code", "answer", "expected", "tag", "complexity", "error", "title", "method", "judge", "prompt",

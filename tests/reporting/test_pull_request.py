@@ -103,6 +103,7 @@ def test_a_code_span_and_a_block_hold_any_text(text: str) -> None:
     assert without_code(f"x\n{block(text)}\ny") == "x\n\ny"
 
 
+@pytest.mark.slow
 def test_it_fits_whatever_is_compared() -> None:
     skills, task = {f"{number}{'😀|`' * 200}": "p" * 3 for number in range(60)}, "|😀" * 200
     before = reports_of(skills, task=task, output="😀" * 5_000)

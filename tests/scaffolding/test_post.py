@@ -232,6 +232,7 @@ def test_a_wrong_job_is_refused(tmp_path: Path, change: dict[str, str], says: st
     assert says in done.stdout
 
 
+@pytest.mark.slow
 def test_the_action_writes_the_comment_posts_it_and_fails_with_the_gate(api: tuple[Api, str], tmp_path: Path) -> None:
     scripted, url = api
     document = read_document(ACTION / "action.yaml")

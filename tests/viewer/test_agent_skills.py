@@ -39,6 +39,7 @@ def asked(tmp_path: Path) -> tuple[Store, str]:
     return Store(tmp_path / "eval-store"), found.run_id
 
 
+@pytest.mark.slow
 def test_an_effect_is_listed_and_leads_to_its_report(asked: tuple[Store, str], tmp_path: Path) -> None:
     store, run_id = asked
     effects, triggers = data_of(Site(store).page("agent-skills.html"))["tables"]
@@ -50,6 +51,7 @@ def test_an_effect_is_listed_and_leads_to_its_report(asked: tuple[Store, str], t
     assert effect_page(run_id) in export_pages(store, [run_id], tmp_path / "site")
 
 
+@pytest.mark.slow
 def test_a_run_of_another_kind_has_no_such_page(asked: tuple[Store, str]) -> None:
     store, run_id = asked
     with pytest.raises(NoSuchPageError):

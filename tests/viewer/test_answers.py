@@ -42,6 +42,7 @@ def pages_of(site: Site, run_id: str) -> dict[str, Any]:
     return {task["id"]: site.page(task["page"]) for task in data_of(site.page(run_page(run_id)))["tasks"]}
 
 
+@pytest.mark.slow
 def test_a_run_leads_to_its_tasks_and_they_to_every_answer(site: tuple[Site, str]) -> None:
     pages = pages_of(*site)
     assert list(pages) == ["table", "text's"]

@@ -44,6 +44,7 @@ def shown(site: Site, run_id: str) -> dict[str, Any]:
     return dict(zip([column["title"] for column in table["columns"]], row, strict=True))
 
 
+@pytest.mark.slow
 def test_a_manifest_items_and_reports_that_changed_are_read_again(own: tuple[Store, str]) -> None:
     store, run_id = own
     site = Site(store)

@@ -47,6 +47,7 @@ def pages_of(runs: Runs) -> dict[str, str]:
     return {name: site.page(name) for name in names}
 
 
+@pytest.mark.slow
 def test_every_page_shows_the_bar_and_no_mark_of_a_stranger(runs_of: Runs) -> None:
     for name, page in pages_of(runs_of).items():
         marks = Marks(page).found

@@ -12,6 +12,7 @@ from eval_skills.viewer.statements import effect_statements, triggers_statements
 from tests.viewer.test_site import Runs, data_of
 
 
+@pytest.mark.slow
 def test_each_table_has_a_statement_that_the_store_answers(runs_of: Runs) -> None:
     store, ids = runs_of
     for name in (run_page(ids[1]), comparison_page(*ids)):

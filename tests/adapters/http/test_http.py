@@ -135,6 +135,7 @@ async def test_a_response_that_is_no_answer(
         raise error
 
 
+@pytest.mark.slow
 async def test_p20_retry_after_is_kept(http_skill: MakeSkill) -> None:
     assert (await failure(http_skill("/status"), {"status": 429, "headers": {"Retry-After": "2"}})).retry_after_s == 2.0
     assert (await failure(http_skill("/past-date"))).retry_after_s == 0.0

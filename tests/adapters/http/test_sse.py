@@ -63,6 +63,7 @@ LINES = st.lists(st.sampled_from([b"data: x", b"data:", b"data: y: z", b"event: 
 ENDS = st.sampled_from([b"\n", b"\r\n", b"\r"])
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(LINES, ENDS, st.lists(st.integers(0, 200), max_size=6))
 def test_where_the_bytes_are_cut_changes_nothing(lines: list[bytes], end: bytes, cuts: list[int]) -> None:

@@ -131,6 +131,7 @@ async def test_what_is_no_answer_is_an_error_of_its_kind(
         raise error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tool", ["backtracks", "doubles"])
 async def test_p08_a_schema_that_its_server_declares_holds_up_nobody(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tool: str

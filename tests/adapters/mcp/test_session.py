@@ -73,6 +73,7 @@ async def test_p16_after_a_timeout_the_same_session_still_answers(tools: Tools, 
     assert len(after["cancelled"]) == 1
 
 
+@pytest.mark.slow
 async def test_a_server_that_answers_nothing_more_is_replaced_and_its_other_calls_made_again(tools: Tools) -> None:
     async with tools:
         before = await tools.use("state")
@@ -146,6 +147,7 @@ async def test_nothing_is_left_running_after_the_end(tmp_path: Path, left_runnin
     assert left_running() == []
 
 
+@pytest.mark.slow
 async def test_cancelling_a_call_or_an_opening_leaves_nothing_running(tmp_path: Path, left_running: Running) -> None:
     async def work() -> None:
         async with Tools(mcp_skill(tmp_path, by_hand("mute"), "echo")) as tools:

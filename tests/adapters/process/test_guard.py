@@ -84,6 +84,7 @@ def test_the_program_can_be_terminated_although_its_guard_waits() -> None:
         assert guarded.wait(60) == -signal.SIGTERM
 
 
+@pytest.mark.slow
 def test_a_program_that_shares_its_input_reads_all_of_it_and_is_ended_when_it_stays() -> None:
     program = "import sys, time; print(sys.stdin.read(), flush=True); time.sleep(600)"
     command = guard.guarded([sys.executable, "-c", program], shared_input=True)

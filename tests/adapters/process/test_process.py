@@ -41,6 +41,7 @@ def wait_for_both(mark: str) -> None:
         time.sleep(0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="looks at processes in /proc, which only Linux has")
 @each_row("steps", range(8))
 async def test_p54_a_start_that_is_cancelled_at_any_step_ends_and_leaves_nobody(tmp_path: Path, steps: int) -> None:

@@ -118,6 +118,7 @@ def test_a_split_is_one_of_the_data_set(api: Api) -> None:
         fetched(split="even")
 
 
+@pytest.mark.slow
 @each_row(
     ("status", "body", "kind", "message"),
     [
@@ -141,6 +142,7 @@ def test_what_langsmith_refuses_is_one_line_without_the_key(
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_an_address_where_nobody_listens_is_named(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LANGSMITH_ENDPOINT", "http://127.0.0.1:1")
     with pytest.raises(

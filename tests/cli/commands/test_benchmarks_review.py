@@ -106,6 +106,7 @@ def reviewed(place: Any) -> list[str]:
     return [name for name, task in tasks(place).items() if task["metadata"]["reviewed"]]
 
 
+@pytest.mark.slow
 def test_each_decision_is_saved_before_the_next_question(place: Any, begin: Callable[..., Terminal]) -> None:
     place.write("d.json", drafts(KNOWN, {}, KNOWN, KNOWN, KNOWN))
     terminal = begin("d.json")
@@ -172,6 +173,7 @@ def test_an_editor_changes_the_whole_task_and_a_slip_costs_nothing(place: Any, b
     assert reviewed(place) == ["new"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("editor", "says"),
     [
@@ -196,6 +198,7 @@ def test_an_editor_that_does_nothing_decides_nothing(place: Any, begin: Callable
     assert reviewed(place) == []
 
 
+@pytest.mark.slow
 def test_no_line_is_wider_than_80_columns(place: Any, begin: Callable[..., Terminal]) -> None:
     long = {"inputData": {"q": "long " * 100, "\x1b[31m": "ü" * 200}, **KNOWN}
     place.write("d.json", drafts(long))

@@ -20,6 +20,7 @@ def home(place: Any) -> Path:
     return Path(place.environ["HOME"], ".eval-skills", "config.yaml")
 
 
+@pytest.mark.slow
 def test_p58_list_merges_every_layer_and_tells_the_origin(
     place: Any, home: Path, run_here: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,6 +21,7 @@ def three_runs(past: Callable[..., str]) -> None:
     past(THIRD, landed=False)
 
 
+@pytest.mark.slow
 @each_row(
     ("arguments", "ids"),
     [

@@ -11,6 +11,7 @@ Run = Callable[..., Any]
 RUN = "20260101T100000Z-0001"
 
 
+@pytest.mark.slow
 def test_the_choices_are_a_table_of_80_columns_with_bars(run_here: Run) -> None:
     result = run_here("plan", "--effect", "0.2", "--tasks", "50")
     assert result.code == 0

@@ -110,6 +110,7 @@ def test_two_columns_of_one_name(run_here: Run) -> None:
     assert "two columns are named 'a'" in refused.err
 
 
+@pytest.mark.slow
 def test_no_row(run_here: Run) -> None:
     statement = "SELECT run_id, score FROM items WHERE false"
     assert run_here("query", statement, "--json").json == []

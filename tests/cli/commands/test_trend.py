@@ -28,6 +28,7 @@ def points(result: Any) -> list[tuple[str, str, float]]:
     ]
 
 
+@pytest.mark.slow
 @each_row(
     ("metric", "values"),
     [

@@ -47,6 +47,7 @@ def api() -> Iterator[ThreadingHTTPServer]:
         server.shutdown()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("statuses", "told"),
     [

@@ -47,6 +47,7 @@ def is_refused(schema: Any) -> bool:
     return False
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=300)
 @given(ANYTHING)
 def test_the_draft_s_own_documents_agree(schema: Any) -> None:

@@ -74,6 +74,7 @@ def test_what_lands_again_is_well(landed: Store, make_report: Callable[..., Any]
     assert verify(landed).findings == []
 
 
+@pytest.mark.slow
 def test_one_damaged_file_disables_neither_history_nor_queries(landed: Store) -> None:
     told: list[str] = []
     landed.tables.tell = told.append

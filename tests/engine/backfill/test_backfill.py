@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tests.engine.evaluations import LandedRun
 
 
+@pytest.mark.slow
 def test_each_day_is_compared_with_the_one_before_paired_by_task(store: Store, days: Days) -> None:
     first, second, third = days(RIGHT, WRONG, WRONG)
     summary = backfill(store)

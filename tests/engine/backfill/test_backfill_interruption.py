@@ -28,6 +28,7 @@ with session.BackfillSession.begin(BackfillRequest(mode="rescore", store=sys.arg
 """
 
 
+@pytest.mark.slow
 def test_a_stopped_backfill_goes_on_where_it_ended(store: Store, days: Days) -> None:
     days(RIGHT, WRONG, RIGHT)
     assert backfill(store, stop_after=1).done == ["2026-03-01"]

@@ -186,6 +186,7 @@ def turns_of(store: Store, run_id: str) -> dict[tuple[str, int], Any]:
     }
 
 
+@pytest.mark.slow
 def test_judged_again_the_stored_turns_have_the_same_verdicts(tmp_path: Path) -> None:
     bad = [{"input": "a", "expected": "1: a"}, {"input": "b", "expected": "?"}]
     tasks = [{"id": "good", "turns": GOOD}, {"id": "bad", "turns": bad, "expected": {"forbiddenTools": ["rm"]}}]

@@ -162,6 +162,7 @@ class TestCache:
     def test_runs_share_an_answer_only_where_that_is_asked(self, calls: Callable[..., int]) -> None:
         assert [calls(runs=1, cache=True, cache_runs=True), calls(runs=5, cache=True, cache_runs=True)] == [2, 0]
 
+    @pytest.mark.slow
     def test_a_skill_may_refuse(self, calls: Callable[..., int], skill: Path) -> None:
         described = json.loads((skill / "skill.json").read_text())
         (skill / "skill.json").write_text(json.dumps(described | {"metadata": {"deterministic": False}}))
@@ -174,6 +175,7 @@ class TestCache:
             entry.write_bytes(entry.read_bytes()[:-20])
         assert [calls(cache=True), calls(cache=True)] == [2, 0]
 
+    @pytest.mark.slow
     def test_rows_say_that_they_are_no_news(self, evaluated: Callable[..., Any], calls: Callable[..., int]) -> None:
         calls(cache=True)
         summary = evaluated(cache=True)
@@ -183,6 +185,7 @@ class TestCache:
         assert [{reason["code"] for reason in reasons} >= {"KEPT_ANSWER"} for reasons in items["reasons"]] == [True, True]
         assert "2 of 2 answers were kept from earlier calls" in summary.remarks
 
+    @pytest.mark.slow
     def test_errors_are_not_kept(self, evaluated: Callable[..., Any], skill: Path) -> None:
         (skill / "skill.py").write_text("raise SystemExit(3)")
         assert [evaluated(cache=True).remarks for _ in range(2)][1] == []

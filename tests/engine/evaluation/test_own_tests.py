@@ -86,6 +86,7 @@ def test_a_chosen_tag_leaves_out_skills_without_such_tests(request_own: Evaluate
         make_plan(request_own.model_copy(update={"task_tags": ["nope"]}))
 
 
+@pytest.mark.slow
 def test_a_scorer_s_file_lies_beside_the_tests_of_its_skill(request_own: EvaluateRequest, tmp_path: Path) -> None:
     for name, worth in {"a": 1.0, "b": 0.0}.items():
         tests = tmp_path / f"skills/{name}/tests"

@@ -153,6 +153,7 @@ def test_a_landed_one_has_all_that_it_needs_and_says_why(begin: Grow) -> None:
     assert source.context.notes == (settled.decisions[0].line,)
 
 
+@pytest.mark.slow
 def test_several_skills_share_the_level(begin: Grow) -> None:
     plan = begin()
     (levels,) = plan.baseline.levels.values()  # type: ignore[union-attr]
@@ -160,6 +161,7 @@ def test_several_skills_share_the_level(begin: Grow) -> None:
     assert all(half < whole for half, whole in zip(levels_of_looks(1, 10, 3.0, 2).values(), levels.values(), strict=True))
 
 
+@pytest.mark.slow
 def test_a_report_file_is_as_good_as_a_run(begin: Grow, before: str, tmp_path: Path) -> None:
     store = begin().request.store
     file = tmp_path / "main.json"

@@ -151,6 +151,7 @@ def test_a_tool_of_an_mcp_server_learns_of_the_trace(
     assert len(told.metas) == 2
 
 
+@pytest.mark.slow
 def test_a_receiver_that_is_gone_is_one_line_and_changes_nothing(make_plan_of: MakePlan, otlp: Begin) -> None:
     with Receiver() as gone:
         address = gone.url

@@ -36,6 +36,7 @@ def judge_all(make_plan_of: MakePlan, write_tasks: Callable[..., str], model: Sc
     return judged
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("status", [401, 403])
 def test_a_key_that_is_refused_in_the_middle_ends_the_asking_and_scores_nothing(
     judge_all: Callable[..., Judges], model: ScriptedModel, watcher: Watcher, status: int
@@ -54,6 +55,7 @@ def test_a_key_that_is_refused_in_the_middle_ends_the_asking_and_scores_nothing(
     assert f"(HTTP {status}" in str(unasked[0])
 
 
+@pytest.mark.slow
 def test_requests_are_counted_as_sent_with_those_that_were_tried_again(
     judge_all: Callable[..., Judges], model: ScriptedModel, watcher: Watcher
 ) -> None:
@@ -63,6 +65,7 @@ def test_requests_are_counted_as_sent_with_those_that_were_tried_again(
     assert watcher.results[0].status == "pass"
 
 
+@pytest.mark.slow
 def test_a_provider_that_limits_requests_is_asked_at_its_pace_and_no_item_fails(
     judge_all: Callable[..., Judges], model: ScriptedModel, watcher: Watcher
 ) -> None:
@@ -81,6 +84,7 @@ def test_a_provider_that_limits_requests_is_asked_at_its_pace_and_no_item_fails(
     assert watcher.throttles[0].service == model.url.removeprefix("http://").removesuffix("/v1")
 
 
+@pytest.mark.slow
 def test_the_rate_of_a_run_holds_for_questions_and_takes_no_time_from_them(
     judge_all: Callable[..., Judges], model: ScriptedModel, watcher: Watcher
 ) -> None:

@@ -88,6 +88,7 @@ def of_model(asked: Asked) -> Says:
     return verdict(0.0 if name == "two" and "short" in answer else 1.0)
 
 
+@pytest.mark.slow
 def test_every_report_has_what_judging_came_to_apart_from_the_skills_cost(model: ScriptedModel, judged: Judged) -> None:
     model.otherwise = of_model
     gated = by(models=PANEL) | {"expected": {"output": {"contains": ["never said"]}}}

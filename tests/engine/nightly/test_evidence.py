@@ -115,6 +115,7 @@ def verdicts(*suites: SuiteOutcome) -> list[str]:
     return [skill.classification.verdict for suite in suites for skill in suite.skills]
 
 
+@pytest.mark.slow
 def test_a_week_of_nights(nights: Nights) -> None:
     first, second = nights.night(FINE), nights.night(FINE)
     third = nights.night(BROKEN, {"t3": "ffffff"})

@@ -45,6 +45,7 @@ def dying_after(model: ScriptedModel, count: int, status: int = 401) -> None:
     model.otherwise = lambda asked: failure(status, "gone") if len(model.asked) > end else verdict()
 
 
+@pytest.mark.slow
 def test_what_the_judge_failed_lands_as_an_error_and_the_next_call_judges_that_alone(
     plan: Plan, model: ScriptedModel, store: Store
 ) -> None:

@@ -154,6 +154,7 @@ def test_texts_shrink_until_they_fit_and_say_by_how_much() -> None:
     assert {len(text) for text, _, _ in texts.rows(budget=10)} == {SHORTEST_LIMIT}
 
 
+@pytest.mark.slow
 @given(st.recursive(st.none() | st.booleans() | st.floats(allow_nan=False, allow_infinity=False) | st.text(), st.lists))
 @example(HOSTILE)
 def test_p68_json_in_a_script_is_the_same_value_and_ends_nothing(value: Any) -> None:

@@ -291,6 +291,7 @@ async def test_no_program_can_look_like_a_sandbox_that_failed(ends: str, where: 
     assert (verdict.status, verdict.score) == ("fail", 0.0)
 
 
+@pytest.mark.slow
 @needs_sandbox
 async def test_a_slow_start_takes_nothing_from_the_time_of_the_tests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bwrap = shutil.which("bwrap")

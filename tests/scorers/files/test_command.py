@@ -35,6 +35,7 @@ MADE = [
 ]
 
 
+@pytest.mark.slow
 @each_row(
     ("command", "status"),
     [

@@ -36,6 +36,7 @@ async def test_requests_at_the_same_time_cannot_overdraw_it_together(model: Scri
     assert model.most_busy <= 2
 
 
+@pytest.mark.slow
 async def test_a_request_that_failed_costs_nothing_and_one_that_was_cut_off_all_that_it_might(
     model: ScriptedModel, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -242,6 +242,7 @@ async def test_the_cost_limit_holds_where_the_price_is_known(tmp_path: Path, mod
     assert known.steps == 2
 
 
+@pytest.mark.slow
 async def test_at_the_time_limit_the_command_is_ended_and_what_was_done_is_known(tmp_path: Path, model: ScriptedModel) -> None:
     model.script(calls(("write", {"path": "half", "content": "x"}), ("bash", {"command": "sleep 600"})))
     error, known = await failed(builtin(tmp_path, model), timeout_s=3.0)
