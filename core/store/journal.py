@@ -101,7 +101,10 @@ def key_of(line: bytes, *, source: Path, number: int) -> ItemKey:
     """
     try:
         fields = from_json(line)
-        return f"{fields['skill_id']}@{fields['skill_version']}", fields["task_id"], fields["run_index"]
+        task, run = fields["task_id"], fields["run_index"]
+        if not isinstance(task, str) or type(run) is not int or not 0 <= run < 2**63:
+            raise TypeError(f"task_id {task!r}, run_index {run!r}")
+        return f"{fields['skill_id']}@{fields['skill_version']}", task, run
     except (ValueError, KeyError, TypeError) as error:
         raise _corrupt(source, number, repr(error)) from None
 

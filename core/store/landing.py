@@ -7,9 +7,11 @@ a few rows at once, which are replaced as a whole.
 
 from __future__ import annotations
 
+from array import array
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import fs
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import date
     from pathlib import Path
+
+    import numpy.typing as npt
 
     from eval_skills.core.models import ItemResult, SkillCompletionReport
     from eval_skills.core.skill_effect import SkillEffect
@@ -156,10 +160,12 @@ def run_batches(store: Store, run_id: str, unknown: set[str] | None = None) -> I
     `unknown` takes the keys in the journal that a newer version may have written: the rows have no columns for them.
     """
     journal = store.journal_path(run_id)
-    last = _last_lines(journal)
+    lines = _LastLines(journal)
+    replaced: set[ItemKey] | None = None
     for batch in store.tables.batches("items", run_id):
-        yield _without(batch, last) if last else batch
-    for results in _batches(journal, last, set() if unknown is None else unknown):
+        replaced = lines.keys() if replaced is None else replaced
+        yield _without(batch, replaced) if replaced else batch
+    for results in _batches(journal, lines, set() if unknown is None else unknown):
         yield from table_of(results).combine_chunks().to_batches()
 
 
@@ -189,8 +195,11 @@ def _write_items(store: Store, run_id: str, scratch: Path, unknown: set[str]) ->
 
 
 def _verify(path: Path | str, filesystem: fs.FileSystem, expected: int) -> None:
-    keys = pq.read_table(str(path), columns=_KEY_COLUMNS, filesystem=filesystem, page_checksum_verification=True)
-    distinct = keys.group_by(_KEY_COLUMNS).aggregate([]).num_rows
+    texts = [name for name in _KEY_COLUMNS if ITEM_SCHEMA.field(name).type == pa.string()]
+    keys = pq.read_table(
+        str(path), columns=_KEY_COLUMNS, read_dictionary=texts, filesystem=filesystem, page_checksum_verification=True
+    ).unify_dictionaries()
+    distinct = int(_last_of_each([_numbers(keys[name]) for name in _KEY_COLUMNS]).sum())
     if keys.num_rows != expected or distinct != expected:
         raise RunError(
             f"{path} reads back with {keys.num_rows} rows and {distinct} items where {expected} were written; "
@@ -198,23 +207,54 @@ def _verify(path: Path | str, filesystem: fs.FileSystem, expected: int) -> None:
         )
 
 
-def _last_lines(journal: Path) -> dict[ItemKey, int]:
-    """Each item's last line number; the strings of equal keys are shared, so a million items fit."""
-    shared: dict[str, str] = {}
-    last: dict[ItemKey, int] = {}
-    for number, line in complete_lines(journal):
-        skill, task, run = key_of(line, source=journal, number=number)
-        last[(shared.setdefault(skill, skill), shared.setdefault(task, task), run)] = number
-    return last
+def _numbers(column: pa.ChunkedArray) -> npt.NDArray[np.int64]:
+    """Equal numbers for equal values; those of a text are its places in the one dictionary of its column."""
+    whole = column.combine_chunks()
+    return np.asarray(whole.indices if pa.types.is_dictionary(whole.type) else whole)
 
 
-def _batches(journal: Path, last: dict[ItemKey, int], unknown: set[str]) -> Iterator[list[ItemResult]]:
+def _last_of_each(columns: Sequence[npt.NDArray[Any]]) -> npt.NDArray[np.bool_]:
+    """Of rows with equal values in all columns: which one is the last."""
+    order = np.lexsort(columns)  # stable: equal rows stay in their order
+    last = np.ones(len(order), dtype=np.bool_)
+    last[:-1] = np.logical_or.reduce([column[order[:-1]] != column[order[1:]] for column in columns])
+    kept = np.empty_like(last)
+    kept[order] = last
+    return kept
+
+
+class _LastLines:
+    """Which lines of a journal land, the last one of each item; some 40 bytes of memory an item, and each text once."""
+
+    def __init__(self, journal: Path) -> None:
+        self._skills: dict[str, int] = {}
+        self._tasks: dict[str, int] = {}
+        skills, tasks, runs = array("q"), array("q"), array("q")
+        for number, line in complete_lines(journal):
+            skill, task, run = key_of(line, source=journal, number=number)
+            skills.append(self._skills.setdefault(skill, len(self._skills)))
+            tasks.append(self._tasks.setdefault(task, len(self._tasks)))
+            runs.append(run)
+        self._columns = [np.frombuffer(column, dtype=np.int64) for column in (skills, tasks, runs)]
+        self._kept = _last_of_each(self._columns)
+
+    def lands(self, number: int) -> bool:
+        """Whether the line of this number, from 1, does; one that was written since does not."""
+        return number <= len(self._kept) and bool(self._kept[number - 1])
+
+    def keys(self) -> set[ItemKey]:
+        """The items of the journal."""
+        skills, tasks = list(self._skills), list(self._tasks)
+        return {(skills[s], tasks[t], r) for s, t, r in zip(*(column.tolist() for column in self._columns), strict=True)}
+
+
+def _batches(journal: Path, lines: _LastLines, unknown: set[str]) -> Iterator[list[ItemResult]]:
     results: list[ItemResult] = []
     size = 0
     for number, line in complete_lines(journal):
         result, keys = read_line(line, source=journal, number=number)
         unknown.update(keys)
-        if last.get(result.key) == number:
+        if lines.lands(number):
             results.append(result)
             size += len(line)
         if len(results) >= BATCH_ROWS or size >= BATCH_BYTES:
@@ -224,7 +264,7 @@ def _batches(journal: Path, last: dict[ItemKey, int], unknown: set[str]) -> Iter
         yield results
 
 
-def _without(batch: pa.RecordBatch, replaced: dict[ItemKey, int]) -> pa.RecordBatch:
+def _without(batch: pa.RecordBatch, replaced: set[ItemKey]) -> pa.RecordBatch:
     skill, version, task, run = (batch.column(name).to_pylist() for name in _KEY_COLUMNS)
     kept = [(f"{s}@{v}", t, r) not in replaced for s, v, t, r in zip(skill, version, task, run, strict=True)]
     return batch.filter(pa.array(kept, pa.bool_()))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import signal
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -195,6 +197,35 @@ def test_a_corrupt_journal_does_not_land(store: Store, run_id: str, make_result:
     with pytest.raises(RunError, match="line 1 is corrupt"):
         land(store, run_id)
     assert path.exists()
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("task_id", 7), ("task_id", None), ("run_index", "0"), ("run_index", True), ("run_index", -1), ("run_index", 2**63), ("run_index", 1e300)],
+)
+def test_a_line_whose_key_is_of_no_item_is_corrupt(
+    store: Store, run_id: str, make_result: MakeResult, field: str, value: object
+) -> None:
+    journal(store, run_id, make_result("a"), make_result("b"))
+    path = store.journal_path(run_id)
+    first, second = path.read_bytes().splitlines()
+    path.write_bytes(first + b"\n" + json.dumps(json.loads(second) | {field: value}).encode() + b"\n")
+    with pytest.raises(RunError, match=f"line 2 is corrupt.*{field} "):
+        land(store, run_id)
+    assert path.exists()
+
+
+def test_a_line_that_is_written_after_the_lines_were_chosen_does_not_land(
+    store: Store, run_id: str, make_result: MakeResult, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(landing, "BATCH_ROWS", 1)
+    journal(store, run_id, make_result("a"), make_result("b"))
+    path = store.journal_path(run_id)
+    batches = landing.run_batches(store, run_id)
+    first = next(batches)
+    with path.open("ab") as stream:
+        stream.write(path.read_bytes())
+    assert pa.Table.from_batches([first, *batches]).column("task_id").to_pylist() == ["a", "b"]
 
 
 def test_a_torn_last_line_does_not_land(store: Store, run_id: str, make_result: MakeResult) -> None:
