@@ -86,7 +86,7 @@ class Forking:
             InfraError: it cannot be started.
         """
         async with self._turn:
-            while not (self._closed or self.remark or self._current()):
+            while not (self._current() or self.remark or self._closed):
                 await self._start_server()
 
     async def start(self, launch: Launch, on_stdout: OnStdout) -> Child:
@@ -122,16 +122,13 @@ class Forking:
             self._servers.remove(worn)
             await worn.stop()
         server = ForkServer(self._launch)
-        self._servers.append(server)
-        try:
-            problem = await server.start()
-        except BaseException:
-            self._servers.remove(server)
-            raise
-        if problem:
-            self._servers.remove(server)
-            self._give_up(problem)
+        problem = await server.start()
+        if problem or self._closed:
             await server.stop()
+        else:
+            self._servers.append(server)
+        if problem:
+            self._give_up(problem)
 
     def _give_up(self, reason: str) -> None:
         self.remark = f'"startMethod": "forkserver" was given up, and each item started an interpreter of its own: {reason}'
@@ -236,7 +233,7 @@ class ForkServer:
         return answer.result() if answer.done() else f"no process was forked within {FORK_S:g} s"
 
     async def _listen(self, reader: asyncio.StreamReader) -> None:
-        with suppress(ValueError, KeyError):  # something else than a server has written there
+        with suppress(OSError, ValueError, KeyError, TypeError):  # it is gone, or something else than the server writes there
             async for line in reader:
                 self._on_message(json.loads(line))
         self._writer.close()
@@ -250,7 +247,7 @@ class ForkServer:
             process.lose(self._lost())
 
     def _on_message(self, message: dict[str, Any]) -> None:
-        if "ready" in message:
+        if "ready" in message and not self._ready.done():
             self._ready.set_result(message["ready"])
         elif "started" in message and self._next is not None:
             process, _ = self._next

@@ -63,7 +63,7 @@ class Program(NamedTuple):
     def file(self) -> str:
         """The path of the script, as ``__main__.__file__`` has it."""
         script = self.words[0]
-        return script if os.path.isabs(script) else f"{os.getcwd()}/{script.removeprefix('./')}"
+        return script if os.path.isabs(script) else f"{os.getcwd()}/{script}"
 
     def pose(self) -> None:
         """Let the interpreter look as if it had been started with the program."""
