@@ -45,6 +45,9 @@ MODULE = "-m"
 SAFE_THREADS = frozenset({"jemalloc_bg_thd"})
 """Threads that a fork does no harm to, by the names that the system has for them: jemalloc starts its own anew in the child."""
 
+_TEMPORARY = frozenset({"tempfile.mkdtemp", "tempfile.mkstemp"})
+"""What Python says, before it does so, that it makes a folder or a file of a name that nobody else has."""
+
 _STREAMS = 3
 _NO_SUCH_SCRIPT = 2
 """The exit code of an interpreter that cannot open its script."""
@@ -173,8 +176,34 @@ def _forget_our_imports() -> None:
         del sys.modules[name]
 
 
-def why_not_shared(before: frozenset[str]) -> str:
-    """What imports left that forked processes would share, or would miss, as a phrase; "" if there is nothing.
+class Traces:
+    """What is there before the imports, and what they leave that forked processes would share, or would miss."""
+
+    def __init__(self) -> None:
+        self._pid = os.getpid()
+        self._open = frozenset(number for number, _ in _descriptors())
+        self._temporary: list[str] = []
+        self._watching = True
+        sys.addaudithook(self._note)
+
+    def _note(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if self._watching and event in _TEMPORARY:
+            self._temporary.append(arguments[0])
+
+    def left(self) -> str:
+        """What was left, as a phrase; "" if there is nothing."""
+        self._watching = False
+        while os.getpid() != self._pid:  # a copy of this program that an import made: it serves nobody
+            signal.pause()
+        if kept := [path for path in self._temporary if os.path.exists(path)]:
+            return f"its imports made {kept[0]}, which the first process to end might remove"
+        if any(signal.getitimer(which)[0] for which in (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)):
+            return "its imports set a timer, which no forked process has"
+        return _why_not_shared(self._open)
+
+
+def _why_not_shared(before: frozenset[str]) -> str:
+    """What is shared by forked processes, or missing in them.
 
     `before` are the open descriptors from before the imports. Libraries that can be forked end their threads for it, and start
     them anew when they need them (OpenBLAS, and so NumPy): so it is after a fork that threads are counted.
@@ -334,14 +363,14 @@ def _control() -> socket.socket:
 def main(program: Program) -> None:
     """Import and serve; returns in each forked process, which then is to run the program."""
     control = _control()
-    before = frozenset(number for number, _ in _descriptors())
+    traces = Traces()
     _forget_our_imports()
     program.pose()
     program.import_head()
     for stream in (sys.stdout, sys.stderr):
         with suppress(AttributeError, ValueError, OSError):  # an import may have put anything in its place
             stream.flush()
-    problem = why_not_shared(before)
+    problem = traces.left()
     gc.collect()
     gc.freeze()  # what was imported is looked at, and so copied, by no process's collector
     server = Server(control)

@@ -271,9 +271,12 @@ SHARED = {
     "loop": ("import asyncio\nloop = asyncio.new_event_loop()", "open"),
     "process": ("import subprocess\nkept = subprocess.Popen(['sleep', '600'])", "started a process"),
     "memory": ("import mmap\nkept = mmap.mmap(-1, 4096)", "memory that processes share"),
+    "folder": ("import tempfile\nkept = tempfile.TemporaryDirectory()", r"imports made /.*, which the first process to end"),
+    "timer": ("import signal\nsignal.alarm(600)", "set a timer"),
+    "fork": ("import os\nif not os.path.exists('forked'):\n    open('forked', 'w').close()\n    os.fork()", "started a process"),
     "lock": ("import multiprocessing\nkept = multiprocessing.get_context('fork').Lock()", "memory that processes share"),
 }
-HARMLESS = "import os, threading\nthreading.Thread(target=int).start()\nkept = open('/dev/null'), os.open('/dev/urandom', 0)"
+HARMLESS = "import os, tempfile, threading\ntempfile.NamedTemporaryFile().close()\nthreading.Thread(target=int).start()\nkept = open('/dev/null'), os.open('/dev/urandom', 0)"
 
 
 @pytest.mark.slow
