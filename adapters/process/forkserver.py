@@ -48,6 +48,9 @@ SAFE_THREADS = frozenset({"jemalloc_bg_thd"})
 _TEMPORARY = frozenset({"tempfile.mkdtemp", "tempfile.mkstemp"})
 """What Python says, before it does so, that it makes a folder or a file of a name that nobody else has."""
 
+_HELD_BY_US = 3
+"""References to a module that has one in `sys.modules` and one of a variable, and is counted."""
+
 _STREAMS = 3
 _NO_SUCH_SCRIPT = 2
 """The exit code of an interpreter that cannot open its script."""
@@ -101,6 +104,7 @@ class Program(NamedTuple):
 
     def run(self) -> None:
         """Be the program, to the end of its last statement; the interpreter's own end is that of the program."""
+        _renew_main()
         try:
             if self.is_module:
                 from runpy import _run_module_as_main  # type: ignore[attr-defined]  # what ``python -m`` itself calls
@@ -162,6 +166,17 @@ def _compiled(path: str) -> Any:
         print(f"{sys.executable}: can't open file {path!r}: [Errno {error.errno}] {error.strerror}", file=sys.stderr)
         sys.exit(_NO_SUCH_SCRIPT)
     return compile(source, path, "exec", dont_inherit=True)
+
+
+def _renew_main() -> None:
+    """Take a module for the script that the collector looks at: what was there when the server froze is never collected.
+
+    What is in its names would not be finalised at the end. A module that an import holds on to stays.
+    """
+    main = sys.modules["__main__"]
+    if sys.getrefcount(main) <= _HELD_BY_US:
+        sys.modules["__main__"] = renewed = ModuleType("__main__")
+        renewed.__dict__.update(main.__dict__)
 
 
 def _without_our_frames(trace: TracebackType | None) -> TracebackType | None:

@@ -127,6 +127,7 @@ ENDS = {
     "binary": "sys.stdout.buffer.write(bytes(range(256)))\nsys.stderr.buffer.write(b'\\xff\\n')",
     "recursion": "def down(): down()\ndown()",
     "warning": "import warnings\nwarnings.warn('mind', stacklevel=1)",
+    "finalised": "class A:\n    def __del__(self): print('gone', flush=True)\nkept = A()\ndef function(): pass",
     "pickled": "import pickle\nclass A: pass\nprint(pickle.dumps(A()), pickle.loads(pickle.dumps(A())).__class__ is A)",
     "syntax": "x = = 1",
     "encoding": "# coding: no-such-encoding",
@@ -276,7 +277,12 @@ SHARED = {
     "fork": ("import os\nif not os.path.exists('forked'):\n    open('forked', 'w').close()\n    os.fork()", "started a process"),
     "lock": ("import multiprocessing\nkept = multiprocessing.get_context('fork').Lock()", "memory that processes share"),
 }
-HARMLESS = "import os, tempfile, threading\ntempfile.NamedTemporaryFile().close()\nthreading.Thread(target=int).start()\nkept = open('/dev/null'), os.open('/dev/urandom', 0)"
+HARMLESS = """
+import os, tempfile, threading
+tempfile.NamedTemporaryFile().close()
+threading.Thread(target=int).start()
+kept = open("/dev/null"), os.open("/dev/urandom", os.O_RDONLY)
+"""
 
 
 @pytest.mark.slow
