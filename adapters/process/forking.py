@@ -131,7 +131,7 @@ class Forking:
             self._give_up(problem)
 
     def _give_up(self, reason: str) -> None:
-        self.remark = f'"startMethod": "forkserver" was given up, and each item started an interpreter of its own: {reason}'
+        self.remark = f'"startMethod": "forkserver" was given up, and items start an interpreter each: {reason}'
 
 
 class ForkServer:

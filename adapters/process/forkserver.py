@@ -272,10 +272,13 @@ def _fork() -> int:
 
 
 def _threads() -> set[str]:
+    """The other threads: their names in Python, else those that the system has for them."""
+    python = getattr(sys.modules.get("threading"), "enumerate", list)
+    names = {each.native_id: each.name for each in python()}
     found = set()
     for thread in set(os.listdir("/proc/self/task")) - {str(os.getpid())}:
         with suppress(OSError), open(f"/proc/self/task/{thread}/comm") as named:
-            found.add(named.read().strip())
+            found.add(names.get(int(thread)) or named.read().strip())
     return found
 
 

@@ -266,7 +266,10 @@ with concurrent.futures.ThreadPoolExecutor() as pool:
 
 
 SHARED = {
-    "thread": ("import threading, time\nthreading.Thread(target=time.sleep, args=(600,), daemon=True).start()", "thread running"),
+    "thread": (
+        "import threading, time\nthreading.Thread(target=time.sleep, args=(600,), daemon=True, name='waits').start()",
+        r"thread running \(waits\)",
+    ),
     "socket": ("import socket\nkept = socket.socket()", r"left socket:\[\d+\] open"),
     "file": ("kept = open(__file__)", r"left /.*hazard\.py open"),
     "loop": ("import asyncio\nloop = asyncio.new_event_loop()", "open"),
@@ -297,9 +300,7 @@ async def test_what_processes_would_share_makes_each_start_its_own_interpreter(
     ) as adapter:
         assert [(await adapter.call(number, PATIENCE_S)).output for number in range(2)] == [0, 1]
     [remark] = adapter.remarks
-    assert remark.startswith(
-        'probe@1.2.3: "startMethod": "forkserver" was given up, and each item started an interpreter of its own: '
-    )
+    assert remark.startswith('probe@1.2.3: "startMethod": "forkserver" was given up, and items start an interpreter each: ')
     with pytest.raises(AssertionError, match=reason):
         raise AssertionError(remark)
 
