@@ -15,12 +15,16 @@ from typing import IO, Any
 
 from eval_skills.adapters.call import shield_cleanup
 from eval_skills.adapters.config import SubprocessConfig, source_of
-from eval_skills.adapters.process import forkserver
 from eval_skills.adapters.process.child import GRACE_S, Child
 from eval_skills.adapters.process.launch import PYTHON_MARK, Launch, launch_of, spawn, started_whole
 from eval_skills.adapters.process.streams import OutputTail
 from eval_skills.core.errors import InputError, SkillUnavailable
 from eval_skills.core.models import Skill
+
+PROGRAM = Path(__file__).resolve().with_name("forkserver.py")
+"""What a server runs. It is not imported: it takes its interpreter for its own."""
+
+MODULE = "-m"
 
 IMPORTS_S = 60.0
 """How long the imports of a server may take."""
@@ -42,7 +46,7 @@ def forked_launch(skill: Skill, words: Sequence[str], config: SubprocessConfig) 
     """
     if problem := why_not_forked(words, config):
         raise InputError(f'"forkserver" {problem}', source=source_of(skill), path="adapterConfig.startMethod")
-    return launch_of(skill, (PYTHON_MARK, str(Path(forkserver.__file__).resolve()), *words[1:]), config)
+    return launch_of(skill, (PYTHON_MARK, str(PROGRAM), *words[1:]), config)
 
 
 def why_not_forked(words: Sequence[str], config: SubprocessConfig) -> str:
@@ -59,7 +63,7 @@ def why_not_forked(words: Sequence[str], config: SubprocessConfig) -> str:
 
 
 def _is_python(words: Sequence[str]) -> bool:
-    if list(words[:1]) == [forkserver.MODULE]:
+    if list(words[:1]) == [MODULE]:
         return len(words) > 1
     return bool(words) and words[0].endswith(".py") and not words[0].startswith("-")
 

@@ -17,7 +17,7 @@ modules by the names of its folder, a session of its own. Standard library only.
 import sys
 
 _OF_EVERY_INTERPRETER = frozenset(sys.modules)
-if not sys.flags.safe_path:
+if __name__ == "__main__" and not sys.flags.safe_path:
     del sys.path[0]  # our own folder, where no script looks for modules
 
 import ast

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 import socket
 import subprocess
@@ -49,6 +50,13 @@ FALLBACK = "try:\n    import a\nexcept ImportError:\n    a = None"
 )
 def test_the_imports_that_a_script_begins_with(source: str, imported: str) -> None:
     assert ast.unparse(forkserver.head(source.encode())) == imported
+
+
+def test_to_import_the_program_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = list(sys.path), set(sys.modules)
+    monkeypatch.delitem(sys.modules, forkserver.__name__)
+    importlib.import_module(forkserver.__name__)
+    assert (sys.path, set(sys.modules)) == before
 
 
 FINDS = """
