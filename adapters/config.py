@@ -150,10 +150,19 @@ class CommandConfig(ProcessConfig):
     args: list[str] = Field(default_factory=list)
 
 
+StartMethod = Literal["spawn", "forkserver"]
+"""Where a fresh process comes from, in the words of Python's `multiprocessing`."""
+
+
 class SubprocessConfig(CommandConfig):
-    """`persistent` keeps workers warm; by default each call has a process of its own."""
+    """`persistent` keeps workers warm; by default each call has a process of its own.
+
+    `start_method` says how a Python script gets that: ``spawn`` starts an interpreter, ``forkserver`` forks one that has done the
+    imports which the script begins with.
+    """
 
     persistent: bool = False
+    start_method: StartMethod = "spawn"
 
 
 class HostedConfig(ProcessConfig):

@@ -23,6 +23,7 @@ from eval_skills.adapters.config import (
     source_of,
 )
 from eval_skills.adapters.conversation import Conversation
+from eval_skills.adapters.process.forking import Forking, forked_launch
 from eval_skills.adapters.process.jsonrpc import Reply
 from eval_skills.adapters.process.launch import launch_of, spawn
 from eval_skills.adapters.process.streams import OutputTail, last_lines
@@ -171,7 +172,8 @@ LINGER_S = 0.5
 class SubprocessAdapter(ProcessAdapter):
     """Each call is a fresh process that gets one request and end-of-file, or with `persistent` a line for a warm worker.
 
-    The latency of a fresh process holds its start; that of a warm worker does not. An answer counts whatever the exit
+    The latency of a fresh process holds its start, but not what a server did before it (`start_method`); that of a warm worker
+    does not. An answer counts whatever the exit
     code, which is then a remark in `logs` and `metadata["exitCode"]`. In a conversation a warm worker serves no other one, and a
     fresh process has to go by the history that it is told.
     """
@@ -182,7 +184,9 @@ class SubprocessAdapter(ProcessAdapter):
         super().__init__(skill)
         self._config = read_config(SubprocessConfig, skill)
         self.limits = self._config.limits
-        self._launch = launch_of(skill, command_words(skill, self._config), self._config)
+        words = command_words(skill, self._config)
+        self._launch = launch_of(skill, words, self._config)
+        self._forking = Forking(forked_launch(skill, words, self._config)) if self._config.start_method == "forkserver" else None
         self._pool = WorkerPool(self._launch, self._config.max_output_bytes)
         self._fresh: set[Worker] = set()
         self._ids = itertools.count(1)
@@ -198,6 +202,13 @@ class SubprocessAdapter(ProcessAdapter):
 
     async def _close(self) -> None:
         await asyncio.gather(self._pool.close(), *(worker.stop() for worker in self._fresh))
+        if self._forking is not None:
+            await self._forking.close()
+
+    @property
+    def remarks(self) -> list[str]:
+        given_up = self._forking.remark if self._forking is not None else ""
+        return [*super().remarks, *([f"{self.skill.key}: {given_up}"] if given_up else [])]
 
     async def _invoke(self, input_data: Any, call: Call) -> SkillResponse:
         call.not_yet_asked()
@@ -211,8 +222,7 @@ class SubprocessAdapter(ProcessAdapter):
         return response.model_copy(update={"metadata": response.metadata | {"exitCode": exit_code}}) if exit_code else response
 
     async def _ask_fresh(self, input_data: Any, call: Call) -> tuple[Reply, int | None]:
-        call.start()
-        worker = Worker(self._launch, self._config.max_output_bytes)
+        worker = await self._new_worker(call)
         await worker.start()
         self._fresh.add(worker)
         remark = ""
@@ -231,6 +241,15 @@ class SubprocessAdapter(ProcessAdapter):
             self._fresh.discard(worker)
             call.logs = "\n".join(filter(None, (worker.take_logs(), remark)))
         return reply, None if remark.startswith("still") else worker.exit_code
+
+    async def _new_worker(self, call: Call) -> Worker:
+        if self._forking is None:
+            call.start()
+            return Worker(self._launch, self._config.max_output_bytes)
+        call.suspend()  # the server's imports have a limit of their own
+        await self._forking.prepare()
+        call.start()
+        return Worker(self._launch, self._config.max_output_bytes, self._forking.start)
 
 
 def command_words(skill: Skill, config: CommandConfig) -> tuple[str, ...]:

@@ -169,7 +169,7 @@ class Child(asyncio.SubprocessProtocol):
     """A running program. `exited` gets its exit code (negative: a signal); `ended` follows when its output is read too.
 
     What it left running in its own process group when it ended is killed at that moment, and so is what it had started elsewhere
-    when `remember_family` was last called.
+    when `remember_family` was last called. `lost` says why it was killed because nobody would have known of its end.
     """
 
     def __init__(self, on_stdout: Callable[[bytes], None]) -> None:
@@ -177,6 +177,7 @@ class Child(asyncio.SubprocessProtocol):
         self.exited: asyncio.Future[int] = loop.create_future()
         self.ended: asyncio.Future[None] = loop.create_future()
         self.stderr = OutputTail()
+        self.lost = ""
         self._on_stdout = on_stdout
         self._stopping = False
         self._family: set[Process] = set()

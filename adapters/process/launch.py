@@ -7,9 +7,10 @@ import errno
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from socket import socket
 
 from eval_skills.adapters.call import shield_cleanup
 from eval_skills.adapters.config import Limits, ProcessConfig
@@ -23,16 +24,21 @@ from eval_skills.core.models import Skill
 _SHORTAGES = frozenset({errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE})
 
 
-async def spawn(launch: Launch, on_stdout: Callable[[bytes], None], *, stdin: bool = True) -> Child:
+async def spawn(launch: Launch, on_stdout: Callable[[bytes], None], *, stdin: bool | socket = True) -> Child:
     """Start a program; `on_stdout` gets its standard output as it comes, the end of its standard error is kept.
 
-    Without `stdin` its standard input is empty.
+    Without `stdin` its standard input is empty; it can be our end of a socket.
 
     Raises:
         InfraError: the program, its interpreter or its folder is missing or may not be run.
         SkillUnavailable: the machine is short of processes, files or memory.
     """
-    starting = asyncio.ensure_future(_start(launch, on_stdout, stdin=stdin))
+    return await started_whole(_start(launch, on_stdout, stdin))
+
+
+async def started_whole(start: Coroutine[None, None, Child]) -> Child:
+    """What `start` starts; where this is cancelled meanwhile, that is ended with all below it. `start` must be bounded."""
+    starting = asyncio.ensure_future(start)
     try:
         return await asyncio.shield(starting)
     except asyncio.CancelledError:
@@ -41,18 +47,18 @@ async def spawn(launch: Launch, on_stdout: Callable[[bytes], None], *, stdin: bo
         raise
 
 
-async def _start(launch: Launch, on_stdout: Callable[[bytes], None], *, stdin: bool) -> Child:
+async def _start(launch: Launch, on_stdout: Callable[[bytes], None], stdin: bool | socket) -> Child:
     try:
         _, child = await asyncio.get_running_loop().subprocess_exec(
             lambda: Child(on_stdout),
             *launch.argv,
-            stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
+            stdin=stdin.fileno() if isinstance(stdin, socket) else subprocess.PIPE if stdin else subprocess.DEVNULL,
             cwd=launch.cwd,
             env=launch.env,
             start_new_session=True,
         )
     except OSError as error:
-        raise _start_error(error, launch) from None
+        raise start_error(error, launch) from None
     except ValueError as error:
         raise InfraError(f"cannot start {launch.argv[0]!r}: {error}") from None
     if launch.limits.cpu_seconds is not None and not child.exited.done():
@@ -66,7 +72,8 @@ async def _abandon(starting: asyncio.Future[Child]) -> None:
         await starting.result().stop()
 
 
-def _start_error(error: OSError, launch: Launch) -> InfraError:
+def start_error(error: OSError, launch: Launch) -> InfraError:
+    """Why a program could not be started, and whether another attempt may succeed."""
     program = launch.argv[0]
     if error.errno in _SHORTAGES:
         return SkillUnavailable(f"cannot start {program!r} now: {error.strerror}")

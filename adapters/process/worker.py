@@ -8,13 +8,16 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from eval_skills.adapters.call import CALLED_NOTHING, Call, Progress, shield_cleanup
-from eval_skills.adapters.process.child import describe_exit
+from eval_skills.adapters.process.child import Child, describe_exit
 from eval_skills.adapters.process.jsonrpc import Reply, read_progress, read_reply, request_line, why_not_reply
 from eval_skills.adapters.process.launch import Launch, spawn
 from eval_skills.adapters.process.streams import LineSplitter, LineTooLong, OutputTail, last_lines
 from eval_skills.adapters.sandbox.bubblewrap import sandbox_found_no_program
 from eval_skills.adapters.sandbox.limits import limit_reached, limits_in_force, too_long
-from eval_skills.core.errors import ContractError, InfraError, ItemError, SkillCrashed
+from eval_skills.core.errors import ContractError, InfraError, ItemError, SkillCrashed, SkillUnavailable
+
+Start = Callable[[Launch, Callable[[bytes], None]], Awaitable[Child]]
+"""How a process is started, as `spawn` does it."""
 
 LOOK_EVERY_S = 0.001
 """How often a worker that is starting is looked at: has it read its first request?"""
@@ -29,8 +32,8 @@ class Worker:
     read its first request yet (0: never seen so).
     """
 
-    def __init__(self, launch: Launch, max_line_bytes: int) -> None:
-        self._launch, self._max_line_bytes = launch, max_line_bytes
+    def __init__(self, launch: Launch, max_line_bytes: int, start: Start = spawn) -> None:
+        self._launch, self._max_line_bytes, self._start = launch, max_line_bytes, start
         self._lines, self._stdout = LineSplitter(max_line_bytes), OutputTail()
         self._pending: asyncio.Future[Reply] | None = None
         self._progress: Progress | None = None
@@ -48,7 +51,7 @@ class Worker:
         Raises:
             InfraError: it cannot be started.
         """
-        self._child = await spawn(self._launch, self._on_stdout)
+        self._child = await self._start(self._launch, self._on_stdout)
         self._child.ended.add_done_callback(self._on_end)
 
     @property
@@ -205,6 +208,8 @@ class Worker:
         said = self._launch.hidden_cause(f"; stderr: {said}") if said else ""
         if self._child.was_stopped:
             return closed_during_the_call()
+        if self._child.lost:
+            return SkillUnavailable(f"its process was ended without an answer: {self._child.lost}")
         if self._child.was_not_found or (code and sandbox_found_no_program(said)):
             why = self._launch.why_not_started()
             return InfraError(f"the program could not be started ({how}){why and ': ' + why}{said}", known=CALLED_NOTHING)

@@ -61,6 +61,17 @@ def program_skill(tmp_path: Path) -> MakeSkill:
 
 
 @pytest.fixture
+def forked_skill(tmp_path: Path) -> MakeSkill:
+    """A skill that is a Python program whose processes a server forks: ``forked_skill('print(1)', limits={…})``."""
+
+    def make(source: str, entrypoint: str = "{python} skill.py", **config: Any) -> Skill:
+        (tmp_path / "skill.py").write_text(textwrap.dedent(source))
+        return make_skill("subprocess", entrypoint, {"startMethod": "forkserver"} | config, tmp_path)
+
+    return make
+
+
+@pytest.fixture
 def python_skill(tmp_path: Path) -> MakeSkill:
     """A skill that is a Python object of a module of its own: ``python_skill("def run(value): return value")``."""
 

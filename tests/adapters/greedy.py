@@ -81,6 +81,7 @@ def _kinds() -> dict[str, tuple[str, str, str, Config]]:
     serve = {"serve": {"command": f"{python} {{port}}", "readyPath": "/", "readyTimeoutMs": 60_000}}
     return {
         "fresh": _program(ONE_SHOT),
+        "forked": ("subprocess", ONE_SHOT, "{python} skill.py", {"startMethod": "forkserver"}),
         "warm": ("subprocess", WARM, python, {"persistent": True}),
         "custom": ("custom", "", "skill:greedy", {}),
         "langchain": (

@@ -34,6 +34,7 @@ ROWS = {
         Row("mapping", 240),
         Row("one_shot", 240),
         Row("persistent", 240),
+        Row("forked", 600),
         Row("recorded", 600),
         Row("sweep", 300),
         Row("cluster", 900),
