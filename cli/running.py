@@ -55,15 +55,16 @@ def call_recorded(
     `meanwhile` is done while a private server starts: checks that need none. `around` makes the call; `what` is kept in any case.
     """
     from eval_skills.cli.prefect_server.loss import Watch
-    from eval_skills.cli.prefect_server.private import prefect_api
+    from eval_skills.cli.prefect_server.private import never_collected, prefect_api
 
     with viewer_known(), prefect_api(verbose=current().verbose) as server:
         meanwhile()
         with shown_while("starting Prefect …"):
-            from eval_skills import flows
-            from eval_skills.tasks.flow_runs import Caller
+            with never_collected():
+                from eval_skills import flows
+                from eval_skills.tasks.flow_runs import Caller
 
-            called = getattr(flows, flow)
+                called = getattr(flows, flow)
             server.wait_until_ready(current().remark)
         begin(replace(current(), recorded=server.place, flow_run_pages=flow_run_pages(server)))
         caller = Caller("cli")
