@@ -55,15 +55,16 @@ def call_recorded(
     `meanwhile` is done while a private server starts: checks that need none. `around` makes the call; `what` is kept in any case.
     """
     from eval_skills.cli.prefect_server.loss import Watch
-    from eval_skills.cli.prefect_server.private import prefect_api
+    from eval_skills.cli.prefect_server.private import never_collected, prefect_api
 
     with viewer_known(), prefect_api(verbose=current().verbose) as server:
         meanwhile()
         with shown_while("starting Prefect …"):
-            from eval_skills import flows
-            from eval_skills.tasks.flow_runs import Caller
+            with never_collected():
+                from eval_skills import flows
+                from eval_skills.tasks.flow_runs import Caller
 
-            called = getattr(flows, flow)
+                called = getattr(flows, flow)
             server.wait_until_ready(current().remark)
         begin(replace(current(), recorded=server.place, flow_run_pages=flow_run_pages(server)))
         caller = Caller("cli")
@@ -132,14 +133,15 @@ def run_flow(
 
     `judging` are the options of judging as they were given: where they change nothing, a warning says so.
     """
-    from eval_skills.cli.output.ranking import add_job_summary, set_step_outputs
-    from eval_skills.cli.output.run import show_summary
-
     if dry_run:
         show_dry_run(request, exit_on_fail=exit_on_fail, judging=judging)
         return GATE_FAILED if exit_on_fail else 0
     command = "run" if _is_pipeline(request) else "eval"
     ran = run_request(request, command, judging)
+    # not before: what these import, numpy for one, the run imports while its server starts
+    from eval_skills.cli.output.ranking import add_job_summary, set_step_outputs
+    from eval_skills.cli.output.run import show_summary
+
     show_summary(ran.summary, gate=exit_on_fail, command=command)
     add_job_summary(ran.summary, gate=exit_on_fail)
     code = ran.exit_code(gate=exit_on_fail)

@@ -19,7 +19,7 @@ from typing import Any
 import uvicorn
 from sqlalchemy import Engine, event
 
-from eval_skills.cli.prefect_server.private import prefect_home
+from eval_skills.cli.prefect_server.private import never_collected, prefect_home
 
 FAREWELL_S = 10.0
 COLLECTED_EVERY_S = 1.0
@@ -51,6 +51,8 @@ def main(port: int, *, stays: bool) -> None:
         timeout_keep_alive=30,
         timeout_graceful_shutdown=2 if stays else 1,
     )
+    with never_collected():
+        config.load()  # imports Prefect, and makes its application
     server = _Server(config)
     server.run()
     if not server.started:  # a database that could not be opened leaves a thread behind that would be waited for

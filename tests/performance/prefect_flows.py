@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 from time import perf_counter
+from typing import Any, cast
 
 from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
+from prefect.futures import PrefectFuture
 from prefect.runtime import flow_run
+from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 
 from eval_skills.core.store import Journal
 from eval_skills.engine.definition.request import EvaluateRequest
@@ -76,6 +79,20 @@ def idle(task_runs: int, concurrency: int = 4) -> Timed:
     return Timed(perf_counter() - began, identifier)
 
 
+def bare_map(task_runs: int, concurrency: int = 4) -> Timed:
+    """Prefect's own map: a flow run with so many mapped task runs that do nothing, in its pool of threads, call to return."""
+    pool = cast("TaskRunner[PrefectFuture[Any]]", ThreadPoolTaskRunner(max_workers=concurrency))
+
+    @flow(task_runner=pool, persist_result=False)
+    def nothing_mapped() -> str:
+        nothing_in_thread.map(range(task_runs)).wait()
+        return str(flow_run.id)
+
+    began = perf_counter()
+    identifier = nothing_mapped()
+    return Timed(perf_counter() - began, identifier)
+
+
 def evaluated(request: EvaluateRequest) -> tuple[RunSummary, float]:
     """The whole `evaluate` flow with its duration in s, from call to return.
 
@@ -92,6 +109,11 @@ def evaluated(request: EvaluateRequest) -> tuple[RunSummary, float]:
 @task(persist_result=False, cache_policy=NO_CACHE)
 async def nothing(number: int) -> None:
     """A Prefect task that does nothing."""
+
+
+@task(persist_result=False, cache_policy=NO_CACHE)
+def nothing_in_thread(number: int) -> None:
+    """The same as a function that Prefect calls in a thread: its pool is much slower with coroutines."""
 
 
 async def _gather(plan: RunPlan) -> None:

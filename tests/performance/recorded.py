@@ -1,9 +1,10 @@
-"""Row 4: no-op items until the API shows every task run final, beside inspect_ai's no-op samples."""
+"""Row 4: no-op items until the API shows every task run final, beside a bare Prefect map and inspect_ai's no-op samples."""
 
 from __future__ import annotations
 
 from time import perf_counter
 
+from eval_skills.cli.prefect_server.private import never_collected
 from tests.performance.bar import Bar
 from tests.performance.cpu import CpuClock
 from tests.performance.isolation import folder_of_row
@@ -14,12 +15,15 @@ from tests.performance.subjects import evaluation, noop_skill, register_noop
 
 
 def measure(*, quick: bool) -> list[Bar]:
-    """Items/s from the call of the flow until the server has recorded all of it, and the ratio to inspect_ai's samples/s."""
-    items, rounds = (200, 2) if quick else (1000, 3)
+    """Items/s from the call of the flow until the server has recorded all of it, and the ratios to a map without us and to
+    inspect_ai's samples/s.
+    """
+    items, rounds = (200, 2) if quick else (1000, 5)
     folder = folder_of_row()
     rival = installed_rival()
     with warm_server() as server:
-        from tests.performance.prefect_flows import evaluated
+        with never_collected():  # as the command line imports its flows; the map beside them gains as much
+            from tests.performance.prefect_flows import bare_map, evaluated
 
         register_noop()
         skill = noop_skill(folder)
@@ -38,12 +42,18 @@ def measure(*, quick: bool) -> list[Bar]:
             costs.append(clock.per(items))
             return measured
 
+        def bare_rate(count: int) -> float:
+            began = perf_counter()
+            settle(server, bare_map(count).flow_run, count)
+            return count / (perf_counter() - began)
+
         rate(20)
-        measures = {"ours items/s": costed_rate}
+        bare_rate(20)
+        measures = {"ours items/s": costed_rate, "bare map task runs/s": lambda: bare_rate(items)}
         if isinstance(rival, Rival):
             measures["inspect_ai samples/s"] = lambda: rival.samples_per_s(items)
         taken = alternate(measures, rounds)
-    return [_own_bar(taken, items, costs[-1]), _rival_bar(taken, items, rival)]
+    return [_own_bar(taken, items, costs[-1]), _bare_bar(taken, items), _rival_bar(taken, items, rival)]
 
 
 def _own_bar(taken: Rounds, items: int, cost: str) -> Bar:
@@ -55,6 +65,17 @@ def _own_bar(taken: Rounds, items: int, cost: str) -> Bar:
         at_least=True,
         unit="items/s",
         detail=f"{taken.spread('ours items/s')}, one task run each, 4 at a time; the adapter is a no-op; {cost}",
+    )
+
+
+def _bare_bar(taken: Rounds, items: int) -> Bar:
+    return Bar(
+        row="recorded",
+        what=f"the same over a bare Prefect map of {items}",
+        measured=taken.ratio("ours items/s", "bare map task runs/s"),
+        limit=0.9,
+        at_least=True,
+        detail=f"{taken.spread('bare map task runs/s')}: a function that does nothing, in Prefect's pool of 4 threads",
     )
 
 

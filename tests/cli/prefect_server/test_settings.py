@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from eval_skills.cli.prefect_server.private import (
     check_home,
     configured_api_url,
     local_api_url,
+    never_collected,
 )
 from eval_skills.core.errors import UsageError
 
@@ -99,3 +101,24 @@ def test_a_prefect_home_that_cannot_be_used_is_refused(home: Path, kind: str, mo
         monkeypatch.setenv("PREFECT_HOME", str(home / "file" / ("below" if kind == "below-a-file" else "")))
     with pytest.raises(UsageError, match=r"PREFECT_HOME.* cannot be (read|written here): .*; (name|fix)"):
         check_home()
+
+
+def test_the_collector_rests_during_an_import_and_leaves_what_it_made_alone() -> None:
+    frozen, made = gc.get_freeze_count(), list[list[int]]()
+    try:
+        with never_collected():
+            rests = not gc.isenabled()
+            made.extend([] for _ in range(1000))
+        assert (rests, gc.isenabled()) == (True, True)
+        assert gc.get_freeze_count() >= frozen + len(made)
+    finally:
+        gc.unfreeze()
+
+
+def test_the_collector_works_again_after_an_import_that_failed() -> None:
+    try:
+        with pytest.raises(ImportError), never_collected():
+            raise ImportError
+        assert gc.isenabled()
+    finally:
+        gc.unfreeze()
