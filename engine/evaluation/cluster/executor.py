@@ -29,7 +29,7 @@ Tell = Callable[[list[Outcome]], None]
 """Takes the outcomes of a share that are known so far: all of them each time, as a worker that takes over begins anew."""
 
 
-class WorkersDied(Exception):  # noqa: N818 - says what happened, and never leaves this room
+class WorkersDied(Exception):
     """As many worker processes died at one share as the cluster allows."""
 
     def __init__(self, processes: int) -> None:

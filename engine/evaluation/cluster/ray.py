@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 import pickle
+import secrets
 import socket
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
+from typing import Any
 
 from eval_skills.core.config.limits import ray_address
 from eval_skills.core.errors import RunError
@@ -57,6 +59,13 @@ QUIET = {
 """Variables of the driver: no reports to Ray's makers, no listening beyond this machine, no lines on the terminal."""
 
 
+def _own_token() -> dict[str, str]:
+    """What keeps other users of this machine out of a cluster of the run's own; Ray would keep a token of its own in the user's
+    home, and ask for it in all later clusters.
+    """
+    return {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
+
+
 class RayExecutor(ClusterExecutor):
     """Gives shares to the driver of the Ray cluster, a process of its own, which gives them to workers."""
 
@@ -70,7 +79,7 @@ class RayExecutor(ClusterExecutor):
     @asynccontextmanager
     async def _connected(self) -> AsyncIterator[None]:
         with _folder() as folder:
-            async with _driver(folder / LOG) as (reader, self._writer):
+            async with _driver(folder / LOG, ray_address(self._plan.request.task_runner)) as (reader, self._writer):
                 self._ready = asyncio.get_running_loop().create_future()
                 hearing = asyncio.create_task(self._hear(reader))
                 try:
@@ -130,9 +139,10 @@ class RayExecutor(ClusterExecutor):
 
     def _lose(self, why: str) -> None:
         self._lost = self._lost or why
-        for answer in (self._ready, *(answer for answer, _ in self._waiting.values())):
-            if not answer.done():
-                answer.set_exception(RunError(self._lost))
+        unsettled: list[asyncio.Future[Any]] = [self._ready, *(answer for answer, _ in self._waiting.values())]
+        for each in unsettled:
+            if not each.done():
+                each.set_exception(RunError(self._lost))
 
 
 def _settle(report: Done | Died, answer: asyncio.Future[list[Outcome]], tell: Tell) -> None:
@@ -160,7 +170,7 @@ def _folder() -> Iterator[Path]:
 
 
 @asynccontextmanager
-async def _driver(log: Path) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+async def _driver(log: Path, address: str | None) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
     """The driver's process, and the way to it. It has a session of its own, so that Ctrl-C reaches the flow's process alone."""
     ours, its = socket.socketpair()
     with its, log.open("wb") as output:
@@ -170,7 +180,7 @@ async def _driver(log: Path) -> AsyncIterator[tuple[asyncio.StreamReader, asynci
             stdout=output,
             stderr=output,
             pass_fds=[its.fileno()],
-            env=os.environ | QUIET,
+            env=os.environ | QUIET | ({} if address else _own_token()),
             start_new_session=True,
         )
     reader, writer = await asyncio.open_connection(sock=ours)

@@ -16,11 +16,12 @@ import threading
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from time import monotonic
 from typing import Any
 
 import ray
-from ray.exceptions import RayActorError, RayError
+from ray.exceptions import RayActorError, RayError, RayTaskError
 
 from eval_skills.engine.evaluation.cluster.messages import (
     Cancel,
@@ -48,6 +49,12 @@ CALLS = 100_000
 
 OBJECT_STORE_BYTES = 100 * 2**20
 """Ray takes a third of the memory otherwise. Results of less than 100 KB do not pass through it."""
+
+
+LOST = (RayError, ConnectionError, RuntimeError)
+"""What Ray raises, the last two in its client, when there is no cluster any more."""
+
+CONNECTION_LOST = "the connection to the Ray cluster was lost"
 
 
 @dataclass(slots=True, eq=False)
@@ -78,12 +85,15 @@ class Driver:
                 if isinstance(order, Work):
                     task = asyncio.create_task(self._work(order))
                     self._shares[order.key] = task
-                    task.add_done_callback(lambda _, key=order.key: self._shares.pop(key, None))
+                    task.add_done_callback(partial(self._forget, order.key))
                 elif isinstance(order, Cancel) and (share := self._shares.get(order.key)) is not None:
                     share.cancel()
         finally:
             watch.cancel()
         await self._close()
+
+    def _forget(self, key: str, _: asyncio.Task[None]) -> None:
+        self._shares.pop(key, None)
 
     def _report(self, report: Report) -> None:
         send(self._writer, report)
@@ -109,8 +119,11 @@ class Driver:
             except asyncio.CancelledError:
                 worker.actor.cancel.remote(work.key)
                 raise
-            except (RayError, ConnectionError, RuntimeError) as error:
-                self._report(Lost(f"the connection to the Ray cluster was lost ({_first_line(error)})"))
+            except RayTaskError as error:
+                self._report(Lost(f"a worker of the Ray cluster failed: {_last_line(error)}"))
+                return
+            except LOST as error:
+                self._report(Lost(f"{CONNECTION_LOST} ({_first_line(error)})"))
                 return
             finally:
                 worker.shares -= 1
@@ -140,14 +153,14 @@ class Driver:
             task.add_done_callback(self._starting.discard)
 
     async def _start(self) -> None:
-        actor = self._class.remote()
+        actor: Any = self._class.remote()
         try:
             refusal = await actor.take.remote(self._run, self._opening.paths)
         except RayActorError as error:
             if "creation task" not in str(error):  # it died; `_watch` starts another
                 return
             refusal = _unusable(error)
-        except (RayError, ConnectionError, RuntimeError) as error:
+        except LOST as error:
             refusal = _unusable(error)
         if refusal is not None:
             self._report(Lost(refusal))
@@ -162,8 +175,8 @@ class Driver:
         while True:
             try:
                 cores = int((await asyncio.to_thread(ray.cluster_resources)).get("CPU", 0))
-            except (RayError, ConnectionError, RuntimeError) as error:
-                self._report(Lost(f"the connection to the Ray cluster was lost ({_first_line(error)})"))
+            except LOST as error:
+                self._report(Lost(f"{CONNECTION_LOST} ({_first_line(error)})"))
                 return
             self._wanted = max(1, min(cores, self._opening.concurrency))
             self._start_missing()
@@ -188,7 +201,7 @@ class Driver:
 async def _closed(worker: _Worker) -> list[str]:
     try:
         remarks: list[str] = await worker.actor.close.remote()
-    except (RayError, ConnectionError, RuntimeError):  # it is gone, and with it what it would have closed
+    except LOST:  # it is gone, and with it what it would have closed
         return []
     return remarks
 
@@ -197,16 +210,32 @@ def _first_line(error: Exception) -> str:
     return next(iter(str(error).strip().splitlines()), type(error).__name__)
 
 
+def _last_line(error: Exception) -> str:
+    """Where Ray's errors name the exception that was raised on a worker."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[-1].strip()
+
+
 def _unusable(error: Exception) -> str:
-    """Ray's errors end with the line of the exception that was raised on the worker."""
-    why = (str(error).strip().splitlines() or [type(error).__name__])[-1].strip()
-    return f"a worker of the Ray cluster cannot be used ({why}); it needs the same packages as this process"
+    return f"a worker of the Ray cluster cannot be used ({_last_line(error)}); it needs the same packages as this process"
+
+
+def _unreachable(address: str | None, error: Exception) -> str:
+    if address is None:
+        return f"Ray cannot be started on this machine: {_first_line(error)}"
+    hint = "; if it asks for a token, set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN or RAY_AUTH_TOKEN_PATH"
+    return (
+        f"the Ray cluster at {address} cannot be used: {_first_line(error)}{hint if isinstance(error, ConnectionError) else ''}"
+    )
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _connect(opening: Opening) -> None:
     options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.CRITICAL, "configure_logging": True}
     if opening.address is None:
-        workers = min(os.cpu_count() or 1, opening.concurrency)
+        workers = min(_cores(), opening.concurrency)
         options |= {"address": "local", "num_cpus": workers, "include_dashboard": False, "_temp_dir": opening.folder}
         options |= {"_node_ip_address": LOOPBACK, "object_store_memory": OBJECT_STORE_BYTES}
     else:
@@ -223,8 +252,8 @@ async def _main(sock: socket.socket) -> None:
     try:
         _connect(opening)  # on the main thread: what it starts ends with the thread that started it
         driver = Driver(opening, writer)
-    except Exception as error:  # of whatever kind; it is raised in the flow's process
-        send(writer, Lost(f"the Ray cluster {opening.address or ''} cannot be used: {_first_line(error)}".replace("  ", " ")))
+    except Exception as error:  # noqa: BLE001 - of whatever kind; it is raised in the flow's process
+        send(writer, Lost(_unreachable(opening.address, error)))
         await writer.drain()
     else:
         await driver.serve(reader)

@@ -36,22 +36,21 @@ class RayWorker:
         return None
 
     async def begin(self, key: str, share: bytes) -> tuple[bytes, bool]:
-        """The outcomes of a share and True; or, when an item takes longer than the share was to, those that are known and False."""
+        """The outcomes of a share and True; or, where an item takes longer than the share was to, the known ones and False."""
         early: asyncio.Future[list[Outcome]] = asyncio.get_running_loop().create_future()
-        work = asyncio.create_task(self._execute(*pickle.loads(share), early))  # noqa: S301 - as above
-        self._working[key] = work
+        work = self._working[key] = asyncio.create_task(self._execute(share, early))
         await asyncio.wait((work, early), return_when=asyncio.FIRST_COMPLETED)
         if work.done():
-            return await self._answer(key), True
+            return await self._answer(key, work), True
         return pickle.dumps(early.result()), False
 
     async def rest(self, key: str) -> bytes:
         """All outcomes of a share that `begin` gave a part of."""
-        return await self._answer(key)
+        return await self._answer(key, self._working[key])
 
     async def cancel(self, key: str) -> None:
         """Stop a share that nobody waits for any more."""
-        if (work := self._working.pop(key, None)) is not None:
+        if (work := self._working.get(key)) is not None:
             work.cancel()
 
     async def close(self) -> list[str]:
@@ -64,15 +63,17 @@ class RayWorker:
             raise RunError("this worker has no run yet")
         return self._run
 
-    async def _execute(self, share: Share, trace: Mapping[str, str], early: asyncio.Future[list[Outcome]]) -> list[Outcome]:
+    async def _execute(self, packed: bytes, early: asyncio.Future[list[Outcome]]) -> list[Outcome]:
+        share: Share
+        trace: Mapping[str, str]
+        share, trace = pickle.loads(packed)  # noqa: S301 - as above
         with continued(trace):
             return await self._held().execute(share, lambda outcomes: early.set_result(list(outcomes)))
 
-    async def _answer(self, key: str) -> bytes:
-        work = self._working[key]
+    async def _answer(self, key: str, work: asyncio.Task[list[Outcome]]) -> bytes:
         try:
             return pickle.dumps(await work)
-        except Exception as error:  # raised again where the outcomes are waited for
+        except Exception as error:  # noqa: BLE001 - raised again where the outcomes are waited for
             return pickle.dumps(error)
         finally:
             self._working.pop(key, None)

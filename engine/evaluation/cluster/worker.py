@@ -115,7 +115,12 @@ class WorkerRun:
         outcomes: list[Outcome] = []
         began = last = monotonic()
         longest = 0.0
-        early = asyncio.get_running_loop().call_later(share.for_s, lambda: outcomes and tell_early(outcomes))
+
+        def tell() -> None:
+            if outcomes:
+                tell_early(outcomes)
+
+        early = asyncio.get_running_loop().call_later(share.for_s, tell)
         try:
             for item in share.items:
                 outcome = await here.execute(item, share.earlier)

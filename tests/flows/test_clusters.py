@@ -1,4 +1,4 @@
-"""The core flow with its items on a real Dask cluster of two worker processes: the same results, states and journal."""
+"""The core flow with its items on real Dask and Ray clusters of two worker processes: the same results, states and journal."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.summary import RunSummary
 from eval_skills.flows import evaluate
 from tests.otlp_receiver import Receiver
+from tests.ray_head import ray_head
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600), pytest.mark.usefixtures("prefect_url")]
 
@@ -59,10 +60,23 @@ for line in sys.stdin:
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[LocalCluster]:
+def dask_cluster() -> Iterator[str]:
     options: dict[str, Any] = {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0", "worker_dashboard_address": "127.0.0.1:0"}
     with LocalCluster(n_workers=2, threads_per_worker=2, silence_logs=logging.CRITICAL, **options) as started:  # type: ignore[no-untyped-call]
-        yield started
+        yield started.scheduler_address.replace("tcp", "dask")
+
+
+@pytest.fixture(scope="module")
+def ray_cluster() -> Iterator[str]:
+    with ray_head() as head:
+        yield head.client_url
+
+
+@pytest.fixture(params=["dask", "ray"])
+def address(request: pytest.FixtureRequest) -> str:
+    """Where a cluster of either kind takes work; each is started once."""
+    where: str = request.getfixturevalue(f"{request.param}_cluster")
+    return where
 
 
 class Scene:
@@ -110,8 +124,8 @@ class Scene:
 
 
 @pytest.fixture
-def scene(tmp_path: Path, cluster: LocalCluster) -> Scene:
-    return Scene(tmp_path, cluster.scheduler_address.replace("tcp", "dask"))
+def scene(tmp_path: Path, address: str) -> Scene:
+    return Scene(tmp_path, address)
 
 
 def test_what_a_worker_sends_is_part_of_the_attempt_s_trace(tmp_path: Path, otlp: Callable[[str], None]) -> None:
@@ -173,7 +187,7 @@ def test_batches_keep_a_journal_line_for_each_item(scene: Scene) -> None:
     assert scene.calls() == {"ok": 5, "wrong": 5, "die-once": 6}
 
 
-def test_a_worker_that_is_killed_in_the_middle_costs_no_item_and_doubles_none(scene: Scene, cluster: LocalCluster) -> None:
+def test_a_worker_that_is_killed_in_the_middle_costs_no_item_and_doubles_none(scene: Scene) -> None:
     whats = [f"wait-{number}" if number % 3 == 0 else f"free-{number}" for number in range(30)]
     on_record: list[str] = []
 
@@ -181,7 +195,7 @@ def test_a_worker_that_is_killed_in_the_middle_costs_no_item_and_doubles_none(sc
         until(lambda: len(scene.journal()) >= 1 and len(scene.workers()) == 2)
         until(lambda: sum(count for what, count in scene.calls().items() if what.startswith("wait")) >= 4)  # every place is taken
         on_record.extend(scene.journal())
-        os.kill(cluster.workers[0].pid, signal.SIGKILL)
+        os.kill(min(scene.workers()), signal.SIGKILL)
         scene.open_the_gate()
 
     killer = threading.Thread(target=kill_one)
@@ -193,6 +207,11 @@ def test_a_worker_that_is_killed_in_the_middle_costs_no_item_and_doubles_none(sc
     assert on_record
     assert {scene.calls()[what] for what in on_record} == {1}
     assert scene.calls().total() > len(whats)  # what the dead worker had begun was begun again
+
+
+def test_a_run_that_fails_fast_stops_and_says_so(scene: Scene) -> None:
+    scene.run("wrong", "ok", runs=10, concurrency=1, fail_fast=True)
+    assert scene.calls() == {"wrong": 1}
 
 
 def test_dask_alone_starts_workers_of_its_own_for_the_length_of_the_run(tmp_path: Path) -> None:
