@@ -14,16 +14,19 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from distributed import LocalCluster
 
 from eval_skills.core.errors import RunError
 from eval_skills.core.store import Store
 from eval_skills.engine.definition.request import EvaluateRequest
+from eval_skills.engine.evaluation import session
+from eval_skills.engine.evaluation.cluster import ray as ray_module
 from eval_skills.engine.evaluation.summary import RunSummary
 from eval_skills.flows import evaluate
 from tests.otlp_receiver import Receiver
-from tests.ray_head import ray_head
+from tests.ray_head import RayHead, ray_head
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600), pytest.mark.usefixtures("prefect_url")]
 
@@ -49,6 +52,8 @@ for line in sys.stdin:
     (seen / f"{what}:{os.getppid()}:{time.time_ns()}").touch()
     if what == "hang":
         time.sleep(600)
+    if what == "assassin":
+        os.kill(os.getppid(), 9)
     if what == "die" or (what == "die-once" and first(seen / "death")):
         os._exit(9)
     while what.startswith("wait") and not (seen / "gate").exists() and os.getppid() != 1:
@@ -56,7 +61,7 @@ for line in sys.stdin:
     reply = {"error": {"code": 1, "message": "cannot"}} if what == "refuse" else {"result": "ok" if what != "wrong" else what}
     print(json.dumps({"jsonrpc": "2.0", "id": request["id"], **reply}), flush=True)
 """
-"""Does what it is told, and writes down every call with the worker that made it."""
+"""Does what it is told, be it to kill the worker that called it, and writes down every call with that worker."""
 
 
 @pytest.fixture(scope="module")
@@ -67,9 +72,14 @@ def dask_cluster() -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def ray_cluster() -> Iterator[str]:
-    with ray_head() as head:
-        yield head.client_url
+def head() -> Iterator[RayHead]:
+    with ray_head() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def ray_cluster(head: RayHead) -> str:
+    return head.client_url
 
 
 @pytest.fixture(params=["dask", "ray"])
@@ -181,6 +191,7 @@ def final_states(scene: Scene, ask: Ask) -> dict[str, tuple[str, str, int]]:
     return {each["name"]: (each["state_type"], each["state_name"], each["run_count"]) for each in found if "#" in each["name"]}
 
 
+@pytest.mark.parametrize("address", ["dask"], indirect=True)
 def test_batches_keep_a_journal_line_for_each_item(scene: Scene) -> None:
     summary = scene.run("ok", "wrong", "die-once", runs=5, retries=1, items_per_task=4)
     assert Counter(row["status"] for row in scene.rows(summary)) == {"pass": 10, "fail": 5}
@@ -212,6 +223,67 @@ def test_a_worker_that_is_killed_in_the_middle_costs_no_item_and_doubles_none(sc
 def test_a_run_that_fails_fast_stops_and_says_so(scene: Scene) -> None:
     scene.run("wrong", "ok", runs=10, concurrency=1, fail_fast=True)
     assert scene.calls() == {"wrong": 1}
+
+
+class TestRay:
+    """What Dask's scheduler does for its clusters, and the tests of its executor show; for Ray it is done here."""
+
+    @pytest.fixture
+    def member(self, tmp_path: Path, head: RayHead, monkeypatch: pytest.MonkeyPatch) -> Scene:
+        """Evaluations by a process that is part of the cluster."""
+        monkeypatch.setenv("RAY_ADDRESS", head.gcs)
+        return Scene(tmp_path, "ray://auto")
+
+    def test_what_is_known_of_a_batch_waits_for_no_slow_item_and_is_not_doubled_when_the_worker_dies(
+        self, member: Scene, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(session, "UNREPORTED_S", 2.0)
+        known: list[str] = []
+
+        def kill_the_worker() -> None:
+            until(lambda: len(member.journal()) == 2)
+            known.extend(member.journal())
+            [worker] = member.workers()
+            os.kill(worker, signal.SIGKILL)
+            until(lambda: member.calls()["wait"] == 2)
+            member.open_the_gate()
+
+        killer = threading.Thread(target=kill_the_worker)
+        killer.start()
+        summary = member.run("a", "b", "wait", items_per_task=3)
+        killer.join()
+        assert known == ["a", "b"]
+        assert [(row["task_id"], row["status"]) for row in member.rows(summary)] == [
+            (name, "pass") for name in ("a", "b", "wait")
+        ]
+        assert member.calls() == {"a": 2, "b": 2, "wait": 2}  # called again, and recorded once
+
+    def test_one_item_that_brings_down_its_workers_costs_the_others_nothing(
+        self, member: Scene, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(ray_module, "PROCESSES_PER_SHARE", 2)
+        summary = member.run("a", "assassin", "b", items_per_task=3, concurrency=1)
+        found = {row["task_id"]: (row["status"], row["error_kind"], row["error_message"]) for row in member.rows(summary)}
+        died = "2 worker processes died while they worked on this item"
+        assert found == {"a": ("pass", None, None), "assassin": ("error", "infra", died), "b": ("pass", None, None)}
+
+    def test_a_connection_that_ends_leaves_a_run_that_can_be_resumed_elsewhere(self, member: Scene) -> None:
+        def end() -> None:
+            until(lambda: member.journal() and member.calls()["wait"])
+            for child in psutil.Process().children():
+                if any("ray_driver" in word for word in child.cmdline()):
+                    child.kill()
+
+        ender = threading.Thread(target=end)
+        ender.start()
+        with pytest.raises(RunError, match=r"1 of 2 items have no result \(.*Ray cluster.*\); continue with --resume"):
+            member.run("ok", "wait")
+        ender.join()
+        assert member.journal() == ["ok"]
+        member.open_the_gate()
+        summary = evaluate(EvaluateRequest(resume="latest", store=member.store.path, format=[], task_runner="local"))
+        assert {row["task_id"]: row["status"] for row in member.rows(summary)} == {"ok": "pass", "wait": "pass"}
+        assert member.calls()["ok"] == 1
 
 
 def test_dask_alone_starts_workers_of_its_own_for_the_length_of_the_run(tmp_path: Path) -> None:
