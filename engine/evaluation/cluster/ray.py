@@ -29,6 +29,7 @@ from eval_skills.engine.evaluation.cluster.messages import (
     Opening,
     Order,
     Ready,
+    Report,
     Work,
     receive,
     send,
@@ -125,17 +126,22 @@ class RayExecutor(ClusterExecutor):
             send(self._writer, order)
 
     async def _hear(self, reader: asyncio.StreamReader) -> None:
-        """Take what the driver reports, until it ends."""
-        while (report := await receive(reader)) is not None:
-            if isinstance(report, Ready):
-                self._ready.set_result(None)
-            elif isinstance(report, Lost):
-                self._lose(report.why)
-            elif isinstance(report, Closed):
-                self._plan.remarks.extend(report.remarks)
-            elif isinstance(report, Done | Died) and report.key in self._waiting:
-                _settle(report, *self._waiting[report.key])
-        self._lose("the process that kept the connection to the Ray cluster has ended")
+        """Take what the driver reports, until it ends; whoever waits must not wait for ever, whatever the end was."""
+        try:
+            while (report := await receive(reader)) is not None:
+                self._take(report)
+        finally:
+            self._lose("the process that kept the connection to the Ray cluster has ended")
+
+    def _take(self, report: Report | Order) -> None:
+        if isinstance(report, Ready):
+            self._ready.set_result(None)
+        elif isinstance(report, Lost):
+            self._lose(report.why)
+        elif isinstance(report, Closed):
+            self._plan.remarks.extend(report.remarks)
+        elif isinstance(report, Done | Died) and report.key in self._waiting:
+            _settle(report, *self._waiting[report.key])
 
     def _lose(self, why: str) -> None:
         self._lost = self._lost or why

@@ -47,6 +47,9 @@ CLOSE_S = 30.0
 CALLS = 100_000
 """Calls that an actor takes at a time; how many shares it gets is decided here."""
 
+CONNECT_ATTEMPTS = 3
+"""Of Ray's client: its server forks beside threads of gRPC, and now and then what it starts for a client does not come up."""
+
 OBJECT_STORE_BYTES = 100 * 2**20
 """Ray takes a third of the memory otherwise. Results of less than 100 KB do not pass through it."""
 
@@ -74,7 +77,7 @@ class Driver:
         self._starting: set[asyncio.Task[None]] = set()
         self._shares: dict[str, asyncio.Task[None]] = {}
         self._changed = asyncio.Event()
-        self._wanted = 1
+        self._wanted, self._is_ready = 1, False
         self._seen_at = monotonic()
 
     async def serve(self, reader: asyncio.StreamReader) -> None:
@@ -165,7 +168,8 @@ class Driver:
         if refusal is not None:
             self._report(Lost(refusal))
             return
-        if not self._ready:
+        if not self._is_ready:
+            self._is_ready = True
             self._report(Ready())
         self._ready.append(_Worker(actor))
         self._changed.set()
@@ -222,10 +226,11 @@ def _unusable(error: Exception) -> str:
 def _unreachable(address: str | None, error: Exception) -> str:
     if address is None:
         return f"Ray cannot be started on this machine: {_first_line(error)}"
-    hint = "; if it asks for a token, set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN or RAY_AUTH_TOKEN_PATH"
-    return (
-        f"the Ray cluster at {address} cannot be used: {_first_line(error)}{hint if isinstance(error, ConnectionError) else ''}"
-    )
+    if isinstance(error, ConnectionAbortedError):
+        hint = f", {CONNECT_ATTEMPTS} times; if that happens often, start its head with GRPC_ENABLE_FORK_SUPPORT=0"
+    else:
+        hint = "; if it asks for a token, set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN or RAY_AUTH_TOKEN_PATH"
+    return f"the Ray cluster at {address} cannot be used: {_last_line(error)}{hint if isinstance(error, ConnectionError) else ''}"
 
 
 def _cores() -> int:
@@ -240,7 +245,14 @@ def _connect(opening: Opening) -> None:
         options |= {"_node_ip_address": LOOPBACK, "object_store_memory": OBJECT_STORE_BYTES}
     else:
         options["address"] = opening.address
-    ray.init(**options)
+    for left in reversed(range(CONNECT_ATTEMPTS)):
+        try:
+            ray.init(**options)
+            return
+        except ConnectionAbortedError:
+            if not left:
+                raise
+            ray.shutdown()
 
 
 async def _main(sock: socket.socket) -> None:

@@ -69,7 +69,7 @@ async def test_a_worker_without_the_skill_is_refused(plan: RunPlan, tmp_path: Pa
     (tmp_path / "skills" / "moody").rename(tmp_path / "skills" / "elsewhere")
     refusal = await RayWorker().take(run, ())
     assert refusal is not None
-    assert "cannot evaluate: no such folder on this worker" in refusal
+    assert "moody: no such folder on this worker" in refusal
 
 
 async def test_modules_of_the_run_are_found_where_its_process_finds_them(
