@@ -58,7 +58,9 @@ for line in sys.stdin:
         os._exit(9)
     while what.startswith("wait") and not (seen / "gate").exists() and os.getppid() != 1:
         time.sleep(0.01)
-    reply = {"error": {"code": 1, "message": "cannot"}} if what == "refuse" else {"result": "ok" if what != "wrong" else what}
+    seen_here = sorted(name for name in os.environ if name.startswith(("DASK", "RAY", "PREFECT")))
+    answer = {"wrong": "wrong", "environment": seen_here}.get(what, "ok")
+    reply = {"error": {"code": 1, "message": "cannot"}} if what == "refuse" else {"result": answer}
     print(json.dumps({"jsonrpc": "2.0", "id": request["id"], **reply}), flush=True)
 """
 """Does what it is told, be it to kill the worker that called it, and writes down every call with that worker."""
@@ -175,14 +177,15 @@ def said(row: dict[str, Any]) -> str:
 
 @pytest.mark.parametrize("address", ["dask", "client"], indirect=True)
 def test_results_and_states_are_those_of_a_run_in_this_process(scene: Scene, tmp_path: Path, ask: Ask) -> None:
-    whats = ("ok", "wrong", "refuse", "die", "die-once", "hang")
+    whats = ("ok", "wrong", "refuse", "die", "die-once", "hang", "environment")
     here = Scene(tmp_path / "here", "local")
     rows = [{row["task_id"]: said(row) for row in each.rows(each.run(*whats, retries=1))} for each in (scene, here)]
     assert rows[0] == rows[1]
     called = [Counter({what: count for what, count in each.calls().items() if what != "hang"}) for each in (scene, here)]
     # what hangs may be cut before it has written down that it was called; its row has both attempts
-    assert called == [{"ok": 1, "wrong": 1, "refuse": 1, "die": 2, "die-once": 2}] * 2
+    assert called == [{"ok": 1, "wrong": 1, "refuse": 1, "die": 2, "die-once": 2, "environment": 1}] * 2
     assert "('timeout', 'timeout')" in rows[0]["hang"]
+    assert "'[]'" in rows[0]["environment"]  # a skill sees no variable of its cluster
     assert here.workers() == {os.getpid()}
     assert os.getpid() not in scene.workers()
     assert final_states(scene, ask) == final_states(here, ask)
@@ -195,7 +198,7 @@ def final_states(scene: Scene, ask: Ask) -> dict[str, tuple[str, str, int]]:
 
     def recorded() -> bool:
         found[:] = ask("task_runs/filter", flow_runs={"id": {"any_": [flow_run]}})
-        return len(found) == 9 and all(each["state_type"] in {"COMPLETED", "FAILED"} for each in found)
+        return len(found) == 10 and all(each["state_type"] in {"COMPLETED", "FAILED"} for each in found)
 
     until(recorded)
     return {each["name"]: (each["state_type"], each["state_name"], each["run_count"]) for each in found if "#" in each["name"]}
