@@ -59,6 +59,7 @@ _EXTRAS = {
     "langsmith": "evaluators in LangSmith, and data sets from there",
     "otel": "traces and metrics by OpenTelemetry",
     "plot": "trend --output FILE.png",
+    "ray": "--task-runner ray",
 }
 """What each optional extra is for."""
 
@@ -72,7 +73,7 @@ _ANSWER_S = 20.0
 
 def environment_checks(task_runner: str = "local") -> list[Check]:
     """Python, the platform, what is installed, the clock, and programs that some commands need."""
-    needed = {"dask"} if task_runner.startswith("dask") else set()
+    needed = {name for name in ("dask", "ray") if task_runner.startswith(name)}
     return [_python(), _platform(), _requirements(), *(_extra(name, name in needed) for name in _EXTRAS), _clock(), _git()]
 
 

@@ -18,12 +18,13 @@ from prefect.artifacts import create_progress_artifact, update_progress_artifact
 from prefect.runtime import flow_run
 
 from eval_skills.core.config.call import CallOptions
-from eval_skills.core.config.limits import LOCAL
+from eval_skills.core.config.limits import LOCAL, is_ray
 from eval_skills.core.errors import RunError
 from eval_skills.core.store import Journal
 from eval_skills.core.text import plural
 from eval_skills.engine.definition.request import EvaluateRequest
 from eval_skills.engine.evaluation.batches import ItemBatch, batches_of
+from eval_skills.engine.evaluation.cluster.ray import RayExecutor
 from eval_skills.engine.evaluation.executor import ItemExecutor, LocalExecutor
 from eval_skills.engine.evaluation.observer import observed_runs
 from eval_skills.engine.evaluation.plan import Item, RunPlan
@@ -200,7 +201,9 @@ def _executor(plan: RunPlan) -> ItemExecutor:
         executor = LocalExecutor(plan)
         limit_services(executor.services)
         return executor
-    from eval_skills.engine.evaluation.dask.cluster import DaskExecutor  # an extra, and a second to import
+    if is_ray(plan.request.task_runner):
+        return RayExecutor(plan)
+    from eval_skills.engine.evaluation.cluster.dask import DaskExecutor  # an extra, and a second to import
 
     return DaskExecutor(plan)
 

@@ -2,7 +2,7 @@
 
 How much a run may use before no other item begins, and how often a service is asked.
 
-Where its items are executed, as people name it: ``local``, ``dask`` or ``dask://HOST:PORT``.
+Where its items are executed, as people name it: ``local``, ``dask``, ``ray``, or the address of a cluster of theirs.
 
 Names of environment variables, written where a secret must never stand; people paste the secret itself there.
 """
@@ -68,37 +68,56 @@ def _auto_or_whole(value: Any) -> Any:
 ItemsPerTask = Annotated[Annotated[int, Field(ge=1, le=_MOST_ITEMS_PER_TASK)] | Literal["auto"], BeforeValidator(_auto_or_whole)]
 """How many items share one Prefect task run."""
 
-LOCAL, DASK = "local", "dask"
-"""This process; worker processes on this machine, for the length of the run."""
+LOCAL, DASK, RAY = "local", "dask", "ray"
+"""This process; worker processes on this machine, for the length of the run: those of Dask, or those of Ray."""
 
-_SCHEDULER = re.compile(r"dask(?P<tls>\+tls)?://(?P<host>\[[0-9A-Fa-f:.]+\]|[^\s/:@\[\]?#]+):(?P<port>\d{1,5})")
+RAY_AUTO = "ray://auto"
+"""The Ray cluster that this machine is part of."""
+
+_CLUSTER = re.compile(r"(?P<kind>dask(?P<tls>\+tls)?|ray)://(?P<host>\[[0-9A-Fa-f:.]+\]|[^\s/:@\[\]?#]+):(?P<port>\d{1,5})")
 _MAX_PORT = 65_535
 
 
-def scheduler_of(task_runner: str) -> tuple[str, int] | None:
-    """The host and port of the scheduler that `task_runner` names; None for one that names none."""
-    found = _SCHEDULER.fullmatch(task_runner)
+def cluster_of(task_runner: str) -> tuple[str, int] | None:
+    """The host and port that `task_runner` names, of Dask's scheduler or Ray's client server; None for one that names none."""
+    found = _CLUSTER.fullmatch(task_runner)
     return (found["host"].strip("[]"), int(found["port"])) if found else None
+
+
+def is_ray(task_runner: str) -> bool:
+    """Whether items are executed by Ray, here or elsewhere."""
+    return task_runner == RAY or task_runner.startswith("ray://")
 
 
 def dask_address(task_runner: str) -> str | None:
     """The scheduler's address in Dask's own words: ``tcp://HOST:PORT``, or ``tls://HOST:PORT`` for ``dask+tls://``."""
-    found = _SCHEDULER.fullmatch(task_runner)
-    return f"{'tls' if found['tls'] else 'tcp'}://{found['host']}:{found['port']}" if found else None
+    found = _CLUSTER.fullmatch(task_runner)
+    if found is None or found["kind"] == RAY:
+        return None
+    return f"{'tls' if found['tls'] else 'tcp'}://{found['host']}:{found['port']}"
+
+
+def ray_address(task_runner: str) -> str | None:
+    """The address in Ray's own words: ``ray://HOST:PORT`` of a cluster's client server, or ``auto``; None for one of its own."""
+    if task_runner == RAY_AUTO:
+        return "auto"
+    return task_runner if is_ray(task_runner) and task_runner != RAY else None
 
 
 def _known(task_runner: str) -> str:
-    scheduler = scheduler_of(task_runner)
-    if task_runner in (LOCAL, DASK) or (scheduler and 0 < scheduler[1] <= _MAX_PORT):
+    cluster = cluster_of(task_runner)
+    if task_runner in (LOCAL, DASK, RAY, RAY_AUTO) or (cluster and 0 < cluster[1] <= _MAX_PORT):
         return task_runner
     raise ValueError(
-        f"unknown task runner {task_runner!r}{nearest(task_runner, [LOCAL, DASK])}; give local (this process), dask (worker "
-        "processes on this machine) or dask://HOST:PORT (the scheduler of a Dask cluster)"
+        f"unknown task runner {task_runner!r}{nearest(task_runner, [LOCAL, DASK, RAY])}; give local (this process), dask or ray "
+        "(worker processes on this machine), dask://HOST:PORT (the scheduler of a Dask cluster), ray://HOST:PORT (the client "
+        "server of a Ray cluster) or ray://auto (the Ray cluster that this machine is part of)"
     )
 
 
 TaskRunnerName = Annotated[str, AfterValidator(_known)]
-"""``local``, ``dask``, ``dask://HOST:PORT``, or ``dask+tls://HOST:PORT`` with the certificates of Dask's own configuration."""
+"""``local``, ``dask``, ``dask://HOST:PORT``, ``dask+tls://HOST:PORT`` with the certificates of Dask's own configuration, ``ray``,
+``ray://HOST:PORT`` or ``ray://auto``."""
 
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

@@ -84,7 +84,8 @@ class _Execution(WorkOptions):
     )
     task_runner: TaskRunnerName = Field(
         default=LOCAL,
-        description="Where items are executed: local (this process), dask (worker processes) or dask://HOST:PORT (a cluster)",
+        description="Where items are executed: local (this process), dask or ray (worker processes here), or a cluster: "
+        "dask://HOST:PORT, ray://HOST:PORT, ray://auto",
     )
 
 

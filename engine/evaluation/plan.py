@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from eval_skills.adapters import Confinement, check_skill, secrets_of, warnings_for
 from eval_skills.adapters.sandbox.limits import sandbox_remarks
 from eval_skills.benchmarks.own_tests import TEST_FILES, load_own_tests
-from eval_skills.core.config.limits import LOCAL, scheduler_of
+from eval_skills.core.config.limits import LOCAL, cluster_of, is_ray
 from eval_skills.core.errors import InputError, UsageError, UserError
 from eval_skills.core.fingerprint import digest_of_folder, digest_of_json
 from eval_skills.core.models import Benchmark, EvalTask, Skill
@@ -333,8 +333,8 @@ def digests_of(skills: Iterable[Skill], benchmark: Benchmark, folder: Path | Non
     return digests | benchmark_digests(benchmark, folder)
 
 
-INSTALL = "pip install 'eval-skills[dask]'"
 CONNECT_TIMEOUT_S = 10.0
+RAY_CLIENT_PORT = 10_001
 
 
 def some_usable(
@@ -381,20 +381,33 @@ def check_subject(benchmark: Benchmark, skills: list[Skill]) -> None:
 
 
 def check_task_runner(task_runner: str) -> None:
-    """Refuse Dask where it is not installed, and a scheduler that does not listen.
+    """Refuse Dask or Ray where it is not installed, and a cluster whose port does not listen.
 
     Raises:
         UsageError: with what to install or to start.
     """
     if task_runner == LOCAL:
         return
-    if find_spec("distributed") is None:
-        raise UsageError(f"--task-runner {task_runner} needs Dask, which is not installed here; install it with: {INSTALL}")
-    if (scheduler := scheduler_of(task_runner)) is not None:
+    by_ray = is_ray(task_runner)
+    name, extra, package = ("Ray", "ray", "ray") if by_ray else ("Dask", "dask", "distributed")
+    if find_spec(package) is None:
+        raise UsageError(
+            f"--task-runner {task_runner} needs {name}, which is not installed here; install it with: "
+            f"pip install 'eval-skills[{extra}]'"
+        )
+    if (cluster := cluster_of(task_runner)) is not None:
         try:
-            socket.create_connection(scheduler, timeout=CONNECT_TIMEOUT_S).close()
+            socket.create_connection(cluster, timeout=CONNECT_TIMEOUT_S).close()
         except OSError as error:
             why = error.strerror or str(error)
+            listener, command = _LISTENERS[by_ray]
             raise UsageError(
-                f"--task-runner {task_runner}: no scheduler listens there ({why}); start one with: dask scheduler"
+                f"--task-runner {task_runner}: no {listener} listens there ({why}); start one with: {command}"
             ) from None
+
+
+_LISTENERS = {
+    False: ("scheduler", "dask scheduler"),
+    True: ("Ray client server", f"ray start --head --ray-client-server-port {RAY_CLIENT_PORT}"),
+}
+"""What listens for a cluster's clients, and how to start it: Dask's, and (True) Ray's."""

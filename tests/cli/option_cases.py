@@ -39,7 +39,7 @@ TOP_LEVEL = {field.alias or name for name, field in Config.model_fields.items()}
 
 
 SPECIAL: dict[str, tuple[Any, Any, Any]] = {
-    "taskRunner": ("local", "dask", "dask://127.0.0.1:8786"),
+    "taskRunner": ("local", "dask://127.0.0.1:8786", "ray"),
     "map": (["a=b"], ["a=c", "d=e"], ["f=g"]),
     "rate": ("60/min", "10/s", "1000/h"),
     "itemsPerTask": ("auto", 5, 7),

@@ -32,7 +32,7 @@ def without(monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
 def test_where_all_is_well_nothing_asks_for_anything() -> None:
     found = checks.environment_checks()
     assert not [check for check in found if check.status == "failed"]
-    assert {"python", "platform", "requirements", "extra dask", "extra langsmith", "extra plot", "clock", "git"} <= {
+    assert {"python", "platform", "requirements", "extra dask", "extra langsmith", "extra plot", "extra ray", "clock", "git"} <= {
         check.name for check in found
     }
 

@@ -38,6 +38,7 @@ ROWS = {
         Row("recorded", 600),
         Row("sweep", 300),
         Row("cluster", 900),
+        Row("ray_cluster", 900),
         Row("startup", 180),
         Row("aggregation", 300),
         Row("trajectory", 600),

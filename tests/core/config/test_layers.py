@@ -32,7 +32,7 @@ KEYS: dict[str, tuple[Any, Any]] = {
     "benchmarksDir": ("/a/benchmarks", "/b/benchmarks"),
     "skipUnreadable": (True, False),
     "itemsPerTask": (100, 10),
-    "taskRunner": ("dask", "dask://127.0.0.1:8786"),
+    "taskRunner": ("dask", "ray://127.0.0.1:10001"),
     "memoryMb": (512, 256),
     "cpuSeconds": (60, 30),
     "openFiles": (256, 64),

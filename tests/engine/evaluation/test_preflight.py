@@ -23,10 +23,21 @@ def free_port() -> int:
         return port
 
 
-@pytest.mark.parametrize("task_runner", ["dask", "dask://127.0.0.1:8786"])
-def test_a_missing_extra_is_named_with_its_command(monkeypatch: pytest.MonkeyPatch, task_runner: str) -> None:
-    monkeypatch.setitem(sys.modules, "distributed", None)  # as Python marks a module that cannot be imported
-    with pytest.raises(UsageError, match=r"needs Dask, .*pip install 'eval-skills\[dask\]'"):
+@pytest.mark.parametrize(
+    ("task_runner", "package", "name"),
+    [
+        ("dask", "distributed", "Dask"),
+        ("dask://127.0.0.1:8786", "distributed", "Dask"),
+        ("ray", "ray", "Ray"),
+        ("ray://auto", "ray", "Ray"),
+        ("ray://127.0.0.1:10001", "ray", "Ray"),
+    ],
+)
+def test_a_missing_extra_is_named_with_its_command(
+    monkeypatch: pytest.MonkeyPatch, task_runner: str, package: str, name: str
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)  # as Python marks a module that cannot be imported
+    with pytest.raises(UsageError, match=rf"needs {name}, .*pip install 'eval-skills\[{name.lower()}\]'"):
         check_task_runner(task_runner)
     check_task_runner("local")
 
@@ -43,6 +54,13 @@ def test_a_host_that_nobody_knows_is_refused() -> None:
         check_task_runner("dask://no-such-host.invalid:8786")
 
 
-def test_a_scheduler_that_listens_is_accepted() -> None:
+def test_a_client_server_of_ray_that_does_not_listen_is_refused(free_port: int) -> None:
+    start = "start one with: ray start --head --ray-client-server-port 10001"
+    with pytest.raises(UsageError, match=rf"no Ray client server listens there \(.+refused\); {start}"):
+        check_task_runner(f"ray://127.0.0.1:{free_port}")
+
+
+@pytest.mark.parametrize("kind", ["dask", "ray"])
+def test_a_cluster_that_listens_is_accepted(kind: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        check_task_runner(f"dask://127.0.0.1:{listener.getsockname()[1]}")
+        check_task_runner(f"{kind}://127.0.0.1:{listener.getsockname()[1]}")

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import dask
@@ -24,10 +25,10 @@ from distributed import Client, LocalCluster
 from eval_skills.core.errors import RunError
 from eval_skills.core.models import ItemResult
 from eval_skills.engine.evaluation import session as session_module
-from eval_skills.engine.evaluation.dask import cluster as cluster_module
-from eval_skills.engine.evaluation.dask import worker as cluster_worker
-from eval_skills.engine.evaluation.dask.cluster import DaskExecutor
-from eval_skills.engine.evaluation.dask.worker import RunOnWorker, Share
+from eval_skills.engine.evaluation.cluster import executor as cluster_module
+from eval_skills.engine.evaluation.cluster import worker as cluster_worker
+from eval_skills.engine.evaluation.cluster.dask import DaskExecutor, RunOnWorker
+from eval_skills.engine.evaluation.cluster.worker import Share
 from eval_skills.engine.evaluation.execution import Outcome
 from eval_skills.engine.evaluation.observer import NullObserver
 from eval_skills.engine.evaluation.plan import Item, RunPlan
@@ -305,7 +306,7 @@ async def test_an_idle_worker_closes_its_adapters_and_opens_them_again(
     (skill / "skill.py").write_text(SKILL)
     scene = Scene(make_plan_of("ok"), tmp_path / "skills" / "seen")
     run: Any = RunOnWorker(scene.plan, private=False)
-    await run.setup(worker=None)
+    await run.setup(worker=SimpleNamespace(address="tcp://127.0.0.1:1"))
     for time_ in (1, 2):
         await run.execute(Share("key", (scene.plan.items[0],)))
         await until(lambda: not any(map(is_alive, scene.processes())))

@@ -1,19 +1,12 @@
-"""A run inside a worker process of a Dask cluster: its plan, its open adapters, and the items that work there now."""
+"""A run inside a worker process of a cluster: its plan, its open adapters, and the items that work there now."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
-import pickle
-import signal
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from time import monotonic
-from typing import Any
-
-from distributed import Reschedule, Worker, get_worker
-from distributed.diagnostics.plugin import WorkerPlugin
 
 from eval_skills.adapters import check_skill
 from eval_skills.core.errors import InputError, RunError, UserError
@@ -21,7 +14,6 @@ from eval_skills.core.models import Attempt, Skill
 from eval_skills.core.models.task import Subject
 from eval_skills.core.redaction import Redaction
 from eval_skills.core.store.journal import as_kept
-from eval_skills.core.telemetry.spans import continued
 from eval_skills.engine.definition.benchmark import build_scorings, check_judges
 from eval_skills.engine.definition.request import confinement_asked
 from eval_skills.engine.evaluation.execution import Outcome
@@ -32,14 +24,11 @@ IDLE_S = 300.0
 """After so long without an item a worker closes its adapters, in case the flow's process was killed."""
 
 PACKAGE = "eval-skills"
-EARLY = "eval-skills-early"
-"""The topic of outcomes that are sent before their Dask task has ended; one for all runs, as the scheduler keeps the last
-thousand of each topic for good."""
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What one Dask task may do: an attempt at each of these items, one after the other.
+    """What a worker may do in one go: an attempt at each of these items, one after the other.
 
     None begins after `for_s` seconds, nor after a refusal, nor, where items are `retried`, after a transient outcome. `earlier`
     are the attempts at the item, where it is one.
@@ -52,45 +41,37 @@ class Share:
     retried: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Delivery:
-    """The outcomes of a share, in its order. Not a list, whose elements Dask would pack and send one by one."""
-
-    outcomes: list[Outcome]
-
-
-class RunOnWorker(WorkerPlugin):
-    """One run on one worker. Dask installs it on every worker, also on one that joins or is restarted later.
+class WorkerRun:
+    """One run on one worker; made in the flow's process and sent as it is.
 
     The plan is sent without its items and scorers; scorers are built here, adapters opened here, and secrets read here, by name,
-    from the worker's own environment. Those secrets are redacted in what a worker returns.
+    from the worker's own environment. Those secrets are redacted in what a worker returns. `remarks` are those of the adapters
+    that were closed here, which the flow's process does not hear of otherwise.
     """
 
-    def __init__(self, plan: RunPlan, *, private: bool) -> None:
-        """`private`: the worker exists for this run alone and shares the terminal of the flow's process, which handles Ctrl-C."""
-        self.name = worker_plugin(plan.run_id)
-        self._plan, self._private, self._version = replace(plan, items=[], scorings={}, remarks=[]), private, version(PACKAGE)
+    def __init__(self, plan: RunPlan) -> None:
+        self.remarks: list[str] = []
+        self._plan, self._version = replace(plan, items=[], scorings={}, remarks=[]), version(PACKAGE)
         self._here: LocalExecutor | None = None
         self._working: set[asyncio.Task[list[Outcome]]] = set()
         self._idle: asyncio.TimerHandle | None = None
         self._closing: asyncio.Task[None] | None = None
         self._redaction: Redaction | None = None
 
-    async def setup(self, worker: Worker) -> None:
-        """Refuse a worker on which the skills cannot be called, or not as confined as they must be, before it gets an item."""
-        if self._private:
-            signal.signal(signal.SIGINT, _ignored)
-            logging.getLogger("distributed").setLevel(logging.CRITICAL)  # the flow's process reports errors
+    def check(self, worker: str) -> None:
+        """Make ready for items. `worker` is its address, for messages.
+
+        Raises:
+            RunError: the skills cannot be called on this worker, or not as confined as they must be.
+        """
         if (installed := version(PACKAGE)) != self._version:
-            raise RunError(
-                f"worker {worker.address} has {PACKAGE} {installed}, this process {self._version}; install the same version"
-            )
+            raise RunError(f"worker {worker} has {PACKAGE} {installed}, this process {self._version}; install the same version")
         request, benchmark = self._plan.request, self._plan.benchmark
         try:
             self._check_skills(benchmark.subject)
             scorings = check_judges(build_scorings(request, benchmark, self._plan.benchmark_path))
         except UserError as error:
-            raise RunError(f"worker {worker.address} cannot evaluate: {error}") from None
+            raise RunError(f"worker {worker} cannot evaluate: {error}") from None
         self._plan = replace(self._plan, scorings=scorings)
         if secrets := self._plan.secrets():
             self._redaction = Redaction(secrets)
@@ -105,7 +86,7 @@ class RunOnWorker(WorkerPlugin):
             _check_folder(skill, subject)
             check_skill(skill, subject, confinement)
 
-    async def teardown(self, worker: Worker) -> None:
+    async def close(self) -> None:
         """Stop what still works here, and close the adapters."""
         for work in self._working:
             work.cancel()
@@ -116,10 +97,13 @@ class RunOnWorker(WorkerPlugin):
         if self._closing is not None:
             await self._closing
 
-    async def execute(self, share: Share) -> list[Outcome]:
-        """Make an attempt at the first items of a share, one at least, with the adapters that are open on this worker."""
+    async def execute(self, share: Share, tell_early: Callable[[list[Outcome]], None]) -> list[Outcome]:
+        """Make an attempt at the first items of a share, one at least, with the adapters that are open on this worker.
+
+        `tell_early` gets those that are known while an item works for longer than those before it: they must not wait for it.
+        """
         self._here = self._here or LocalExecutor(self._plan)
-        work = asyncio.create_task(self._attempts(self._here, share))  # in the context of the trace
+        work = asyncio.create_task(self._attempts(self._here, share, tell_early))  # in the context of the trace
         self._working.add(work)
         try:
             return await work
@@ -127,11 +111,16 @@ class RunOnWorker(WorkerPlugin):
             self._working.discard(work)
             self._close_when_idle()
 
-    async def _attempts(self, here: LocalExecutor, share: Share) -> list[Outcome]:
+    async def _attempts(self, here: LocalExecutor, share: Share, tell_early: Callable[[list[Outcome]], None]) -> list[Outcome]:
         outcomes: list[Outcome] = []
         began = last = monotonic()
         longest = 0.0
-        early = asyncio.get_running_loop().call_later(share.for_s, _tell_early, share, outcomes)
+
+        def tell() -> None:
+            if outcomes:
+                tell_early(outcomes)
+
+        early = asyncio.get_running_loop().call_later(share.for_s, tell)
         try:
             for item in share.items:
                 outcome = await here.execute(item, share.earlier)
@@ -160,29 +149,8 @@ class RunOnWorker(WorkerPlugin):
         here, self._here = self._here, None
         if here is not None:
             await here.__aexit__(None, None, None)
-            for remark in here.plan.remarks:  # the flow's process does not hear of them otherwise
-                logging.getLogger(__name__).warning(remark)
+            self.remarks += here.plan.remarks
             here.plan.remarks.clear()
-
-
-def _tell_early(share: Share, outcomes: list[Outcome]) -> None:
-    """Send the outcomes that are known while an item works for longer than those before it: they must not wait for it."""
-    if outcomes:
-        get_worker().log_event(EARLY, {"key": share.key, "outcomes": pickle.dumps(outcomes)})
-
-
-async def execute_on_worker(plugin: str, share: Share, trace: Mapping[str, str]) -> Delivery:
-    """The Dask task: one attempt at each of the first items of a share, for the run behind `plugin`; a part of `trace`."""
-    run = get_worker().plugins.get(plugin)
-    if not isinstance(run, RunOnWorker):  # the run is over, and the scheduler does not know it yet
-        raise Reschedule
-    with continued(trace):
-        return Delivery(await run.execute(share))
-
-
-def worker_plugin(run_id: str) -> str:
-    """The name under which workers know a run."""
-    return f"eval-skills-{run_id}"
 
 
 def _check_folder(skill: Skill, subject: Subject) -> None:
@@ -190,7 +158,3 @@ def _check_folder(skill: Skill, subject: Subject) -> None:
     is_address = subject == "call" and skill.adapter_type == "http" and "serve" not in skill.adapter_config
     if skill.folder is not None and not is_address and not skill.folder.is_dir():
         raise InputError("no such folder on this worker; share it with the workers, at the same path", source=skill.folder)
-
-
-def _ignored(*_: Any) -> None:
-    """A handler and not SIG_IGN, which the programs that a worker starts would inherit."""

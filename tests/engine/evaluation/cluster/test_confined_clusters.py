@@ -13,8 +13,8 @@ import pytest
 from distributed import LocalCluster
 
 from eval_skills.core.errors import RunError
-from eval_skills.engine.evaluation.dask.cluster import DaskExecutor
-from eval_skills.engine.evaluation.dask.worker import RunOnWorker, Share
+from eval_skills.engine.evaluation.cluster.dask import DaskExecutor, RunOnWorker
+from eval_skills.engine.evaluation.cluster.worker import Share
 from eval_skills.engine.evaluation.plan import RunPlan
 
 if TYPE_CHECKING:

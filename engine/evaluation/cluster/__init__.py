@@ -1,0 +1,1 @@
+"""Items in the worker processes of a Dask or Ray cluster."""

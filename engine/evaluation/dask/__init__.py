@@ -1,1 +1,0 @@
-"""Items on a Dask cluster."""
