@@ -103,7 +103,7 @@ class StoreCollector:
             *(tuple(store.tables.states(name).items()) for name in ("reports", "nights", "samples")),
             tuple((file, file.stat().st_mtime_ns) for file in files),
         )
-        if seen != self._seen or not store.tables.is_local:
+        if seen != self._seen:
             self._known = [*_of_runs(store), *_of_nights(store), *_of_monitors(store, files)]
             self._seen = seen
         return self._known

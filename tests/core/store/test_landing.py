@@ -201,7 +201,15 @@ def test_a_corrupt_journal_does_not_land(store: Store, run_id: str, make_result:
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("task_id", 7), ("task_id", None), ("run_index", "0"), ("run_index", True), ("run_index", -1), ("run_index", 2**63), ("run_index", 1e300)],
+    [
+        ("task_id", 7),
+        ("task_id", None),
+        ("run_index", "0"),
+        ("run_index", True),
+        ("run_index", -1),
+        ("run_index", 2**63),
+        ("run_index", 1e300),
+    ],
 )
 def test_a_line_whose_key_is_of_no_item_is_corrupt(
     store: Store, run_id: str, make_result: MakeResult, field: str, value: object
