@@ -45,7 +45,7 @@ def _repaired(store: Store, finding: Finding) -> str:
             return "not repaired: nothing else in the store holds it"
         if finding.kind == "journal":
             return _journal(store, finding)
-        return f"now {Path(put_aside(store, finding)).name}"
+        return put_aside(store, finding)
     except (EvalSkillsError, OSError) as error:
         return f"not repaired: {' '.join(str(error).split())}"
 

@@ -19,7 +19,10 @@ _numbers = count()
 
 
 class ObjectStorage:
-    """The server. `before` and `after` are called with the method and path of each request, before and after it is answered."""
+    """The server. `before` and `after` are called with the method and path of each request, before and after it is carried out.
+
+    Where `before` returns a status, the request is not carried out and that is the answer.
+    """
 
     def __init__(self) -> None:
         from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
@@ -39,7 +42,7 @@ class ObjectStorage:
     def forget(self) -> None:
         """Look at requests no more, and forget those that were seen."""
         self.requests: list[tuple[str, str]] = []
-        self.before: Callable[[str, str], object] = lambda method, path: None
+        self.before: Callable[[str, str], str | None] = lambda method, path: None
         self.after: Callable[[str, str], object] = lambda method, path: None
 
     def stop(self) -> None:
@@ -54,7 +57,9 @@ class ObjectStorage:
     def _application(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         method, path = environ["REQUEST_METHOD"], environ["PATH_INFO"]
         self.requests.append((method, path))
-        self.before(method, path)
+        if (status := self.before(method, path)) is not None:
+            start_response(status, [("content-type", "text/plain")])
+            return [b""]
         answer = list(self._answer(environ, start_response))
         self.after(method, path)
         return answer

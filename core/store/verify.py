@@ -77,13 +77,31 @@ def verify(store: Store) -> Verified:
 
 
 def put_aside(store: Store, finding: Finding) -> str:
-    """Give a damaged landed file, a journal or a manifest a name that nothing reads; returns the name."""
+    """Give a damaged landed file, a journal or a manifest a name that nothing reads; returns what was done, in a phrase.
+
+    Where only the mirror of an object storage is damaged, what is there takes its place.
+    """
     path = Path(finding.path if finding.table is None else store.tables.files(finding.table)[finding.run_id])
+    relative = store.tables.relative(str(path))
+    if store.mirror is not None and store.mirror.restore(relative) and _is_well(store, finding, path):
+        return "fetched again from the object storage, where it is well"
     path.rename(f"{path}{BROKEN}")
     if store.mirror is not None and path.name != JOURNAL:
-        store.publish()  # under its other name first, so that at no moment there is neither
-        store.mirror.remove([store.tables.relative(str(path))])
-    return f"{finding.path}{BROKEN}"
+        store.publish()  # under its other name first: at no moment is there neither of the two
+        store.mirror.remove([relative])
+    return f"now {path.name}{BROKEN}"
+
+
+def _is_well(store: Store, finding: Finding, path: Path) -> bool:
+    """Whether a file that was found damaged reads well by now."""
+    if finding.table is not None:
+        known = recorded_digests(store.layout).get(store.tables.relative(str(path)), set())
+        return not _damage(store, finding.table, str(path), known)
+    try:
+        read_manifest(path.parent)
+    except EvalSkillsError:
+        return False
+    return True
 
 
 def _damage(store: Store, name: TableName, path: str, digests: set[str]) -> str:

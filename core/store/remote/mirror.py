@@ -83,6 +83,14 @@ class Mirror:
                 (self._root / name).unlink(missing_ok=True)
                 index.files.pop(name, None)
 
+    def restore(self, name: str) -> bool:
+        """Bring the object of a file here once more; False of a file that is not published."""
+        with self._locked() as index:
+            if name not in index.files:
+                return False
+            self._fetch([name], index, {})
+            return True
+
     @property
     def is_empty(self) -> bool:
         """Whether neither the bucket nor this folder has anything of a store, as of the last pull."""
