@@ -98,6 +98,7 @@ class StoreCollector:
         if self._store is None:
             self._store = Store(self._path)
             self._store.tables.tell = self._tell
+        self._store.refresh()
         store, files = self._store, _monitor_files(self._store)
         seen = (
             *(tuple(store.tables.states(name).items()) for name in ("reports", "nights", "samples")),

@@ -64,7 +64,7 @@ class Store:
         Of a store in a folder, nothing is done. Errors as when it is created.
         """
         if self.mirror is not None:
-            self.remarks.extend(self.mirror.open())
+            self.remarks.extend(remark for remark in self.mirror.open() if remark not in self.remarks)
 
     def publish(self) -> None:
         """Write what landed here to object storage; nothing of a store in a folder.
